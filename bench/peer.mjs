@@ -1,0 +1,92 @@
+// Jackdaw as a peer of a side-by-side harness: it exports `create({ baseURL, dbFile })`, see bench/README.md.
+// Every run is journaled in a SQLite file with synchronous=FULL, as by default.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createAgent, Tool } from '../dist/index.js';
+
+const SYSTEM = 'You are a helpful assistant. Use the calculator when arithmetic is needed.';
+
+/** A tiny recursive-descent calculator, so that every peer does the same work. */
+function calculate(expression) {
+  let at = 0;
+  const s = expression.replaceAll(' ', '');
+  const factor = () => {
+    if (s[at] === '-') return (at++, -factor());
+    if (s[at] === '(') {
+      at++;
+      const value = sum();
+      at++;
+      return value;
+    }
+    const from = at;
+    while (at < s.length && (s[at] === '.' || (s[at] >= '0' && s[at] <= '9'))) at++;
+    return Number(s.slice(from, at));
+  };
+  const product = () => {
+    let value = factor();
+    while (s[at] === '*' || s[at] === '/') value = s[at++] === '*' ? value * factor() : value / factor();
+    return value;
+  };
+  const sum = () => {
+    let value = product();
+    while (s[at] === '+' || s[at] === '-') value = s[at++] === '+' ? value + product() : value - product();
+    return value;
+  };
+  return sum();
+}
+
+/** Plain JavaScript: the decorator is called as a function, so that no build step is needed. */
+class CalculatorTools {
+  calculator({ expression }) {
+    return calculate(expression);
+  }
+}
+Tool({
+  name: 'calculator',
+  description: 'Evaluates an arithmetic expression and returns the number.',
+  effect: 'read',
+  input: {
+    type: 'object',
+    properties: { expression: { type: 'string' } },
+    required: ['expression'],
+    additionalProperties: false,
+  },
+})(CalculatorTools.prototype, 'calculator', Object.getOwnPropertyDescriptor(CalculatorTools.prototype, 'calculator'));
+
+export async function create({ baseURL, dbFile }) {
+  const folder = dbFile ? dirname(dbFile) : mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
+  if (!dbFile) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const env = {
+    LLM_PROVIDER: 'openai',
+    OPENAI_API_KEY: 'test',
+    OPENAI_BASE_URL: baseURL,
+    LLM_MODEL: 'mock-model',
+    AGENT_MAX_ITERATIONS: '20',
+  };
+  const made = new Map();
+  const agentWith = (name, tools) => {
+    if (!made.has(name)) {
+      const dataDir = join(folder, name);
+      made.set(name, createAgent({ instructions: SYSTEM, tools, env: { ...env, DATA_DIR: dataDir } }));
+    }
+    return made.get(name);
+  };
+  const plain = () => agentWith('plain', []);
+  const withTools = () => agentWith('tools', [CalculatorTools]);
+  return {
+    chat: async (prompt) => (await (await plain()).chat(prompt)).content,
+    agent: async (prompt) => (await (await withTools()).chat(prompt)).content,
+    async stream(prompt, onFirst) {
+      let text = '';
+      await (
+        await plain()
+      ).stream(prompt, (event) => {
+        if (event.type !== 'message.delta') return;
+        if (text === '') onFirst();
+        text += event.text;
+      });
+      return text;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// Compiles src/ into dist/. With --if-stale only when a source is newer than the last successful build.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+
+const STAMP = 'dist/.built';
+const INPUTS = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src'];
+
+/** Milliseconds since the epoch of the last change to a file or to anything under a folder. */
+function changedAt(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  const children = readdirSync(path).filter((name) => !name.endsWith('.spec.ts'));
+  return Math.max(stat.mtimeMs, ...children.map((name) => changedAt(`${path}/${name}`)));
+}
+
+function isFresh() {
+  if (!existsSync(STAMP) || !existsSync('dist/main.js')) return false;
+  const builtAt = statSync(STAMP).mtimeMs;
+  return INPUTS.every((path) => changedAt(path) < builtAt);
+}
+
+if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);
+if (!existsSync('node_modules/typescript/bin/tsc')) {
+  console.error(
+    'Building needs the development dependencies: run `npm ci`. An image that is already built starts with `npm run start:prod`.',
+  );
+  process.exit(1);
+}
+console.error('Building…');
+const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+});
+if (status === 0) writeFileSync(STAMP, '');
+process.exit(status ?? 1);

@@ -1,0 +1,32 @@
+// Prints a new API key, once, and the API_KEYS entry that makes it known.
+// The entry holds the SHA-256 of the key's UTF-8 text, as src/security/api-key.registry.ts compares it.
+import { createHash, randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+
+const USAGE = 'usage: npm run key -- --id <who> [--tenant <tenant>] [--roles <role,role>]';
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+function readOptions() {
+  try {
+    const { id, tenant, roles } = parseArgs({
+      options: {
+        id: { type: 'string' },
+        tenant: { type: 'string', default: 'default' },
+        roles: { type: 'string', default: 'user' },
+      },
+    }).values;
+    const options = { id, tenant, roles: roles.split(/[,|]/) };
+    if ([id ?? '', tenant, ...options.roles].every((name) => NAME.test(name))) return options;
+    throw new Error('--id, --tenant and every role are 1 to 64 of A-Z a-z 0-9 _ . -');
+  } catch (error) {
+    console.error(`${error.message}\n${USAGE}`);
+    return process.exit(1);
+  }
+}
+
+const { id, tenant, roles } = readOptions();
+const key = `jd_${randomBytes(32).toString('base64url')}`;
+const hash = createHash('sha256').update(key).digest('hex');
+console.log(
+  `Key, shown only now:\n  ${key}\nEntry for API_KEYS (entries are separated by commas):\n  ${id}:${tenant}:${roles.join('|')}:${hash}`,
+);

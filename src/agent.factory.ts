@@ -1,0 +1,132 @@
+import 'reflect-metadata';
+import { Module, type INestApplicationContext, type LoggerService, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AgentService, toRunError, type AgentDefinitionInput, type RunAnswer } from './agent/index.js';
+import type { Principal } from './common/index.js';
+import type { EnvRecord } from './config/index.js';
+import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
+import type { ChatModel, Usage } from './llm/index.js';
+import type { RunEvent, RunFinishReason } from './run/index.js';
+
+export interface CreateAgentOptions {
+  /** By default `default`. */
+  readonly name?: string;
+  readonly instructions?: string;
+  /** A model of one's own; takes the place of every provider. */
+  readonly chatModel?: ChatModel;
+  /** Variables that win over the environment, as in the README's table: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
+  readonly env?: EnvRecord;
+  /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
+  readonly tools?: readonly (Type | object)[];
+  /** Whether `calculator` and `get_timestamp` are there too; by default they are not. */
+  readonly builtinTools?: boolean;
+  readonly limits?: AgentDefinitionInput['limits'];
+  /** Who asks; by default `local` of the tenant `default`. */
+  readonly principal?: Principal;
+  /** By default only warnings and errors are logged. */
+  readonly logger?: LoggerService;
+}
+
+export interface ChatOptions {
+  /** The conversation to go on with; a new one when left out. */
+  readonly sessionId?: string;
+}
+
+/** An agent's answer. */
+export interface ChatReply {
+  readonly role: 'assistant';
+  readonly content: string;
+  readonly finishReason: RunFinishReason | null;
+  /** Whether the agent came to its answer; not when a limit ended the run. */
+  readonly isComplete: boolean;
+  readonly usage: Usage;
+  readonly iterations: number;
+  readonly runId: string;
+  readonly sessionId: string | null;
+}
+
+/** An agent without HTTP, over the same services and the same journal as the server. Close it when done. */
+export class Agent {
+  private readonly agents: AgentService;
+
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly principal: Principal,
+  ) {
+    this.agents = context.get(AgentService, { strict: false });
+  }
+
+  /** Asks and waits for the answer. @throws AppError with the failure's code when the run fails */
+  async chat(query: string, options: ChatOptions = {}): Promise<ChatReply> {
+    return toReply(await this.agents.chat(this.principal, { query, ...options }));
+  }
+
+  /** Asks and tells what happens, message deltas included; resolves when the run has ended or waits. */
+  async stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
+    const { items } = await this.agents.stream(this.principal, { query, ...options }, new AbortController().signal);
+    for await (const { event } of items) callback(event);
+  }
+
+  /** Waits for what runs, then gives the database back. */
+  async close(): Promise<void> {
+    await this.context.close();
+  }
+}
+
+/**
+ * Makes an agent that can be asked from a script. The environment and `.env` are read as the server reads them.
+ * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
+ */
+export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
+  const context = await NestFactory.createApplicationContext(
+    {
+      module: AgentContextModule,
+      imports: [JackdawModule.forRoot(toModuleOptions(options))],
+      providers: toProviders(options),
+    },
+    { logger: options.logger ?? ['warn', 'error'], abortOnError: false },
+  );
+  return new Agent(context, options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] });
+}
+
+@Module({})
+class AgentContextModule {}
+
+function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
+  const { env = {}, name, instructions, limits, chatModel, builtinTools = false } = options;
+  return {
+    config: env,
+    builtinTools,
+    ...(chatModel && { chatModel }),
+    agentChanges: {
+      ...(name !== undefined && { name }),
+      ...(instructions !== undefined && { instructions }),
+      ...(limits && { limits }),
+    },
+  };
+}
+
+function toProviders({ tools = [] }: CreateAgentOptions) {
+  return tools.map((tool) =>
+    typeof tool === 'function' ? (tool as Type) : { provide: Symbol('tools'), useValue: tool },
+  );
+}
+
+function toReply(answer: RunAnswer): ChatReply {
+  if (answer.error) throw toRunError(answer);
+  const { result, finish_reason, is_complete, usage, iterations, run_id, session_id } = answer;
+  return {
+    role: 'assistant',
+    content: result,
+    finishReason: finish_reason,
+    isComplete: is_complete,
+    usage: {
+      promptTokens: usage.prompt_tokens,
+      completionTokens: usage.completion_tokens,
+      totalTokens: usage.total_tokens,
+    },
+    iterations,
+    runId: run_id,
+    sessionId: session_id,
+  };
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+const modelParameters = z.strictObject({
+  temperature: z.number().min(0).max(2).optional(),
+  maxTokens: z.int().min(1).optional(),
+  topP: z.number().min(0).max(1).optional(),
+  stop: z.array(z.string()).optional(),
+});
+
+/** What an agent is. Unknown fields are refused; what is left out has the default named here. */
+export const agentDefinitionSchema = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
+  description: z.string().default(''),
+  instructions: z
+    .string()
+    .default(
+      'You are a helpful assistant. Use the tools you have when they help; answer in the language of the question.',
+    ),
+  model: z.strictObject({
+    /** As in `LLM_PROVIDER`. */
+    provider: z.string().min(1),
+    /** The provider's default when left out. */
+    name: z.string().min(1).optional(),
+    parameters: modelParameters.default({}),
+  }),
+  /** Names of tools, with `*` for any characters; `'*'` alone is all of them. */
+  tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),
+  protocol: z.string().default('native'),
+  memory: z
+    .strictObject({
+      /** How many of the session's last turns a run sees. */
+      turns: z.int().min(0).max(1000).default(20),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      /** Model calls a run may make. */
+      maxIterations: z.int().min(1).max(1000).default(10),
+      /** The longest one execution of a run may take, in ms. */
+      runTimeoutMs: z.int().min(1).max(2_147_483_647).default(300_000),
+      /** UTF-8 bytes of one tool result that are kept. */
+      maxResultBytes: z.int().min(64).default(65_536),
+    })
+    .prefault({}),
+});
+
+/** An agent, whole: every default filled in. */
+export type AgentDefinition = z.output<typeof agentDefinitionSchema>;
+/** An agent as it is written. */
+export type AgentDefinitionInput = z.input<typeof agentDefinitionSchema>;

@@ -1,0 +1,53 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { AppConfig } from '../config/index.js';
+import { ChatModel, LlmModule } from '../llm/index.js';
+import { ReasoningModule } from '../reasoning/index.js';
+import { RunModule } from '../run/index.js';
+import { SessionModule } from '../session/index.js';
+import { ToolModule } from '../tool/index.js';
+import { AgentCheckService } from './agent-check.service.js';
+import type { AgentDefinitionInput } from './agent-definition.schema.js';
+import { AgentModelFactory } from './agent-model.factory.js';
+import { AgentHandler } from './agent.handler.js';
+import { AgentRegistry } from './agent.registry.js';
+import { AgentService } from './agent.service.js';
+import { defaultAgent } from './default-agent.factory.js';
+
+export interface AgentModuleOptions {
+  /** The agents there are; without any, the one that the environment describes. */
+  readonly agents?: readonly AgentDefinitionInput[];
+  /** What the agent of the environment has otherwise; of no use beside `agents`. */
+  readonly agentChanges?: Partial<AgentDefinitionInput>;
+  /** Takes the place of every provider. */
+  readonly chatModel?: ChatModel;
+}
+
+@Module({})
+export class AgentModule {
+  static forRoot({ agents, agentChanges, chatModel }: AgentModuleOptions = {}): DynamicModule {
+    return {
+      module: AgentModule,
+      global: true,
+      imports: [LlmModule, ToolModule, RunModule, SessionModule, ReasoningModule],
+      providers: [
+        {
+          provide: AgentRegistry,
+          useFactory: (config: AppConfig) => toRegistry(agents ?? [{ ...defaultAgent(config), ...agentChanges }]),
+          inject: [AppConfig],
+        },
+        ...(chatModel ? [{ provide: ChatModel, useValue: chatModel }] : []),
+        AgentModelFactory,
+        AgentHandler,
+        AgentCheckService,
+        AgentService,
+      ],
+      exports: [AgentRegistry, AgentService, AgentModelFactory],
+    };
+  }
+}
+
+function toRegistry(agents: readonly AgentDefinitionInput[]): AgentRegistry {
+  const registry = new AgentRegistry();
+  for (const agent of agents) registry.register(agent);
+  return registry;
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { AppError } from '../common/index.js';
+import { agentDefinitionSchema, type AgentDefinition, type AgentDefinitionInput } from './agent-definition.schema.js';
+
+/** A definition with its stored form. */
+export interface RegisteredAgent {
+  readonly definition: AgentDefinition;
+  /** JSON text, the same for the same definition. */
+  readonly content: string;
+  /** SHA-256 of the content, in hex. */
+  readonly hash: string;
+}
+
+/** Every agent by its name. The first one registered answers when a request names none. */
+@Injectable()
+export class AgentRegistry {
+  private readonly agents = new Map<string, RegisteredAgent>();
+
+  /** @throws AppError `AGENT_INVALID` naming every field that is wrong, or when the name is taken */
+  register(input: AgentDefinitionInput): RegisteredAgent {
+    const parsed = agentDefinitionSchema.safeParse(input);
+    if (!parsed.success) {
+      throw new AppError(
+        'AGENT_INVALID',
+        `The definition of agent "${input.name}" is wrong:\n${z.prettifyError(parsed.error)}`,
+      );
+    }
+    const definition = parsed.data;
+    if (this.agents.has(definition.name)) {
+      throw new AppError('AGENT_INVALID', `There are two agents named "${definition.name}"; rename one.`);
+    }
+    const content = JSON.stringify(definition);
+    const agent = { definition, content, hash: createHash('sha256').update(content).digest('hex') };
+    this.agents.set(definition.name, agent);
+    return agent;
+  }
+
+  list(): readonly AgentDefinition[] {
+    return [...this.agents.values()].map(({ definition }) => definition);
+  }
+
+  /** @param name the default agent when left out. @throws AppError `AGENT_NOT_FOUND` naming those there are */
+  get(name?: string): RegisteredAgent {
+    const agent = name === undefined ? this.agents.values().next().value : this.agents.get(name);
+    if (agent) return agent;
+    const known = [...this.agents.keys()].join(', ') || 'none';
+    throw new AppError('AGENT_NOT_FOUND', `There is no agent "${name ?? 'default'}"; there is: ${known}.`);
+  }
+}

@@ -1,0 +1,114 @@
+import type { RunEvent, RunItem, RunResult, RunStatus } from '../run/index.js';
+import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
+
+type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
+
+const EMPTY: RunAnswer = {
+  run_id: '',
+  session_id: null,
+  agent: '',
+  status: 'queued',
+  result: '',
+  iterations: 0,
+  duration_ms: 0,
+  is_complete: false,
+  finish_reason: null,
+  usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  model: '',
+  steps: [],
+  tool_results: [],
+};
+
+/** Folds a run's events into its answer; at any place of the stream it is the answer so far. */
+export class RunAnswerFold {
+  private answer: RunAnswer = EMPTY;
+  private startedAt = 0;
+  private readonly thoughts = new Map<number, string>();
+  private readonly messages: Event<'message.completed'>[] = [];
+  private readonly results = new Map<string, AnsweredTool>();
+
+  apply({ event, at }: RunItem): void {
+    switch (event.type) {
+      case 'run.started':
+        this.startedAt = at;
+        this.set({ run_id: event.run_id, session_id: event.session_id, agent: event.agent, status: 'running' });
+        break;
+      case 'run.resumed':
+        this.set({ status: 'running' });
+        break;
+      case 'run.waiting':
+        this.set({ status: 'waiting', duration_ms: at - this.startedAt });
+        break;
+      case 'run.completed':
+        this.end('completed', event, at);
+        break;
+      case 'run.failed':
+        this.end('failed', event, at);
+        this.set({ error: event.error });
+        break;
+      case 'run.cancelled':
+        this.end('cancelled', event, at);
+        break;
+      case 'thought':
+        this.thoughts.set(event.iteration, event.text);
+        break;
+      case 'message.completed':
+        this.messages.push(event);
+        this.set({ iterations: event.iteration });
+        break;
+      case 'tool.completed':
+        this.results.set(`${event.iteration}:${event.call_id}`, toAnsweredTool(event));
+        break;
+      case 'usage':
+      case 'tool.started':
+      case 'step.started':
+      case 'message.delta':
+      case 'stream.closed':
+        break;
+    }
+  }
+
+  /** The answer at this place of the stream. */
+  toAnswer(): RunAnswer {
+    const tools = this.messages.flatMap(({ iteration, tool_calls }) =>
+      tool_calls.flatMap(({ id }) => this.results.get(`${iteration}:${id}`) ?? []),
+    );
+    return { ...this.answer, steps: this.messages.flatMap((message) => this.steps(message)), tool_results: tools };
+  }
+
+  private set(change: Partial<RunAnswer>): void {
+    this.answer = { ...this.answer, ...change };
+  }
+
+  private end(status: RunStatus, event: RunResult & { run_id: string }, at: number): void {
+    const { run_id, result, iterations, is_complete, finish_reason, usage, model } = event;
+    const duration_ms = this.startedAt === 0 ? 0 : at - this.startedAt;
+    this.set({ run_id, status, result, iterations, duration_ms, is_complete, finish_reason, usage, model });
+  }
+
+  private steps({ iteration, text, tool_calls }: Event<'message.completed'>): AgentStep[] {
+    const thought = this.thoughts.get(iteration) ?? (tool_calls.length > 0 ? text : '');
+    if (tool_calls.length === 0)
+      return [{ iteration, thought, action: 'finish', action_input: null, is_finished: true }];
+    return tool_calls.map((call) => ({
+      iteration,
+      thought,
+      action: call.name,
+      action_input: toActionInput(call.arguments),
+      is_finished: false,
+    }));
+  }
+}
+
+function toAnsweredTool({ tool, success, result, error, execution_time_ms }: Event<'tool.completed'>): AnsweredTool {
+  return success ? { tool, success, result, execution_time_ms } : { tool, success, error, execution_time_ms };
+}
+
+/** The arguments as a value, or as the model wrote them when they are not JSON. */
+function toActionInput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

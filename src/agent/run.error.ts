@@ -1,0 +1,19 @@
+import { AppError, ERROR_CODES, type ErrorCode } from '../common/index.js';
+import type { RunAnswer } from './agent.types.js';
+
+/** The error of a run that failed: its own code and message, and which run it was. */
+export function toRunError({ error, run_id, session_id, finish_reason, iterations }: RunAnswer): AppError {
+  const { code, message, is_retryable, details } = error ?? {
+    code: 'INTERNAL',
+    message: 'The run failed.',
+    is_retryable: false,
+  };
+  return new AppError(toErrorCode(code), message, {
+    isRetryable: is_retryable,
+    details: { ...details, run_id, session_id, finish_reason, is_complete: false, iterations },
+  });
+}
+
+function toErrorCode(code: string): ErrorCode {
+  return ERROR_CODES.find((known) => known === code) ?? 'INTERNAL';
+}

@@ -1,0 +1,18 @@
+import { toRunError, type RunAnswer } from '../agent/index.js';
+
+export type ChatAnswer = Omit<RunAnswer, 'steps' | 'tool_results' | 'error' | 'status' | 'agent'> &
+  Partial<Pick<RunAnswer, 'steps' | 'tool_results' | 'status'>>;
+
+/**
+ * What a chat answers with.
+ * @throws AppError with the failure's code when the run failed, naming the run
+ */
+export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswer {
+  if (answer.error) throw toRunError(answer);
+  const { steps, tool_results, status, agent: _agent, error: _error, ...rest } = answer;
+  return {
+    ...rest,
+    ...(status !== 'completed' && { status }),
+    ...(includeDetails && { steps, tool_results }),
+  };
+}

@@ -1,0 +1,2 @@
+/** The REST API: chats, runs and sessions over HTTP. */
+export { ApiModule } from './api.module.js';

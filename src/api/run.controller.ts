@@ -1,0 +1,41 @@
+import { Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AgentService, type RunAnswer } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { RunService } from '../run/index.js';
+import { CurrentPrincipal } from '../security/index.js';
+import { RunStreamService } from './run-stream.service.js';
+
+@Controller('runs')
+export class RunController {
+  constructor(
+    private readonly agents: AgentService,
+    private readonly runs: RunService,
+    private readonly streams: RunStreamService,
+  ) {}
+
+  /** What came of a run so far, with its steps and tool results. */
+  @Get(':id')
+  get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswer> {
+    return this.agents.answer(principal, id);
+  }
+
+  /** The run's events as server-sent events: what is recorded after `Last-Event-ID`, then what happens. */
+  @Get(':id/events')
+  events(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.streams.follow(principal, id, lastEventId, reply);
+  }
+
+  /** Asks for the run to be cancelled; its events tell when it is. */
+  @Post(':id/cancel')
+  @HttpCode(202)
+  async cancel(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswer> {
+    await this.runs.cancel(principal, id);
+    return this.agents.answer(principal, id);
+  }
+}

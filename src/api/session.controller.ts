@@ -1,0 +1,26 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { CurrentPrincipal } from '../security/index.js';
+import { SessionService } from '../session/index.js';
+import { PageQueryDto } from './page-query.dto.js';
+import { toMessagePage, toSessionView, type MessagePage, type SessionView } from './session.mapper.js';
+
+@Controller('sessions')
+export class SessionController {
+  constructor(private readonly sessions: SessionService) {}
+
+  @Get(':id')
+  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionView> {
+    return toSessionView(await this.sessions.get(principal, id));
+  }
+
+  /** The session's messages, whole turns a page, oldest first. */
+  @Get(':id/messages')
+  async messages(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() { after = 0, limit = 50 }: PageQueryDto,
+  ): Promise<MessagePage> {
+    return toMessagePage(await this.sessions.turns(principal, id, after, limit), limit);
+  }
+}

@@ -1,0 +1,12 @@
+/** What every layer needs and none owns: errors and their codes, ids, JSON, the principal. */
+export { AppError, messageOf, toAppError } from './app.error.js';
+export type { AppErrorOptions } from './app.error.js';
+export { ERROR_CODES } from './error-code.types.js';
+export type { ErrorCode } from './error-code.types.js';
+export { HttpExceptionFilter } from './http-exception.filter.js';
+export { newId } from './id.factory.js';
+export { parseJson } from './json.parser.js';
+export type { JsonFault, ParsedJson } from './json.parser.js';
+export type { JsonSchema, JsonValue } from './json.types.js';
+export type { Principal } from './principal.types.js';
+export type { Problem } from './problem.types.js';

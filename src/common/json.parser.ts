@@ -1,0 +1,56 @@
+/** What is wrong with a text that should be JSON. `path` names the place of a forbidden key. */
+export type JsonFault =
+  | { readonly kind: 'syntax' }
+  | { readonly kind: 'depth'; readonly maxDepth: number }
+  | { readonly kind: 'forbidden_key'; readonly path: string };
+
+export type ParsedJson =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: JsonFault };
+
+export const MAX_JSON_DEPTH = 100;
+
+/**
+ * Parses JSON from outside: nested at most `MAX_JSON_DEPTH` levels deep (checked before anything recursive touches
+ * it), and without the key `__proto__`, which would change an object's prototype when it is copied.
+ */
+export function parseJson(text: string): ParsedJson {
+  if (text.length > MAX_JSON_DEPTH && isTooDeep(text))
+    return { ok: false, fault: { kind: 'depth', maxDepth: MAX_JSON_DEPTH } };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, fault: { kind: 'syntax' } };
+  }
+  // The key may also be written with escapes, which the parsed value then spells out.
+  const path = /__proto__|\\u/.test(text) ? protoPath(value, '') : null;
+  return path === null ? { ok: true, value } : { ok: false, fault: { kind: 'forbidden_key', path } };
+}
+
+const DEPTH_OF: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
+
+/** Counts brackets outside strings. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '\\') at++;
+    else if (character === '"') isString = !isString;
+    else if (!isString) depth += DEPTH_OF[character] ?? 0;
+    if (depth > MAX_JSON_DEPTH) return true;
+  }
+  return false;
+}
+
+/** The path of the first `__proto__` key, as in `a.b[0].__proto__`. */
+function protoPath(value: unknown, path: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const prefix = path === '' ? '' : `${path}.`;
+  if (Object.hasOwn(value, '__proto__')) return `${prefix}__proto__`;
+  for (const [key, child] of Object.entries(value)) {
+    const found = protoPath(child, Array.isArray(value) ? `${path}[${key}]` : `${prefix}${key}`);
+    if (found !== null) return found;
+  }
+  return null;
+}

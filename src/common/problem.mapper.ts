@@ -1,0 +1,89 @@
+import { HttpException } from '@nestjs/common';
+import { STATUS_CODES } from 'node:http';
+import { AppError, toAppError } from './app.error.js';
+import type { ErrorCode } from './error-code.types.js';
+import type { Problem } from './problem.types.js';
+
+/** The one place that knows which HTTP status a code has. */
+const STATUS: Record<ErrorCode, number> = {
+  VALIDATION_FAILED: 400,
+  MALFORMED_JSON: 400,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  AGENT_NOT_FOUND: 404,
+  AGENT_INVALID: 500,
+  SESSION_NOT_FOUND: 404,
+  SESSION_BUSY: 409,
+  RUN_NOT_FOUND: 404,
+  RUN_NOT_CANCELLABLE: 409,
+  RUN_TIMEOUT: 504,
+  RUN_CANCELLED: 409,
+  RUN_FENCED: 503,
+  JOURNAL_UNAVAILABLE: 503,
+  RUN_VERSION_UNSUPPORTED: 409,
+  STEP_CONFLICT: 500,
+  TOOL_DUPLICATE: 500,
+  TOOL_INVALID: 500,
+  TOOL_NOT_FOUND: 404,
+  TOOL_INVALID_ARGUMENTS: 400,
+  TOOL_FAILED: 500,
+  TOOL_TIMEOUT: 504,
+  TOOL_CANCELLED: 409,
+  TOOL_OUTCOME_UNKNOWN: 409,
+  MODEL_AUTHENTICATION: 502,
+  MODEL_RATE_LIMITED: 503,
+  MODEL_TIMEOUT: 504,
+  MODEL_UNREACHABLE: 502,
+  MODEL_UNAVAILABLE: 502,
+  MODEL_REFUSED: 502,
+  MODEL_BAD_REPLY: 502,
+  CONFIG_INVALID: 500,
+  DATABASE_LOCKED: 503,
+  COMMIT_REFUSED: 409,
+  SHUTTING_DOWN: 503,
+  INTERNAL: 500,
+};
+
+/** Codes of errors that arise before our own code runs, by their status. */
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'VALIDATION_FAILED',
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+};
+
+/** Gives any thrown value as problem details; what is not ours and no client's fault says nothing of its inside. */
+export function toProblem(thrown: unknown): Problem {
+  const error = toOurs(thrown);
+  const status = STATUS[error.code];
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: error.message,
+    code: error.code,
+    ...error.details,
+  };
+}
+
+function toOurs(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const status = statusOf(thrown);
+  const code = status === undefined ? undefined : CODE_OF_STATUS[status];
+  if (code) return new AppError(code, thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+  return toAppError(thrown);
+}
+
+/** The status of Nest's and Fastify's own errors. */
+function statusOf(thrown: unknown): number | undefined {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' ? status : undefined;
+}

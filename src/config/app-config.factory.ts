@@ -1,0 +1,40 @@
+import { AppConfig } from './app-config.types.js';
+import type { EnvValues } from './env.schema.js';
+import { chosenProvider, providerAccess } from './provider.policy.js';
+
+/** Groups checked variables by what they configure. */
+export function createAppConfig(values: EnvValues): AppConfig {
+  return new AppConfig({
+    http: { port: values.PORT, host: values.HOST },
+    dataDir: values.DATA_DIR,
+    database: compact({ url: values.DATABASE_URL }),
+    auth: { apiKeys: values.API_KEYS ?? [] },
+    log: { level: values.LOG_LEVEL },
+    llm: llmOf(values),
+    agent: {
+      name: values.AGENT_NAME,
+      ...compact({ instructions: values.AGENT_INSTRUCTIONS }),
+      maxIterations: values.AGENT_MAX_ITERATIONS,
+      runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
+      maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
+      historyTurns: values.AGENT_HISTORY_TURNS,
+    },
+    docs: { enabled: values.DOCS_ENABLED },
+    shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
+  });
+}
+
+function llmOf(values: EnvValues): AppConfig['llm'] {
+  const provider = chosenProvider(values);
+  return {
+    provider,
+    protocol: values.LLM_PROTOCOL,
+    timeoutMs: values.LLM_TIMEOUT_MS,
+    ...compact({ model: values.LLM_MODEL, temperature: values.LLM_TEMPERATURE, ...providerAccess(provider, values) }),
+  };
+}
+
+/** Without the fields that are not set, so that a spread never overwrites a default with undefined. */
+function compact<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

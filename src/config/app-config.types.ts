@@ -1,0 +1,68 @@
+export const LLM_PROVIDERS = ['openai', 'deepseek', 'glm', 'ollama', 'openai-compatible', 'offline'] as const;
+export type LlmProvider = (typeof LLM_PROVIDERS)[number];
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One entry of `API_KEYS`: whose key it is, and the hash it is known by. */
+export interface ApiKeyEntry {
+  readonly id: string;
+  readonly tenant: string;
+  readonly roles: readonly string[];
+  /** SHA-256 of the key, 64 lower-case hex digits. */
+  readonly sha256: string;
+}
+
+export interface AppConfigValues {
+  readonly http: { readonly port: number; readonly host: string };
+  readonly dataDir: string;
+  /** `url` is a `sqlite:` URL; without one the file is `jackdaw.db` in `dataDir`. */
+  readonly database: { readonly url?: string };
+  readonly auth: { readonly apiKeys: readonly ApiKeyEntry[] };
+  readonly log: { readonly level: LogLevel };
+  readonly llm: {
+    readonly provider: LlmProvider;
+    readonly model?: string;
+    readonly apiKey?: string;
+    readonly baseUrl?: string;
+    readonly protocol: 'native';
+    readonly timeoutMs: number;
+    readonly temperature?: number;
+  };
+  readonly agent: {
+    readonly name: string;
+    readonly instructions?: string;
+    readonly maxIterations: number;
+    readonly runTimeoutMs: number;
+    readonly maxResultBytes: number;
+    readonly historyTurns: number;
+  };
+  readonly docs: { readonly enabled: boolean };
+  /** How long a stop may take, in ms, before unfinished runs are left to the journal. */
+  readonly shutdownTimeoutMs: number;
+}
+
+/** The configuration of one application: type and injection token in one, frozen all the way down. */
+export class AppConfig implements AppConfigValues {
+  readonly http!: AppConfigValues['http'];
+  readonly dataDir!: string;
+  readonly database!: AppConfigValues['database'];
+  readonly auth!: AppConfigValues['auth'];
+  readonly log!: AppConfigValues['log'];
+  readonly llm!: AppConfigValues['llm'];
+  readonly agent!: AppConfigValues['agent'];
+  readonly docs!: AppConfigValues['docs'];
+  readonly shutdownTimeoutMs!: number;
+
+  constructor(values: AppConfigValues) {
+    Object.assign(this, structuredClone({ ...values }));
+    deepFreeze(this);
+  }
+}
+
+function deepFreeze(value: object): void {
+  Object.freeze(value);
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) deepFreeze(child);
+  }
+}

@@ -1,0 +1,25 @@
+import { AppError } from '../common/index.js';
+import { ENV_SCHEMA, type EnvName } from './env.schema.js';
+
+const LONGEST_SHOWN = 80;
+
+/** A value as it may stand in a message: no secrets, no password of a URL, not too long. */
+function shown(name: EnvName, text: string): string {
+  if (ENV_SCHEMA.shape[name].meta()?.['isSecret']) return 'its value';
+  const safe = text.replace(/\/\/[^/@]*@/, '//***@');
+  return JSON.stringify(safe.length > LONGEST_SHOWN ? `${safe.slice(0, LONGEST_SHOWN)}…` : safe);
+}
+
+/** One line: the variable, its value, and what is wrong (a phrase such as "is not allowed: give …"). */
+export function mistakeLine(name: EnvName, text: string, fault: string): string {
+  return `${name}: ${shown(name, text)} ${fault}`;
+}
+
+export function configInvalid(mistakes: readonly string[]): AppError {
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  return new AppError(
+    'CONFIG_INVALID',
+    [`The configuration has ${count} (environment and .env):`, ...mistakes.map((line) => `  ${line}`)].join('\n'),
+    { details: { mistakes } },
+  );
+}

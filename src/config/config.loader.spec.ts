@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import { AppError } from '../common/index.js';
+import { loadConfig, readConfig, type EnvRecord } from './config.loader.js';
+
+const HASH = 'a'.repeat(64);
+
+function mistakes(env: EnvRecord, envFile?: string): string[] {
+  try {
+    loadConfig({ env, envFile });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFIG_INVALID') return error.details?.['mistakes'] as string[];
+    throw error;
+  }
+  return [];
+}
+
+describe('loadConfig', () => {
+  it('serves this machine with the offline model when nothing is set', () => {
+    const { config, warnings } = loadConfig({ env: {} });
+    expect(warnings).toEqual([]);
+    expect(Object.fromEntries(Object.entries(config))).toEqual({
+      http: { port: 3000, host: '127.0.0.1' },
+      dataDir: './data',
+      database: {},
+      auth: { apiKeys: [] },
+      log: { level: 'info' },
+      llm: { provider: 'offline', protocol: 'native', timeoutMs: 30_000 },
+      agent: { name: 'default', maxIterations: 10, runTimeoutMs: 300_000, maxResultBytes: 65_536, historyTurns: 20 },
+      docs: { enabled: true },
+      shutdownTimeoutMs: 8000,
+    });
+  });
+
+  it('takes the environment over the .env file, and an empty value as not set', () => {
+    const { config } = loadConfig({
+      env: { PORT: '4000', LLM_MODEL: '', LOG_LEVEL: undefined },
+      envFile: 'PORT=5000\nLLM_MODEL=m\nHOST="localhost" # here\nLOG_LEVEL=debug',
+    });
+    expect(config.http).toEqual({ port: 4000, host: 'localhost' });
+    expect(config.llm.model).toBeUndefined();
+    expect(config.log.level).toBe('debug');
+  });
+
+  it('is frozen all the way down', () => {
+    const { config } = loadConfig({ env: { API_KEYS: `ci:acme:user:${HASH}` } });
+    expect(() => Object.assign(config.http, { port: 1 })).toThrow(TypeError);
+    expect(() => Object.assign(config.auth.apiKeys[0]?.roles ?? {}, { 0: 'admin' })).toThrow(TypeError);
+  });
+
+  it('lists every mistake at once, with what is allowed', () => {
+    expect(
+      mistakes({ PORT: '65536', LOG_LEVEL: 'loud', LLM_TEMPERATURE: '2.1', DOCS_ENABLED: 'maybe', HOST: '0.0.0.0' }),
+    ).toEqual([
+      'PORT: "65536" is not allowed: give an integer from 0 to 65535',
+      'LOG_LEVEL: "loud" is not allowed: give one of fatal, error, warn, info, debug, trace, silent',
+      'LLM_TEMPERATURE: "2.1" is not allowed: give a number from 0 to 2',
+      'DOCS_ENABLED: "maybe" is not allowed: give true or false',
+      'HOST: "0.0.0.0" is reached by other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1',
+    ]);
+  });
+
+  it.each(['1e3', '0x10', '3.5', '-1', 'abc', '9'.repeat(20)])('refuses %s as a port', (PORT) => {
+    expect(mistakes({ PORT })).toHaveLength(1);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://u:hunter2@db/x'],
+    ['DATABASE_URL', 'mariadb://db/x'],
+    ['REDIS_URL', 'redis://:hunter2@cache'],
+    ['SESSION_STORE', 'redis'],
+    ['LLM_PROTOCOL', 'react'],
+    ['LLM_PROVIDER', 'anthropic'],
+  ])('says of %s=%s that it is not served yet, without secrets', (name, value) => {
+    const lines = mistakes({ [name]: value });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(new RegExp(`^${name}: .* is not served yet: `));
+    expect(lines[0]).not.toContain('hunter2');
+  });
+
+  it('shows no password of a base URL', () => {
+    expect(mistakes({ OPENAI_BASE_URL: 'ftp://u:hunter2@host' })[0]).toContain('"ftp://***@host"');
+  });
+
+  it.each([
+    'sqlite:./x.db',
+    'sqlite:x.db',
+    'sqlite://./x.db',
+    'sqlite:///var/x.db',
+    'sqlite:/var/x.db',
+    'sqlite::memory:',
+  ])('takes %s as a database', (url) =>
+    expect(loadConfig({ env: { DATABASE_URL: url } }).config.database.url).toBe(url),
+  );
+
+  it('refuses other databases', () => {
+    expect(mistakes({ DATABASE_URL: 'sqlite://data/x.db' })[0]).toMatch(/is not allowed/);
+    expect(mistakes({ DATABASE_URL: 'file.db' })[0]).toMatch(/is not allowed/);
+  });
+
+  it('listens beyond loopback once there are keys', () => {
+    const { config } = loadConfig({
+      env: { HOST: '0.0.0.0', API_KEYS: `ci:acme:user|admin:${HASH}, b:acme:user:${'b'.repeat(64)}` },
+    });
+    expect(config.auth.apiKeys[0]).toEqual({ id: 'ci', tenant: 'acme', roles: ['user', 'admin'], sha256: HASH });
+    expect(config.auth.apiKeys).toHaveLength(2);
+  });
+
+  it('names a bad API key entry by its number, never by its text', () => {
+    const lines = mistakes({
+      API_KEYS: `ci:acme:user:${HASH},jd_secret,x::user:${HASH},y:acme:user:jd_secret,z:acme:user:${HASH}`,
+    });
+    expect(lines.map((line) => /entry (\d) (\S+ \S+ \S+)/.exec(line)?.slice(1))).toEqual([
+      ['2', 'needs the four'],
+      ['3', 'has an id,'],
+      ['4', 'has a hash'],
+      ['5', 'has the hash'],
+    ]);
+    expect(lines.join()).not.toMatch(/secret|aaaa/);
+  });
+
+  it('warns about near-misses and about what does nothing', () => {
+    expect(loadConfig({ env: { OPENAI_APIKEY: 'k' }, envFile: 'LLM_PROVDER=glm\nLLM_MODEL=m' }).warnings).toEqual([
+      'LLM_PROVDER is not a variable of Jackdaw and does nothing; did you mean LLM_PROVIDER?',
+      'OPENAI_APIKEY is not a variable of Jackdaw and does nothing; did you mean OPENAI_API_KEY?',
+      'LLM_MODEL does nothing with the offline model; set LLM_PROVIDER to say whose it is',
+    ]);
+  });
+});
+
+describe('readConfig', () => {
+  it('takes overrides over the process environment and writes nothing to it', () => {
+    const before = { ...process.env };
+    expect(readConfig({ PORT: '4321', LLM_MODEL: undefined }).config.http.port).toBe(4321);
+    expect(process.env).toEqual(before);
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { AppError } from '../common/index.js';
+import { createAppConfig } from './app-config.factory.js';
+import type { AppConfig } from './app-config.types.js';
+import { configInvalid, mistakeLine } from './config-invalid.error.js';
+import { mistakesBetween, warningsBetween } from './env-rules.policy.js';
+import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
+import { nearMisses } from './near-miss.policy.js';
+
+export type EnvRecord = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigSources {
+  readonly env: EnvRecord;
+  /** The text of a `.env` file; `env` wins over it, also with an empty value. */
+  readonly envFile?: string;
+}
+
+export interface LoadedConfig {
+  readonly config: AppConfig;
+  /** One line each, for the log. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Checks the variables and shapes them. Empty values count as not set.
+ * @throws AppError `CONFIG_INVALID` that lists every mistake
+ */
+export function loadConfig({ env, envFile = '' }: ConfigSources): LoadedConfig {
+  const given = withoutEmpty({ ...parseEnv(envFile), ...withoutUndefined(env) });
+  const { values, mistakes } = readValues(given);
+  mistakes.push(...mistakesBetween(values, given));
+  if (mistakes.length > 0) throw configInvalid(mistakes);
+  return {
+    config: createAppConfig(values as EnvValues),
+    warnings: [...nearMisses(Object.keys(given)), ...warningsBetween(given)],
+  };
+}
+
+/**
+ * The configuration of this process: `overrides` over its environment over the `.env` file of the working directory.
+ * `process.env` is read, never written.
+ * @throws AppError `CONFIG_INVALID` that lists every mistake
+ */
+export function readConfig(overrides: EnvRecord = {}): LoadedConfig {
+  return loadConfig({ env: { ...process.env, ...withoutUndefined(overrides) }, envFile: readEnvFile('.env') });
+}
+
+function readEnvFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw new AppError('CONFIG_INVALID', `${path} cannot be read: make it readable, or remove it.`, { cause });
+  }
+}
+
+function withoutUndefined(record: EnvRecord): EnvRecord {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function withoutEmpty(record: EnvRecord): Record<string, string> {
+  const entries = Object.entries(record).map(([name, value]) => [name, value?.trim() ?? ''] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+function readValues(given: Readonly<Record<string, string>>): { values: Partial<EnvValues>; mistakes: string[] } {
+  const values: Record<string, unknown> = {};
+  const mistakes: string[] = [];
+  // Each variable on its own, so that one mistake hides none.
+  for (const name of ENV_NAMES) {
+    const read = ENV_SCHEMA.shape[name].safeParse(given[name]);
+    if (read.success) values[name] = read.data;
+    else mistakes.push(...read.error.issues.map(({ message }) => mistakeLine(name, given[name] ?? '', message)));
+  }
+  return { values, mistakes };
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+/**
+ * A variable's text turned into its value. `read` gives undefined for what is not allowed; `allowed` says what is, and
+ * stands after "give" in the message.
+ */
+function checked<T>(read: (text: string) => T | undefined, allowed: string) {
+  return z.string().transform((text, context) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: `is not allowed: give ${allowed}` });
+    return z.NEVER;
+  });
+}
+
+export function integer(min: number, max: number, unit = '') {
+  return checked(
+    (text) => {
+      const value = /^-?\d{1,15}$/.test(text) ? Number(text) : NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+    `an integer from ${min} to ${max}${unit && ` (${unit})`}`,
+  );
+}
+
+export function decimal(min: number, max: number) {
+  return checked((text) => {
+    const value = /^-?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
+    return value >= min && value <= max ? value : undefined;
+  }, `a number from ${min} to ${max}`);
+}
+
+export function pattern(expression: RegExp, allowed: string) {
+  return checked((text) => (expression.test(text) ? text : undefined), allowed);
+}
+
+export function flag() {
+  const values = new Map([
+    ['true', true],
+    ['1', true],
+    ['false', false],
+    ['0', false],
+  ]);
+  return checked((text) => values.get(text.toLowerCase()), 'true or false');
+}
+
+export function httpUrl() {
+  return checked((text) => {
+    const url = URL.parse(text);
+    return url && /^https?:$/.test(url.protocol) ? text : undefined;
+  }, 'an http:// or https:// URL');
+}
+
+/** One of `served`; a value of `later` is known, and refused as not served yet. */
+export function choice<const T extends string>(served: readonly T[], later: readonly string[] = []) {
+  const allowed = served.length === 1 ? served[0] : `one of ${served.join(', ')}`;
+  return z.string().transform((text, context) => {
+    const value = served.find((name) => name === text);
+    if (value !== undefined) return value;
+    const fault = later.includes(text) ? 'is not served yet' : 'is not allowed';
+    context.addIssue({ code: 'custom', message: `${fault}: give ${allowed}` });
+    return z.NEVER;
+  });
+}
+
+/** A variable whose feature is still to come: any value is refused. */
+export function notServedYet(instead: string) {
+  return z.string().transform((_text, context): never => {
+    context.addIssue({ code: 'custom', message: `is not served yet: ${instead}` });
+    return z.NEVER;
+  });
+}
+
+const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.].*)$/;
+
+export function databaseUrl() {
+  return z.string().transform((text, context) => {
+    if (SQLITE_URL.test(text)) return text;
+    const fault = /^(postgres|postgresql|mysql|mariadb):/i.test(text) ? 'is not served yet' : 'is not allowed';
+    context.addIssue({
+      code: 'custom',
+      message: `${fault}: leave it out, or give a SQLite file as sqlite:./path or sqlite:///absolute/path`,
+    });
+    return z.NEVER;
+  });
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { ENV_NAMES } from './env.schema.js';
+import { distance, nearMisses } from './near-miss.policy.js';
+
+describe('distance', () => {
+  it.each([
+    ['', 'abc', 3],
+    ['kitten', 'sitting', 3],
+    ['PROVDIER', 'PROVIDER', 1],
+    ['abc', 'abc', 0],
+  ])('of %s and %s is %d', (a, b, expected) => expect(distance(a, b)).toBe(expected));
+});
+
+describe('nearMisses', () => {
+  it.each([
+    ['OPENAI_APIKEY', 'OPENAI_API_KEY'],
+    ['openai_api_key', 'OPENAI_API_KEY'],
+    ['LLM_PROVDER', 'LLM_PROVIDER'],
+    ['LLM_PROVDIER', 'LLM_PROVIDER'],
+    ['API_KEY', 'API_KEYS'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['PROT', 'PORT'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+  ])('takes %s for %s', (name, meant) => expect(nearMisses([name])[0]).toContain(`did you mean ${meant}?`));
+
+  it('leaves our own names and the usual ones of a system alone', () => {
+    const usual =
+      'HOME HOSTNAME HOSTTYPE PATH PWD OLDPWD POSIX TERM LANG USER SHELL TZ CI NODE_ENV NODE_OPTIONS EDITOR SHLVL LS_COLORS TMPDIR XDG_DATA_DIRS OPENAI_ORG_ID OLLAMA_HOST REDIS_HOST LOGNAME';
+    expect(nearMisses([...ENV_NAMES, ...usual.split(' ')])).toEqual([]);
+  });
+});

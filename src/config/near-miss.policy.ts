@@ -1,0 +1,40 @@
+import { ENV_NAMES } from './env.schema.js';
+
+/** Up to this length one slip is a near-miss; two would make HOME one of HOST. */
+const SHORT_NAME = 6;
+
+const simplified = (name: string): string => name.toUpperCase().replaceAll('_', '');
+
+/** Damerau-Levenshtein distance, optimal string alignment: insert, delete, replace, swap neighbours. */
+export function distance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      let best = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (isSame ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, beforeLast[j - 2]! + 1);
+      row.push(best);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}
+
+function meantName(name: string): string | undefined {
+  const sameLetters = ENV_NAMES.find((known) => simplified(known) === simplified(name));
+  return sameLetters ?? ENV_NAMES.find((known) => distance(known, name) <= (known.length <= SHORT_NAME ? 1 : 2));
+}
+
+/** A warning for every variable that is not ours but almost bears one of our names. */
+export function nearMisses(names: readonly string[]): string[] {
+  const known = new Set<string>(ENV_NAMES);
+  return names
+    .filter((name) => !known.has(name))
+    .map((name) => [name, meantName(name)] as const)
+    .filter(([, meant]) => meant !== undefined)
+    .map(([name, meant]) => `${name} is not a variable of Jackdaw and does nothing; did you mean ${meant}?`);
+}

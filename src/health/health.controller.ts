@@ -1,0 +1,37 @@
+import { Controller, Get } from '@nestjs/common';
+import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { Public } from '../security/index.js';
+import { AgentHealthIndicator } from './agent-health.indicator.js';
+
+@Public()
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly indicator: AgentHealthIndicator,
+  ) {}
+
+  /** Whether an agent can answer: its model, the database, its tools. */
+  @Get('agent/health')
+  @HealthCheck({ noCache: true, swaggerDocumentation: false })
+  agent(): Promise<HealthCheckResult> {
+    return this.health.check([
+      () => this.indicator.model(),
+      () => this.indicator.databaseAnswers(),
+      () => this.indicator.registeredTools(),
+    ]);
+  }
+
+  /** Whether the process lives. */
+  @Get('health/live')
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  /** Whether it takes requests; 503 as soon as a shutdown begins. */
+  @Get('health/ready')
+  @HealthCheck({ noCache: true, swaggerDocumentation: false })
+  ready(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.indicator.server(), () => this.indicator.databaseAnswers()]);
+  }
+}

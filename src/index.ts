@@ -1,0 +1,27 @@
+/** The public face of Jackdaw. Any addition is public API: it is listed in test/public-face.spec.ts. */
+export { Agent, createAgent } from './agent.factory.js';
+export type { ChatOptions, ChatReply, CreateAgentOptions } from './agent.factory.js';
+export { JackdawModule } from './jackdaw.module.js';
+export type { JackdawOptions } from './jackdaw.module.js';
+export { AgentRegistry, AgentService } from './agent/index.js';
+export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
+export { AppError } from './common/index.js';
+export type { ErrorCode, Principal } from './common/index.js';
+export { ChatModel, ModelFactory, ModelRegistry } from './llm/index.js';
+export type {
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  Message,
+  ModelCapabilities,
+  ToolCall,
+  ModelSettings,
+  HttpClient,
+  Usage,
+} from './llm/index.js';
+export { RunService } from './run/index.js';
+export type { RunEvent, RunStatus } from './run/index.js';
+export { SessionService } from './session/index.js';
+export { Tool, ToolRegistry } from './tool/index.js';
+export type { ToolContext, ToolEffect, ToolOptions } from './tool/index.js';

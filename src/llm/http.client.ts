@@ -1,0 +1,38 @@
+import type { Agent, Dispatcher } from 'undici';
+import { AppError } from '../common/index.js';
+
+/** An idle connection is kept this long, in ms, unless the server says that it closes it earlier. */
+const KEEP_ALIVE_MS = 30_000;
+/** How long a TCP and TLS handshake may take, in ms. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** The one pool of keep-alive connections to all providers. `undici` is loaded when the first call is made. */
+export class HttpClient {
+  private agent?: Promise<Agent>;
+  private closed = false;
+
+  /** Gives the pool. Throws `SHUTTING_DOWN` after `close()`. */
+  async open(): Promise<Dispatcher> {
+    if (this.closed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further model call starts.');
+    this.agent ??= createAgent();
+    return this.agent;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const agent = await this.agent;
+    await agent?.destroy();
+  }
+}
+
+async function createAgent(): Promise<Agent> {
+  const undici = await import('undici');
+  // Silence is timed by the exchange itself: undici's own timers are coarse (about 1 s) and stop between the phases.
+  return new undici.Agent({
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+  });
+}

@@ -1,0 +1,28 @@
+/** Chat models: one port, its message types, and a provider behind each name. */
+export { ChatModel } from './chat-model.js';
+export type {
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  FinishReason,
+  ModelCapabilities,
+  ModelParameters,
+  ToolSpec,
+  Usage,
+} from './chat.types.js';
+export type { HttpClient } from './http.client.js';
+export { LlmModule } from './llm.module.js';
+export type {
+  AssistantMessage,
+  ContentPart,
+  Message,
+  SystemMessage,
+  TextPart,
+  ToolCall,
+  ToolMessage,
+  UserMessage,
+} from './message.types.js';
+export { ModelFactory } from './model-factory.js';
+export type { ModelSettings } from './model-settings.types.js';
+export { ModelRegistry } from './model.registry.js';

@@ -1,0 +1,16 @@
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { createModelRegistry } from './model-registry.factory.js';
+import { ModelRegistry } from './model.registry.js';
+
+/** Provides the `ModelRegistry` with every provider, and closes its connections at shutdown. */
+@Module({
+  providers: [{ provide: ModelRegistry, useFactory: createModelRegistry }],
+  exports: [ModelRegistry],
+})
+export class LlmModule implements OnApplicationShutdown {
+  constructor(private readonly registry: ModelRegistry) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.registry.close();
+  }
+}

@@ -1,0 +1,41 @@
+/** A part of a message's content. Text today; images are a further member of this union. */
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+export type ContentPart = TextPart;
+
+export interface SystemMessage {
+  readonly role: 'system';
+  readonly content: string;
+}
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly content: string | readonly ContentPart[];
+}
+
+/** A tool call as the model wrote it: `arguments` is its raw text, not yet parsed nor checked. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: string;
+  /** What a reasoning model thought before it answered. */
+  readonly reasoning?: string;
+  readonly toolCalls?: readonly ToolCall[];
+}
+
+/** The one result of the call `toolCallId`. */
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly content: string;
+}
+
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;

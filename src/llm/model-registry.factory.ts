@@ -1,0 +1,19 @@
+import { ModelRegistry } from './model.registry.js';
+import { DeepSeekFactory } from './providers/deepseek/deepseek.factory.js';
+import { GlmFactory } from './providers/glm/glm.factory.js';
+import { OfflineFactory } from './providers/offline/offline.factory.js';
+import { OllamaFactory } from './providers/ollama/ollama.factory.js';
+import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-compatible.factory.js';
+import { OpenAiFactory } from './providers/openai/openai.factory.js';
+
+/** A registry of every provider that comes with Jackdaw. Close it when done. */
+export function createModelRegistry(): ModelRegistry {
+  const registry = new ModelRegistry();
+  registry.register(new OpenAiFactory());
+  registry.register(new DeepSeekFactory());
+  registry.register(new GlmFactory());
+  registry.register(new OllamaFactory());
+  registry.register(new OpenAiCompatibleFactory());
+  registry.register(new OfflineFactory());
+  return registry;
+}

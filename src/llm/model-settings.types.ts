@@ -1,0 +1,15 @@
+import type { ModelParameters } from './chat.types.js';
+
+/** What is needed to make a chat model; what is left out is the provider's default. */
+export interface ModelSettings {
+  /** A name the registry knows, as in `LLM_PROVIDER`. */
+  readonly provider: string;
+  readonly model?: string;
+  readonly apiKey?: string;
+  /** Where the provider's API begins, `…/v1` for most. */
+  readonly baseUrl?: string;
+  /** The longest silence in ms: until the reply begins, and then between two pieces of it. */
+  readonly timeoutMs: number;
+  /** For every call; a request's own parameters win. */
+  readonly parameters?: ModelParameters;
+}

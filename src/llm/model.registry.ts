@@ -1,0 +1,41 @@
+import { AppError } from '../common/index.js';
+import type { ChatModel } from './chat-model.js';
+import { HttpClient } from './http.client.js';
+import type { ModelFactory } from './model-factory.js';
+import type { ModelSettings } from './model-settings.types.js';
+
+/** The providers by name, and the connections that their models share. */
+export class ModelRegistry {
+  private readonly factories = new Map<string, ModelFactory>();
+  private readonly http = new HttpClient();
+
+  /** Adds a provider. Throws `CONFIG_INVALID` when its name is taken. */
+  register(factory: ModelFactory): void {
+    if (this.factories.has(factory.name)) {
+      throw new AppError('CONFIG_INVALID', `The model provider "${factory.name}" is registered twice; rename one.`);
+    }
+    this.factories.set(factory.name, factory);
+  }
+
+  names(): string[] {
+    return [...this.factories.keys()].toSorted();
+  }
+
+  /** Makes a model of the provider that the settings name. Throws `CONFIG_INVALID` when it cannot be made. */
+  create(settings: ModelSettings): ChatModel {
+    const factory = this.factories.get(settings.provider);
+    if (!factory) {
+      const known = this.names().join(', ');
+      throw new AppError(
+        'CONFIG_INVALID',
+        `There is no model provider "${settings.provider}"; set LLM_PROVIDER to one of: ${known}.`,
+      );
+    }
+    return factory.create(settings, this.http);
+  }
+
+  /** Closes every connection; calls still open fail, and later ones are refused. */
+  async close(): Promise<void> {
+    await this.http.close();
+  }
+}

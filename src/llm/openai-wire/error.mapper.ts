@@ -1,0 +1,54 @@
+import { AppError, type ErrorCode, toAppError } from '../../common/index.js';
+import { quoteProvider } from './provider-text.mapper.js';
+import type { WireSettings } from './wire-dialect.types.js';
+import { toStatusError } from './status-error.mapper.js';
+import {
+  BadReplyError,
+  BrokenReplyError,
+  SilenceError,
+  StatusError,
+  UnreachableError,
+  type WireFailure,
+} from './wire-failure.error.js';
+
+/** Turns whatever a call threw into an `AppError` that says what happened, to which model, and what to do. */
+export function toModelError(thrown: unknown, settings: WireSettings): AppError {
+  if (!isWireFailure(thrown)) return toAppError(thrown);
+  if (thrown instanceof StatusError) return toStatusError(thrown, settings);
+  const [code, message] = describe(thrown, settings);
+  const { provider, model } = settings;
+  return new AppError(code, message, { isRetryable: true, details: { provider, model }, cause: thrown.cause });
+}
+
+function describe(failure: Exclude<WireFailure, StatusError>, settings: WireSettings): [ErrorCode, string] {
+  const who = `The provider ${settings.provider} (model ${settings.model})`;
+  if (failure instanceof SilenceError) {
+    return ['MODEL_TIMEOUT', `${who} was silent for ${settings.timeoutMs} ms; try again, or raise LLM_TIMEOUT_MS.`];
+  }
+  if (failure instanceof UnreachableError) {
+    const where = `at ${new URL(settings.baseUrl).origin} (${reasonOf(failure.cause)})`;
+    return ['MODEL_UNREACHABLE', `${who} cannot be reached ${where}; check that it runs, and its base URL.`];
+  }
+  if (failure instanceof BrokenReplyError) {
+    return ['MODEL_BAD_REPLY', `${who} broke off in the middle of its reply; try again.`];
+  }
+  const what = quoteProvider(failure.what, settings.apiKey);
+  return ['MODEL_BAD_REPLY', `${who} answered with ${what}; try again, or check its base URL.`];
+}
+
+/** The code of a network error says more than its message, which is empty where several addresses were tried. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'no connection';
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  return code ?? (cause.message || cause.name);
+}
+
+function isWireFailure(thrown: unknown): thrown is WireFailure {
+  return (
+    thrown instanceof StatusError ||
+    thrown instanceof UnreachableError ||
+    thrown instanceof SilenceError ||
+    thrown instanceof BrokenReplyError ||
+    thrown instanceof BadReplyError
+  );
+}

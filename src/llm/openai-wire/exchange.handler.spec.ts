@@ -1,0 +1,114 @@
+import { getEventListeners } from 'node:events';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readStream } from '../../../test/support/fake-llm-stream.js';
+import { FakeLlm } from '../../../test/support/fake-llm.js';
+import type { ChatModel } from '../chat-model.js';
+import type { ChatRequest } from '../chat.types.js';
+import { createModelRegistry } from '../model-registry.factory.js';
+
+const registry = createModelRegistry();
+const ask: ChatRequest = { messages: [{ role: 'user', content: 'Hello' }] };
+let llm: FakeLlm;
+
+beforeAll(async () => void (llm = await FakeLlm.start()));
+beforeEach(() => llm.reset());
+afterAll(async () => {
+  await registry.close();
+  await llm.close();
+});
+
+function modelWith(timeoutMs: number): ChatModel {
+  return registry.create({ provider: 'ollama', model: 'm-1', baseUrl: llm.url, timeoutMs });
+}
+
+async function readAll(model: ChatModel, signal?: AbortSignal): Promise<void> {
+  await readStream(model.stream(ask, { signal }));
+}
+
+describe('silence', () => {
+  it('before the reply ends the call and its connection', async () => {
+    llm.always({ hang: true });
+    const expected = { code: 'MODEL_TIMEOUT', isRetryable: true };
+    await expect(modelWith(60).generate(ask)).rejects.toMatchObject(expected);
+    await expect(readAll(modelWith(60))).rejects.toMatchObject(expected);
+    await llm.waitForAbort(2);
+  });
+
+  it('in the middle of a stream ends it, after what came was given', async () => {
+    llm.reply({ text: 'one two three', stallAfter: 3 });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const part of modelWith(80).stream(ask)) if (part.type === 'text') seen.push(part.text);
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' });
+    expect(seen).toEqual(['one', ' two']);
+    await llm.waitForAbort();
+  });
+
+  it('after the finish reason takes nothing from the reply', async () => {
+    llm.reply({ text: 'one', stallAfter: 3 });
+    const parts = await readStream(modelWith(80).stream(ask));
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', result: { message: { content: 'one' } } });
+  });
+});
+
+describe('abort', () => {
+  it('before the call sends nothing', async () => {
+    const reason = new Error('not wanted');
+    const options = { signal: AbortSignal.abort(reason) };
+    await expect(modelWith(5_000).generate(ask, options)).rejects.toBe(reason);
+    await expect(readAll(modelWith(5_000), options.signal)).rejects.toBe(reason);
+    expect(llm.requests).toHaveLength(0);
+  });
+
+  it.each(['generate', 'stream'] as const)(
+    'during %s rejects with the reason and ends the connection',
+    async (verb) => {
+      llm.reply({ hang: true });
+      const controller = new AbortController();
+      const { signal } = controller;
+      const model = modelWith(5_000);
+      const call = verb === 'generate' ? model.generate(ask, { signal }) : readAll(model, signal);
+      const outcome = call.catch((error: unknown) => error);
+      await llm.waitForRequest();
+      controller.abort('cancelled by the user');
+      expect(await outcome).toBe('cancelled by the user');
+      await llm.waitForAbort();
+      expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    },
+  );
+
+  it('between two chunks rejects with the reason', async () => {
+    llm.reply({ text: 'one two three', stallAfter: 2 });
+    const controller = new AbortController();
+    const reading = (async () => {
+      for await (const part of modelWith(5_000).stream(ask, controller)) if (part.type === 'text') controller.abort();
+    })();
+    const thrown = await reading.catch((error: unknown) => error);
+    expect(thrown).toBe(controller.signal.reason);
+    await llm.waitForAbort();
+  });
+
+  it('leaves no listener behind on a signal that lives long', async () => {
+    llm.always({ text: 'ok then' });
+    const { signal } = new AbortController();
+    const model = modelWith(5_000);
+    await model.generate(ask, { signal });
+    await readAll(model, signal);
+    llm.reply({ status: 500 });
+    await expect(model.generate(ask, { signal })).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+});
+
+it('tells the provider to wait when the reader is slow, and loses nothing', async () => {
+  const piece = 'x'.repeat(64 * 1024);
+  const events = Array.from({ length: 64 }, () => ({ choices: [{ delta: { content: piece } }] }));
+  llm.reply({ events: [...events, { choices: [{ delta: {}, finish_reason: 'stop' }] }, '[DONE]'] });
+  let length = 0;
+  for await (const part of modelWith(5_000).stream(ask)) {
+    if (part.type === 'text') length += part.text.length;
+    await new Promise(setImmediate);
+  }
+  expect(length).toBe(64 * piece.length);
+});

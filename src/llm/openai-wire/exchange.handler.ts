@@ -1,0 +1,137 @@
+import type { Dispatcher } from 'undici';
+import { BrokenReplyError, SilenceError } from './wire-failure.error.js';
+
+/** Unread bytes at which the provider is told to wait. */
+const MAX_UNREAD = 1_048_576;
+
+export interface ExchangeLimits {
+  readonly signal?: AbortSignal | null;
+  /** The longest silence, in ms. */
+  readonly timeoutMs: number;
+}
+
+export interface ReplyHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * One request and its reply. undici tells it what happens; a reader takes the reply's bytes from it as they come.
+ * It times the silence, and ends the connection at once when it lasts too long, the signal is aborted, or the reader
+ * goes away. undici's own body streams do the same at several times the CPU.
+ */
+export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer> {
+  /** The reply's beginning; rejected when none comes. */
+  readonly head: Promise<ReplyHead>;
+  private resolveHead!: (head: ReplyHead) => void;
+  private rejectHead!: (failure: Error) => void;
+  private controller?: Dispatcher.DispatchController;
+  private readonly chunks: Buffer[] = [];
+  private unread = 0;
+  private state: 'waiting' | 'started' | 'ended' = 'waiting';
+  private failure?: Error;
+  private isReleased = false;
+  private wake?: () => void;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(private readonly limits: ExchangeLimits) {
+    this.head = new Promise((resolve, reject) => {
+      this.resolveHead = resolve;
+      this.rejectHead = reject;
+    });
+    this.timer = setTimeout(this.onSilence, limits.timeoutMs);
+    limits.signal?.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.failure) controller.abort(this.failure);
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: ReplyHead['headers']): void {
+    if (status < 200) return;
+    this.state = 'started';
+    this.timer.refresh();
+    this.resolveHead({ status, headers });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.isReleased) return;
+    this.timer.refresh();
+    this.chunks.push(chunk);
+    this.unread += chunk.length;
+    if (this.unread > MAX_UNREAD) controller.pause();
+    this.wake?.();
+  }
+
+  onResponseEnd(): void {
+    this.state = 'ended';
+    this.settle();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.fail(this.state === 'waiting' ? error : new BrokenReplyError(error));
+  }
+
+  /** The next bytes. Throws what ended the exchange. */
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
+    for (;;) {
+      const chunk = this.chunks.shift();
+      if (chunk) return { done: false, value: this.take(chunk) };
+      if (this.failure) throw this.failure;
+      if (this.state === 'ended') return { done: true, value: undefined };
+      await new Promise<void>((resolve) => (this.wake = resolve));
+    }
+  }
+
+  /** The reader goes away: what has not come yet is not wanted. */
+  return(): Promise<IteratorResult<Buffer, undefined>> {
+    if (!this.isReleased) this.abort(new Error('The reader of the reply went away.'));
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The reader has all it wants: the rest, usually nothing, is let run out so that the connection can be kept. */
+  release(): void {
+    this.isReleased = true;
+    this.chunks.length = 0;
+    this.limits.signal?.removeEventListener('abort', this.onAbort);
+    if (this.controller?.paused) this.controller.resume();
+  }
+
+  private take(chunk: Buffer): Buffer {
+    this.unread -= chunk.length;
+    if (this.unread === 0 && this.controller?.paused) this.controller.resume();
+    return chunk;
+  }
+
+  private readonly onAbort = (): void => this.abort(new Error('The call was aborted.'));
+
+  private readonly onSilence = (): void => {
+    // While it waits for the reader, the provider cannot speak.
+    if (this.controller?.paused) this.timer.refresh();
+    else this.abort(new SilenceError());
+  };
+
+  private abort(failure: Error): void {
+    if (this.state === 'ended' || this.failure) return;
+    this.fail(failure);
+    this.controller?.abort(failure);
+  }
+
+  private fail(failure: Error): void {
+    if (this.failure) return;
+    this.failure = failure;
+    this.rejectHead(failure);
+    this.settle();
+  }
+
+  private settle(): void {
+    clearTimeout(this.timer);
+    this.limits.signal?.removeEventListener('abort', this.onAbort);
+    this.wake?.();
+  }
+}

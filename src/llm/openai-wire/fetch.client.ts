@@ -1,0 +1,56 @@
+import type { Dispatcher } from 'undici';
+import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
+
+/** What a request is made of; the SDK hands it through from `buildRequest` as it is. */
+export interface WireRequest {
+  readonly headers: Iterable<[string, string]>;
+  readonly body: string;
+  readonly limits: ExchangeLimits;
+}
+
+/** The part of a `Response` that the SDK and the chat model use. */
+export class WireResponse {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly headers: ReplyHeaders;
+
+  constructor(
+    readonly url: string,
+    head: ReplyHead,
+    readonly body: ExchangeHandler,
+  ) {
+    this.status = head.status;
+    this.ok = head.status >= 200 && head.status < 300;
+    this.headers = new ReplyHeaders(head.headers);
+  }
+
+  async text(): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.body) chunks.push(chunk);
+    const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    return whole.toString('utf8');
+  }
+}
+
+class ReplyHeaders {
+  constructor(private readonly values: ReplyHead['headers']) {}
+
+  get(name: string): string | null {
+    const value = this.values[name.toLowerCase()];
+    return value === undefined ? null : String(value);
+  }
+
+  entries(): IterableIterator<[string, string]> {
+    return Object.entries(this.values)
+      .map(([name, value]): [string, string] => [name, String(value)])
+      .values();
+  }
+}
+
+/** Posts over the pool and gives the reply as soon as it begins. */
+export async function post(pool: Dispatcher, url: URL, request: WireRequest): Promise<WireResponse> {
+  const exchange = new ExchangeHandler(request.limits);
+  const { headers, body } = request;
+  pool.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'POST', headers, body }, exchange);
+  return new WireResponse(url.href, await exchange.head, exchange);
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Message } from '../message.types.js';
+import { toWireMessage } from './message.mapper.js';
+
+const calls = [{ id: 'c1', name: 'add', arguments: '{ "a" : 1 }' }];
+
+describe('toWireMessage', () => {
+  it('leaves content as it is', () => {
+    const content = '  Observation: <x>\n\u0000 "é" 你好 \\n  ';
+    for (const role of ['system', 'user', 'assistant'] as const) {
+      expect(toWireMessage({ role, content }, 'never')).toEqual({ role, content });
+    }
+    const tool: Message = { role: 'tool', toolCallId: 'c1', name: 'add', content };
+    expect(toWireMessage(tool, 'never')).toEqual({ role: 'tool', tool_call_id: 'c1', content });
+    const parts: Message = { role: 'user', content: [{ type: 'text', text: content }] };
+    expect(toWireMessage(parts, 'never')).toEqual({ role: 'user', content: [{ type: 'text', text: content }] });
+  });
+
+  it('writes calls with their arguments to the byte, and no empty content beside them', () => {
+    expect(toWireMessage({ role: 'assistant', content: '', toolCalls: calls }, 'never')).toEqual({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{ "a" : 1 }' } }],
+    });
+    expect(toWireMessage({ role: 'assistant', content: 'Now', toolCalls: calls }, 'never').content).toBe('Now');
+    expect(toWireMessage({ role: 'assistant', content: '', toolCalls: [] }, 'never')).toEqual({
+      role: 'assistant',
+      content: '',
+    });
+  });
+
+  it('sends reasoning back as the provider wants it', () => {
+    const plain: Message = { role: 'assistant', content: 'a', reasoning: 'because' };
+    const silent: Message = { role: 'assistant', content: '', toolCalls: calls };
+    expect(toWireMessage(plain, 'never').reasoning_content).toBeUndefined();
+    expect(toWireMessage(plain, 'present').reasoning_content).toBe('because');
+    expect(toWireMessage(silent, 'present').reasoning_content).toBeUndefined();
+    expect(toWireMessage(silent, 'with_calls').reasoning_content).toBe('');
+  });
+});

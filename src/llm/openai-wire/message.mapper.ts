@@ -1,0 +1,46 @@
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { AssistantMessage, Message, ToolCall } from '../message.types.js';
+import type { WireDialect } from './wire-dialect.types.js';
+
+/** A message as it goes out; `reasoning_content` is DeepSeek's and GLM's addition to OpenAI's. */
+export type WireRequestMessage = ChatCompletionMessageParam & { reasoning_content?: string };
+
+/** Writes a message for the wire; content stays as it is, to the byte. */
+export function toWireMessage(message: Message, echo: WireDialect['reasoningEcho']): WireRequestMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content };
+    case 'user':
+      return { role: 'user', content: typeof message.content === 'string' ? message.content : [...message.content] };
+    case 'assistant':
+      return toWireAssistant(message, echo);
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+  }
+}
+
+function toWireAssistant(message: AssistantMessage, echo: WireDialect['reasoningEcho']): WireRequestMessage {
+  const calls = message.toolCalls?.length ? message.toolCalls : undefined;
+  const reasoning = echoedReasoning(message, echo);
+  return {
+    role: 'assistant',
+    // Some servers refuse '' beside calls, and OpenAI wants null there.
+    content: calls && message.content === '' ? null : message.content,
+    ...(reasoning === undefined ? undefined : { reasoning_content: reasoning }),
+    ...(calls && { tool_calls: calls.map(toWireCall) }),
+  };
+}
+
+/**
+ * DeepSeek answers 400 when a message with tool calls comes back without its `reasoning_content`, be it empty
+ * (api-docs.deepseek.com/guides/thinking_mode).
+ */
+function echoedReasoning(message: AssistantMessage, echo: WireDialect['reasoningEcho']): string | undefined {
+  if (echo === 'never') return undefined;
+  if (echo === 'with_calls' && message.toolCalls?.length) return message.reasoning ?? '';
+  return message.reasoning;
+}
+
+function toWireCall(call: ToolCall) {
+  return { id: call.id, type: 'function' as const, function: { name: call.name, arguments: call.arguments } };
+}

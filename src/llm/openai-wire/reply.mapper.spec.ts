@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { toChatResult } from './reply.mapper.js';
+
+function read(message: unknown, finish: unknown = 'stop', rest: object = {}) {
+  return toChatResult(JSON.stringify({ choices: [{ message, finish_reason: finish }], ...rest }), 'asked');
+}
+
+function call(id: unknown, args: unknown) {
+  return { id, type: 'function', function: { name: 'add', arguments: args } };
+}
+
+function usage(wire: unknown) {
+  return read({ content: 'a' }, 'stop', { usage: wire }).usage;
+}
+
+describe('toChatResult', () => {
+  it('reads content as text, parts or null', () => {
+    expect(read({ content: 'a' }).message.content).toBe('a');
+    expect(read({ content: null }).message.content).toBe('');
+    expect(read({}).message.content).toBe('');
+    expect(read({ content: [{ type: 'text', text: 'a' }, { type: 'image' }, 'b'] }).message.content).toBe('ab');
+  });
+
+  it('reads reasoning under both of its names', () => {
+    expect(read({ content: 'a', reasoning_content: 'r' }).message.reasoning).toBe('r');
+    expect(read({ content: 'a', reasoning: 'r' }).message.reasoning).toBe('r');
+    expect(read({ content: 'a', reasoning_content: null }).message).toEqual({ role: 'assistant', content: 'a' });
+  });
+
+  it('makes a refusal the content, filtered', () => {
+    const { message, finishReason } = read({ content: null, refusal: 'I cannot.' });
+    expect([message.content, finishReason]).toEqual(['I cannot.', 'content_filter']);
+  });
+
+  it.each([
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['max_tokens', 'length'],
+    ['content_filter', 'content_filter'],
+    ['sensitive', 'content_filter'],
+    ['tool_calls', 'stop'],
+    ['something_new', 'stop'],
+    ['constructor', 'stop'],
+    [null, 'stop'],
+  ])('reads the finish reason %s as %s', (wire, expected) => {
+    expect(read({ content: 'a' }, wire).finishReason).toBe(expected);
+  });
+
+  it('takes calls whatever the finish reason says of them', () => {
+    const message = { content: null, tool_calls: [{ id: 'c', function: { name: 'add', arguments: '{}' } }] };
+    expect(read(message, 'stop').finishReason).toBe('tool_calls');
+    expect(read(message, 'length').finishReason).toBe('length');
+    expect(read(message, 'content_filter').finishReason).toBe('content_filter');
+  });
+
+  it('gives every call an id of its own and arguments that are text', () => {
+    const wire = [call('x', { a: 1 }), call('x', ''), call(null, null), call('', ' '), call('x', '{"a":'), null];
+    expect(read({ tool_calls: wire }).message.toolCalls).toEqual([
+      { id: 'x', name: 'add', arguments: '{"a":1}' },
+      { id: 'x_2', name: 'add', arguments: '{}' },
+      { id: 'call_2', name: 'add', arguments: '{}' },
+      { id: 'call_3', name: 'add', arguments: '{}' },
+      { id: 'x_3', name: 'add', arguments: '{"a":' },
+    ]);
+  });
+
+  it('drops a nameless call only where the reply was cut', () => {
+    const message = { content: 'a', tool_calls: [{ id: 'c', function: { arguments: '{' } }] };
+    expect(() => read(message, 'stop')).toThrow('a tool call without a name');
+    expect(read(message, 'length').message).toEqual({ role: 'assistant', content: 'a' });
+  });
+
+  it('reads usage as far as it is there', () => {
+    expect(usage(null)).toBeUndefined();
+    expect(usage({ prompt_tokens: 'many' })).toBeUndefined();
+    expect(usage({ prompt_tokens: 3, completion_tokens: 4 })).toEqual({
+      promptTokens: 3,
+      completionTokens: 4,
+      totalTokens: 7,
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import type { ChatResult } from '../chat.types.js';
+import type { AssistantMessage } from '../message.types.js';
+import { isInterrupted, toFinishReason } from './finish-reason.mapper.js';
+import { toToolCalls, type WireCallParts } from './tool-call.mapper.js';
+import { toUsage } from './usage.mapper.js';
+import { BadReplyError } from './wire-failure.error.js';
+
+/** A whole reply, read from either form of the wire. */
+export interface WholeReply {
+  readonly content: string;
+  readonly reasoning: string;
+  readonly refusal: string;
+  readonly calls: readonly WireCallParts[];
+  readonly finish: unknown;
+  readonly usage: unknown;
+  readonly model: string;
+}
+
+/** Builds the result of a whole reply. Throws `BadReplyError` when the provider says it is none. */
+export function buildResult(reply: WholeReply): ChatResult {
+  if (isInterrupted(reply.finish)) throw new BadReplyError(`a reply that ends in ${String(reply.finish)}`);
+  const isCut = toFinishReason(reply.finish, false) !== 'stop';
+  const toolCalls = toToolCalls(reply.calls, isCut);
+  const message: AssistantMessage = {
+    role: 'assistant',
+    content: reply.content === '' ? reply.refusal : reply.content,
+    ...(reply.reasoning !== '' && { reasoning: reply.reasoning }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+  };
+  const usage = toUsage(reply.usage);
+  return {
+    message,
+    finishReason: reply.refusal === '' ? toFinishReason(reply.finish, toolCalls.length > 0) : 'content_filter',
+    ...(usage && { usage }),
+    model: reply.model,
+  };
+}

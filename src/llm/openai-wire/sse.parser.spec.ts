@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { array, assert, nat, property } from 'fast-check';
+import { SseParser } from './sse.parser.js';
+
+function parse(...pieces: (string | Uint8Array)[]): string[] {
+  const parser = new SseParser();
+  const bytes = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece));
+  return [...bytes.flatMap((piece) => parser.push(piece)), ...parser.end()];
+}
+
+describe('SseParser', () => {
+  it('gives the data of each event, and nothing for comments and other fields', () => {
+    expect(parse(': keep-alive\n\nevent: x\nid: 1\ndata: a\n\nretry: 5\n\ndata:b\r\n\r\ndata: c\ndata: d\n\n')).toEqual(
+      ['a', 'b', 'c\nd'],
+    );
+  });
+
+  it('gives an event that the stream ends with, blank line or not', () => {
+    expect(parse('data: a')).toEqual(['a']);
+    expect(parse('data: a\n')).toEqual(['a']);
+    expect(parse('')).toEqual([]);
+  });
+
+  it('gives the same however the bytes are cut', () => {
+    const stream = Buffer.from('data: {"text":"你好 🐦"}\r\n\r\n: x\n\ndata: é\ndata: ü\n\ndata: [DONE]\n\n');
+    const whole = parse(stream);
+    assert(
+      property(array(nat(stream.length)), (cuts) => {
+        const at = [0, ...cuts.toSorted((a, b) => a - b), stream.length];
+        const pieces = at.slice(1).map((end, n) => stream.subarray(at[n], end));
+        expect(parse(...pieces)).toEqual(whole);
+      }),
+    );
+  });
+
+  it('takes a line of many pieces in linear time', () => {
+    const piece = 'x'.repeat(100);
+    const pieces = Array.from({ length: 20_000 }, () => piece);
+    const [event] = parse('data: ', ...pieces, '\n\n');
+    expect(event).toHaveLength(2_000_000);
+  });
+});

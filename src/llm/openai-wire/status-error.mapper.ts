@@ -1,0 +1,63 @@
+import { AppError, type ErrorCode } from '../../common/index.js';
+import { quoteProvider } from './provider-text.mapper.js';
+import type { WireSettings } from './wire-dialect.types.js';
+import type { StatusError } from './wire-failure.error.js';
+
+interface StatusMeaning {
+  readonly code: ErrorCode;
+  readonly isRetryable: boolean;
+  readonly what: string;
+  readonly todo: string;
+}
+
+/** Says what an error status means for the caller. */
+export function toStatusError(failure: StatusError, settings: WireSettings): AppError {
+  const { provider, model } = settings;
+  const meaning = meaningOf(failure, settings);
+  const said = quoteProvider(failure.said, settings.apiKey);
+  const what = `The provider ${provider} ${meaning.what} model ${model} (HTTP ${failure.status})`;
+  const sentence = said === '' ? `${what}.` : `${what}: ${endSentence(said)}`;
+  return new AppError(meaning.code, `${sentence} ${meaning.todo}`, {
+    isRetryable: meaning.isRetryable,
+    details: {
+      provider,
+      model,
+      status: failure.status,
+      ...(failure.retryAfterMs !== undefined && { retry_after_ms: failure.retryAfterMs }),
+    },
+  });
+}
+
+function meaningOf(failure: StatusError, settings: WireSettings): StatusMeaning {
+  const { status } = failure;
+  if (status === 401 || status === 403) {
+    const todo = settings.keyVariable ? `Check ${settings.keyVariable} and its rights.` : 'Check its API key.';
+    return { code: 'MODEL_AUTHENTICATION', isRetryable: false, what: 'refused the API key for', todo };
+  }
+  if (status === 429) return rateLimit(failure);
+  if (status === 408) {
+    return { code: 'MODEL_TIMEOUT', isRetryable: true, what: 'timed out on', todo: 'Try again.' };
+  }
+  if (status >= 500) {
+    return { code: 'MODEL_UNAVAILABLE', isRetryable: true, what: 'could not serve', todo: 'Try again later.' };
+  }
+  const todo =
+    status === 404 || status < 400
+      ? `Check the model's name and the base URL ${new URL(settings.baseUrl).origin}.`
+      : 'Check the request and the model that it names.';
+  return { code: 'MODEL_REFUSED', isRetryable: false, what: 'refused the request to', todo };
+}
+
+/** OpenAI also says 429 when the account is out of money; waiting does not help then. */
+function rateLimit(failure: StatusError): StatusMeaning {
+  const what = 'limits the requests to';
+  if (failure.kind === 'insufficient_quota') {
+    return { code: 'MODEL_RATE_LIMITED', isRetryable: false, what, todo: "Check the account's quota and billing." };
+  }
+  const wait = failure.retryAfterMs === undefined ? 'later' : `in ${Math.ceil(failure.retryAfterMs / 1000)} s`;
+  return { code: 'MODEL_RATE_LIMITED', isRetryable: true, what, todo: `Try again ${wait}.` };
+}
+
+function endSentence(text: string): string {
+  return /[.!?…。]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,41 @@
+import type { ToolCall } from '../message.types.js';
+import { BadReplyError } from './wire-failure.error.js';
+
+/** A call as it was pieced together from the wire. */
+export interface WireCallParts {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/**
+ * Makes calls that can be answered: each has a name, arguments that are at least `{}`, and an id of its own (the
+ * provider's where there is one, else `call_<index>`). In a reply that was cut off, a call without a name is dropped.
+ * Throws `BadReplyError` for a nameless call in a whole reply.
+ */
+export function toToolCalls(parts: readonly WireCallParts[], isCut: boolean): ToolCall[] {
+  const taken = new Set<string>();
+  const calls: ToolCall[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part.name === '') {
+      if (isCut) continue;
+      throw new BadReplyError('a tool call without a name');
+    }
+    const id = freeId(part.id === '' ? `call_${index}` : part.id, taken);
+    taken.add(id);
+    calls.push({ id, name: part.name, arguments: part.arguments.trim() === '' ? '{}' : part.arguments });
+  }
+  return calls;
+}
+
+/** Some servers give arguments as an object instead of its text. */
+export function argumentsText(wire: unknown): string {
+  if (typeof wire === 'string') return wire;
+  return wire === undefined || wire === null ? '' : JSON.stringify(wire);
+}
+
+function freeId(wanted: string, taken: ReadonlySet<string>): string {
+  let id = wanted;
+  for (let n = 2; taken.has(id); n++) id = `${wanted}_${n}`;
+  return id;
+}

@@ -1,0 +1,8 @@
+import { expect, it } from '@jest/globals';
+import { toWireTools } from './tool.mapper.js';
+
+it('maps the same array once', () => {
+  const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }];
+  expect(toWireTools(tools)).toBe(toWireTools(tools));
+  expect(toWireTools([...tools])).not.toBe(toWireTools(tools));
+});

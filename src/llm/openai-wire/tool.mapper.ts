@@ -1,0 +1,21 @@
+import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
+import type { ToolSpec } from '../chat.types.js';
+
+/** An agent passes the same array with every call, so each is mapped once. */
+const mapped = new WeakMap<readonly ToolSpec[], ChatCompletionFunctionTool[]>();
+
+/** Writes tools for the wire; gives the same array for the same array. */
+export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionTool[] {
+  const known = mapped.get(tools);
+  if (known) return known;
+  const wire = tools.map(toWireTool);
+  mapped.set(tools, wire);
+  return wire;
+}
+
+function toWireTool(tool: ToolSpec): ChatCompletionFunctionTool {
+  return {
+    type: 'function',
+    function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
+  };
+}

@@ -1,0 +1,27 @@
+/** What is read of a reply. Nothing in it is trusted to be there: providers differ, and proxies invent. */
+export interface WireReply {
+  readonly model?: unknown;
+  readonly choices?: unknown;
+  readonly usage?: unknown;
+  readonly error?: unknown;
+}
+
+export interface WireChoice {
+  readonly message?: WireMessage | null;
+  readonly delta?: WireMessage | null;
+  readonly finish_reason?: unknown;
+}
+
+export interface WireMessage {
+  readonly content?: unknown;
+  readonly refusal?: unknown;
+  readonly reasoning_content?: unknown;
+  readonly reasoning?: unknown;
+  readonly tool_calls?: unknown;
+}
+
+export interface WireToolCall {
+  readonly index?: unknown;
+  readonly id?: unknown;
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+}

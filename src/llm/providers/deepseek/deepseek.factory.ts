@@ -1,0 +1,17 @@
+import type { ModelCapabilities } from '../../chat.types.js';
+import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
+import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
+import { capabilitiesOf } from './capabilities.mapper.js';
+
+/** DeepSeek's own API (api-docs.deepseek.com). */
+export class DeepSeekFactory extends WireModelFactory {
+  readonly name = 'deepseek';
+  readonly defaultBaseUrl = 'https://api.deepseek.com';
+  readonly defaultModel = 'deepseek-v4-flash';
+  protected readonly key = { variable: 'DEEPSEEK_API_KEY', isRequired: true };
+  protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'with_calls' };
+
+  protected capabilitiesOf(model: string): ModelCapabilities {
+    return capabilitiesOf(model);
+  }
+}

@@ -1,0 +1,28 @@
+const HOW_EN =
+  'To use a real model set OPENAI_API_KEY=… and start again, or LLM_PROVIDER=ollama for one on this machine.';
+const HOW_ZH = '要使用真正的模型，请设置 OPENAI_API_KEY=… 后重新启动，或用 LLM_PROVIDER=ollama 使用本机模型。';
+const CAN_EN = 'I can calculate (what is 6*7?) and tell the time (what time is it?)';
+const CAN_ZH = '我会计算（计算 100 + 200），也能告诉你时间（现在几点？）';
+
+export function greeting(isChinese: boolean): string {
+  return isChinese
+    ? `你好！我是 Jackdaw 的离线模型。${CAN_ZH}。${HOW_ZH}`
+    : `Hello! I am Jackdaw's offline model. ${CAN_EN}. ${HOW_EN}`;
+}
+
+/** The answer to whatever no rule understands. */
+export function describeSelf(isChinese: boolean): string {
+  return isChinese
+    ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型，没有听懂这个问题。${CAN_ZH}。${HOW_ZH}`
+    : `I am Jackdaw's offline model: a few rules, not a language model, and I did not understand. ${CAN_EN}. ${HOW_EN}`;
+}
+
+export function lacksTool(tool: string, isChinese: boolean): string {
+  return isChinese
+    ? `我是 Jackdaw 的离线模型。这需要工具 ${tool}，但当前智能体没有它，所以我做不到。${HOW_ZH}`
+    : `I am Jackdaw's offline model. This needs the tool ${tool}, which this agent does not have, so I cannot do it. ${HOW_EN}`;
+}
+
+export function toolFailed(tool: string, error: string, isChinese: boolean): string {
+  return isChinese ? `工具 ${tool} 失败：${error}` : `The tool ${tool} failed: ${error}`;
+}

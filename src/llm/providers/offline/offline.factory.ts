@@ -1,0 +1,14 @@
+import type { ChatModel } from '../../chat-model.js';
+import { ModelFactory } from '../../model-factory.js';
+import { OfflineModel } from './offline.model.js';
+
+/** The model that needs nothing: no key, no network, no settings. */
+export class OfflineFactory extends ModelFactory {
+  readonly name = 'offline';
+  readonly defaultBaseUrl = undefined;
+  readonly defaultModel = 'offline';
+
+  override create(): ChatModel {
+    return new OfflineModel();
+  }
+}

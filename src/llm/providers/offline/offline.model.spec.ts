@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { readStream } from '../../../../test/support/fake-llm-stream.js';
+import type { ChatRequest } from '../../chat.types.js';
+import type { Message } from '../../message.types.js';
+import { OfflineModel } from './offline.model.js';
+
+const model = new OfflineModel();
+const inputSchema = { type: 'object' };
+const tools = [
+  { name: 'calculator', description: 'Calculates.', inputSchema },
+  { name: 'get_timestamp', description: 'Tells the time.', inputSchema },
+];
+const ask = (content: string, given = tools): ChatRequest => ({ messages: [{ role: 'user', content }], tools: given });
+
+async function answerAfter(content: string, result: string): Promise<string> {
+  const request = ask(content);
+  const { message } = await model.generate(request);
+  const call = message.toolCalls?.[0];
+  if (!call) throw new Error('no call was planned');
+  const tool: Message = { role: 'tool', toolCallId: call.id, name: call.name, content: result };
+  const last = await model.generate({ ...request, messages: [...request.messages, message, tool] });
+  return last.message.content;
+}
+
+describe('OfflineModel', () => {
+  it('plans a call and answers with just its value', async () => {
+    const planned = await model.generate(ask('计算 100 + 200'));
+    expect(planned).toMatchObject({
+      finishReason: 'tool_calls',
+      model: 'offline',
+      message: {
+        content: '',
+        toolCalls: [{ id: 'call_1_1', name: 'calculator', arguments: '{"expression":"100 + 200"}' }],
+      },
+    });
+    expect(await answerAfter('计算 100 + 200', '300')).toBe('300');
+  });
+
+  it.each([
+    ['what time is it', {}],
+    ['现在几点', {}],
+    ['What time is it now in Asia/Shanghai?', { timezone: 'Asia/Shanghai' }],
+  ])('plans to ask for the time: %s', async (text, expected) => {
+    const { message } = await model.generate(ask(text));
+    expect(message.toolCalls?.[0]).toMatchObject({ name: 'get_timestamp', arguments: JSON.stringify(expected) });
+  });
+
+  it('says what failed', async () => {
+    expect(await answerAfter('1/0', 'Error: division by zero')).toBe(
+      'The tool calculator failed: Error: division by zero',
+    );
+  });
+
+  it('says what it is and how to set a real model', async () => {
+    for (const [text, word] of [
+      ['hello', 'Hello!'],
+      ['你好', '你好！'],
+      ['Write a poem', 'offline model'],
+      ['写一首诗', '离线模型'],
+    ] as const) {
+      const { message, finishReason } = await model.generate(ask(text));
+      expect(finishReason).toBe('stop');
+      expect(message.content).toContain(word);
+      expect(message.content).toContain('OPENAI_API_KEY=');
+      expect(message.content).toContain('LLM_PROVIDER=ollama');
+    }
+  });
+
+  it('says which tool it lacks', async () => {
+    const { message } = await model.generate(ask('6*7', []));
+    expect(message.toolCalls).toBeUndefined();
+    expect(message.content).toContain('calculator');
+    expect(message.content).toContain('OPENAI_API_KEY=');
+  });
+
+  it('looks at the last question only, and gives each turn its own call id', async () => {
+    const first = await model.generate(ask('1+1'));
+    const earlier: Message[] = [
+      ...ask('1+1').messages,
+      first.message,
+      { role: 'tool', toolCallId: 'call_1_1', name: 'calculator', content: '2' },
+      { role: 'assistant', content: '2' },
+    ];
+    const next = await model.generate({ messages: [...earlier, { role: 'user', content: '2+2' }], tools });
+    expect(next.message.toolCalls?.[0]).toMatchObject({ id: 'call_2_1', arguments: '{"expression":"2+2"}' });
+  });
+
+  it('streams word by word what it would give whole, and always the same', async () => {
+    const whole = await model.generate(ask('hello'));
+    const parts = await readStream(model.stream(ask('hello')));
+    const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    expect(words.length).toBeGreaterThan(10);
+    expect(words.join('')).toBe(whole.message.content);
+    expect(parts.at(-1)).toEqual({ type: 'finish', result: whole });
+    expect(whole.usage).toMatchObject({ promptTokens: 2 });
+  });
+
+  it('rejects with the reason of an aborted signal', async () => {
+    const options = { signal: AbortSignal.abort('enough') };
+    await expect(model.generate(ask('hello'), options)).rejects.toBe('enough');
+    await expect(readStream(model.stream(ask('hello'), options))).rejects.toBe('enough');
+  });
+});

@@ -1,0 +1,10 @@
+import type { ModelCapabilities } from '../../chat.types.js';
+
+const VISION = /llava|vision|vl\b|gemma3|minicpm-v|moondream|llama4/i;
+/** Families whose template has no place for tools. */
+const WITHOUT_TOOLS = /^(?:llava|gemma2?\b|gemma3\b|phi3|moondream|codellama|tinyllama|llama2|deepseek-r1)/i;
+
+/** What the local model of that name can do, as far as its family's name tells (ollama.com/search?c=tools). */
+export function capabilitiesOf(model: string): ModelCapabilities {
+  return { vision: VISION.test(model), functionCalling: !WITHOUT_TOOLS.test(model), jsonMode: true };
+}

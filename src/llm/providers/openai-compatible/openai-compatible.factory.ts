@@ -1,0 +1,17 @@
+import type { ModelCapabilities } from '../../chat.types.js';
+import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
+import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
+import { capabilitiesOf } from './capabilities.mapper.js';
+
+/** Any server that speaks OpenAI's chat completions: vLLM, llama.cpp, LM Studio, a gateway. Nothing is assumed. */
+export class OpenAiCompatibleFactory extends WireModelFactory {
+  readonly name = 'openai-compatible';
+  readonly defaultBaseUrl = undefined;
+  readonly defaultModel = undefined;
+  protected readonly key = { variable: 'LLM_API_KEY', isRequired: false };
+  protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'never' };
+
+  protected capabilitiesOf(model: string): ModelCapabilities {
+    return capabilitiesOf(model);
+  }
+}

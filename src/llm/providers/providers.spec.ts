@@ -1,0 +1,64 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { FakeLlm } from '../../../test/support/fake-llm.js';
+import type { ChatRequest } from '../chat.types.js';
+import { createModelRegistry } from '../model-registry.factory.js';
+
+const registry = createModelRegistry();
+let llm: FakeLlm;
+
+beforeAll(async () => void (llm = await FakeLlm.start()));
+beforeEach(() => llm.reset());
+afterAll(async () => {
+  await registry.close();
+  await llm.close();
+});
+
+const afterCall: ChatRequest = {
+  messages: [
+    { role: 'user', content: '1+1' },
+    { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'calculator', arguments: '{}' }] },
+    { role: 'tool', toolCallId: 'c', name: 'calculator', content: '2' },
+  ],
+  tools: [{ name: 'calculator', description: 'Calculates.', inputSchema: { type: 'object' } }],
+  parameters: { maxTokens: 7 },
+};
+
+async function send(provider: string, model: string) {
+  llm.reply({ text: '2', reasoning: 'sum' });
+  const made = registry.create({ provider, model, apiKey: 'k', baseUrl: llm.url, timeoutMs: 5_000 });
+  const { message } = await made.generate(afterCall);
+  expect(message).toEqual({ role: 'assistant', content: '2', reasoning: 'sum' });
+  return llm.lastRequest;
+}
+
+it('openai limits by max_completion_tokens, and turns reasoning off beside tools where it would refuse', async () => {
+  const newer = await send('openai', 'gpt-5.6-luna');
+  expect(newer).toMatchObject({ max_completion_tokens: 7, reasoning_effort: 'none' });
+  expect(newer).not.toHaveProperty('max_tokens');
+  expect(await send('openai', 'gpt-4o')).not.toHaveProperty('reasoning_effort');
+});
+
+it('deepseek gets reasoning with every call, be it empty', async () => {
+  const { messages, ...rest } = await send('deepseek', 'deepseek-v4-flash');
+  expect(messages[1]).toMatchObject({ reasoning_content: '', content: null });
+  expect(rest).toMatchObject({ max_tokens: 7 });
+});
+
+it.each(['glm', 'ollama', 'openai-compatible'])('%s gets the plain wire', async (provider) => {
+  const { messages, ...rest } = await send(provider, 'some-model');
+  expect(messages[1]).not.toHaveProperty('reasoning_content');
+  expect(rest).toMatchObject({ max_tokens: 7, model: 'some-model' });
+  expect(llm.envelopes[0]?.headers.authorization).toBe(provider === 'ollama' ? undefined : 'Bearer k');
+});
+
+it('every provider’s folder holds the same files', () => {
+  const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  expect(folders.length).toBeGreaterThan(5);
+  for (const { name } of folders) {
+    const files = readdirSync(new URL(name, import.meta.url));
+    expect(files).toEqual(expect.arrayContaining([`${name}.factory.ts`, 'capabilities.mapper.ts']));
+  }
+});

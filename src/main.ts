@@ -1,0 +1,20 @@
+// No static imports: what follows them may not even load on an older Node.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const isOldNode = major < 22 || (major === 22 && minor < 19) || Number(process.versions.napi) < 10;
+if (isOldNode) {
+  process.stderr.write(
+    `Jackdaw needs Node 22.19 or newer, this is ${process.version}. Start it with \`npm start\`, which brings its own Node, or install Node 24.\n`,
+  );
+  process.exit(1);
+}
+
+try {
+  const { serve } = await import('./bootstrap.js');
+  await serve();
+} catch (error) {
+  const isOurs = error instanceof Error && error.name === 'AppError';
+  process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+}
+
+export {};

@@ -1,0 +1,68 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { createReadStream } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+
+const ASSETS = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+]);
+
+/** Relative addresses, so that it also works below a proxy's path. */
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Jackdaw API</title>
+    <link rel="stylesheet" href="docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script>
+      SwaggerUIBundle({ url: 'docs/json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: true });
+    </script>
+  </body>
+</html>
+`;
+
+/**
+ * Serves the OpenAPI document at `/docs/json` and Swagger UI at `/docs`; call it before `listen`. The document is made
+ * at the first request for it: `@nestjs/swagger` is 100 ms and 20 MB that a server without readers does not pay.
+ */
+export function mountOpenApi(app: NestFastifyApplication): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  let document: Promise<OpenAPIObject> | undefined;
+
+  fastify.get('/docs', (_request, reply) => reply.type('text/html; charset=utf-8').send(PAGE));
+  fastify.get('/docs/json', async () => (document ??= createDocument(app)));
+  for (const [file, type] of ASSETS) {
+    fastify.get(`/docs/${file}`, (_request, reply) => {
+      const path = require.resolve(`swagger-ui-dist/${file}`);
+      return reply.type(type).header('cache-control', 'public, max-age=86400').send(createReadStream(path));
+    });
+  }
+}
+
+async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObject> {
+  const [{ DocumentBuilder, SwaggerModule }, { default: metadata }] = await Promise.all([
+    import('@nestjs/swagger'),
+    import('./openapi-metadata.js'),
+  ]);
+  await SwaggerModule.loadPluginMetadata(metadata);
+  const shape = new DocumentBuilder()
+    .setTitle('Jackdaw')
+    .setDescription('LLM agents over REST. Errors are problem details (RFC 9457) with a `code`.')
+    .setVersion((require('../package.json') as { version: string }).version)
+    .addBearerAuth({
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'API key',
+      description: 'An API key; not needed on a server without `API_KEYS`',
+    })
+    .addSecurityRequirements('bearer');
+  return SwaggerModule.createDocument(app, shape.build());
+}

@@ -1,0 +1,17 @@
+import { AppError } from '../common/index.js';
+import type { RefusalReason } from './database.js';
+
+/** The error of a batch whose condition does not hold; nothing of the batch was applied. */
+export function commitRefused(reason: RefusalReason, sql: string, cause?: unknown): AppError {
+  const what = reason === 'rows' ? 'touched other rows than it had to' : 'met a row that is already there';
+  return new AppError('COMMIT_REFUSED', `The batch was refused, nothing of it was applied: "${sql}" ${what}.`, {
+    cause,
+    details: { reason },
+  });
+}
+
+/** Why the batch was refused, or `null` when the error is another one. */
+export function refusalOf(error: unknown): RefusalReason | null {
+  if (!(error instanceof AppError) || error.code !== 'COMMIT_REFUSED') return null;
+  return error.details?.['reason'] === 'unique' ? 'unique' : 'rows';
+}

@@ -1,0 +1,13 @@
+/** What we use of a better-sqlite3 handle; the package ships no declarations. */
+export interface SqliteStatement {
+  run(...params: unknown[]): { changes: number };
+  all(...params: unknown[]): unknown[];
+}
+
+export interface SqliteHandle {
+  readonly inTransaction: boolean;
+  prepare(sql: string): SqliteStatement;
+  pragma(pragma: string): unknown;
+  exec(sql: string): unknown;
+  close(): unknown;
+}

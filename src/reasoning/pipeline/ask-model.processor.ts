@@ -1,0 +1,38 @@
+import { AppError } from '../../common/index.js';
+import type { ChatModel, ChatRequest, ChatResult } from '../../llm/index.js';
+import type { Loop } from '../reasoning.types.js';
+import { Processor } from './processor.js';
+
+/** Writes the request; the question itself is asked by who reads the answer, inside the step. */
+export class AskModelProcessor extends Processor {
+  readonly name = 'ask-model';
+
+  async process(loop: Loop): Promise<void> {
+    const { model, history, tools, parameters, isStreaming } = loop.request;
+    const ask = isStreaming ? streamReply : generateReply;
+    loop.ask = (onText) => {
+      const messages = [...history, ...loop.turn];
+      const request = loop.protocol.encode({ instructions: loop.instructions, messages, tools, parameters });
+      return ask(model, request, loop.run.signal, onText);
+    };
+  }
+}
+
+function generateReply(model: ChatModel, request: ChatRequest, signal: AbortSignal): Promise<ChatResult> {
+  return model.generate(request, { signal });
+}
+
+async function streamReply(
+  model: ChatModel,
+  request: ChatRequest,
+  signal: AbortSignal,
+  onText: (text: string) => void,
+): Promise<ChatResult> {
+  for await (const part of model.stream(request, { signal })) {
+    if (part.type === 'text') onText(part.text);
+    else if (part.type === 'finish') return part.result;
+  }
+  throw new AppError('MODEL_BAD_REPLY', `The model "${model.name}" ended its stream without an end; try again.`, {
+    isRetryable: true,
+  });
+}

@@ -1,0 +1,27 @@
+import type { UnknownCall } from '../../run/index.js';
+import type { Loop } from '../reasoning.types.js';
+import type { CallExecutor } from './call.executor.js';
+import { Processor } from './processor.js';
+
+/** Carries out the calls of one reply, all at once; their results keep the order of the calls. */
+export class ExecuteToolsProcessor extends Processor {
+  readonly name = 'execute-tools';
+
+  constructor(private readonly calls: CallExecutor) {
+    super();
+  }
+
+  async process(loop: Loop): Promise<void> {
+    const unknown: UnknownCall[] = [];
+    const settled = await Promise.allSettled(
+      loop.decoded!.calls.map(async (call, index) => {
+        const done = await this.calls.execute(loop, call, index + 1);
+        if (done.kind === 'result') loop.results.set(index, done.result);
+        else unknown.push(done.call);
+      }),
+    );
+    const failure = settled.find((one) => one.status === 'rejected');
+    if (failure) throw failure.reason;
+    loop.unknown = unknown;
+  }
+}

@@ -1,0 +1,24 @@
+import type { ToolResult } from '../../tool/index.js';
+import type { Loop } from '../reasoning.types.js';
+import { Processor } from './processor.js';
+
+/** Puts the results into the turn, in the order of the calls. */
+export class FormatResultsProcessor extends Processor {
+  readonly name = 'format-results';
+
+  async process(loop: Loop): Promise<void> {
+    if (loop.unknown.length > 0) return;
+    pairResults(loop, null);
+  }
+}
+
+/**
+ * Gives every call of the current reply its one result.
+ * @param missing what stands for results that never came; `null` when none can be missing
+ */
+export function pairResults(loop: Loop, missing: ((tool: string, index: number) => ToolResult) | null): void {
+  const calls = loop.decoded?.calls ?? [];
+  if (calls.length === 0) return;
+  const results = calls.map((call, index) => loop.results.get(index) ?? missing!(call.name, index));
+  loop.turn.push(...loop.protocol.encodeResults(calls, results));
+}

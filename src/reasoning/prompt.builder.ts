@@ -1,0 +1,13 @@
+import { Injectable } from '@nestjs/common';
+import type { Tool } from '../tool/index.js';
+import type { Protocol } from './protocols/protocol.js';
+
+/** Builds the system prompt: instructions, then what the protocol says about tools and format. Provide another one to override it. */
+@Injectable()
+export class PromptBuilder {
+  build(instructions: string, tools: readonly Tool[], protocol: Protocol): string {
+    return [instructions, tools.length > 0 ? protocol.describeTools(tools) : '']
+      .filter((part) => part !== '')
+      .join('\n\n');
+  }
+}

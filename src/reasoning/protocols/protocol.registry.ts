@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { NativeProtocol } from './native.protocol.js';
+import type { Protocol } from './protocol.js';
+
+/** The protocols by name. */
+@Injectable()
+export class ProtocolRegistry {
+  private readonly protocols = new Map<string, Protocol>(
+    [NativeProtocol].map((type) => new type()).map((p) => [p.name, p]),
+  );
+
+  /** @throws AppError `AGENT_INVALID` for a name that is not there */
+  get(name: string): Protocol {
+    const protocol = this.protocols.get(name);
+    if (protocol) return protocol;
+    const known = [...this.protocols.keys()].join(', ');
+    throw new AppError('AGENT_INVALID', `There is no protocol "${name}"; there is: ${known}.`);
+  }
+}

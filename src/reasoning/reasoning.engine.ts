@@ -1,0 +1,126 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { type AppError, toAppError, type ErrorCode } from '../common/index.js';
+import type { RunContext, RunFailure, RunFinishReason } from '../run/index.js';
+import { ToolExecutor, type ToolResult } from '../tool/index.js';
+import { pairResults } from './pipeline/format-results.processor.js';
+import { createPipeline } from './pipeline/pipeline.factory.js';
+import type { Processor } from './pipeline/processor.js';
+import { PromptBuilder } from './prompt.builder.js';
+import { ProtocolRegistry } from './protocols/protocol.registry.js';
+import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
+
+/** Raised when a recorded run would no longer replay the same way. */
+export const LOOP_VERSION = 1;
+
+/** The reasons for which a run is not this execution's to end. */
+const GOES_ON_ELSEWHERE: ReadonlySet<ErrorCode> = new Set(['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE']);
+
+const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+/** The one loop: asks the model, carries out its calls, asks again, until it answers or a limit is reached. */
+@Injectable()
+export class ReasoningEngine {
+  private readonly logger = new Logger(ReasoningEngine.name);
+  private readonly pipeline: readonly Processor[];
+
+  constructor(
+    private readonly protocols: ProtocolRegistry,
+    prompts: PromptBuilder,
+    tools: ToolExecutor,
+  ) {
+    this.pipeline = createPipeline(prompts, tools);
+  }
+
+  /**
+   * Reasons until there is an outcome; a failure, a cancel and a timeout are outcomes too, with a consistent turn.
+   * It rejects only when the run goes on elsewhere (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
+   */
+  async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
+    const loop = this.begin(request, run);
+    try {
+      while (!loop.end) {
+        loop.iteration++;
+        for (const processor of this.pipeline) await processor.process(loop);
+      }
+    } catch (error) {
+      return this.close(loop, error);
+    }
+    if (loop.end.kind === 'waiting') return this.hold(loop, loop.end);
+    return ended(loop, loop.end.finishReason);
+  }
+
+  private begin(request: ReasoningRequest, run: RunContext): Loop {
+    return {
+      request,
+      protocol: this.protocols.get(request.protocol),
+      run,
+      tools: new Map(request.tools.map((tool) => [tool.definition.name, tool])),
+      turn: [request.input],
+      usage: NO_USAGE,
+      iteration: 0,
+      model: request.model.name,
+      instructions: '',
+      ask: null,
+      reply: null,
+      decoded: null,
+      results: new Map(),
+      unknown: [],
+      end: null,
+    };
+  }
+
+  /** A run that is being cancelled does not wait for anybody. */
+  private hold(loop: Loop, waiting: Extract<ReasoningOutcome, { kind: 'waiting' }>): ReasoningOutcome {
+    return loop.run.signal.aborted ? this.close(loop, loop.run.signal.reason) : waiting;
+  }
+
+  private close(loop: Loop, error: unknown): ReasoningOutcome {
+    const failure = toAppError(loop.run.signal.aborted ? loop.run.signal.reason : error);
+    if (GOES_ON_ELSEWHERE.has(failure.code)) throw failure;
+    this.settle(loop, failure);
+    if (failure.code === 'RUN_CANCELLED') return ended(loop, 'cancelled');
+    const finishReason = failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';
+    this.logger.error({ err: error, run_id: loop.run.runId }, `A run failed: ${failure.message}`);
+    return { ...ended(loop, finishReason), failure: toFailure(failure) };
+  }
+
+  /** Calls of the last reply that have no result get one that says why. */
+  private settle(loop: Loop, failure: AppError): void {
+    if (!isOpen(loop)) return;
+    const unknown = new Set(loop.unknown.map((call) => Number(call.step.split(':')[2]) - 1));
+    pairResults(loop, (tool, index) => (unknown.has(index) ? outcomeUnknown(tool) : notExecuted(tool, failure)));
+  }
+}
+
+/** Whether the turn ends with a message whose calls have no results yet. */
+function isOpen(loop: Loop): boolean {
+  return loop.decoded !== null && loop.turn.at(-1) === loop.decoded.message;
+}
+
+function notExecuted(tool: string, failure: AppError): ToolResult {
+  const error = `Not executed, or stopped before its result: ${failure.message}`;
+  return { tool, success: false, error, code: 'TOOL_CANCELLED', execution_time_ms: 0 };
+}
+
+function outcomeUnknown(tool: string): ToolResult {
+  const error = 'Nobody knows whether it happened: it was begun before the server was cut off.';
+  return { tool, success: false, error, code: 'TOOL_OUTCOME_UNKNOWN', execution_time_ms: 0 };
+}
+
+function toFailure({ code, message, isRetryable, details }: AppError): RunFailure {
+  return { code, message, is_retryable: isRetryable, ...(details && { details }) };
+}
+
+function ended(loop: Loop, finishReason: RunFinishReason): Extract<ReasoningOutcome, { kind: 'ended' }> {
+  const { usage, model, turn, iteration } = loop;
+  const text = turn.findLast((message) => message.role === 'assistant' && message.content !== '');
+  return {
+    kind: 'ended',
+    finishReason,
+    text: text?.role === 'assistant' ? text.content : '',
+    iterations: iteration,
+    usage,
+    model,
+    messages: turn,
+  };
+}

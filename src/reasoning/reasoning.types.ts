@@ -1,0 +1,76 @@
+import type { ChatModel, ChatResult, Message, ModelParameters } from '../llm/index.js';
+import type { RunContext, RunFailure, RunFinishReason, RunUsage, UnknownCall } from '../run/index.js';
+import type { Tool, ToolResult } from '../tool/index.js';
+import type { DecodedReply, Protocol } from './protocols/protocol.js';
+
+export interface ReasoningLimits {
+  /** Model calls a run may make. */
+  readonly maxIterations: number;
+  /** UTF-8 bytes of one tool result that are kept. */
+  readonly maxResultBytes: number;
+}
+
+/** What the loop works on. */
+export interface ReasoningRequest {
+  readonly instructions: string;
+  /** Earlier turns, oldest first. */
+  readonly history: readonly Message[];
+  /** What the user says now. */
+  readonly input: Message;
+  readonly model: ChatModel;
+  readonly parameters?: ModelParameters;
+  readonly protocol: string;
+  readonly tools: readonly Tool[];
+  readonly limits: ReasoningLimits;
+  /** Whether the model is asked to stream, so that followers see its message as it comes. */
+  readonly isStreaming: boolean;
+}
+
+/** How the loop ended. The messages are this run's turn: the input first, every call with exactly one result. */
+export type ReasoningOutcome =
+  | {
+      readonly kind: 'ended';
+      readonly finishReason: RunFinishReason;
+      readonly text: string;
+      readonly iterations: number;
+      readonly usage: RunUsage;
+      readonly model: string;
+      readonly messages: readonly Message[];
+      /** Why it failed; only with the finish reasons `timeout` and `error`. */
+      readonly failure?: RunFailure;
+    }
+  | { readonly kind: 'waiting'; readonly calls: readonly UnknownCall[] };
+
+/** How a loop that still runs may end. */
+export type LoopEnd =
+  | { readonly kind: 'answered'; readonly finishReason: RunFinishReason }
+  | { readonly kind: 'waiting'; readonly calls: readonly UnknownCall[] };
+
+/** The loop's state; each processor reads what the ones before it wrote. */
+export interface Loop {
+  readonly request: ReasoningRequest;
+  readonly protocol: Protocol;
+  readonly run: RunContext;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** This run's messages; grows. */
+  readonly turn: Message[];
+  usage: RunUsage;
+  /** Model calls so far; the current one included. */
+  iteration: number;
+  /** The model that answered last. */
+  model: string;
+  /** Set by prepare-tools. */
+  instructions: string;
+  /** Set by ask-model: asks, when called. `onText` gets the pieces of a streamed message. */
+  ask: ((onText: (text: string) => void) => Promise<ChatResult>) | null;
+  /** Set by tee-stream. */
+  reply: ChatResult | null;
+  /** Set by extract-calls. */
+  decoded: DecodedReply | null;
+  /** Results of the current reply's calls so far, by the calls' index. */
+  results: Map<number, ToolResult>;
+  /** Calls whose outcome is unknown, set by execute-tools. */
+  unknown: readonly UnknownCall[];
+  /** Set by the processor that ends the loop. */
+  end: LoopEnd | null;
+}

@@ -1,0 +1,25 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One thing a run told the world. */
+@Entity('run_event')
+export class RunEventEntity {
+  @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
+  runId!: string;
+
+  /** Counted from 1 within the run. */
+  @PrimaryColumn('integer')
+  n!: number;
+
+  @Column('varchar', { length: 128 })
+  tenant!: string;
+
+  @Column('varchar', { length: 32 })
+  type!: string;
+
+  /** JSON, byte-exact: the event as it goes out. */
+  @Column('text')
+  data!: string;
+
+  @Column('bigint', { name: 'created_at' })
+  createdAt!: number;
+}

@@ -1,0 +1,30 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One recorded unit of a run; it answers instead of happening again. */
+@Entity('run_step')
+export class RunStepEntity {
+  @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
+  runId!: string;
+
+  @PrimaryColumn('varchar', { length: 128 })
+  name!: string;
+
+  @Column('varchar', { length: 128 })
+  tenant!: string;
+
+  @Column('varchar', { length: 32 })
+  kind!: string;
+
+  @Column('varchar', { length: 256 })
+  subject!: string;
+
+  /** JSON, byte-exact. */
+  @Column('text')
+  result!: string;
+
+  @Column('integer')
+  epoch!: number;
+
+  @Column('bigint', { name: 'created_at' })
+  createdAt!: number;
+}

@@ -1,0 +1,161 @@
+import { AppError, type Principal } from '../common/index.js';
+import { refusalOf, type Statement } from '../persistence/index.js';
+import { RunContext, type StepName } from './run-context.js';
+import { isLive, type RunEvent } from './run-event.types.js';
+import type { RunJournal } from './run-journal.js';
+import { RunOutbox } from './run-outbox.js';
+import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
+import type { RecordedStep, RunOutcome, RunRecord, RunStatus } from './run.types.js';
+
+/**
+ * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together;
+ * an event that nothing takes along is committed in the next turn of the event loop.
+ */
+export class JournaledRunContext extends RunContext {
+  readonly runId: string;
+  readonly principal: Principal;
+  readonly sessionId: string | null;
+  readonly signal: AbortSignal;
+  private pendingSteps: RecordedStep[] = [];
+  private isFlushScheduled = false;
+
+  /**
+   * @param run as this process claimed it
+   * @param recorded what earlier executions recorded, by step name
+   * @param controller tells the loop to stop; the first reason counts
+   */
+  constructor(
+    private readonly run: RunRecord,
+    private readonly journal: RunJournal,
+    private readonly outbox: RunOutbox,
+    private readonly recorded: ReadonlyMap<string, RecordedStep>,
+    private readonly controller: AbortController,
+  ) {
+    super();
+    this.runId = run.id;
+    this.principal = run.principal;
+    this.sessionId = run.sessionId;
+    this.signal = controller.signal;
+  }
+
+  async step<T>(
+    { kind, place, subject }: StepName,
+    action: () => Promise<T>,
+    isLast?: (result: T) => boolean,
+  ): Promise<T> {
+    const name = `${kind}:${place}`;
+    const recorded = this.recorded.get(name);
+    if (recorded) return this.replay(recorded, subject) as T;
+    this.emit({ type: 'step.started', step: name });
+    const result = await action();
+    const step = { name, kind, subject, result: toJson(result) };
+    if (isLast?.(result)) this.pendingSteps.push(step);
+    else await this.write([step]);
+    return result;
+  }
+
+  isRecorded({ kind, place }: StepName): boolean {
+    return this.recorded.has(`${kind}:${place}`);
+  }
+
+  async value<T>(place: string, make: () => T | Promise<T>): Promise<T> {
+    const name = `value:${place}`;
+    const recorded = this.recorded.get(name);
+    if (recorded) return this.replay(recorded, '') as T;
+    const value = await make();
+    this.pendingSteps.push({ name, kind: 'value', subject: '', result: toJson(value) });
+    return value;
+  }
+
+  async claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'> {
+    const name = `claim:${place}`;
+    if (this.recorded.has(name)) return 'unknown';
+    this.outbox.add(announcement);
+    await this.write([{ name, kind: 'claim', subject: '', result: 'null' }]);
+    return 'claimed';
+  }
+
+  emit(event: RunEvent): void {
+    this.outbox.add(event);
+    if (this.isFlushScheduled || isLive(event)) return;
+    this.isFlushScheduled = true;
+    setImmediate(() => {
+      this.isFlushScheduled = false;
+      if (this.outbox.hasJournaled) void this.write([]).catch(() => undefined);
+    });
+  }
+
+  /** Commits the end (or the waiting) of the run with all that is still in the outbox. */
+  async conclude(outcome: RunOutcome): Promise<RunStatus> {
+    if (outcome.kind === 'waiting') {
+      this.outbox.add({ type: 'run.waiting', run_id: this.runId, reason: 'outcome_unknown', calls: outcome.calls });
+      await this.commit(leaveRun(this.run, 'waiting'), [], []);
+      return 'waiting';
+    }
+    const status = outcome.event.type.slice('run.'.length) as RunStatus;
+    this.outbox.add(outcome.event);
+    await this.commit(endRun(this.run, 'running', status, Date.now()), [], outcome.statements);
+    return status;
+  }
+
+  /** Puts the run back, for the next process to go on. */
+  async handOver(): Promise<void> {
+    await this.commit(leaveRun(this.run, 'queued'), [], []);
+  }
+
+  private replay(recorded: RecordedStep, subject: string): unknown {
+    if (recorded.subject !== subject) {
+      throw new AppError(
+        'STEP_CONFLICT',
+        `Run ${this.runId} recorded step "${recorded.name}" about "${recorded.subject}", but now it is asked for about "${subject}": the loop is not the one that recorded it.`,
+      );
+    }
+    return JSON.parse(recorded.result);
+  }
+
+  private write(steps: readonly RecordedStep[]): Promise<void> {
+    return this.commit(fence(this.run), steps, []);
+  }
+
+  private async commit(
+    condition: Statement,
+    steps: readonly RecordedStep[],
+    statements: readonly Statement[],
+  ): Promise<void> {
+    const now = Date.now();
+    const recorded = this.pendingSteps.length === 0 ? steps : [...this.pendingSteps, ...steps];
+    this.pendingSteps = [];
+    const batch = this.outbox.take();
+    try {
+      await this.journal.commit([
+        condition,
+        ...recorded.map((step) => insertStep(this.run, step, now)),
+        ...batch.statements,
+        ...statements,
+      ]);
+    } catch (cause) {
+      batch.discard();
+      throw this.fenced(cause);
+    }
+    batch.publish();
+  }
+
+  /** A batch that could not be committed ends this execution: what it saw is not what the journal holds. */
+  private fenced(cause: unknown): AppError {
+    const error = refusalOf(cause)
+      ? new AppError('RUN_FENCED', `Run ${this.runId} is no longer this process's to write to; it goes on elsewhere.`, {
+          cause,
+        })
+      : new AppError(
+          'JOURNAL_UNAVAILABLE',
+          `Run ${this.runId} could not be written to its journal; it goes on at the next start.`,
+          { cause },
+        );
+    this.controller.abort(error);
+    return error;
+  }
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}

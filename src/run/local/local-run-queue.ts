@@ -1,0 +1,67 @@
+import type { RunRecord, RunStatus } from '../run.types.js';
+
+export interface QueuedRun {
+  readonly run: RunRecord;
+  resolve(status: RunStatus | Promise<RunStatus>): void;
+  reject(error: unknown): void;
+}
+
+/** Starts a run: `busy` when its session is held by another one, so that it stays at the head. */
+export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy'>;
+
+/** Runs that wait for their session, in order, one queue a session. */
+export class LocalRunQueue {
+  private readonly queues = new Map<string, QueuedRun[]>();
+  /** Sessions whose head is being tried; `true` when it must be tried once more. */
+  private readonly pumping = new Map<string, boolean>();
+
+  constructor(private readonly start: StartQueued) {}
+
+  add(slot: string, queued: QueuedRun): void {
+    const queue = this.queues.get(slot);
+    if (queue) queue.push(queued);
+    else this.queues.set(slot, [queued]);
+    void this.pump(slot);
+  }
+
+  has(runId: string): boolean {
+    for (const queue of this.queues.values()) if (queue.some(({ run }) => run.id === runId)) return true;
+    return false;
+  }
+
+  /** Takes a run out of its queue. */
+  remove(runId: string): QueuedRun | null {
+    for (const queue of this.queues.values()) {
+      const at = queue.findIndex(({ run }) => run.id === runId);
+      if (at >= 0) return queue.splice(at, 1)[0]!;
+    }
+    return null;
+  }
+
+  /** Takes everything out. */
+  clear(): QueuedRun[] {
+    const all = [...this.queues.values()].flat();
+    this.queues.clear();
+    return all;
+  }
+
+  /** Tries the head of a session's queue; the end of the session's open run calls this again. */
+  async pump(slot: string): Promise<void> {
+    if (this.pumping.has(slot)) return void this.pumping.set(slot, true);
+    do {
+      this.pumping.set(slot, false);
+      await this.tryHead(slot);
+    } while (this.pumping.get(slot));
+    this.pumping.delete(slot);
+  }
+
+  private async tryHead(slot: string): Promise<void> {
+    const queue = this.queues.get(slot);
+    const head = queue?.[0];
+    if (!queue || !head) return void this.queues.delete(slot);
+    if ((await this.start(head)) === 'busy') return;
+    const at = queue.indexOf(head);
+    if (at >= 0) queue.splice(at, 1);
+    if (queue.length === 0) this.queues.delete(slot);
+  }
+}

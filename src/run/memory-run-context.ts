@@ -1,0 +1,41 @@
+import { newId, type Principal } from '../common/index.js';
+import { RunContext, type StepName } from './run-context.js';
+import type { RunEvent } from './run-event.types.js';
+
+/** A context without a journal: for pipelines outside a run, and for tests, which may read what happened. */
+export class MemoryRunContext extends RunContext {
+  readonly runId: string = newId();
+  readonly events: RunEvent[] = [];
+  private readonly claims = new Set<string>();
+
+  constructor(
+    readonly principal: Principal,
+    readonly signal: AbortSignal = new AbortController().signal,
+    readonly sessionId: string | null = null,
+  ) {
+    super();
+  }
+
+  step<T>(_name: StepName, action: () => Promise<T>): Promise<T> {
+    return action();
+  }
+
+  isRecorded(): boolean {
+    return false;
+  }
+
+  async value<T>(_place: string, make: () => T | Promise<T>): Promise<T> {
+    return make();
+  }
+
+  async claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'> {
+    if (this.claims.has(place)) return 'unknown';
+    this.claims.add(place);
+    this.emit(announcement);
+    return 'claimed';
+  }
+
+  emit(event: RunEvent): void {
+    this.events.push(event);
+  }
+}

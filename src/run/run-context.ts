@@ -1,0 +1,48 @@
+import type { Principal } from '../common/index.js';
+import type { RunEvent } from './run-event.types.js';
+
+/** The explicit, unique name of a step: its kind, then its place. */
+export interface StepName {
+  readonly kind: 'model' | 'tool';
+  /** Counted from 1: `<iteration>` or `<iteration>:<call>`. */
+  readonly place: string;
+  /** What the step is about; a recorded step asked for about something else is an error. */
+  readonly subject: string;
+}
+
+/** All that a loop may do to the world: steps, claims, values, events, and a signal that tells it to stop. */
+export abstract class RunContext {
+  abstract readonly runId: string;
+  abstract readonly principal: Principal;
+  abstract readonly sessionId: string | null;
+  /** Aborted with an `AppError` as reason: `RUN_CANCELLED`, `RUN_TIMEOUT`, `SHUTTING_DOWN` or `RUN_FENCED`. */
+  abstract readonly signal: AbortSignal;
+
+  /**
+   * Gives what the journal recorded under this name, else runs `action` and resolves when its result is durable.
+   * A rejection of `action` is passed on and nothing is recorded.
+   * @param isLast says that the run ends with this result and nothing else happens before: it is then recorded in the
+   *   batch of the end, which saves a commit
+   * @throws AppError `STEP_CONFLICT` when the name was recorded about another subject
+   */
+  abstract step<T>(name: StepName, action: () => Promise<T>, isLast?: (result: T) => boolean): Promise<T>;
+
+  /** Whether an earlier execution recorded the step, so that it will answer without happening. */
+  abstract isRecorded(name: StepName): boolean;
+
+  /** A value that must be the same in every replay (time, an id, a place); recorded with the next batch. */
+  abstract value<T>(place: string, make: () => T | Promise<T>): Promise<T>;
+
+  /**
+   * Says, durably and before it happens, that something is going to happen that must not happen twice.
+   * @param announcement told to the world in the same batch, unless the claim was there
+   * @returns `unknown` when an earlier execution claimed it: it may or may not have happened
+   */
+  abstract claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'>;
+
+  /**
+   * Tells the world; what is journaled becomes visible with the next batch, in order. A journaled event belongs inside
+   * the action of a step, or a replay tells it again.
+   */
+  abstract emit(event: RunEvent): void;
+}

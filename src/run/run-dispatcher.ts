@@ -1,0 +1,16 @@
+import type { RunRecord, RunStatus } from './run.types.js';
+
+/** The port to who runs what, and where. */
+export abstract class RunDispatcher {
+  /** @throws AppError `SHUTTING_DOWN` when this process takes no more runs */
+  abstract assertAccepting(): void;
+
+  /**
+   * Executes a run that the journal already holds as running and owned by this process.
+   * @returns the status it had when the execution ended; `queued` when it was handed over
+   */
+  abstract execute(run: RunRecord): Promise<RunStatus>;
+
+  /** Executes a queued run as soon as its session is free. */
+  abstract enqueue(run: RunRecord): Promise<RunStatus>;
+}

@@ -1,0 +1,153 @@
+/** Tokens as the provider counted them, summed over a run's model calls. */
+export interface RunUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+}
+
+/** Why a run ended; an API value. */
+export type RunFinishReason =
+  'stop' | 'length' | 'content_filter' | 'iteration_limit' | 'timeout' | 'cancelled' | 'error';
+
+/** What every end of a run tells. */
+export interface RunResult {
+  /** The answer's text; what was reached, when the run ended early. */
+  readonly result: string;
+  readonly finish_reason: RunFinishReason;
+  readonly is_complete: boolean;
+  readonly iterations: number;
+  readonly usage: RunUsage;
+  /** The model that answered last; the requested one, when none did. */
+  readonly model: string;
+}
+
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly is_retryable: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A call whose outcome nobody recorded: it was claimed before a crash and has no result. */
+export interface UnknownCall {
+  readonly step: string;
+  readonly call_id: string;
+  readonly tool: string;
+}
+
+export interface RunStarted {
+  readonly type: 'run.started';
+  readonly run_id: string;
+  readonly session_id: string | null;
+  readonly agent: string;
+}
+export interface RunResumed {
+  readonly type: 'run.resumed';
+  readonly run_id: string;
+  readonly attempt: number;
+}
+export interface RunWaiting {
+  readonly type: 'run.waiting';
+  readonly run_id: string;
+  readonly reason: 'outcome_unknown';
+  readonly calls: readonly UnknownCall[];
+}
+export interface RunCompleted extends RunResult {
+  readonly type: 'run.completed';
+  readonly run_id: string;
+}
+export interface RunFailed extends RunResult {
+  readonly type: 'run.failed';
+  readonly run_id: string;
+  readonly error: RunFailure;
+}
+export interface RunCancelled extends RunResult {
+  readonly type: 'run.cancelled';
+  readonly run_id: string;
+}
+export interface StepStarted {
+  readonly type: 'step.started';
+  readonly step: string;
+}
+export interface MessageDelta {
+  readonly type: 'message.delta';
+  readonly iteration: number;
+  readonly text: string;
+}
+export interface MessageCompleted {
+  readonly type: 'message.completed';
+  readonly iteration: number;
+  readonly text: string;
+  readonly finish_reason: string;
+  readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+}
+export interface Thought {
+  readonly type: 'thought';
+  readonly iteration: number;
+  readonly text: string;
+}
+export interface ToolStarted {
+  readonly type: 'tool.started';
+  readonly iteration: number;
+  readonly call_id: string;
+  readonly tool: string;
+  /** The arguments as the model wrote them. */
+  readonly arguments: string;
+}
+export interface ToolCompleted {
+  readonly type: 'tool.completed';
+  readonly iteration: number;
+  readonly call_id: string;
+  readonly tool: string;
+  readonly success: boolean;
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly code?: string;
+  readonly execution_time_ms: number;
+}
+export interface UsageReported extends RunUsage {
+  readonly type: 'usage';
+  readonly iteration: number;
+  readonly model: string;
+}
+
+/** This server stops telling, though the run has not ended: come back with your last place. */
+export interface StreamClosed {
+  readonly type: 'stream.closed';
+  readonly run_id: string;
+  readonly code: string;
+}
+
+/** The end of a run; nothing follows it. */
+export type TerminalEvent = RunCompleted | RunFailed | RunCancelled;
+
+/** Recorded in the journal, numbered within the run. */
+export type JournaledEvent =
+  | RunStarted
+  | RunResumed
+  | RunWaiting
+  | TerminalEvent
+  | MessageCompleted
+  | Thought
+  | ToolStarted
+  | ToolCompleted
+  | UsageReported;
+
+/** Only for those who are listening now. */
+export type LiveEvent = StepStarted | MessageDelta | StreamClosed;
+
+/** Everything a run tells the world, in its wire form; consumers switch over `type` exhaustively. */
+export type RunEvent = JournaledEvent | LiveEvent;
+
+export function isLive(event: RunEvent): event is LiveEvent {
+  return event.type === 'message.delta' || event.type === 'step.started' || event.type === 'stream.closed';
+}
+
+export function isTerminal(event: RunEvent): event is TerminalEvent {
+  return event.type === 'run.completed' || event.type === 'run.failed' || event.type === 'run.cancelled';
+}
+
+/** Whether a stream of the run's events ends with this one: nothing comes after it without somebody's doing. */
+export function endsStream(event: RunEvent): boolean {
+  return isTerminal(event) || event.type === 'run.waiting' || event.type === 'stream.closed';
+}

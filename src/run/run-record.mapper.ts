@@ -1,0 +1,45 @@
+import type { Principal } from '../common/index.js';
+import type { RunRecord, RunStatus } from './run.types.js';
+
+/** A row of `run` with its definition's content. */
+export interface RunRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly kind: string;
+  readonly agent: string;
+  readonly session_id: string | null;
+  readonly status: RunStatus;
+  readonly epoch: number;
+  readonly attempts: number;
+  readonly loop_version: number;
+  readonly definition_hash: string;
+  readonly definition: string;
+  readonly input: string;
+  readonly timeout_ms: number;
+  readonly cancel_requested_at: number | null;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+}
+
+export function toRunRecord(row: RunRow): RunRecord {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    principal: JSON.parse(row.principal) as Principal,
+    kind: row.kind,
+    agent: row.agent,
+    sessionId: row.session_id,
+    status: row.status,
+    epoch: row.epoch,
+    attempts: row.attempts,
+    loopVersion: row.loop_version,
+    definitionHash: row.definition_hash,
+    definition: row.definition,
+    input: row.input,
+    timeoutMs: row.timeout_ms,
+    cancelRequestedAt: row.cancel_requested_at,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
+}

@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type Principal } from '../common/index.js';
+import { refusalOf } from '../persistence/index.js';
+import { RunBus, type RunListener } from './run-bus.js';
+import { RunDispatcher } from './run-dispatcher.js';
+import type { RunCancelled } from './run-event.types.js';
+import { RunItem } from './run-item.factory.js';
+import { isOpen, RunJournal } from './run-journal.js';
+import { sessionSlot } from './run-statement.factory.js';
+import type { RunRecord, RunStatus, StartRun } from './run.types.js';
+
+const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+/** A run that was started here. */
+export interface RunHandle {
+  readonly id: string;
+  /** Its status when its execution ended; `queued` when it was handed over to the next start of the server. */
+  readonly done: Promise<RunStatus>;
+}
+
+/** The public face of runs: start, look up, cancel. */
+@Injectable()
+export class RunService {
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly bus: RunBus,
+    private readonly dispatcher: RunDispatcher,
+  ) {}
+
+  /**
+   * Journals a run and executes it at once; when its session has a running run, it queues behind that one.
+   * @param listener gets everything the run tells, from its first event on
+   * @throws AppError `SESSION_BUSY` when the session's run waits for a person, `SHUTTING_DOWN`
+   */
+  async start(start: StartRun, listener?: RunListener): Promise<RunHandle> {
+    this.dispatcher.assertAccepting();
+    const unsubscribe = listener ? this.bus.subscribe(start.id, listener) : () => undefined;
+    try {
+      const { done } = await this.begin(start);
+      const ended = done.finally(unsubscribe);
+      // Who only follows the run does not wait for its end, and its failure is logged where it happens.
+      ended.catch(() => undefined);
+      return { id: start.id, done: ended };
+    } catch (error) {
+      unsubscribe();
+      throw error;
+    }
+  }
+
+  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run */
+  async get(principal: Principal, id: string): Promise<RunRecord> {
+    const run = await this.journal.findOf(principal.tenant, id);
+    if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${id}".`);
+    return run;
+  }
+
+  /**
+   * Asks for a run to be cancelled; a run that has already ended stays as it is.
+   * @throws AppError `RUN_NOT_FOUND`, `RUN_NOT_CANCELLABLE` when it has ended
+   */
+  async cancel(principal: Principal, id: string): Promise<RunRecord> {
+    const run = await this.get(principal, id);
+    if (!isOpen(run.status)) {
+      throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${run.status}.`, {
+        details: { status: run.status },
+      });
+    }
+    await this.requestCancel(run);
+    this.bus.wake(id);
+    return this.get(principal, id);
+  }
+
+  private async begin(start: StartRun): Promise<{ done: Promise<RunStatus> }> {
+    try {
+      const { run, items } = await this.journal.create(start, 'running', Date.now());
+      for (const item of items) this.bus.publish(run.id, item);
+      return { done: this.dispatcher.execute(run) };
+    } catch (error) {
+      if (refusalOf(error) !== 'unique') throw error;
+      return this.queueBehind(start);
+    }
+  }
+
+  /** The session has an open run: one that runs is waited for, one that waits for a person is not. */
+  private async queueBehind(start: StartRun): Promise<{ done: Promise<RunStatus> }> {
+    const slot = sessionSlot({ tenant: start.principal.tenant, sessionId: start.sessionId });
+    const holder = slot === null ? null : await this.journal.holder(slot);
+    if (holder?.status === 'waiting') {
+      throw new AppError(
+        'SESSION_BUSY',
+        `Session "${start.sessionId}" is held by run "${holder.id}", which waits for a decision; decide or cancel it first.`,
+        { details: { run_id: holder.id } },
+      );
+    }
+    const { run } = await this.journal.create(start, 'queued', Date.now());
+    return { done: this.dispatcher.enqueue(run) };
+  }
+
+  private async requestCancel(run: RunRecord): Promise<void> {
+    const now = Date.now();
+    try {
+      if (run.status === 'waiting') await this.journal.cancelWaiting(run, now);
+      else if (run.status === 'queued' && run.epoch === 0) await this.cancelQueued(run, now);
+      else await this.journal.requestCancel(run, now);
+    } catch (error) {
+      if (!refusalOf(error)) throw error;
+      await this.journal.requestCancel(run, now);
+    }
+  }
+
+  private async cancelQueued(run: RunRecord, now: number): Promise<void> {
+    const event: RunCancelled = {
+      type: 'run.cancelled',
+      run_id: run.id,
+      result: '',
+      finish_reason: 'cancelled',
+      is_complete: false,
+      iterations: 0,
+      usage: NO_USAGE,
+      model: '',
+    };
+    const item = new RunItem(1, now, event);
+    await this.journal.cancelQueued(run, item);
+    this.bus.publish(run.id, item);
+  }
+}

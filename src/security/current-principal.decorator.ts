@@ -1,0 +1,13 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { AppError, type Principal } from '../common/index.js';
+import type { PrincipalRequest } from './principal-request.types.js';
+
+/** The principal of the request that a handler serves. Not for public routes: they have none. */
+export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
+  const { principal } = context.switchToHttp().getRequest<PrincipalRequest>();
+  if (principal) return principal;
+  throw new AppError(
+    'UNAUTHENTICATED',
+    'This route needs a principal, and no guard has set one: it must not be public.',
+  );
+});

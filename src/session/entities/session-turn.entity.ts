@@ -1,0 +1,29 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { TurnStatus } from '../session.types.js';
+
+/** One turn of a conversation, whole. */
+@Entity('session_turn')
+@Index('session_turn_by_run', ['runId'], { unique: true })
+export class SessionTurnEntity {
+  @PrimaryColumn('varchar', { length: 128 })
+  tenant!: string;
+
+  @PrimaryColumn('varchar', { name: 'session_id', length: 128 })
+  sessionId!: string;
+
+  @PrimaryColumn('integer')
+  turn!: number;
+
+  @Column('varchar', { name: 'run_id', length: 64 })
+  runId!: string;
+
+  @Column('varchar', { length: 16 })
+  status!: TurnStatus;
+
+  /** JSON, byte-exact: the turn's messages in order. */
+  @Column('text')
+  messages!: string;
+
+  @Column('bigint', { name: 'created_at' })
+  createdAt!: number;
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { AppError } from '../../common/index.js';
+import { calculate } from './arithmetic.parser.js';
+
+describe('calculate', () => {
+  it.each([
+    ['100 + 200', '300'],
+    ['0.1+0.2', '0.3'],
+    ['123456789 * 987654321', '121932631112635269'],
+    ['2^100', '1267650600228229401496703205376'],
+    ['1/3', '0.333333333333333'],
+    ['2/3', '0.666666666666667'],
+    ['20000/3', '6666.66666666667'],
+    ['1/3000', '0.000333333333333333'],
+    ['10/4', '2.5'],
+    ['-2^2', '-4'],
+    ['(-2)^2', '4'],
+    ['2^-1', '0.5'],
+    ['2^3^2', '512'],
+    ['2**3', '8'],
+    ['2^0.5', '1.4142135623731'],
+    ['--3', '3'],
+    ['2 - -3', '5'],
+    ['.5*10', '5'],
+    ['3.', '3'],
+    ['1.5e3', '1500'],
+    ['10 % 3', '1'],
+    ['-7 % 3', '2'],
+    ['5.5 % 2', '1.5'],
+    ['20%*50', '10'],
+    ['100*20%', '20'],
+    ['（１００＋２００）×２÷４', '150'],
+    ['5 − 3', '2'],
+    [' \t1\n+ 1 ', '2'],
+    ['1/10^9', '1e-9'],
+    ['1/3/10^9', '3.33333333333333e-10'],
+    ['0^0', '1'],
+    ['0*5', '0'],
+    ['1 - 1', '0'],
+    ['0.1^300', '1e-300'],
+    ['1.05^1000', '1546318920731930000000'],
+    ['(-2)^-3', '-0.125'],
+    ['(1/3+1/7)*21', '10'],
+    ['99999999999999999.5', '99999999999999999.5'],
+    ['9.99999999999999999/1', '9.99999999999999999'],
+    ['0.0001', '0.0001'],
+  ])('%s = %s', (expression, result) => {
+    expect(calculate(expression)).toBe(result);
+  });
+
+  it.each([
+    ['1/0', 'Division by zero'],
+    ['5 % 0', 'Division by zero'],
+    ['0^-1', 'Division by zero'],
+    ['10^309', 'too large'],
+    ['9^9^9', 'too large'],
+    ['1e9999', 'too large'],
+    ['0.5^9999', 'too close to 0'],
+    ['0.1^400', 'too close to 0'],
+    ['(-8)^(1/3)', 'no real power'],
+    ['', 'ends too early at position 0'],
+    ['1 +', 'ends too early at position 3'],
+    ['(1+2', '")" is missing'],
+    ['1 2', 'unexpected "2" at position 2'],
+    ['2 + foo(3)', 'unexpected "foo(3)" at position 4'],
+    ['process.exit()', 'at position 0'],
+    ['1..2', 'unexpected'],
+    ['1'.repeat(1_001), 'longer than 1000'],
+    ['('.repeat(400), 'deeper than 100'],
+    ['-'.repeat(900) + '1', 'deeper than 100'],
+    ['2^'.repeat(400) + '2', 'deeper than 100'],
+  ])('refuses %.40s', (expression, reason) => {
+    expect(() => calculate(expression)).toThrow(reason);
+  });
+
+  it('agrees with JavaScript on sums of small integers', () => {
+    const term = fc.tuple(fc.constantFrom('+', '-', '*'), fc.integer({ min: 0, max: 999 }));
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 999 }), fc.array(term, { maxLength: 4 }), (first, terms) => {
+        const products: number[] = [first];
+        for (const [sign, value] of terms) {
+          if (sign === '*') products.push((products.pop() ?? 1) * value);
+          else products.push(sign === '-' ? -value : value);
+        }
+        const expected = products.reduce((sum, value) => sum + value, 0);
+        expect(calculate(`${first}${terms.map(([sign, value]) => sign + value).join('')}`)).toBe(String(expected + 0));
+      }),
+    );
+  });
+
+  it('answers or refuses any text, quickly', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'0123456789.+-*/%^() e×'.split('')), maxLength: 200 });
+    fc.assert(
+      fc.property(text, (expression) => {
+        expect(outcomeOf(expression)).toMatch(/^(-?\d+(\.\d+)?(e[+-]\d+)?|refused)$/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+function outcomeOf(expression: string): string {
+  try {
+    return calculate(expression);
+  } catch (error) {
+    if (error instanceof AppError) return 'refused';
+    throw error;
+  }
+}

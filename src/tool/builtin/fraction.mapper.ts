@@ -1,0 +1,44 @@
+import { bounded, type Fraction } from './fraction.engine.js';
+
+const SIGNIFICANT_DIGITS = 15;
+/** Up to so many places a decimal that ends is written whole. */
+const EXACT_PLACES = 20;
+/** With more zeros after the point a number is written as `1.5e-9`. */
+const MAX_LEADING_ZEROS = 6;
+
+/** Reads what the tokenizer calls a number: `12`, `.5`, `3.`, `1.5e3`. */
+export function parseFraction(text: string): Fraction {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const shift = Number(exponent) - fraction.length;
+  const n = BigInt(whole + fraction);
+  return shift >= 0 ? bounded(n * 10n ** BigInt(shift), 1n) : bounded(n, 10n ** BigInt(-shift));
+}
+
+/** Writes whole numbers plain, decimals that end within 20 places whole, others to 15 significant digits. */
+export function formatFraction({ n, d }: Fraction): string {
+  const sign = n < 0n ? '-' : '';
+  const size = n < 0n ? -n : n;
+  const whole = size / d;
+  const rest = size % d;
+  if (rest === 0n) return `${sign}${whole}`;
+  const zeros = whole > 0n ? 0 : leadingZeros(rest, d);
+  const places = placesOf(whole, rest, d, zeros);
+  const scale = 10n ** BigInt(places);
+  const scaled = (size * scale * 2n + d) / (2n * d);
+  const decimals = (scaled % scale).toString().padStart(places, '0').replace(/0+$/, '');
+  const text = decimals === '' ? `${scaled / scale}` : `${scaled / scale}.${decimals}`;
+  return sign + (zeros > MAX_LEADING_ZEROS ? String(Number(text)) : text);
+}
+
+function placesOf(whole: bigint, rest: bigint, d: bigint, zeros: number): number {
+  if ((rest * 10n ** BigInt(EXACT_PLACES)) % d === 0n) return EXACT_PLACES;
+  if (whole > 0n) return Math.max(SIGNIFICANT_DIGITS - whole.toString().length, 0);
+  return zeros + SIGNIFICANT_DIGITS;
+}
+
+/** How many zeros stand between the point and the first other digit of rest / d, which is below 1. */
+function leadingZeros(rest: bigint, d: bigint): number {
+  const guess = Math.max(d.toString().length - rest.toString().length - 1, 0);
+  return rest * 10n ** BigInt(guess + 1) >= d ? guess : guess + 1;
+}

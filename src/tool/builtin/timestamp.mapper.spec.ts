@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { BuiltinTools } from './builtin.tool.js';
+import { Clock } from './clock.js';
+import { toIsoInZone } from './timestamp.mapper.js';
+
+const NEW_YEAR = Date.UTC(2026, 0, 1);
+
+describe('toIsoInZone', () => {
+  it.each([
+    ['UTC', '2026-01-01T00:00:00Z'],
+    ['Asia/Shanghai', '2026-01-01T08:00:00+08:00'],
+    ['America/New_York', '2025-12-31T19:00:00-05:00'],
+    ['Asia/Kolkata', '2026-01-01T05:30:00+05:30'],
+    ['Europe/London', '2026-01-01T00:00:00+00:00'],
+  ])('%s', (zone, expected) => {
+    expect(toIsoInZone(NEW_YEAR, zone)).toBe(expected);
+  });
+
+  it('follows daylight saving time', () => {
+    expect(toIsoInZone(Date.UTC(2026, 6, 1, 12), 'Europe/Berlin')).toBe('2026-07-01T14:00:00+02:00');
+  });
+
+  it.each(['Mars/Base', '', 'x'.repeat(1_000)])('refuses the zone %.20s', (zone) => {
+    expect(() => toIsoInZone(NEW_YEAR, zone)).toThrow('Unknown time zone');
+  });
+});
+
+describe('get_timestamp', () => {
+  class FixedClock extends Clock {
+    override now(): number {
+      return NEW_YEAR + 999;
+    }
+  }
+  const tools = new BuiltinTools(new FixedClock());
+
+  it('gives ISO in UTC by default, and the other formats', () => {
+    expect(tools.getTimestamp({})).toBe('2026-01-01T00:00:00Z');
+    expect(tools.getTimestamp({ format: 'epoch_s' })).toBe(NEW_YEAR / 1000);
+    expect(tools.getTimestamp({ format: 'epoch_ms' })).toBe(NEW_YEAR + 999);
+  });
+
+  it('refuses an unknown zone in every format', () => {
+    expect(() => tools.getTimestamp({ timezone: 'Nowhere', format: 'epoch_s' })).toThrow('Unknown time zone "Nowhere"');
+  });
+});

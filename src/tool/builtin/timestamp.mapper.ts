@@ -1,0 +1,39 @@
+import { AppError } from '../../common/index.js';
+
+/**
+ * Writes a time (epoch ms) as ISO 8601 to the second with the zone's offset at that time; `Z` for UTC. Throws
+ * `TOOL_FAILED` for a zone nobody knows.
+ */
+export function toIsoInZone(epochMs: number, timezone: string): string {
+  if (timezone === 'UTC') return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  const parts = new Map(
+    formatterOf(timezone)
+      .formatToParts(epochMs)
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
+  const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
+  return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
+}
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'longOffset',
+    });
+  } catch (error) {
+    throw new AppError(
+      'TOOL_FAILED',
+      `Unknown time zone ${JSON.stringify(timeZone.slice(0, 60))}: use an IANA name such as "Asia/Shanghai", "Europe/Berlin" or "UTC".`,
+      { cause: error },
+    );
+  }
+}

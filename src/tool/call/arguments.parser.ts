@@ -1,0 +1,53 @@
+import { parseJson, type JsonFault } from '../../common/index.js';
+import { jsonErrorOffset } from './json-error.parser.js';
+
+export type ParsedArguments =
+  | { readonly ok: true; readonly value: Record<string, unknown> }
+  /** `reason` is a sentence for the model. */
+  | { readonly ok: false; readonly reason: string };
+
+const EXCERPT_CHARACTERS = 20;
+
+/**
+ * Reads the model's text of a call's arguments. Blank text, which models write for a tool without arguments, is an
+ * empty object.
+ */
+export function parseArguments(text: string): ParsedArguments {
+  if (text.trim() === '') return { ok: true, value: {} };
+  const parsed = parseJson(text);
+  if (!parsed.ok) return refused(problem(parsed.fault, text));
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return refused(`The arguments must be a JSON object, got ${kindOf(value)}.`);
+  }
+  return { ok: true, value: value as Record<string, unknown> };
+}
+
+function refused(reason: string): ParsedArguments {
+  return { ok: false, reason };
+}
+
+function problem(fault: JsonFault, text: string): string {
+  switch (fault.kind) {
+    case 'syntax':
+      return syntaxProblem(text);
+    case 'depth':
+      return `The arguments are nested deeper than ${fault.maxDepth} levels.`;
+    case 'forbidden_key':
+      return `The key "${fault.path}" is not allowed.`;
+  }
+}
+
+function syntaxProblem(text: string): string {
+  const offset = jsonErrorOffset(text);
+  const advice = 'Send one complete JSON object.';
+  const at = `position ${offset}`;
+  if (offset >= text.length) return `The arguments are not valid JSON: the text ends too early, at ${at}. ${advice}`;
+  const found = JSON.stringify(text.slice(offset, offset + EXCERPT_CHARACTERS));
+  return `The arguments are not valid JSON: unexpected ${found} at ${at}. ${advice}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}

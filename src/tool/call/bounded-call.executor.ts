@@ -1,0 +1,57 @@
+/** What came of a call that may be stopped from outside. */
+export type CallOutcome =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'timed_out'; readonly timeoutMs: number }
+  | { readonly kind: 'cancelled' };
+
+type Call = (signal: AbortSignal) => unknown;
+type Settled = Exclude<CallOutcome, { kind: 'timed_out' }>;
+
+/**
+ * Calls and waits, but no longer than until the signal is aborted or `timeoutMs` are over; then it gives up at once,
+ * also on a call that ignores its signal, and what that call still does is dropped. Never throws.
+ */
+export async function callBounded(call: Call, signal: AbortSignal, timeoutMs?: number): Promise<CallOutcome> {
+  if (signal.aborted) return { kind: 'cancelled' };
+  if (timeoutMs === undefined) return callUntil(call, signal);
+  const clock = new AbortController();
+  const message = `The call took longer than ${timeoutMs} ms`;
+  const timer = setTimeout(() => clock.abort(new DOMException(message, 'TimeoutError')), timeoutMs);
+  try {
+    const outcome = await callUntil(call, AbortSignal.any([signal, clock.signal]));
+    return outcome.kind === 'cancelled' && !signal.aborted ? { kind: 'timed_out', timeoutMs } : outcome;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function callUntil(call: Call, signal: AbortSignal): Promise<Settled> {
+  let pending: unknown;
+  try {
+    pending = call(signal);
+  } catch (error) {
+    return stoppedOr(signal, error);
+  }
+  if (!isThenable(pending)) return { kind: 'returned', value: pending };
+  const { promise, resolve } = Promise.withResolvers<Settled>();
+  const stop = (): void => resolve({ kind: 'cancelled' });
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  pending.then(
+    (value) => resolve({ kind: 'returned', value }),
+    (error: unknown) => resolve(stoppedOr(signal, error)),
+  );
+  const outcome = await promise;
+  signal.removeEventListener('abort', stop);
+  return outcome;
+}
+
+/** A call that obeys its signal throws: that is no failure of its own. */
+function stoppedOr(signal: AbortSignal, error: unknown): Settled {
+  return signal.aborted ? { kind: 'cancelled' } : { kind: 'threw', error };
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

@@ -1,0 +1,20 @@
+/** What a run can do besides talk: tools are declared, found, owned by one registry and called by one executor. */
+export { BuiltinToolModule } from './builtin/builtin-tool.module.js';
+export type { StandardInputSchema } from './standard-schema.types.js';
+export type { InvokeOptions } from './tool.executor.js';
+export { ToolExecutor } from './tool.executor.js';
+export { ToolModule } from './tool.module.js';
+export type { ToolOptions } from './tool-options.types.js';
+export { Tool } from './tool.decorator.js';
+export type {
+  PlannedCall,
+  RequestedCall,
+  ToolContext,
+  ToolDefinition,
+  ToolEffect,
+  ToolInput,
+  ToolMetadata,
+  ToolResult,
+} from './tool.types.js';
+export { ToolRegistry } from './tool.registry.js';
+export { toolResultText } from './tool-result.mapper.js';

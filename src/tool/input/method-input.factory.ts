@@ -1,0 +1,27 @@
+import { AppError } from '../../common/index.js';
+import { isStandardSchema } from '../standard-schema.types.js';
+import type { DeclaredTool } from '../tool-metadata.accessor.js';
+import type { InputSource } from './input.types.js';
+import { createSchemaInput } from './schema-input.factory.js';
+import { createStandardInput } from './standard-input.factory.js';
+import { createTextInput } from './text-input.factory.js';
+
+const ADVICE = 'give @Tool an `input` schema, or type the parameter as a class with class-validator decorators';
+
+/** Decides which of the input forms a method's declaration has. Throws `TOOL_INVALID` when it has none. */
+export async function createMethodInput(declared: DeclaredTool): Promise<InputSource> {
+  const { options, parameter, takesInput } = declared;
+  if (options.input) {
+    return isStandardSchema(options.input) ? createStandardInput(options.input) : createSchemaInput(options.input);
+  }
+  if (!takesInput) return createSchemaInput({ type: 'object', properties: {} });
+  if (parameter === String) return createTextInput(options.paramsDescription);
+  if (typeof parameter !== 'function' || parameter === Object) {
+    throw new AppError(
+      'TOOL_INVALID',
+      `its first parameter is typed by an interface, a type alias or not at all, which is gone at run time: ${ADVICE} (a ToolContext is the second parameter)`,
+    );
+  }
+  const { createDtoInput } = await import('./dto-input.factory.js');
+  return createDtoInput(parameter as new () => object, ADVICE);
+}

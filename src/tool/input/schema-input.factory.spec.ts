@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { JsonSchema } from '../../common/index.js';
+import { createSchemaInput } from './schema-input.factory.js';
+
+const reasonOf = (schema: JsonSchema, args: unknown): string => {
+  const input = createSchemaInput(schema).validate(args);
+  return input.valid ? 'valid' : input.reason;
+};
+
+const EXPRESSION = { type: 'object', properties: { expression: { type: 'string' } }, required: ['expression'] };
+const OF = (property: JsonSchema): JsonSchema => ({ type: 'object', properties: { n: property } });
+
+describe('createSchemaInput', () => {
+  it('says which argument is wrong and why', () => {
+    expect(reasonOf(EXPRESSION, { expression: '1' })).toBe('valid');
+    expect(reasonOf(EXPRESSION, {})).toBe('"expression" is required');
+    expect(reasonOf(EXPRESSION, { expression: '1', x: 2 })).toBe('unknown argument "x" (known: expression)');
+    expect(reasonOf(EXPRESSION, { expr: '1' })).toBe(
+      '"expression" is required; unknown argument "expr" (known: expression)',
+    );
+    expect(reasonOf({ type: 'object', properties: {} }, { x: 1 })).toBe('unknown argument "x" (there are none)');
+  });
+
+  it.each<[JsonSchema, unknown, string]>([
+    [{ type: 'integer' }, 'seven', '"n" must be integer, got string'],
+    [{ type: 'integer' }, '7', '"n" must be integer, got string'],
+    [{ type: 'integer' }, 1.5, '"n" must be integer, got 1.5'],
+    [{ type: 'string' }, null, '"n" must be string, got null'],
+    [{ type: ['string', 'null'] }, [], '"n" must be string or null, got array'],
+    [{ enum: ['a', 'b'] }, 'c', '"n" must be one of "a", "b", got "c"'],
+    [{ const: 1 }, 2, '"n" must be 1, got 2'],
+    [{ type: 'number', minimum: 3 }, 2, '"n" must be >= 3'],
+    [{ type: 'string', minLength: 2 }, 'x', '"n" must not have fewer than 2 characters'],
+    [{ type: 'string', format: 'email' }, 'x', '"n" must match format "email"'],
+    [{ type: 'array', items: OF({ type: 'string' }) }, [{ n: 1 }], '"n[0].n" must be string, got number'],
+    [
+      { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+      true,
+      '"n" fits none of its forms ("n" must be string, got boolean, or "n" must be integer, got boolean)',
+    ],
+    [{ oneOf: [{ minimum: 1 }, { minimum: 0 }] }, 2, '"n" fits more than one of its forms'],
+    [false, 2, '"n" boolean schema is false'],
+  ] as [JsonSchema, unknown, string][])('%j with %j', (property, value, reason) => {
+    expect(reasonOf(OF(property), { n: value })).toBe(reason);
+  });
+
+  it('tells of ten problems at most', () => {
+    const args = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`x${index}`, 1]));
+    expect(reasonOf(OF({}), args)).toMatch(/unknown argument "x9" \(known: n\); and 5 more$/);
+  });
+
+  it('shows the model the closed schema, without $schema, and leaves the source alone', () => {
+    const source = { $schema: 'http://json-schema.org/draft-07/schema#', ...EXPRESSION };
+    expect(createSchemaInput(source).schema).toEqual({ ...EXPRESSION, additionalProperties: false });
+    expect(source).toHaveProperty('$schema');
+    expect(source).not.toHaveProperty('additionalProperties');
+  });
+
+  it('applies defaults to a copy', () => {
+    const args = {};
+    const input = createSchemaInput(OF({ type: 'integer', default: 3 })).validate(args);
+    expect(input).toEqual({ valid: true, value: { n: 3 } });
+    expect(args).toEqual({});
+  });
+
+  it('sees no inherited property as given', () => {
+    const schema = { type: 'object', properties: { toString: { type: 'string' } }, required: ['toString'] };
+    expect(reasonOf(schema, {})).toBe('"toString" is required');
+  });
+
+  it.each<[string, JsonSchema, string]>([
+    ['is no object', { type: 'string' }, 'does not describe an object'],
+    ['is malformed', OF({ type: 'text' }), 'not a JSON Schema that can be used'],
+    ['is remote', OF({ $ref: 'https://example.com/a.json' }), 'example.com'],
+    ['has a bad pattern', OF({ type: 'string', pattern: '(' }), 'not a JSON Schema that can be used'],
+  ])('refuses a schema that %s', (_case, schema, reason) => {
+    expect(() => createSchemaInput(schema)).toThrow(reason);
+  });
+
+  it('keeps schemas with the same $id apart', () => {
+    const first = { $id: 'https://example.com/x', ...OF({ type: 'string' }) };
+    const second = { $id: 'https://example.com/x', ...OF({ type: 'number' }) };
+    expect(reasonOf(first, { n: 'a' })).toBe('valid');
+    expect(reasonOf(second, { n: 1 })).toBe('valid');
+  });
+
+  it('takes conforming arguments unchanged and always refuses one unknown key more', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        count: { type: 'integer' },
+        tags: { type: 'array', items: { type: 'string' } },
+        place: { type: 'object', properties: { lat: { type: 'number' } }, required: ['lat'] },
+      },
+      required: ['text'],
+    };
+    const input = createSchemaInput(schema);
+    const place = fc.record({ lat: fc.double({ noNaN: true, noDefaultInfinity: true }) });
+    const args = fc.record(
+      { text: fc.string(), count: fc.integer(), tags: fc.array(fc.string()), place },
+      { requiredKeys: ['text'], noNullPrototype: true },
+    );
+    const unknown = fc.string().filter((key) => !Object.hasOwn(schema.properties, key) && key !== '__proto__');
+    fc.assert(
+      fc.property(args, unknown, fc.jsonValue(), (given, key, value) => {
+        const before = structuredClone(given);
+        expect(input.validate(given)).toEqual({ valid: true, value: before });
+        const refused = input.validate({ ...given, [key]: value });
+        expect(refused).toMatchObject({ valid: false, reason: expect.stringContaining('unknown argument') });
+        const nested = { ...given, place: { lat: 0, [`${key}x`]: value } };
+        expect(input.validate(nested)).toMatchObject({ valid: false });
+      }),
+    );
+  });
+});

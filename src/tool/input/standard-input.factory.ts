@@ -1,0 +1,47 @@
+import { AppError, messageOf } from '../../common/index.js';
+import type { StandardInputSchema, StandardIssue } from '../standard-schema.types.js';
+import type { ToolInput } from '../tool.types.js';
+import type { InputSource } from './input.types.js';
+import { createSchemaInput } from './schema-input.factory.js';
+
+/**
+ * The input of a tool whose arguments a Standard Schema describes: its JSON Schema is checked first, then its own
+ * validator, whose output the tool gets. Throws `TOOL_INVALID` when the schema cannot be written as JSON Schema.
+ */
+export function createStandardInput(schema: StandardInputSchema): InputSource {
+  const base = createSchemaInput(jsonSchemaOf(schema));
+  return {
+    schema: base.schema,
+    async validate(args): Promise<ToolInput> {
+      const checked = base.validate(args);
+      if (!checked.valid) return checked;
+      const result = await schema['~standard'].validate(checked.value);
+      if (result.issues) return { valid: false, reason: result.issues.map(problemOf).join('; ') };
+      return { valid: true, value: result.value };
+    },
+  };
+}
+
+function jsonSchemaOf(schema: StandardInputSchema): Record<string, unknown> {
+  const { jsonSchema, vendor } = schema['~standard'];
+  if (!jsonSchema) {
+    throw new AppError(
+      'TOOL_INVALID',
+      `its input is a schema of ${vendor} that cannot describe itself as JSON Schema (~standard.jsonSchema is missing): ` +
+        'update that library or give a JSON Schema',
+    );
+  }
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12' });
+  } catch (error) {
+    throw new AppError('TOOL_INVALID', `its input cannot be written as JSON Schema: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function problemOf({ message, path }: StandardIssue): string {
+  if (!path || path.length === 0) return message;
+  const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
+  return `${JSON.stringify(keys.join('.'))}: ${message}`;
+}

@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { AppError, type JsonSchema } from '../common/index.js';
+import { createSchemaInput } from './input/schema-input.factory.js';
+import { toolResultText } from './tool-result.mapper.js';
+import { ToolExecutor } from './tool.executor.js';
+import { createTool, type ToolDeclaration, type ToolHandler } from './tool.factory.js';
+import type { PlannedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
+
+Logger.overrideLogger(false);
+const executor = new ToolExecutor();
+const SCHEMA: JsonSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+
+const make = (handler: ToolHandler, more: Partial<ToolDeclaration> = {}): Promise<Tool> =>
+  createTool(
+    { name: 'probe', description: 'For a test.', effect: 'read', source: 'Test.probe', ...more },
+    () => createSchemaInput(SCHEMA),
+    handler,
+  );
+
+const contextOf = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
+  principal: { id: 'p', tenant: 't', roles: [] },
+  sessionId: null,
+  runId: 'r',
+  callId: 'c',
+  key: 'r:tool:1:1',
+  signal,
+});
+
+const plan = async (tool: Tool, args: string): Promise<PlannedCall> =>
+  executor.plan({ name: 'probe', arguments: args }, new Map([[tool.definition.name, tool]]));
+
+async function invoke(tool: Tool, signal?: AbortSignal, maxResultBytes?: number): Promise<ToolResult> {
+  const planned = await plan(tool, '{"n":1}');
+  if (planned.kind !== 'run') throw new Error(planned.result.success ? '' : planned.result.error);
+  return executor.invoke(planned, contextOf(signal), maxResultBytes === undefined ? {} : { maxResultBytes });
+}
+
+afterEach(() => void jest.useRealTimers());
+
+describe('plan', () => {
+  it('gives the checked input', async () => {
+    const tool = await make(() => 1);
+    expect(await plan(tool, '{"n":1}')).toEqual({ kind: 'run', tool, input: { n: 1 } });
+  });
+
+  it('refuses an unknown tool, naming those there are', async () => {
+    const tools = new Map([
+      ['a', await make(() => 1)],
+      ['b', await make(() => 1)],
+    ]);
+    expect(await executor.plan({ name: 'x', arguments: '{}' }, tools)).toEqual({
+      kind: 'rejected',
+      result: {
+        tool: 'x',
+        success: false,
+        code: 'TOOL_NOT_FOUND',
+        error: 'Unknown tool "x". Available tools: a, b.',
+        execution_time_ms: 0,
+      },
+    });
+  });
+
+  it.each([
+    ['{"n":', 'position 5'],
+    ['[1]', 'must be a JSON object'],
+    ['{}', '"n" is required'],
+    ['{"n":"1"}', '"n" must be integer, got string'],
+    ['{"n":1,"x":2}', 'unknown argument "x" (known: n)'],
+  ])('refuses the arguments %s without calling', async (args, reason) => {
+    const handler = jest.fn(() => 1);
+    const planned = await plan(await make(handler), args);
+    expect(planned).toMatchObject({
+      kind: 'rejected',
+      result: { success: false, code: 'TOOL_INVALID_ARGUMENTS', error: expect.stringContaining(reason) },
+    });
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it('survives a check that throws', async () => {
+    const tool = { ...(await make(() => 1)), validate: () => Promise.reject(new Error('broken')) };
+    expect(await plan(tool, '{"n":1}')).toMatchObject({ result: { code: 'TOOL_FAILED' } });
+  });
+});
+
+describe('invoke', () => {
+  it('gives the result of a call, waited for or not', async () => {
+    const expected = { tool: 'probe', success: true, result: { n: 1 }, execution_time_ms: expect.any(Number) };
+    expect(await invoke(await make((input) => input))).toEqual(expected);
+    expect(await invoke(await make((input) => Promise.resolve(input)))).toEqual(expected);
+    expect(await invoke(await make(() => undefined))).toMatchObject({ result: null });
+  });
+
+  it('hands over the context of the run', async () => {
+    const handler = jest.fn<ToolHandler>(() => 1);
+    await invoke(await make(handler));
+    expect(handler).toHaveBeenCalledWith({ n: 1 }, expect.objectContaining({ runId: 'r', key: 'r:tool:1:1' }));
+  });
+
+  it.each<[string, ToolHandler]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no such city');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no such city'))],
+    [
+      'throws an error of ours',
+      () => {
+        throw new AppError('NOT_FOUND', 'no such city');
+      },
+    ],
+  ])('makes an error of a call that %s', async (_case, handler) => {
+    const result = await invoke(await make(handler));
+    expect(result).toMatchObject({ success: false, code: 'TOOL_FAILED', error: 'no such city' });
+    expect(toolResultText(result)).toBe('Error: no such city');
+  });
+
+  it('makes an error of what JSON cannot hold', async () => {
+    expect(await invoke(await make(() => 1n))).toMatchObject({
+      code: 'TOOL_FAILED',
+      error: expect.stringContaining('bigint'),
+    });
+  });
+
+  it('gives up when the time of the tool is over and aborts its signal', async () => {
+    jest.useFakeTimers();
+    const seen: AbortSignal[] = [];
+    const never = await make((_input, context) => new Promise(() => void seen.push(context.signal)), {
+      timeoutMs: 50,
+      effect: 'once',
+    });
+    const pending = invoke(never);
+    await jest.advanceTimersByTimeAsync(50);
+    expect(await pending).toMatchObject({
+      code: 'TOOL_TIMEOUT',
+      error: 'The tool did not finish within 50 ms. It may have taken effect all the same.',
+    });
+    expect(seen[0]?.aborted).toBe(true);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('leaves no timer after a call in time', async () => {
+    jest.useFakeTimers();
+    expect(await invoke(await make(() => Promise.resolve('ok'), { timeoutMs: 50 }))).toMatchObject({ result: 'ok' });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it.each([undefined, 60_000])('stops at once when the run is cancelled (timeoutMs %p)', async (timeoutMs) => {
+    const run = new AbortController();
+    const called = Promise.withResolvers<void>();
+    const handler = (): Promise<never> => {
+      called.resolve();
+      return new Promise(() => {});
+    };
+    const pending = invoke(await make(handler, timeoutMs === undefined ? {} : { timeoutMs }), run.signal);
+    await called.promise;
+    run.abort();
+    expect(await pending).toMatchObject({
+      code: 'TOOL_CANCELLED',
+      error: 'The call was cancelled before it finished.',
+    });
+  });
+
+  it('counts a call that obeys the signal as cancelled, and never starts one after a cancel', async () => {
+    const run = new AbortController();
+    const handler = jest.fn((_input: unknown, context: ToolContext) => {
+      run.abort();
+      context.signal.throwIfAborted();
+    });
+    const tool = await make(handler);
+    expect(await invoke(tool, run.signal)).toMatchObject({ code: 'TOOL_CANCELLED' });
+    expect(await invoke(tool, run.signal)).toMatchObject({ code: 'TOOL_CANCELLED' });
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('cuts a result that is too long', async () => {
+    expect(await invoke(await make(() => 'abcdef'), undefined, 4)).toMatchObject({
+      success: true,
+      result: 'abcd… [cut: 4 of 6 bytes shown]',
+    });
+    expect(await invoke(await make(() => ({ text: 'abcdef' })), undefined, 10)).toMatchObject({
+      result: '{"text":"a… [cut: 10 of 17 bytes shown]',
+    });
+    const long = await invoke(await make(() => 'x'.repeat(70_000)));
+    expect(toolResultText(long)).toMatch(/^x{65536}… \[cut: 65536 of 70000 bytes shown\]$/);
+  });
+});

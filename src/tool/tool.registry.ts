@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../common/index.js';
+import { nearNames } from './near-name.mapper.js';
+import { refusedName } from './tool-name.policy.js';
+import type { Tool } from './tool.types.js';
+
+/** Owns every tool by its name, whatever kind it is. Works without Nest too. */
+@Injectable()
+export class ToolRegistry {
+  private readonly tools = new Map<string, Tool>();
+
+  /** Throws `TOOL_DUPLICATE` naming both places, or `TOOL_INVALID` for a name no model could call. */
+  register(tool: Tool): void {
+    const { name } = tool.definition;
+    const { source } = tool.metadata;
+    const refusal = refusedName(name);
+    if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
+    const other = this.tools.get(name);
+    if (other) throw duplicateOf(name, other.metadata.source, source);
+    this.tools.set(name, tool);
+  }
+
+  /** Gives whether there was one. Runs that already hold the tool keep it. */
+  unregister(name: string): boolean {
+    return this.tools.delete(name);
+  }
+
+  has(name: string): boolean {
+    return this.tools.has(name);
+  }
+
+  find(name: string): Tool | undefined {
+    return this.tools.get(name);
+  }
+
+  /** Throws `TOOL_NOT_FOUND` with the names that were perhaps meant. */
+  get(name: string): Tool {
+    const tool = this.tools.get(name);
+    if (!tool) throw this.notFound(name);
+    return tool;
+  }
+
+  /** All tools in the order of their registration. */
+  list(): readonly Tool[] {
+    return [...this.tools.values()];
+  }
+
+  /**
+   * The tools of a list of names, each once, in the order given; `*` in a name stands for any characters
+   * (`github_*`), and `'*'` alone for all tools. Throws `TOOL_NOT_FOUND` for a plain name that is not there.
+   */
+  select(patterns: readonly string[] | '*'): readonly Tool[] {
+    if (patterns === '*') return this.list();
+    return [...new Set(patterns.flatMap((pattern) => this.matching(pattern)))];
+  }
+
+  private matching(pattern: string): readonly Tool[] {
+    if (!pattern.includes('*')) return [this.get(pattern)];
+    const parts = pattern.split(/\*+/).map((part) => part.replace(/[^\w-]/g, String.raw`\$&`));
+    const expression = new RegExp(`^${parts.join('.*')}$`);
+    return this.list().filter((tool) => expression.test(tool.definition.name));
+  }
+
+  private notFound(name: string): AppError {
+    const near = nearNames(name, this.tools.keys());
+    const hint = near.length > 0 ? ` Did you mean ${near.map((n) => `"${n}"`).join(' or ')}?` : '';
+    return new AppError('TOOL_NOT_FOUND', `There is no tool "${name}".${hint}`, { details: { tool: name, near } });
+  }
+}
+
+function duplicateOf(name: string, first: string, second: string): AppError {
+  const hint =
+    first === second
+      ? 'the provider is probably listed in two modules: provide it in one and export it from there'
+      : 'give one of them another name';
+  return new AppError('TOOL_DUPLICATE', `Two tools are named "${name}": ${first} and ${second}; ${hint}.`, {
+    details: { tool: name, sources: [first, second] },
+  });
+}

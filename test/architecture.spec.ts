@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cruiseProject, plantViolations, type Cruised } from './support/architecture.js';
+import { fileNameFault } from './support/file-name-rule.js';
+
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+
+describe('the layers of src/', () => {
+  let found: Cruised;
+  beforeAll(async () => {
+    found = await cruiseProject('.');
+  });
+
+  it('are kept by every import', () => {
+    expect(found.violations).toEqual([]);
+  });
+
+  it('were seen: a check of nothing passes too', () => {
+    expect(found.modules.length).toBeGreaterThan(50);
+    expect(found.modules).toEqual(expect.arrayContaining(sources.map((path) => `src/${path}`)));
+  });
+});
+
+describe('every rule', () => {
+  let broken: Cruised;
+  beforeAll(async () => {
+    const project = plantViolations();
+    try {
+      broken = await cruiseProject(project.path);
+    } finally {
+      project.remove();
+    }
+  });
+
+  it('is reported when a file breaks it', () => {
+    const reported = new Set(broken.violations.map(({ rule }) => rule));
+    expect(broken.rules.filter((rule) => !reported.has(rule))).toEqual([]);
+  });
+
+  it.each([
+    ['layer-llm', 'src/llm/up.ts', 'src/tool/index.ts'],
+    ['layer-health', 'src/health/up.ts', 'src/api/index.ts'],
+    ['layer-agent', 'src/agent/up.ts', 'src/composition.ts'],
+    ['llm-and-tool-never-meet', 'src/tool/up.ts', 'src/llm/index.ts'],
+    ['public-face', 'src/agent/faults.ts', 'src/common/hidden.ts'],
+    ['no-own-index', 'src/agent/faults.ts', 'src/agent/index.ts'],
+  ])('%s names the import %s → %s', (rule, from, to) => {
+    expect(broken.violations).toContainEqual({ rule, from, to });
+  });
+
+  it('lets an import of a lower module by its face pass', () => {
+    expect(broken.violations.filter(({ from }) => from === 'src/api/down.ts')).toEqual([]);
+    expect(broken.modules).toContain('src/api/down.ts');
+  });
+});
+
+describe('a file of src/', () => {
+  it('is named kebab-case.role.ts, or as its port', () => {
+    expect(sources.map(fileNameFault).filter(Boolean)).toEqual([]);
+    expect(
+      ['run/utils.ts', 'run/run-helpers.service.old.ts', 'run/RunJournal.ts', 'a/b/index.ts'].filter(
+        (path) => !fileNameFault(path),
+      ),
+    ).toEqual([]);
+  });
+
+  it('reads process.env in src/config only', () => {
+    const readers = sources.filter(
+      (path) =>
+        !path.endsWith('.spec.ts') &&
+        /\bprocess\s*(\.|\?\.|\[['"`])\s*env\b|\benv\b[^;]*from 'node:process'/.test(
+          readFileSync(`src/${path}`, 'utf8'),
+        ),
+    );
+    expect(readers).toEqual(['config/config.loader.ts']);
+  });
+
+  it('keeps terminus from loading @nestjs/swagger at boot, as a bare @HealthCheck() does', () => {
+    const bare = sources.filter((path) => /@HealthCheck\(\s*\)/.test(readFileSync(`src/${path}`, 'utf8')));
+    expect(bare).toEqual([]);
+  });
+});

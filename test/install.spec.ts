@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+
+interface LockEntry {
+  resolved?: string;
+  gypfile?: boolean;
+  optionalDependencies?: Record<string, string>;
+}
+
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, LockEntry> };
+
+// `npm run lock` mends all three.
+describe('package-lock.json', () => {
+  it('names no registry', () => {
+    expect(Object.values(packages).filter(({ resolved }) => resolved?.startsWith('http'))).toEqual([]);
+  });
+
+  it('keeps npm from compiling better-sqlite3, which brings its binaries', () => {
+    expect(packages['node_modules/better-sqlite3']?.gypfile).toBe(false);
+  });
+
+  it('has the prebuilt packages of every platform', () => {
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) => !packages[`node_modules/${name}`] && !packages[`${path}/node_modules/${name}`],
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+});

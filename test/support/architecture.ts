@@ -1,0 +1,69 @@
+import { cruise, type IViolation } from 'dependency-cruiser';
+import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
+import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+export interface Cruised {
+  readonly modules: readonly string[];
+  readonly rules: readonly string[];
+  readonly violations: readonly { rule: string; from: string; to: string }[];
+}
+
+/** What dependency-cruiser says of the src/ of a project, by our rules. */
+export async function cruiseProject(baseDir: string): Promise<Cruised> {
+  const options = await extractDepcruiseOptions('./.dependency-cruiser.mjs');
+  const { output } = await cruise(['src'], { ...options, baseDir: resolve(baseDir) }, undefined, {
+    tsConfig: extractTSConfig('tsconfig.json'),
+  });
+  if (typeof output === 'string') throw new Error(output);
+  return {
+    modules: output.modules.map(({ source }) => source).filter((source) => source.startsWith('src/')),
+    rules: options.ruleSet?.forbidden?.map(({ name }) => name ?? '') ?? [],
+    violations: output.summary.violations.map(({ rule, from, to }: IViolation) => ({ rule: rule.name, from, to })),
+  };
+}
+
+const MODULES =
+  'api mcp-server health console extension dpml workflow agent reasoning session mcp tool run llm telemetry cache security persistence config common'.split(
+    ' ',
+  );
+
+const imports = (paths: readonly string[]) => paths.map((path) => `import type {} from '${path}';`).join('\n');
+
+/** Files that together break every rule, and one that breaks none. */
+function faultyFiles(): Record<string, string> {
+  const faces = MODULES.map((module) => [`src/${module}/index.ts`, 'export {};']);
+  const ups = MODULES.map((module) => [
+    `src/${module}/up.ts`,
+    imports([
+      '../composition.js',
+      ...MODULES.filter((other) => other !== module).map((other) => `../${other}/index.js`),
+    ]),
+  ]);
+  return {
+    ...Object.fromEntries([...faces, ...ups]),
+    'src/api/down.ts': imports(['../agent/index.js', '../common/index.js', 'zod']),
+    'src/composition.ts': `${imports(['./common/hidden.js'])}\nimport '@nestjs/swagger';`,
+    'src/common/hidden.ts': 'export {};',
+    'src/agent/faults.ts': [
+      imports(['./index.js', '../common/hidden.js', './faults.spec.js', './nowhere.js', 'jest', './round.js']),
+      imports(['openai', 'better-sqlite3', 'typeorm', 'undici', '@nestjs/swagger', '@nestjs/terminus']),
+    ].join('\n'),
+    'src/agent/round.ts': imports(['./faults.js']),
+    'src/agent/faults.spec.ts': 'export {};',
+    'src/stray/thing.service.ts': imports(['../common/index.js']),
+  };
+}
+
+export function plantViolations(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'jackdaw-architecture-'));
+  for (const [file, text] of Object.entries(faultyFiles())) {
+    mkdirSync(dirname(join(path, file)), { recursive: true });
+    writeFileSync(join(path, file), `${text}\n`);
+  }
+  for (const file of ['package.json', 'tsconfig.json']) cpSync(file, join(path, file));
+  symlinkSync(resolve('node_modules'), join(path, 'node_modules'));
+  return { path, remove: () => rmSync(path, { recursive: true }) };
+}

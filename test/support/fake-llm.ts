@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FakeLlmHandler } from './fake-llm.handler.js';
+import type { FakeEnvelope, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
+
+const UNSCRIPTED: FakeReply = {
+  status: 500,
+  body: { error: { message: 'The fake LLM has no scripted reply left: call llm.reply(…) or llm.always(…).' } },
+};
+
+/**
+ * A fake LLM that speaks OpenAI's chat completions over real HTTP, streamed when asked. A test scripts it:
+ *
+ *     const llm = await FakeLlm.start();
+ *     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' } }] }).reply({ text: '2' });
+ *     …                       // point the application at llm.url
+ *     llm.requests[1].messages
+ *     await llm.close();
+ */
+export class FakeLlm {
+  /** The bodies that came, in order. */
+  readonly requests: FakeRequest[] = [];
+  /** Path and headers of each request. */
+  readonly envelopes: FakeEnvelope[] = [];
+  /** Requests whose caller went away before the reply was whole. */
+  abortedRequests = 0;
+  openConnections = 0;
+  private readonly script: FakeScript[] = [];
+  private fallback: FakeScript = UNSCRIPTED;
+  private readonly waiters = new Set<() => void>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.openConnections++;
+      socket.on('close', () => this.change(() => this.openConnections--));
+    });
+    server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+      // A caller that goes away while it still sends leaves nothing to answer.
+      this.serve(incoming, outgoing).catch(() => outgoing.destroy());
+    });
+  }
+
+  static async start(): Promise<FakeLlm> {
+    const server = createServer({ keepAliveTimeout: 60_000 });
+    const llm = new FakeLlm(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return llm;
+  }
+
+  /** The base URL for a client. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  /** Adds the replies to the script: one for each further request. */
+  reply(...replies: FakeScript[]): this {
+    this.script.push(...replies);
+    return this;
+  }
+
+  /** What to answer whenever the script is empty. */
+  always(reply: FakeScript): this {
+    this.fallback = reply;
+    return this;
+  }
+
+  /** Forgets script and requests, so that one fake serves several tests. */
+  reset(): void {
+    this.script.length = this.requests.length = this.envelopes.length = 0;
+    this.fallback = UNSCRIPTED;
+    this.abortedRequests = 0;
+  }
+
+  /** The last request that came. Throws when none has. */
+  get lastRequest(): FakeRequest {
+    const last = this.requests.at(-1);
+    if (!last) throw new Error('The fake LLM has had no request.');
+    return last;
+  }
+
+  /** Waits until `n` requests have come, and gives the n-th. */
+  async waitForRequest(n = 1): Promise<FakeRequest> {
+    await this.waitUntil(() => this.requests.length >= n);
+    return this.requests[n - 1] as FakeRequest;
+  }
+
+  /** Waits until `n` callers have gone away before their reply was whole. */
+  async waitForAbort(n = 1): Promise<void> {
+    await this.waitUntil(() => this.abortedRequests >= n);
+  }
+
+  async waitForConnections(n: number): Promise<void> {
+    await this.waitUntil(() => this.openConnections === n);
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await this.waitForConnections(0);
+  }
+
+  private async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await readBody(incoming);
+    const handler = new FakeLlmHandler(body, outgoing);
+    outgoing.on('close', () => {
+      if (!outgoing.writableFinished && !handler.brokeOff) this.change(() => this.abortedRequests++);
+    });
+    this.change(() => {
+      this.requests.push(body);
+      this.envelopes.push({ path: incoming.url ?? '', headers: incoming.headers });
+    });
+    const script = this.script.shift() ?? this.fallback;
+    await handler.send(script);
+  }
+
+  private change(happen: () => void): void {
+    happen();
+    for (const check of this.waiters) check();
+  }
+
+  private waitUntil(isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (!isTrue()) return;
+        this.waiters.delete(check);
+        resolve();
+      };
+      this.waiters.add(check);
+      check();
+    });
+  }
+}
+
+async function readBody(incoming: IncomingMessage): Promise<FakeRequest> {
+  let text = '';
+  for await (const chunk of incoming.setEncoding('utf8')) text += chunk;
+  return JSON.parse(text) as FakeRequest;
+}

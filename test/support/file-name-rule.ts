@@ -1,0 +1,32 @@
+const ROLES =
+  'module controller service registry explorer accessor executor engine protocol processor node parser loader factory builder decorator guard interceptor pipe filter indicator policy wrapper mapper handler store client model tool entity migration dto schema types error';
+
+/** The ports. A port's file bears its name, an implementation's ends in it: local-run-dispatcher.ts. */
+const PORTS = [
+  'chat-model',
+  'clock',
+  'database',
+  'model-factory',
+  'processor',
+  'protocol',
+  'run-bus',
+  'run-context',
+  'run-dispatcher',
+  'run-journal',
+  'session-store',
+];
+
+const ROLE_NAME = new RegExp(`^[a-z0-9]+(-[a-z0-9]+)*\\.(${ROLES.replaceAll(' ', '|')})(\\.spec)?\\.ts$`);
+const PORT_NAME = new RegExp(`^([a-z0-9]+-)*(${PORTS.join('|')})(\\.spec)?\\.ts$`);
+const SPEC_NAME = /^[a-z0-9]+(-[a-z0-9]+)*\.spec\.ts$/;
+
+/** What is wrong with a path under src/, if anything. Composition (src/*.ts) is free, and index.ts is a module's face. */
+export function fileNameFault(path: string): string | undefined {
+  const folders = path.split('/');
+  const file = folders.pop() ?? '';
+  if (folders.some((folder) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(folder))) return `${path}: a folder is kebab-case`;
+  if (folders.length === 0) return undefined;
+  if (file === 'index.ts') return folders.length === 1 ? undefined : `${path}: only a module has an index.ts`;
+  if ([ROLE_NAME, PORT_NAME, SPEC_NAME].some((pattern) => pattern.test(file))) return undefined;
+  return `${path}: neither name.role.ts with a role of the list nor a port's name`;
+}
