@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Module, type INestApplicationContext, type LoggerService, type Type } from '@nestjs/common';
+import type { INestApplicationContext, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AgentService, toRunError, type AgentDefinitionInput, type RunAnswer } from './agent/index.js';
 import type { Principal } from './common/index.js';
@@ -78,25 +78,19 @@ export class Agent {
  * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
-  const context = await NestFactory.createApplicationContext(
-    {
-      module: AgentContextModule,
-      imports: [JackdawModule.forRoot(toModuleOptions(options))],
-      providers: toProviders(options),
-    },
-    { logger: options.logger ?? ['warn', 'error'], abortOnError: false },
-  );
+  const context = await NestFactory.createApplicationContext(JackdawModule.forRoot(toModuleOptions(options)), {
+    logger: options.logger ?? ['warn', 'error'],
+    abortOnError: false,
+  });
   return new Agent(context, options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] });
 }
 
-@Module({})
-class AgentContextModule {}
-
 function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
-  const { env = {}, name, instructions, limits, chatModel, builtinTools = false } = options;
+  const { env = {}, name, instructions, limits, chatModel, tools = [], builtinTools = false } = options;
   return {
     config: env,
     builtinTools,
+    tools,
     ...(chatModel && { chatModel }),
     agentChanges: {
       ...(name !== undefined && { name }),
@@ -104,12 +98,6 @@ function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
       ...(limits && { limits }),
     },
   };
-}
-
-function toProviders({ tools = [] }: CreateAgentOptions) {
-  return tools.map((tool) =>
-    typeof tool === 'function' ? (tool as Type) : { provide: Symbol('tools'), useValue: tool },
-  );
 }
 
 function toReply(answer: RunAnswer): ChatReply {

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
 import { PersistenceModule } from './persistence/index.js';
@@ -11,12 +11,14 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly config?: AppConfig | EnvRecord;
   /** Whether `calculator` and `get_timestamp` are there; by default they are. */
   readonly builtinTools?: boolean;
+  /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
+  readonly tools?: readonly (Type | object)[];
 }
 
 /** All of Jackdaw but its HTTP side. */
 @Module({})
 export class JackdawModule {
-  static forRoot({ config, builtinTools = true, ...agents }: JackdawOptions = {}): DynamicModule {
+  static forRoot({ config, builtinTools = true, tools = [], ...agents }: JackdawOptions = {}): DynamicModule {
     return {
       module: JackdawModule,
       imports: [
@@ -28,6 +30,11 @@ export class JackdawModule {
         AgentModule.forRoot(agents),
         ...(builtinTools ? [BuiltinToolModule] : []),
       ],
+      providers: tools.map(toProvider),
     };
   }
+}
+
+function toProvider(tool: Type | object): Provider {
+  return typeof tool === 'function' ? (tool as Type) : { provide: Symbol('tools'), useValue: tool };
 }
