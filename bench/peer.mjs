@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createAgent, Tool } from '../dist/index.js';
+import { createAgent, Tool } from 'jackdaw';
 
 const SYSTEM = 'You are a helpful assistant. Use the calculator when arithmetic is needed.';
 

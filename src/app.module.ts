@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
+import type { DestinationStream } from 'pino';
 import { ApiModule } from './api/index.js';
 import { AppConfig } from './config/index.js';
 import { HealthModule } from './health/index.js';
@@ -7,14 +8,22 @@ import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { logOptions } from './log-options.factory.js';
 import { SecurityModule } from './security/index.js';
 
+export interface AppOptions extends JackdawOptions {
+  /** Where the log goes; by default to standard output. */
+  readonly logStream?: DestinationStream;
+}
+
 /** The server: Jackdaw with its HTTP side. */
 @Module({})
 export class AppModule {
-  static forRoot(options: JackdawOptions = {}): DynamicModule {
+  static forRoot({ logStream, ...options }: AppOptions = {}): DynamicModule {
     return {
       module: AppModule,
       imports: [
-        LoggerModule.forRootAsync({ useFactory: logOptions, inject: [AppConfig] }),
+        LoggerModule.forRootAsync({
+          useFactory: (config: AppConfig) => logOptions(config, logStream),
+          inject: [AppConfig],
+        }),
         JackdawModule.forRoot(options),
         SecurityModule,
         ApiModule,

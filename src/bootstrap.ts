@@ -1,35 +1,51 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { AppModule } from './app.module.js';
+import { AppModule, type AppOptions } from './app.module.js';
+import { BootLog } from './boot-log.wrapper.js';
 import { HttpExceptionFilter } from './common/index.js';
 import { AppConfig } from './config/index.js';
-import type { JackdawOptions } from './jackdaw.module.js';
 import { parseJsonBody } from './json-body.parser.js';
+import { mountOpenApi } from './openapi.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
+/** The longest id in a path, in characters; a session's may have so many. */
+const MAX_ID_LENGTH = 128;
 
 /** The application, ready to listen. */
-export async function createApp(options: JackdawOptions = {}): Promise<NestFastifyApplication> {
-  const adapter = new FastifyAdapter({ bodyLimit: BODY_LIMIT_BYTES, forceCloseConnections: true });
+export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
+  const problems = new HttpExceptionFilter();
+  const adapter = new FastifyAdapter({
+    bodyLimit: BODY_LIMIT_BYTES,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
+  });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(options), adapter, {
+    logger: new BootLog(),
     bufferLogs: true,
+    // Only JSON is read: a page of a foreign site can post forms and plain text here without asking, but not JSON.
+    bodyParser: false,
     abortOnError: false,
     forceCloseConnections: true,
   });
   app.useLogger(app.get(Logger));
   app.setGlobalPrefix('api');
+  app.getHttpAdapter().getInstance().removeAllContentTypeParsers();
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
-  app.useGlobalFilters(new HttpExceptionFilter());
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
+  app.useGlobalFilters(problems);
+  if (app.get(AppConfig).docs.enabled) mountOpenApi(app);
+  // Nest would send itself the signal again, and the exit code would not be 0.
+  app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   return app;
 }
 
 /** Serves until a signal ends it. */
-export async function serve(options: JackdawOptions = {}): Promise<NestFastifyApplication> {
+export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const app = await createApp(options);
   const { http, llm } = app.get(AppConfig);
   await app.listen(http.port, http.host);

@@ -25,3 +25,5 @@ export type { RunEvent, RunStatus } from './run/index.js';
 export { SessionService } from './session/index.js';
 export { Tool, ToolRegistry } from './tool/index.js';
 export type { ToolContext, ToolEffect, ToolOptions } from './tool/index.js';
+export { serve } from './serve.js';
+export type { Server } from './serve.js';

@@ -21,6 +21,6 @@ export class SessionController {
     @Param('id') id: string,
     @Query() { after = 0, limit = 50 }: PageQueryDto,
   ): Promise<MessagePage> {
-    return toMessagePage(await this.sessions.turns(principal, id, after, limit), limit);
+    return toMessagePage(await this.sessions.turns(principal, id, after, limit + 1), limit);
   }
 }

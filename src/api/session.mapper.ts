@@ -39,11 +39,12 @@ export function toSessionView(session: SessionRecord): SessionView {
   };
 }
 
-/** @param limit the most turns that the page could have */
+/** @param turns one more than `limit`, the most that the page may have, when there are further ones */
 export function toMessagePage(turns: readonly StoredTurn[], limit: number): MessagePage {
+  const page = turns.slice(0, limit);
   return {
-    messages: turns.flatMap((turn) => turn.messages.map((message) => toMessageView(turn, message))),
-    next: turns.length === limit ? turns.at(-1)!.turn : null,
+    messages: page.flatMap((turn) => turn.messages.map((message) => toMessageView(turn, message))),
+    next: turns.length > limit ? page.at(-1)!.turn : null,
   };
 }
 

@@ -16,7 +16,11 @@ export class HttpExceptionFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     if (host.getType() !== 'http') throw thrown;
-    const reply = host.switchToHttp().getResponse<HttpReply>();
+    this.answer(thrown, host.switchToHttp().getResponse<HttpReply>());
+  }
+
+  /** For what goes wrong before there is a host. */
+  answer(thrown: unknown, reply: HttpReply): void {
     const problem = toProblem(thrown);
     if (problem.status === 500) this.logger.error({ err: thrown, code: problem.code }, problem.detail);
     if (reply.sent) return;

@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { STATUS_CODES } from 'node:http';
-import { AppError, toAppError } from './app.error.js';
+import { AppError, messageOf, toAppError } from './app.error.js';
 import type { ErrorCode } from './error-code.types.js';
 import type { Problem } from './problem.types.js';
 
@@ -56,29 +56,34 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
   413: 'PAYLOAD_TOO_LARGE',
+  // An id in the path that is longer than any can be.
+  414: 'NOT_FOUND',
   415: 'UNSUPPORTED_MEDIA_TYPE',
+};
+
+/** What to say instead of what Fastify says, which only repeats the status or the address. */
+const DETAIL_OF_STATUS: Readonly<Record<number, string>> = {
+  414: 'There is no such thing: the id is longer than any can be.',
+  415: 'The body must be JSON: send it with the header `content-type: application/json`.',
 };
 
 /** Gives any thrown value as problem details; what is not ours and no client's fault says nothing of its inside. */
 export function toProblem(thrown: unknown): Problem {
   const error = toOurs(thrown);
   const status = STATUS[error.code];
-  return {
-    type: 'about:blank',
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail: error.message,
-    code: error.code,
-    ...error.details,
-  };
+  const { details, message: detail, code } = error;
+  // Whatever the details are called, they take nothing from the standard's own members.
+  return { ...details, type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code };
 }
 
 function toOurs(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   const status = statusOf(thrown);
   const code = status === undefined ? undefined : CODE_OF_STATUS[status];
-  if (code) return new AppError(code, thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
-  return toAppError(thrown);
+  if (!code) return toAppError(thrown);
+  const message = messageOf(thrown);
+  const isBare = !(thrown instanceof HttpException) || message === STATUS_CODES[status!];
+  return new AppError(code, (isBare && DETAIL_OF_STATUS[status!]) || message, { cause: thrown });
 }
 
 /** The status of Nest's and Fastify's own errors. */

@@ -1,9 +1,11 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, UseFilters } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { Public } from '../security/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
+import { HealthFilter } from './health.filter.js';
 
 @Public()
+@UseFilters(HealthFilter)
 @Controller()
 export class HealthController {
   constructor(

@@ -42,6 +42,7 @@ export async function openDataSource(config: AppConfig, options: PersistenceOpti
     prepareDatabase: (handle: SqliteHandle) => {
       handle.pragma('journal_mode = WAL');
       handle.pragma('synchronous = FULL');
+      handle.pragma('temp_store = MEMORY');
     },
   });
   try {

@@ -48,41 +48,60 @@ export class SqliteDatabase extends Database {
     if (waiting.length === 0) return;
     this.waiting = [];
     try {
-      if (waiting.length === 1) this.commitAlone(waiting[0]!);
-      else this.commitTogether(waiting);
+      this.commitAll(waiting);
+      for (const one of waiting) one.resolve();
     } catch (error) {
-      // Disk full, I/O error: SQLite may or may not have ended the transaction itself.
-      if (this.handle.inTransaction) this.run('ROLLBACK');
+      if (waiting.length > 1) this.commitEach(waiting);
+      else for (const one of waiting) one.reject(error);
+    }
+  }
+
+  /** All of them in one transaction, without the price of savepoints: a refused batch is rare. */
+  private commitAll(waiting: readonly WaitingBatch[]): void {
+    this.transaction(() => {
+      for (const { batch } of waiting) this.apply(batch);
+    });
+  }
+
+  /** All of them in one transaction, each in a savepoint, so that a refused one leaves nothing behind. */
+  private commitEach(waiting: readonly WaitingBatch[]): void {
+    const refusals = new Map<WaitingBatch, unknown>();
+    try {
+      this.transaction(() => {
+        for (const one of waiting) this.applyApart(one, refusals);
+      });
+    } catch (error) {
       for (const one of waiting) one.reject(error);
+      return;
     }
-  }
-
-  private commitAlone(one: WaitingBatch): void {
-    this.run('BEGIN IMMEDIATE');
-    this.apply(one.batch);
-    this.run('COMMIT');
-    one.resolve();
-  }
-
-  private commitTogether(waiting: readonly WaitingBatch[]): void {
-    const applied: WaitingBatch[] = [];
-    const refused: [WaitingBatch, unknown][] = [];
-    this.run('BEGIN IMMEDIATE');
     for (const one of waiting) {
-      this.run('SAVEPOINT batch');
-      try {
-        this.apply(one.batch);
-        applied.push(one);
-      } catch (error) {
-        if (!this.handle.inTransaction) throw error;
-        this.run('ROLLBACK TO batch');
-        refused.push([one, error]);
-      }
-      this.run('RELEASE batch');
+      if (refusals.has(one)) one.reject(refusals.get(one));
+      else one.resolve();
     }
-    this.run('COMMIT');
-    for (const one of applied) one.resolve();
-    for (const [one, error] of refused) one.reject(error);
+  }
+
+  private applyApart(one: WaitingBatch, refusals: Map<WaitingBatch, unknown>): void {
+    this.run('SAVEPOINT batch');
+    try {
+      this.apply(one.batch);
+    } catch (error) {
+      // Disk full, I/O error: SQLite has ended the whole transaction itself.
+      if (!this.handle.inTransaction) throw error;
+      this.run('ROLLBACK TO batch');
+      refusals.set(one, error);
+    }
+    this.run('RELEASE batch');
+  }
+
+  private transaction(work: () => void): void {
+    this.run('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.run('COMMIT');
+    } catch (error) {
+      if (this.handle.inTransaction) this.run('ROLLBACK');
+      throw error;
+    }
   }
 
   private apply(batch: readonly Statement[]): void {

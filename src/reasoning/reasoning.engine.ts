@@ -80,15 +80,27 @@ export class ReasoningEngine {
     this.settle(loop, failure);
     if (failure.code === 'RUN_CANCELLED') return ended(loop, 'cancelled');
     const finishReason = failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';
-    this.logger.error({ err: error, run_id: loop.run.runId }, `A run failed: ${failure.message}`);
+    this.tell(loop, failure);
     return { ...ended(loop, finishReason), failure: toFailure(failure) };
+  }
+
+  /** An error of ours says all in its message; of another one the stack is wanted. */
+  private tell({ run }: Loop, failure: AppError): void {
+    const { runId: run_id, sessionId: session_id } = run;
+    if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
+    else this.logger.warn({ run_id, session_id, code: failure.code }, `A run failed: ${failure.message}`);
   }
 
   /** Calls of the last reply that have no result get one that says why. */
   private settle(loop: Loop, failure: AppError): void {
     if (!isOpen(loop)) return;
     const unknown = new Set(loop.unknown.map((call) => Number(call.step.split(':')[2]) - 1));
-    pairResults(loop, (tool, index) => (unknown.has(index) ? outcomeUnknown(tool) : notExecuted(tool, failure)));
+    pairResults(loop, (tool, index) => {
+      const result = unknown.has(index) ? outcomeUnknown(tool) : notExecuted(tool, failure);
+      const call_id = loop.decoded!.calls[index]!.id;
+      loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id, ...result });
+      return result;
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import type { RunEvent } from './run-event.types.js';
 
 /** The explicit, unique name of a step: its kind, then its place. */
 export interface StepName {
-  readonly kind: 'model' | 'tool';
+  readonly kind: 'model' | 'tool' | 'claim';
   /** Counted from 1: `<iteration>` or `<iteration>:<call>`. */
   readonly place: string;
   /** What the step is about; a recorded step asked for about something else is an error. */

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
+import { PrincipalDirectory } from '../security/index.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import type { RunFailed } from './run-event.types.js';
@@ -24,6 +25,7 @@ export class RunExecutor {
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly handlers: RunHandlerRegistry,
+    private readonly principals: PrincipalDirectory,
   ) {}
 
   /** @param run as this process claimed it. @returns its status when the execution ended */
@@ -62,7 +64,9 @@ export class RunExecutor {
     }, run.timeoutMs);
     if (run.cancelRequestedAt !== null) controller.abort(cancelled());
     try {
-      const context = await this.open(run, controller);
+      const principal = await this.principals.lookUp(run.principal);
+      if (!principal) controller.abort(revoked(run));
+      const context = await this.open({ ...run, principal: principal ?? run.principal }, controller);
       return await this.conclude(run, context);
     } finally {
       clearTimeout(timer);
@@ -84,7 +88,9 @@ export class RunExecutor {
 
   private async conclude(run: RunRecord, context: JournaledRunContext): Promise<RunStatus> {
     try {
-      return await context.conclude(await this.outcome(run, context));
+      const status = await context.conclude(await this.outcome(run, context));
+      this.logger.log({ run_id: run.id, session_id: run.sessionId, agent: run.agent, status }, 'A run ended here');
+      return status;
     } catch (error) {
       if (hasCode(context.signal.reason, 'SHUTTING_DOWN')) {
         await context.handOver();
@@ -110,6 +116,14 @@ export class RunExecutor {
 
 function cancelled(): AppError {
   return new AppError('RUN_CANCELLED', 'The run was cancelled.');
+}
+
+/** Rights that were revoked while a run was not running stay revoked. */
+function revoked({ principal }: RunRecord): AppError {
+  return new AppError(
+    'FORBIDDEN',
+    `The rights of "${principal.id}", who began the run, were revoked; it does not go on.`,
+  );
 }
 
 function hasCode(reason: unknown, code: ErrorCode): boolean {

@@ -31,4 +31,9 @@ export class ApiKeyRegistry {
     }
     return found;
   }
+
+  /** The principal of this id, if a key of theirs is configured. */
+  ownerOf(tenant: string, id: string): Principal | undefined {
+    return this.known.find(({ principal }) => principal.tenant === tenant && principal.id === id)?.principal;
+  }
 }

@@ -1,19 +1,11 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { AppConfig } from '../config/index.js';
 import { ApiKeyGuard } from './api-key.guard.js';
-import { ApiKeyRegistry } from './api-key.registry.js';
+import { PrincipalModule } from './principal.module.js';
 
 /** Puts the API key guard in front of every route. */
 @Module({
-  providers: [
-    {
-      provide: ApiKeyRegistry,
-      useFactory: ({ auth }: AppConfig) => new ApiKeyRegistry(auth.apiKeys),
-      inject: [AppConfig],
-    },
-    { provide: APP_GUARD, useClass: ApiKeyGuard },
-  ],
-  exports: [ApiKeyRegistry],
+  imports: [PrincipalModule],
+  providers: [{ provide: APP_GUARD, useClass: ApiKeyGuard }],
 })
 export class SecurityModule {}

@@ -1,7 +1,10 @@
 const ROLES =
   'module controller service registry explorer accessor executor engine protocol processor node parser loader factory builder decorator guard interceptor pipe filter indicator policy wrapper mapper handler store client model tool entity migration dto schema types error';
 
-/** The ports. A port's file bears its name, an implementation's ends in it: local-run-dispatcher.ts. */
+/**
+ * The ports, and the nouns of the design that are more than a role. A port's file bears its name, an implementation's
+ * ends in it: local-run-dispatcher.ts.
+ */
 const PORTS = [
   'chat-model',
   'clock',
@@ -12,7 +15,10 @@ const PORTS = [
   'run-bus',
   'run-context',
   'run-dispatcher',
+  'principal-directory',
   'run-journal',
+  'run-outbox',
+  'run-queue',
   'session-store',
 ];
 

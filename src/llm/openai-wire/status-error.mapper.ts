@@ -22,7 +22,7 @@ export function toStatusError(failure: StatusError, settings: WireSettings): App
     details: {
       provider,
       model,
-      status: failure.status,
+      provider_status: failure.status,
       ...(failure.retryAfterMs !== undefined && { retry_after_ms: failure.retryAfterMs }),
     },
   });

@@ -16,6 +16,8 @@ export class CallExecutor {
     const { run, iteration } = loop;
     const step: StepName = { kind: 'tool', place: `${iteration}:${place}`, subject: call.name };
     if (run.isRecorded(step)) return result(await run.step(step, unreachable));
+    // Neither a cancel nor the loss of the tool makes it known what became of an earlier execution's claim.
+    if (run.isRecorded({ ...step, kind: 'claim' })) return unknown(call, step);
     run.signal.throwIfAborted();
     const planned = await this.plan(loop, call);
     const started: ToolStarted = {
@@ -26,9 +28,7 @@ export class CallExecutor {
       arguments: call.arguments,
     };
     if (planned.kind === 'run' && planned.tool.metadata.effect === 'once') {
-      if ((await run.claim(step.place, started)) === 'unknown') {
-        return { kind: 'unknown', call: { step: `tool:${step.place}`, call_id: call.id, tool: call.name } };
-      }
+      if ((await run.claim(step.place, started)) === 'unknown') return unknown(call, step);
     } else run.emit(started);
     return result(await run.step(step, () => this.carryOut(loop, call, step, planned)));
   }
@@ -81,6 +81,10 @@ function isInterrupted(done: ToolResult, signal: AbortSignal): boolean {
 
 function result(value: ToolResult): CallOutcome {
   return { kind: 'result', result: value };
+}
+
+function unknown(call: RequestedToolCall, { place }: StepName): CallOutcome {
+  return { kind: 'unknown', call: { step: `tool:${place}`, call_id: call.id, tool: call.name } };
 }
 
 function unreachable(): Promise<ToolResult> {

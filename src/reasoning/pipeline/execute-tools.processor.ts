@@ -20,8 +20,8 @@ export class ExecuteToolsProcessor extends Processor {
         else unknown.push(done.call);
       }),
     );
+    loop.unknown = unknown;
     const failure = settled.find((one) => one.status === 'rejected');
     if (failure) throw failure.reason;
-    loop.unknown = unknown;
   }
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** What runs execute, stored once a tenant by its content's hash. */
-@Entity('run_definition')
+@Entity('run_definition', { withoutRowid: true })
 export class RunDefinitionEntity {
   @PrimaryColumn('varchar', { length: 128 })
   tenant!: string;

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** One thing a run told the world. */
-@Entity('run_event')
+@Entity('run_event', { withoutRowid: true })
 export class RunEventEntity {
   @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
   runId!: string;

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** One recorded unit of a run; it answers instead of happening again. */
-@Entity('run_step')
+@Entity('run_step', { withoutRowid: true })
 export class RunStepEntity {
   @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
   runId!: string;

@@ -2,9 +2,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { RunStatus } from '../run.types.js';
 
 /** One execution of an agent on one input. */
-@Entity('run')
+@Entity('run', { withoutRowid: true })
 @Index('run_by_status', ['status', 'createdAt'])
-@Index('run_by_session', ['tenant', 'sessionId', 'createdAt'])
 @Index('run_session_slot', ['sessionSlot'], { unique: true })
 export class RunEntity {
   @PrimaryColumn('varchar', { length: 64 })

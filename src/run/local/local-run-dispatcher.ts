@@ -75,19 +75,20 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
     await this.queue.pump(slot);
   }
 
-  private async startQueued(queued: QueuedRun): Promise<'started' | 'busy'> {
+  private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
     if (this.isClosing) return 'busy';
     try {
       const { run, items } = await this.journal.claim(queued.run, Date.now());
       for (const item of items) this.bus.publish(run.id, item);
       queued.resolve(this.execute(run));
+      return 'started';
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === 'unique') return 'busy';
       if (refusal === 'rows') queued.resolve(this.statusOf(queued.run.id));
       else queued.reject(error);
+      return 'gone';
     }
-    return 'started';
   }
 
   private async statusOf(runId: string): Promise<RunStatus> {

@@ -6,8 +6,8 @@ export interface QueuedRun {
   reject(error: unknown): void;
 }
 
-/** Starts a run: `busy` when its session is held by another one, so that it stays at the head. */
-export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy'>;
+/** Starts a run: `busy` when its session is held by another one, so that it stays at the head; `gone` when it cannot start any more. */
+export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'gone'>;
 
 /** Runs that wait for their session, in order, one queue a session. */
 export class LocalRunQueue {
@@ -59,9 +59,11 @@ export class LocalRunQueue {
     const queue = this.queues.get(slot);
     const head = queue?.[0];
     if (!queue || !head) return void this.queues.delete(slot);
-    if ((await this.start(head)) === 'busy') return;
+    const outcome = await this.start(head);
+    if (outcome === 'busy') return;
     const at = queue.indexOf(head);
     if (at >= 0) queue.splice(at, 1);
     if (queue.length === 0) this.queues.delete(slot);
+    else if (outcome === 'gone') this.pumping.set(slot, true);
   }
 }

@@ -13,6 +13,7 @@ const key = { isPrimary: true };
 
 const RUN = new Table({
   name: 'run',
+  withoutRowid: true,
   columns: [
     string('id', 64, key),
     string('tenant', 128),
@@ -34,13 +35,13 @@ const RUN = new Table({
   ],
   indices: [
     new TableIndex({ name: 'run_by_status', columnNames: ['status', 'created_at'] }),
-    new TableIndex({ name: 'run_by_session', columnNames: ['tenant', 'session_id', 'created_at'] }),
     new TableIndex({ name: 'run_session_slot', columnNames: ['session_slot'], isUnique: true }),
   ],
 });
 
 const RUN_STEP = new Table({
   name: 'run_step',
+  withoutRowid: true,
   columns: [
     string('run_id', 64, key),
     string('name', 128, key),
@@ -55,6 +56,7 @@ const RUN_STEP = new Table({
 
 const RUN_EVENT = new Table({
   name: 'run_event',
+  withoutRowid: true,
   columns: [
     string('run_id', 64, key),
     { ...integer('n'), isPrimary: true },
@@ -67,6 +69,7 @@ const RUN_EVENT = new Table({
 
 const RUN_DEFINITION = new Table({
   name: 'run_definition',
+  withoutRowid: true,
   columns: [string('tenant', 128, key), string('hash', 64, key), text('content'), time('created_at')],
 });
 

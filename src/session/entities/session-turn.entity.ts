@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { TurnStatus } from '../session.types.js';
 
 /** One turn of a conversation, whole. */
-@Entity('session_turn')
+@Entity('session_turn', { withoutRowid: true })
 @Index('session_turn_by_run', ['runId'], { unique: true })
 export class SessionTurnEntity {
   @PrimaryColumn('varchar', { length: 128 })

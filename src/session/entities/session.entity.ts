@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A conversation. */
-@Entity('session')
+@Entity('session', { withoutRowid: true })
 export class SessionEntity {
   @PrimaryColumn('varchar', { length: 128 })
   tenant!: string;

@@ -2,6 +2,7 @@ import { Table, TableIndex, type MigrationInterface, type QueryRunner } from 'ty
 
 const SESSION = new Table({
   name: 'session',
+  withoutRowid: true,
   columns: [
     { name: 'tenant', type: 'varchar', length: '128', isPrimary: true },
     { name: 'id', type: 'varchar', length: '128', isPrimary: true },
@@ -15,6 +16,7 @@ const SESSION = new Table({
 
 const SESSION_TURN = new Table({
   name: 'session_turn',
+  withoutRowid: true,
   columns: [
     { name: 'tenant', type: 'varchar', length: '128', isPrimary: true },
     { name: 'session_id', type: 'varchar', length: '128', isPrimary: true },

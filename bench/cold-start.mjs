@@ -1,0 +1,89 @@
+// Cold start of the production server: from process start to the end of the first chat's answer, and the memory then.
+// node bench/cold-start.mjs [--rounds 5]        (the server answers from a fake model on 127.0.0.1)
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createSocket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+
+/** Answers every chat completion at once. */
+const llm = createServer((request, response) => {
+  request.resume().on('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({
+        id: 'x',
+        object: 'chat.completion',
+        created: 0,
+        model: 'mock-model',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      }),
+    );
+  });
+});
+await new Promise((resolve) => llm.listen(0, '127.0.0.1', resolve));
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createSocket().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+async function ask(port) {
+  for (;;) {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/api/agent/chat`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query: 'Say hello.' }),
+      });
+      if (response.status !== 200) throw new Error(await response.text());
+      return await response.json();
+    } catch (error) {
+      if (error.cause?.code !== 'ECONNREFUSED') throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
+
+const times = [];
+const memory = [];
+for (let round = 0; round < Number(values.rounds); round++) {
+  const folder = mkdtempSync(join(tmpdir(), 'jackdaw-cold-'));
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    PORT: String(port),
+    DATA_DIR: folder,
+    LLM_PROVIDER: 'openai',
+    LLM_MODEL: 'mock-model',
+    OPENAI_API_KEY: 'test',
+    OPENAI_BASE_URL: `http://127.0.0.1:${llm.address().port}/v1`,
+  };
+  const from = performance.now();
+  const server = spawn(process.execPath, [main], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { result } = await ask(port);
+  times.push(performance.now() - from);
+  if (result !== 'Hello.') throw new Error(`wrong answer: ${result}`);
+  memory.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))[1]) / 1024);
+  server.kill();
+  await new Promise((resolve) => server.once('exit', resolve));
+  rmSync(folder, { recursive: true, force: true });
+}
+llm.close();
+console.log(
+  `cold start to the first answer: ${Math.round(median(times))} ms (median of ${times.length}, worst ${Math.round(Math.max(...times))})`,
+);
+console.log(`RSS after it: ${Math.round(median(memory))} MB (worst ${Math.round(Math.max(...memory))})`);

@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import * as jackdaw from '../src/index.js';
+
+describe('the public face', () => {
+  it('has these names and no others: adding one is a decision', () => {
+    expect(Object.keys(jackdaw).toSorted()).toEqual([
+      'Agent',
+      'AgentRegistry',
+      'AgentService',
+      'AppError',
+      'ChatModel',
+      'JackdawModule',
+      'ModelFactory',
+      'ModelRegistry',
+      'RunService',
+      'SessionService',
+      'Tool',
+      'ToolRegistry',
+      'createAgent',
+      'serve',
+    ]);
+  });
+});
