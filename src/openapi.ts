@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
+import { withCommonResponses } from './openapi-response.mapper.js';
 
 const require = createRequire(import.meta.url);
 
@@ -64,5 +65,5 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
       description: 'An API key; not needed on a server without `API_KEYS`',
     })
     .addSecurityRequirements('bearer');
-  return SwaggerModule.createDocument(app, shape.build());
+  return withCommonResponses(SwaggerModule.createDocument(app, shape.build()));
 }

@@ -44,7 +44,7 @@ export interface RunAnswer {
   readonly finish_reason: RunFinishReason | null;
   readonly usage: RunUsage;
   readonly model: string;
-  readonly steps: readonly AgentStep[];
-  readonly tool_results: readonly AnsweredTool[];
+  readonly steps: AgentStep[];
+  readonly tool_results: AnsweredTool[];
   readonly error?: RunFailure;
 }

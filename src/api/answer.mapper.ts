@@ -1,13 +1,11 @@
 import { toRunError, type RunAnswer } from '../agent/index.js';
-
-export type ChatAnswer = Omit<RunAnswer, 'steps' | 'tool_results' | 'error' | 'status' | 'agent'> &
-  Partial<Pick<RunAnswer, 'steps' | 'tool_results' | 'status'>>;
+import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /**
  * What a chat answers with.
  * @throws AppError with the failure's code when the run failed, naming the run
  */
-export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswer {
+export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswerDto {
   if (answer.error) throw toRunError(answer);
   const { steps, tool_results, status, agent: _agent, error: _error, ...rest } = answer;
   return {

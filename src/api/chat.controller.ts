@@ -2,9 +2,9 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../common/index.js';
 import { CurrentPrincipal } from '../security/index.js';
-import type { ChatAnswer } from './answer.mapper.js';
 import { ChatRequestDto } from './chat-request.dto.js';
 import { ChatService } from './chat.service.js';
+import { ChatAnswerDto } from './run-answer.dto.js';
 
 @Controller('agent')
 export class ChatController {
@@ -17,7 +17,7 @@ export class ChatController {
     @CurrentPrincipal() principal: Principal,
     @Body() body: ChatRequestDto,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ChatAnswer> {
+  ): Promise<ChatAnswerDto> {
     return this.chats.answer(principal, body, reply);
   }
 

@@ -3,10 +3,11 @@ import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import { AppError, type Principal } from '../common/index.js';
 import { RunService } from '../run/index.js';
-import { toChatAnswer, type ChatAnswer } from './answer.mapper.js';
+import { toChatAnswer } from './answer.mapper.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
+import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /** A chat over HTTP: one answer, or the events as they come. */
 @Injectable()
@@ -20,7 +21,7 @@ export class ChatService {
   ) {}
 
   /** The answer when the run has ended, or 202 when it waits. */
-  async answer(principal: Principal, body: ChatRequestDto, reply: FastifyReply): Promise<ChatAnswer> {
+  async answer(principal: Principal, body: ChatRequestDto, reply: FastifyReply): Promise<ChatAnswerDto> {
     const answer = await this.agents.chat(principal, body, (runId) => this.watch(principal, body, reply, runId));
     reply.status(answer.status === 'waiting' ? 202 : 200);
     return toChatAnswer(answer, body.includeDetails ?? false);
@@ -43,6 +44,8 @@ export class ChatService {
           this.logger.error({ err: error, run_id: runId }, 'A run could not be cancelled');
       });
     };
-    disconnectSignal(reply).addEventListener('abort', cancel, { once: true });
+    const gone = disconnectSignal(reply);
+    if (gone.aborted) cancel();
+    else gone.addEventListener('abort', cancel, { once: true });
   }
 }

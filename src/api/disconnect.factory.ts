@@ -1,10 +1,12 @@
 import type { FastifyReply } from 'fastify';
 
-/** A signal that is aborted when the client goes away before its answer is complete. */
-export function disconnectSignal(reply: FastifyReply): AbortSignal {
+/** A signal that is aborted when the client goes away before its answer is complete, or has gone already. */
+export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
+  const onClose = () => {
+    if (!raw.writableFinished) controller.abort();
+  };
+  if (raw.destroyed) onClose();
+  else raw.once('close', onClose);
   return controller.signal;
 }

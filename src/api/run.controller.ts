@@ -1,9 +1,10 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AgentService, type RunAnswer } from '../agent/index.js';
+import { AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { RunService } from '../run/index.js';
 import { CurrentPrincipal } from '../security/index.js';
+import { RunAnswerDto } from './run-answer.dto.js';
 import { RunStreamService } from './run-stream.service.js';
 
 @Controller('runs')
@@ -16,7 +17,7 @@ export class RunController {
 
   /** What came of a run so far, with its steps and tool results. */
   @Get(':id')
-  get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswer> {
+  get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
     return this.agents.answer(principal, id);
   }
 
@@ -34,7 +35,7 @@ export class RunController {
   /** Asks for the run to be cancelled; its events tell when it is. */
   @Post(':id/cancel')
   @HttpCode(202)
-  async cancel(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswer> {
+  async cancel(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
     await this.runs.cancel(principal, id);
     return this.agents.answer(principal, id);
   }

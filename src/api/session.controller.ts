@@ -3,14 +3,16 @@ import type { Principal } from '../common/index.js';
 import { CurrentPrincipal } from '../security/index.js';
 import { SessionService } from '../session/index.js';
 import { PageQueryDto } from './page-query.dto.js';
-import { toMessagePage, toSessionView, type MessagePage, type SessionView } from './session.mapper.js';
+import { MessagePageDto, SessionDto } from './session.dto.js';
+import { toMessagePage, toSessionView } from './session.mapper.js';
 
 @Controller('sessions')
 export class SessionController {
   constructor(private readonly sessions: SessionService) {}
 
+  /** A conversation. */
   @Get(':id')
-  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionView> {
+  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionDto> {
     return toSessionView(await this.sessions.get(principal, id));
   }
 
@@ -20,7 +22,7 @@ export class SessionController {
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
     @Query() { after = 0, limit = 50 }: PageQueryDto,
-  ): Promise<MessagePage> {
+  ): Promise<MessagePageDto> {
     return toMessagePage(await this.sessions.turns(principal, id, after, limit + 1), limit);
   }
 }

@@ -1,34 +1,8 @@
 import type { Message } from '../llm/index.js';
 import type { SessionRecord, StoredTurn } from '../session/index.js';
+import type { MessageDto, MessagePageDto, SessionDto } from './session.dto.js';
 
-/** A session as the API tells it. Times are epoch ms. */
-export interface SessionView {
-  readonly id: string;
-  readonly owner: string;
-  readonly turn_count: number;
-  readonly message_count: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-export interface MessageView {
-  readonly turn: number;
-  readonly run_id: string;
-  readonly role: Message['role'];
-  readonly content: unknown;
-  readonly tool_calls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-  readonly tool_call_id?: string;
-  readonly name?: string;
-  readonly created_at: number;
-}
-
-export interface MessagePage {
-  readonly messages: readonly MessageView[];
-  /** What to give as `after` for the next page; `null` on the last one. */
-  readonly next: number | null;
-}
-
-export function toSessionView(session: SessionRecord): SessionView {
+export function toSessionView(session: SessionRecord): SessionDto {
   return {
     id: session.id,
     owner: session.owner,
@@ -40,7 +14,7 @@ export function toSessionView(session: SessionRecord): SessionView {
 }
 
 /** @param turns one more than `limit`, the most that the page may have, when there are further ones */
-export function toMessagePage(turns: readonly StoredTurn[], limit: number): MessagePage {
+export function toMessagePage(turns: readonly StoredTurn[], limit: number): MessagePageDto {
   const page = turns.slice(0, limit);
   return {
     messages: page.flatMap((turn) => turn.messages.map((message) => toMessageView(turn, message))),
@@ -48,11 +22,12 @@ export function toMessagePage(turns: readonly StoredTurn[], limit: number): Mess
   };
 }
 
-function toMessageView({ turn, runId, createdAt }: StoredTurn, message: Message): MessageView {
-  const view = { turn, run_id: runId, role: message.role, content: message.content, created_at: createdAt };
+function toMessageView({ turn, status, runId, createdAt }: StoredTurn, message: Message): MessageDto {
+  const { role, content } = message;
+  const view = { turn, turn_status: status, run_id: runId, role, content, created_at: createdAt };
   switch (message.role) {
     case 'assistant':
-      return message.toolCalls ? { ...view, tool_calls: message.toolCalls } : view;
+      return message.toolCalls ? { ...view, tool_calls: [...message.toolCalls] } : view;
     case 'tool':
       return { ...view, tool_call_id: message.toolCallId, name: message.name };
     case 'system':

@@ -1,0 +1,77 @@
+import type { AgentStep, AnsweredTool } from '../agent/index.js';
+
+/** Tokens, summed over the run's model calls. */
+export class RunUsageDto {
+  prompt_tokens!: number;
+  completion_tokens!: number;
+  total_tokens!: number;
+}
+
+/** What the agent did in one place of its loop. */
+export class AgentStepDto implements AgentStep {
+  /** The model call it belongs to, from 1. */
+  iteration!: number;
+  thought!: string;
+  /** A tool's name, or `finish`. */
+  action!: string;
+  /** The tool's arguments; `null` for `finish`. */
+  action_input!: unknown;
+  is_finished!: boolean;
+}
+
+/** What came of one tool call: `result` when it succeeded, else `error`. */
+export class AnsweredToolDto implements AnsweredTool {
+  tool!: string;
+  success!: boolean;
+  result?: unknown;
+  error?: string;
+  execution_time_ms!: number;
+}
+
+/** Why a run failed. */
+export class RunFailureDto {
+  code!: string;
+  message!: string;
+  /** Whether the same request may succeed when tried again. */
+  is_retryable!: boolean;
+}
+
+/** What is told of every run. */
+export class RunResultDto {
+  run_id!: string;
+  session_id!: string | null;
+  /** The answer's text; what was reached, when the run ended early. */
+  result!: string;
+  /** Model calls made. */
+  iterations!: number;
+  duration_ms!: number;
+  /** Whether the agent came to its answer. */
+  is_complete!: boolean;
+  /** `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` while it has not ended. */
+  finish_reason!: string | null;
+  usage!: RunUsageDto;
+  /** The model that answered. */
+  model!: string;
+}
+
+/** What an agent answered. */
+export class ChatAnswerDto extends RunResultDto {
+  /** The run's status when it is not `completed`. */
+  status?: string;
+  /** With `includeDetails`. */
+  steps?: AgentStepDto[];
+  /** With `includeDetails`; in the order of the calls. */
+  tool_results?: AnsweredToolDto[];
+}
+
+/** What came of a run so far. */
+export class RunAnswerDto extends RunResultDto {
+  agent!: string;
+  /** `queued`, `running`, `waiting`, `completed`, `failed` or `cancelled`. */
+  status!: string;
+  steps!: AgentStepDto[];
+  /** In the order of the calls. */
+  tool_results!: AnsweredToolDto[];
+  /** Why it failed, when it has. */
+  error?: RunFailureDto;
+}
