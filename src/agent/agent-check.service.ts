@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import { ProtocolRegistry } from '../reasoning/index.js';
 import { ToolRegistry } from '../tool/index.js';
@@ -8,7 +8,7 @@ import { AgentRegistry } from './agent.registry.js';
 
 /** Stops the boot when an agent names a model, a tool or a protocol that is not there. */
 @Injectable()
-export class AgentCheckService implements OnApplicationBootstrap {
+export class AgentCheckService implements OnModuleInit {
   constructor(
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
@@ -16,7 +16,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
     private readonly protocols: ProtocolRegistry,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onModuleInit(): void {
     const mistakes = this.agents.list().flatMap((definition) => this.mistakes(definition));
     if (mistakes.length > 0) throw new AppError('AGENT_INVALID', mistakes.join('\n'));
   }

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AppError } from '../common/index.js';
+import { AppError, toAppError } from '../common/index.js';
+import type { ChatModel } from '../llm/index.js';
 import { LOOP_VERSION, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
   RunHandlerRegistry,
@@ -13,6 +14,7 @@ import { SessionService, type SessionWindow, type TurnStatus } from '../session/
 import { ToolRegistry, type Tool } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
+import { UnavailableModel } from './unavailable.model.js';
 
 export const AGENT_RUN = 'agent';
 
@@ -66,7 +68,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         instructions: definition.instructions,
         history: window.messages,
         input: { role: 'user', content: input.query },
-        model: this.models.create(definition),
+        model: this.model(definition),
         parameters: definition.model.parameters,
         protocol: definition.protocol,
         tools: this.toolsOf(definition),
@@ -75,6 +77,14 @@ export class AgentHandler implements RunHandler, OnModuleInit {
       },
       context,
     );
+  }
+
+  private model(definition: AgentDefinition): ChatModel {
+    try {
+      return this.models.create(definition);
+    } catch (error) {
+      return new UnavailableModel(definition.model, toAppError(error));
+    }
   }
 
   private async window(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<SessionWindow> {

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
-import { ReasoningModule } from '../reasoning/index.js';
+import { ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
@@ -13,7 +13,7 @@ import { AgentRegistry } from './agent.registry.js';
 import { AgentService } from './agent.service.js';
 import { defaultAgent } from './default-agent.factory.js';
 
-export interface AgentModuleOptions {
+export interface AgentModuleOptions extends ReasoningModuleOptions {
   /** The agents there are; without any, the one that the environment describes. */
   readonly agents?: readonly AgentDefinitionInput[];
   /** What the agent of the environment has otherwise; of no use beside `agents`. */
@@ -24,16 +24,17 @@ export interface AgentModuleOptions {
 
 @Module({})
 export class AgentModule {
-  static forRoot({ agents, agentChanges, chatModel }: AgentModuleOptions = {}): DynamicModule {
+  static forRoot({ agents, agentChanges, chatModel, ...reasoning }: AgentModuleOptions = {}): DynamicModule {
     return {
       module: AgentModule,
       global: true,
-      imports: [LlmModule, ToolModule, RunModule, SessionModule, ReasoningModule],
+      imports: [LlmModule, ToolModule, RunModule, SessionModule, ReasoningModule.forRoot(reasoning)],
       providers: [
         {
           provide: AgentRegistry,
-          useFactory: (config: AppConfig) => toRegistry(agents ?? [{ ...defaultAgent(config), ...agentChanges }]),
-          inject: [AppConfig],
+          useFactory: (config: AppConfig, models: AgentModelFactory) =>
+            toRegistry(agents ?? [{ ...defaultAgent(config), ...agentChanges }], models),
+          inject: [AppConfig, AgentModelFactory],
         },
         ...(chatModel ? [{ provide: ChatModel, useValue: chatModel }] : []),
         AgentModelFactory,
@@ -46,8 +47,8 @@ export class AgentModule {
   }
 }
 
-function toRegistry(agents: readonly AgentDefinitionInput[]): AgentRegistry {
-  const registry = new AgentRegistry();
+function toRegistry(agents: readonly AgentDefinitionInput[], models: AgentModelFactory): AgentRegistry {
+  const registry = new AgentRegistry((definition) => models.create(definition).name);
   for (const agent of agents) registry.register(agent);
   return registry;
 }

@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../common/index.js';
@@ -14,9 +13,11 @@ export interface RegisteredAgent {
 }
 
 /** Every agent by its name. The first one registered answers when a request names none. */
-@Injectable()
 export class AgentRegistry {
   private readonly agents = new Map<string, RegisteredAgent>();
+
+  /** @param modelName the name of the model that a definition without one gets: runs must not change it with a default */
+  constructor(private readonly modelName: (definition: AgentDefinition) => string) {}
 
   /** @throws AppError `AGENT_INVALID` naming every field that is wrong, or when the name is taken */
   register(input: AgentDefinitionInput): RegisteredAgent {
@@ -27,7 +28,7 @@ export class AgentRegistry {
         `The definition of agent "${input.name}" is wrong:\n${z.prettifyError(parsed.error)}`,
       );
     }
-    const definition = parsed.data;
+    const definition = this.withModelName(parsed.data);
     if (this.agents.has(definition.name)) {
       throw new AppError('AGENT_INVALID', `There are two agents named "${definition.name}"; rename one.`);
     }
@@ -35,6 +36,13 @@ export class AgentRegistry {
     const agent = { definition, content, hash: createHash('sha256').update(content).digest('hex') };
     this.agents.set(definition.name, agent);
     return agent;
+  }
+
+  private withModelName(definition: AgentDefinition): AgentDefinition {
+    const { model } = definition;
+    return model.name === undefined
+      ? { ...definition, model: { ...model, name: this.modelName(definition) } }
+      : definition;
   }
 
   list(): readonly AgentDefinition[] {

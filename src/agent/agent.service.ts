@@ -73,7 +73,7 @@ export class AgentService {
    */
   async chat(principal: Principal, request: AgentRequest, onStart?: (runId: string) => void): Promise<RunAnswer> {
     const fold = new RunAnswerFold();
-    const { id, done } = await this.start(principal, request, (item) => fold.apply(item));
+    const { id, sessionId, done } = await this.start(principal, request, (item) => fold.apply(item));
     onStart?.(id);
     if ((await done) === 'queued') {
       throw new AppError(
@@ -82,7 +82,8 @@ export class AgentService {
         { isRetryable: false, details: { run_id: id } },
       );
     }
-    return fold.toAnswer();
+    // A run that was cancelled before it began has told nobody whose it is.
+    return { ...fold.toAnswer(), run_id: id, session_id: sessionId };
   }
 
   /**

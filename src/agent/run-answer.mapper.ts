@@ -1,4 +1,4 @@
-import type { RunEvent, RunItem, RunResult, RunStatus } from '../run/index.js';
+import type { RunEvent, RunItem, RunResult, RunStatus, RunUsage } from '../run/index.js';
 import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -60,6 +60,8 @@ export class RunAnswerFold {
         this.results.set(`${event.iteration}:${event.call_id}`, toAnsweredTool(event));
         break;
       case 'usage':
+        this.set({ model: event.model, usage: add(this.answer.usage, event) });
+        break;
       case 'tool.started':
       case 'step.started':
       case 'message.delta':
@@ -98,6 +100,14 @@ export class RunAnswerFold {
       is_finished: false,
     }));
   }
+}
+
+function add(sum: RunUsage, more: RunUsage): RunUsage {
+  return {
+    prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
+    completion_tokens: sum.completion_tokens + more.completion_tokens,
+    total_tokens: sum.total_tokens + more.total_tokens,
+  };
 }
 
 function toAnsweredTool({ tool, success, result, error, execution_time_ms }: Event<'tool.completed'>): AnsweredTool {

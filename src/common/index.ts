@@ -1,4 +1,5 @@
 /** What every layer needs and none owns: errors and their codes, ids, JSON, the principal. */
+export { untilAborted } from './abort.policy.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';
 export { ERROR_CODES } from './error-code.types.js';

@@ -14,6 +14,7 @@ const STATUS: Record<ErrorCode, number> = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  REQUEST_REFUSED: 400,
   AGENT_NOT_FOUND: 404,
   AGENT_INVALID: 500,
   SESSION_NOT_FOUND: 404,
@@ -69,21 +70,20 @@ const DETAIL_OF_STATUS: Readonly<Record<number, string>> = {
 
 /** Gives any thrown value as problem details; what is not ours and no client's fault says nothing of its inside. */
 export function toProblem(thrown: unknown): Problem {
-  const error = toOurs(thrown);
-  const status = STATUS[error.code];
+  const given = statusOf(thrown);
+  const error = toOurs(thrown, given);
+  const status = (error.code === 'REQUEST_REFUSED' && given) || STATUS[error.code];
   const { details, message: detail, code } = error;
   // Whatever the details are called, they take nothing from the standard's own members.
   return { ...details, type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code };
 }
 
-function toOurs(thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown;
-  const status = statusOf(thrown);
-  const code = status === undefined ? undefined : CODE_OF_STATUS[status];
-  if (!code) return toAppError(thrown);
+function toOurs(thrown: unknown, status: number | undefined): AppError {
+  if (thrown instanceof AppError || status === undefined || status < 400 || status > 499) return toAppError(thrown);
   const message = messageOf(thrown);
-  const isBare = !(thrown instanceof HttpException) || message === STATUS_CODES[status!];
-  return new AppError(code, (isBare && DETAIL_OF_STATUS[status!]) || message, { cause: thrown });
+  const isBare = !(thrown instanceof HttpException) || message === STATUS_CODES[status];
+  const code = CODE_OF_STATUS[status] ?? 'REQUEST_REFUSED';
+  return new AppError(code, (isBare && DETAIL_OF_STATUS[status]) || message, { cause: thrown });
 }
 
 /** The status of Nest's and Fastify's own errors. */

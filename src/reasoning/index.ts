@@ -1,5 +1,8 @@
 /** How an agent thinks: one loop over a pipeline of named stages, and the protocols that models speak. */
+export { PromptBuilder } from './prompt.builder.js';
+export type { Protocol } from './protocols/protocol.js';
 export { ProtocolRegistry } from './protocols/protocol.registry.js';
 export { LOOP_VERSION, ReasoningEngine } from './reasoning.engine.js';
 export { ReasoningModule } from './reasoning.module.js';
+export type { ReasoningModuleOptions } from './reasoning.module.js';
 export type { ReasoningLimits, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';

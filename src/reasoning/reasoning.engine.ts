@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type AppError, toAppError, type ErrorCode } from '../common/index.js';
-import type { RunContext, RunFailure, RunFinishReason } from '../run/index.js';
+import { type AppError, toAppError } from '../common/index.js';
+import type { Message } from '../llm/index.js';
+import { isGivenUp, type RunContext, type RunFailure, type RunFinishReason } from '../run/index.js';
 import { ToolExecutor, type ToolResult } from '../tool/index.js';
 import { pairResults } from './pipeline/format-results.processor.js';
 import { createPipeline } from './pipeline/pipeline.factory.js';
@@ -11,9 +12,6 @@ import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types
 
 /** Raised when a recorded run would no longer replay the same way. */
 export const LOOP_VERSION = 1;
-
-/** The reasons for which a run is not this execution's to end. */
-const GOES_ON_ELSEWHERE: ReadonlySet<ErrorCode> = new Set(['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE']);
 
 const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
@@ -58,6 +56,7 @@ export class ReasoningEngine {
       turn: [request.input],
       usage: NO_USAGE,
       iteration: 0,
+      modelCalls: 0,
       model: request.model.name,
       instructions: '',
       ask: null,
@@ -75,11 +74,12 @@ export class ReasoningEngine {
   }
 
   private close(loop: Loop, error: unknown): ReasoningOutcome {
-    const failure = toAppError(loop.run.signal.aborted ? loop.run.signal.reason : error);
-    if (GOES_ON_ELSEWHERE.has(failure.code)) throw failure;
+    const { signal } = loop.run;
+    if (isGivenUp(signal)) throw signal.reason;
+    const failure = toAppError(signal.aborted ? signal.reason : error);
     this.settle(loop, failure);
-    if (failure.code === 'RUN_CANCELLED') return ended(loop, 'cancelled');
-    const finishReason = failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';
+    if (signal.aborted && failure.code === 'RUN_CANCELLED') return ended(loop, 'cancelled');
+    const finishReason = signal.aborted && failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';
     this.tell(loop, failure);
     return { ...ended(loop, finishReason), failure: toFailure(failure) };
   }
@@ -124,15 +124,20 @@ function toFailure({ code, message, isRetryable, details }: AppError): RunFailur
 }
 
 function ended(loop: Loop, finishReason: RunFinishReason): Extract<ReasoningOutcome, { kind: 'ended' }> {
-  const { usage, model, turn, iteration } = loop;
-  const text = turn.findLast((message) => message.role === 'assistant' && message.content !== '');
+  const { usage, model, turn, modelCalls } = loop;
   return {
     kind: 'ended',
     finishReason,
-    text: text?.role === 'assistant' ? text.content : '',
-    iterations: iteration,
+    text: finishReason === 'stop' ? loop.decoded!.text : reached(turn),
+    iterations: modelCalls,
     usage,
     model,
     messages: turn,
   };
+}
+
+/** What was said last, when the run ended before its answer. */
+function reached(turn: readonly Message[]): string {
+  const message = turn.findLast(({ role, content }) => role === 'assistant' && content !== '');
+  return message?.role === 'assistant' ? message.content : '';
 }

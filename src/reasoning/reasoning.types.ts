@@ -55,8 +55,10 @@ export interface Loop {
   /** This run's messages; grows. */
   readonly turn: Message[];
   usage: RunUsage;
-  /** Model calls so far; the current one included. */
+  /** The turn of the loop, counted from 1. */
   iteration: number;
+  /** Model calls so far, set by tee-stream. */
+  modelCalls: number;
   /** The model that answered last. */
   model: string;
   /** Set by prepare-tools. */

@@ -19,6 +19,7 @@ export type {
   ToolStarted,
   UnknownCall,
 } from './run-event.types.js';
+export { isGivenUp } from './given-up.policy.js';
 export { MemoryRunContext } from './memory-run-context.js';
 export { RunItem } from './run-item.factory.js';
 export { RunFollowService } from './run-follow.service.js';

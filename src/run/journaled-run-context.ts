@@ -7,6 +7,8 @@ import { RunOutbox } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import type { RecordedStep, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
+const MAX_SUBJECT_LENGTH = 256;
+
 /**
  * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together;
  * an event that nothing takes along is committed in the next turn of the event loop.
@@ -18,6 +20,8 @@ export class JournaledRunContext extends RunContext {
   readonly signal: AbortSignal;
   private pendingSteps: RecordedStep[] = [];
   private isFlushScheduled = false;
+  /** The batch that is about to be committed. */
+  private writing: Promise<void> | null = null;
 
   /**
    * @param run as this process claimed it
@@ -39,11 +43,12 @@ export class JournaledRunContext extends RunContext {
   }
 
   async step<T>(
-    { kind, place, subject }: StepName,
+    { kind, place, subject: about }: StepName,
     action: () => Promise<T>,
     isLast?: (result: T) => boolean,
   ): Promise<T> {
     const name = `${kind}:${place}`;
+    const subject = toSubject(about);
     const recorded = this.recorded.get(name);
     if (recorded) return this.replay(recorded, subject) as T;
     this.emit({ type: 'step.started', step: name });
@@ -89,18 +94,18 @@ export class JournaledRunContext extends RunContext {
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
       this.outbox.add({ type: 'run.waiting', run_id: this.runId, reason: 'outcome_unknown', calls: outcome.calls });
-      await this.commit(leaveRun(this.run, 'waiting'), [], []);
+      await this.commit(leaveRun(this.run, 'waiting'), []);
       return 'waiting';
     }
     const status = outcome.event.type.slice('run.'.length) as RunStatus;
     this.outbox.add(outcome.event);
-    await this.commit(endRun(this.run, 'running', status, Date.now()), [], outcome.statements);
+    await this.commit(endRun(this.run, 'running', status, Date.now()), outcome.statements);
     return status;
   }
 
   /** Puts the run back, for the next process to go on. */
   async handOver(): Promise<void> {
-    await this.commit(leaveRun(this.run, 'queued'), [], []);
+    await this.commit(leaveRun(this.run, 'queued'), []);
   }
 
   private replay(recorded: RecordedStep, subject: string): unknown {
@@ -113,17 +118,23 @@ export class JournaledRunContext extends RunContext {
     return JSON.parse(recorded.result);
   }
 
+  /**
+   * Commits the steps with what waits. Steps that end together share a batch: each of two batches could take the
+   * other step's events along, and a crash between them would leave events whose step happens again.
+   */
   private write(steps: readonly RecordedStep[]): Promise<void> {
-    return this.commit(fence(this.run), steps, []);
+    this.pendingSteps.push(...steps);
+    this.writing ??= afterThisTick().then(() => {
+      this.writing = null;
+      if (this.pendingSteps.length === 0 && !this.outbox.hasJournaled) return;
+      return this.commit(fence(this.run, this.pendingSteps.length > 0), []);
+    });
+    return this.writing;
   }
 
-  private async commit(
-    condition: Statement,
-    steps: readonly RecordedStep[],
-    statements: readonly Statement[],
-  ): Promise<void> {
+  private async commit(condition: Statement, statements: readonly Statement[]): Promise<void> {
     const now = Date.now();
-    const recorded = this.pendingSteps.length === 0 ? steps : [...this.pendingSteps, ...steps];
+    const recorded = this.pendingSteps;
     this.pendingSteps = [];
     const batch = this.outbox.take();
     try {
@@ -154,6 +165,16 @@ export class JournaledRunContext extends RunContext {
     this.controller.abort(error);
     return error;
   }
+}
+
+/** Resolves when everything that can happen at once has happened: before timers, input and output. */
+function afterThisTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}
+
+/** A subject may be a name that a model made up: as much of it as every database stores and gives back alike. */
+function toSubject(about: string): string {
+  return about.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 function toJson(value: unknown): string {

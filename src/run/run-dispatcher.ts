@@ -2,8 +2,14 @@ import type { RunRecord, RunStatus } from './run.types.js';
 
 /** The port to who runs what, and where. */
 export abstract class RunDispatcher {
-  /** @throws AppError `SHUTTING_DOWN` when this process takes no more runs */
-  abstract assertAccepting(): void;
+  /**
+   * Lets a run begin here; a shutdown waits until it has.
+   * @throws AppError `SHUTTING_DOWN` when this process takes no more runs
+   */
+  abstract admit<T>(begin: () => Promise<T>): Promise<T>;
+
+  /** Whether runs are queued for this session, so that a further one must queue too. */
+  abstract isAwaited(slot: string): boolean;
 
   /**
    * Executes a run that the journal already holds as running and owned by this process.

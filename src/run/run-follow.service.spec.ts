@@ -1,45 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as fc from 'fast-check';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
-import { Database, type SqlValue, type Statement } from '../persistence/index.js';
+import { DistantDatabase, turns } from '../../test/support/distant-database.js';
+import type { Statement } from '../persistence/index.js';
 import type { RunEvent } from './run-event.types.js';
 import type { RunItem } from './run-item.factory.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
 import { endRun, fence, leaveRun } from './run-statement.factory.js';
 import type { RunRecord } from './run.types.js';
-
-/** A database somewhere else: every query takes turns of the event loop to go there and to come back. */
-class DistantDatabase extends Database {
-  delays: readonly number[] = [];
-  private asked = 0;
-
-  constructor(private readonly near: Database) {
-    super();
-  }
-  commit(batch: readonly Statement[]): Promise<void> {
-    return this.near.commit(batch);
-  }
-  async query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
-    await turns(this.delay());
-    const rows = await this.near.query<Row>(sql, params);
-    await turns(this.delay());
-    return rows;
-  }
-  insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
-    return this.near.insertIgnore(table, row);
-  }
-  ping(): Promise<void> {
-    return this.near.ping();
-  }
-  private delay(): number {
-    return this.delays[this.asked++ % this.delays.length] ?? 0;
-  }
-}
-
-async function turns(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await nextTurn();
-}
 
 const RESULT = {
   result: '',
@@ -209,12 +177,97 @@ describe('following a run', () => {
           .filter(({ event }) => items.some((item) => same(item.event, event)))
           .map(({ event }) => event);
         expect(items.map(({ event }) => event).filter(({ type }) => type !== 'stream.closed')).toEqual(order);
-        if (ending === 'handed over') expect(items.at(-1)?.event.type).toBe('stream.closed');
-        else if (after < last) expect(items.at(-1)?.event.type).toBe(`run.${ending}`);
+        const lastTold = items.at(-1)?.event.type;
+        const nothingNew = after < last ? `run.${ending}` : lastTold;
+        expect(lastTold).toBe(ending === 'handed over' ? 'stream.closed' : nothingNew);
         expect(host.bus.hasListeners(`run-${count - 1}`)).toBe(false);
       }),
       { numRuns: 400 },
     );
+  });
+});
+
+async function read(items: AsyncIterable<RunItem>): Promise<(number | null)[]> {
+  const places: (number | null)[] = [];
+  for await (const { n } of items) places.push(n);
+  return places;
+}
+
+describe('a follower', () => {
+  let opened: OpenDatabase;
+  let host: RunHost;
+  beforeAll(async () => {
+    opened = await openDatabase();
+    host = new RunHost(opened.database);
+  });
+  afterAll(() => opened.close());
+
+  /** A run that tells as many thoughts as it is asked for, one after the other, then ends. */
+  async function tellingRun(
+    id: string,
+  ): Promise<{ outbox: RunOutbox; tell: (text: string) => Promise<void>; end: () => Promise<void> }> {
+    const { run } = await host.journal.create(aRun(id), 'running', 1);
+    const outbox = new RunOutbox(run, host.bus, 1);
+    const commit = async (event: RunEvent, condition: Statement) => {
+      outbox.add(event);
+      const batch = outbox.take();
+      await host.journal.commit([condition, ...batch.statements]);
+      batch.publish();
+    };
+    return {
+      outbox,
+      tell: (text) => commit({ type: 'thought', iteration: 1, text }, fence(run)),
+      end: () => commit({ type: 'run.completed', run_id: id, ...RESULT }, endRun(run, 'running', 'completed', 1)),
+    };
+  }
+
+  it('that claims a place the run has not reached gets what comes next, and the end', async () => {
+    const { end } = await tellingRun('ahead');
+    const reading = read(host.follower.open('ahead').items(99, new AbortController().signal));
+    await turns(3);
+    await end();
+    expect(await reading).toEqual([2]);
+    expect(await read(host.follower.open('ahead').items(99, new AbortController().signal))).toEqual([]);
+  });
+
+  it('whose client has gone away before it reads is let go', async () => {
+    await tellingRun('gone');
+    expect(await read(host.follower.open('gone').items(1, AbortSignal.abort()))).toEqual([]);
+    expect(host.bus.hasListeners('gone')).toBe(false);
+  });
+
+  it('that falls behind is cut off, without a gap before its end', async () => {
+    const { outbox, tell } = await tellingRun('slow');
+    const items = host.follower.open('slow').items(0, new AbortController().signal);
+    expect((await items.next()).value?.n).toBe(1);
+    const second = items.next();
+    await turns(3);
+    await tell('first');
+    expect((await second).value?.n).toBe(2);
+    const say = (text: string) => outbox.add({ type: 'message.delta', iteration: 1, text });
+    for (const text of ['a', 'b', 'c', 'd']) say(text.repeat(300_000));
+    await tell('second');
+    const heard: string[] = [];
+    const takeOne = async () => {
+      const { value } = await items.next();
+      if (value) heard.push(value.event.type === 'message.delta' ? value.event.text[0]! : String(value.n));
+    };
+    await takeOne();
+    // There is room again, but what was lost is lost: nothing may come after it.
+    say('e');
+    for (let i = 0; i < 6; i++) await takeOne();
+    expect(heard).toEqual(['a', 'b', 'c']);
+    expect(host.bus.hasListeners('slow')).toBe(false);
+  });
+
+  it('that keeps up gets an event of any size', async () => {
+    const { tell, end } = await tellingRun('large');
+    const reading = read(host.follower.open('large').items(0, new AbortController().signal));
+    await turns(3);
+    await tell('x'.repeat(2_000_000));
+    await turns(3);
+    await end();
+    expect(await reading).toEqual([1, 2, 3]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { endsStream } from './run-event.types.js';
+import { endsStream, isTerminal } from './run-event.types.js';
 import { RunBus } from './run-bus.js';
 import type { RunItem } from './run-item.factory.js';
-import { isOpen, RunJournal } from './run-journal.js';
+import { RunJournal } from './run-journal.js';
 
 /** A follower that reads slower than this many UTF-16 units behind is cut off; it can come back with its last place. */
 const MAX_BACKLOG = 1_000_000;
@@ -57,32 +57,46 @@ export class RunFollowService {
   ): AsyncGenerator<RunItem, void> {
     const stop = () => backlog.close();
     signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
     try {
-      let last = after;
-      for await (const item of this.recorded(runId, after)) {
-        last = item.n ?? last;
-        yield item;
-      }
-      if (backlog.dropThrough(last) || !(await this.mayContinue(runId, backlog))) return;
-      yield* live(backlog, last);
+      const place = yield* this.recordedSoFar(runId, after, backlog);
+      if (place !== null) yield* live(backlog, place);
     } finally {
       signal.removeEventListener('abort', stop);
       unsubscribe();
     }
   }
 
-  private async mayContinue(runId: string, backlog: Backlog): Promise<boolean> {
-    if (!backlog.isEmpty) return true;
+  /** @returns the place from which the backlog goes on; `null` when nothing more comes */
+  private async *recordedSoFar(runId: string, after: number, backlog: Backlog): AsyncGenerator<RunItem, number | null> {
+    let place = after === 0 ? 0 : Math.min(after, await this.journal.lastEvent(runId));
+    for (let mayGoOn = true; ; mayGoOn = false) {
+      for await (const item of this.recorded(runId, place)) {
+        place = item.place;
+        yield item;
+        if (isTerminal(item.event)) return null;
+      }
+      if (!mayGoOn) return null;
+      if (backlog.reachesBeyond(place) || (await this.isGoingOn(runId))) return place;
+      // It stopped after the journal was read, or long ago: what is recorded now is all there is.
+    }
+  }
+
+  private async isGoingOn(runId: string): Promise<boolean> {
     const run = await this.journal.find(runId);
-    return !backlog.isEmpty || (run !== null && isOpen(run.status) && run.status !== 'waiting');
+    return run?.status === 'queued' || run?.status === 'running';
   }
 }
 
-/** What happens after the place `last`, to the event that ends the stream. */
-async function* live(backlog: Backlog, last: number): AsyncGenerator<RunItem, void> {
+/** What happens after a place, to the event that ends the stream; what was read from the journal already is left out. */
+async function* live(backlog: Backlog, after: number): AsyncGenerator<RunItem, void> {
+  let place = after;
   for await (const item of backlog) {
-    if (item.n === null || item.n > last) yield item;
-    if (endsStream(item.event) && (item.n ?? last) >= last) return;
+    if (item.n === null ? item.place >= place : item.n > place) {
+      yield item;
+      place = item.n ?? place;
+    }
+    if (endsStream(item.event) && item.place >= place) return;
   }
 }
 
@@ -93,19 +107,15 @@ class Backlog implements AsyncIterable<RunItem> {
   private isClosed = false;
   private wake: (() => void) | null = null;
 
-  get isEmpty(): boolean {
-    return this.items.length === 0;
-  }
-
-  /** Drops what came before the place and the event there. @returns whether that event ends the stream */
-  dropThrough(last: number): boolean {
-    const at = this.items.findLastIndex((item) => item.n !== null && item.n <= last);
-    const dropped = this.items.splice(0, at + 1).at(-1);
-    return dropped?.n === last && endsStream(dropped.event);
+  /** Whether an event after the place has come. */
+  reachesBeyond(place: number): boolean {
+    return this.items.some(({ n }) => n !== null && n > place);
   }
 
   push(item: RunItem): void {
-    this.size += item.data.length;
+    if (this.isClosed) return;
+    // Only live events pile up with nobody reading; the journaled ones are few and the same objects for every follower.
+    if (item.n === null) this.size += item.data.length;
     if (this.size > MAX_BACKLOG) return this.close();
     this.items.push(item);
     this.wake?.();

@@ -69,7 +69,14 @@ export class RunJournal {
     };
     const items = run.epoch === 0 ? [startedItem(run, now)] : [];
     await this.database.commit([claimRun(run, crashed), ...items.map((item) => insertEvent(run, item))]);
-    return { run: claimed, items };
+    return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
+  }
+
+  /** Read once the run is claimed: a cancel may have come since its record was read, and found no owner to wake. */
+  private async cancelRequestedAt(runId: string): Promise<number | null> {
+    const sql = 'SELECT cancel_requested_at AS at FROM run WHERE id = ?';
+    const [row] = await this.database.query<{ at: number | null }>(sql, [runId]);
+    return row?.at ?? null;
   }
 
   /** One atomic batch; its first statement says whose run it is. */

@@ -40,7 +40,7 @@ export class RunOutbox {
       return;
     }
     if (!this.bus.hasListeners(this.run.id)) return;
-    const item = new RunItem(null, Date.now(), event);
+    const item = new RunItem(null, Date.now(), event, undefined, this.last);
     if (this.journaledWaiting > 0) this.waiting.push(item);
     else if (this.inFlight.length > 0) this.inFlight.at(-1)!.items.push(item);
     else this.bus.publish(this.run.id, item);

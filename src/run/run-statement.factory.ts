@@ -55,10 +55,14 @@ export function insertEvent(run: RunKey, item: RunItem): Statement {
   });
 }
 
-/** "The epoch is still mine": the first statement of every batch of a running run. A recorded step forgives crashes. */
-export function fence(run: RunKey): Statement {
+/**
+ * "The epoch is still mine": the first statement of every batch of a running run.
+ * @param isProgress whether the batch records a step, which forgives the crashes before it
+ */
+export function fence(run: RunKey, isProgress = false): Statement {
+  const attempts = isProgress ? '0' : 'attempts';
   return {
-    sql: `UPDATE run SET attempts = 0 WHERE id = ? AND epoch = ? AND status = 'running'`,
+    sql: `UPDATE run SET attempts = ${attempts} WHERE id = ? AND epoch = ? AND status = 'running'`,
     params: [run.id, run.epoch],
     rows: 1,
   };

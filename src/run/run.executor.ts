@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
 import { PrincipalDirectory } from '../security/index.js';
+import { isGivenUp } from './given-up.policy.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import type { RunFailed } from './run-event.types.js';
@@ -92,22 +93,27 @@ export class RunExecutor {
       this.logger.log({ run_id: run.id, session_id: run.sessionId, agent: run.agent, status }, 'A run ended here');
       return status;
     } catch (error) {
-      if (hasCode(context.signal.reason, 'SHUTTING_DOWN')) {
-        await context.handOver();
-        this.closeStreams(run.id, 'SHUTTING_DOWN');
-        return 'queued';
-      }
+      if (hasCode(context.signal.reason, 'SHUTTING_DOWN')) return await this.handOver(run, context);
       this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
       this.logger.error({ err: error, run_id: run.id }, 'A run was given up here; its journal has what it did');
       throw error;
     }
   }
 
+  private async handOver(run: RunRecord, context: JournaledRunContext): Promise<RunStatus> {
+    try {
+      await context.handOver();
+    } finally {
+      this.closeStreams(run.id, 'SHUTTING_DOWN');
+    }
+    return 'queued';
+  }
+
   private async outcome(run: RunRecord, context: JournaledRunContext): Promise<RunOutcome> {
     try {
       return await this.handlers.get(run.kind).execute(run, context);
     } catch (error) {
-      if (isGivenUp(context.signal.reason)) throw error;
+      if (isGivenUp(context.signal)) throw error;
       this.logger.error({ err: error, run_id: run.id }, 'A run broke');
       return { kind: 'finished', event: brokenEvent(run, error), statements: [] };
     }
@@ -128,11 +134,6 @@ function revoked({ principal }: RunRecord): AppError {
 
 function hasCode(reason: unknown, code: ErrorCode): boolean {
   return reason instanceof AppError && reason.code === code;
-}
-
-/** Whether somebody else goes on with the run, so that this execution must not end it. */
-function isGivenUp(reason: unknown): boolean {
-  return (['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE'] as const).some((code) => hasCode(reason, code));
 }
 
 function brokenEvent(run: RunRecord, error: unknown): RunFailed {

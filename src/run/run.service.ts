@@ -18,9 +18,17 @@ export interface RunHandle {
   readonly done: Promise<RunStatus>;
 }
 
+/** A run that is journaled; wrapped, so that who awaits the beginning does not await the end. */
+interface Begun {
+  readonly done: Promise<RunStatus>;
+}
+
 /** The public face of runs: start, look up, cancel. */
 @Injectable()
 export class RunService {
+  /** The last run of each session that is just being journaled: one that comes later must not pass it. */
+  private readonly beginning = new Map<string, Promise<unknown>>();
+
   constructor(
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
@@ -33,10 +41,9 @@ export class RunService {
    * @throws AppError `SESSION_BUSY` when the session's run waits for a person, `SHUTTING_DOWN`
    */
   async start(start: StartRun, listener?: RunListener): Promise<RunHandle> {
-    this.dispatcher.assertAccepting();
     const unsubscribe = listener ? this.bus.subscribe(start.id, listener) : () => undefined;
     try {
-      const { done } = await this.begin(start);
+      const { done } = await this.dispatcher.admit(() => this.beginInTurn(start));
       const ended = done.finally(unsubscribe);
       // Who only follows the run does not wait for its end, and its failure is logged where it happens.
       ended.catch(() => undefined);
@@ -62,7 +69,7 @@ export class RunService {
     const run = await this.get(principal, id);
     if (!isOpen(run.status)) {
       throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${run.status}.`, {
-        details: { status: run.status },
+        details: { run_status: run.status },
       });
     }
     await this.requestCancel(run);
@@ -70,20 +77,33 @@ export class RunService {
     return this.get(principal, id);
   }
 
-  private async begin(start: StartRun): Promise<{ done: Promise<RunStatus> }> {
+  private async beginInTurn(start: StartRun): Promise<Begun> {
+    const slot = sessionSlot({ tenant: start.principal.tenant, sessionId: start.sessionId });
+    if (slot === null) return this.begin(start, slot);
+    const begin = () => this.begin(start, slot);
+    const begun = this.beginning.get(slot)?.then(begin, begin) ?? begin();
+    this.beginning.set(slot, begun);
+    try {
+      return await begun;
+    } finally {
+      if (this.beginning.get(slot) === begun) this.beginning.delete(slot);
+    }
+  }
+
+  private async begin(start: StartRun, slot: string | null): Promise<Begun> {
+    if (slot !== null && this.dispatcher.isAwaited(slot)) return this.queueBehind(start, slot);
     try {
       const { run, items } = await this.journal.create(start, 'running', Date.now());
       for (const item of items) this.bus.publish(run.id, item);
       return { done: this.dispatcher.execute(run) };
     } catch (error) {
       if (refusalOf(error) !== 'unique') throw error;
-      return this.queueBehind(start);
+      return this.queueBehind(start, slot);
     }
   }
 
   /** The session has an open run: one that runs is waited for, one that waits for a person is not. */
-  private async queueBehind(start: StartRun): Promise<{ done: Promise<RunStatus> }> {
-    const slot = sessionSlot({ tenant: start.principal.tenant, sessionId: start.sessionId });
+  private async queueBehind(start: StartRun, slot: string | null): Promise<Begun> {
     const holder = slot === null ? null : await this.journal.holder(slot);
     if (holder?.status === 'waiting') {
       throw new AppError(

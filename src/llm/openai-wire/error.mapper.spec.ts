@@ -60,7 +60,11 @@ describe('an error status', () => {
     [503, 'MODEL_UNAVAILABLE', true],
   ])('%i is %s', async (status, code, isRetryable) => {
     for (const error of await failBoth({ status, body: said('this is why') })) {
-      expect(error).toMatchObject({ code, isRetryable, details: { provider: 'openai', model: 'm-1', status } });
+      expect(error).toMatchObject({
+        code,
+        isRetryable,
+        details: { provider: 'openai', model: 'm-1', provider_status: status },
+      });
       expect(error.message).toContain(`(HTTP ${status}): this is why.`);
       expect(error.message).toContain('openai');
       expect(error.message).toContain('m-1');

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError, untilAborted } from '../../common/index.js';
 import type { RunContext, StepName, ToolStarted, UnknownCall } from '../../run/index.js';
 import { ToolExecutor, type PlannedCall, type ToolResult } from '../../tool/index.js';
 import type { RequestedToolCall } from '../protocols/protocol.js';
@@ -19,7 +19,7 @@ export class CallExecutor {
     // Neither a cancel nor the loss of the tool makes it known what became of an earlier execution's claim.
     if (run.isRecorded({ ...step, kind: 'claim' })) return unknown(call, step);
     run.signal.throwIfAborted();
-    const planned = await this.plan(loop, call);
+    const planned = await untilAborted(this.plan(loop, call), run.signal);
     const started: ToolStarted = {
       type: 'tool.started',
       iteration,
@@ -33,7 +33,7 @@ export class CallExecutor {
     return result(await run.step(step, () => this.carryOut(loop, call, step, planned)));
   }
 
-  private plan(loop: Loop, call: RequestedToolCall): Promise<PlannedCall> | PlannedCall {
+  private async plan(loop: Loop, call: RequestedToolCall): Promise<PlannedCall> {
     const { maxIterations } = loop.request.limits;
     if (loop.iteration < maxIterations) return this.tools.plan(call, loop.tools);
     const error = `Not executed: the run reached its limit of ${maxIterations} iterations.`;

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../common/index.js';
 import type { ChatResult } from '../../llm/index.js';
 import type { RunContext } from '../../run/index.js';
 import type { DecodedReply } from '../protocols/protocol.js';
@@ -12,13 +13,15 @@ export class TeeStreamProcessor extends Processor {
     const { run, iteration, protocol, request } = loop;
     const step = { kind: 'model', place: String(iteration), subject: request.model.name } as const;
     loop.decoded = null;
+    if (!run.isRecorded(step)) run.signal.throwIfAborted();
+    loop.modelCalls = iteration;
     const ask = async () => {
-      run.signal.throwIfAborted();
       const visible = protocol.decodeStream();
-      const reply = await loop.ask!((piece) => {
+      const asking = loop.ask!((piece) => {
         const text = visible.push(piece);
-        if (text !== '') run.emit({ type: 'message.delta', iteration, text });
+        if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
       });
+      const reply = await untilAborted(asking, run.signal);
       loop.decoded = protocol.decode(reply);
       tell(run, iteration, reply, loop.decoded);
       return reply;

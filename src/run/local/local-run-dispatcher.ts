@@ -20,6 +20,8 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
   private readonly logger = new Logger(LocalRunDispatcher.name);
   private readonly queue = new LocalRunQueue((queued) => this.startQueued(queued));
   private isClosing = false;
+  /** Runs that were let in and are being journaled. */
+  private readonly admitted = new Set<Promise<unknown>>();
 
   constructor(
     private readonly journal: RunJournal,
@@ -43,6 +45,7 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isClosing = true;
+    await Promise.allSettled(this.admitted);
     await this.executor.drain(this.config.shutdownTimeoutMs);
     for (const queued of this.queue.clear()) {
       this.executor.closeStreams(queued.run.id, 'SHUTTING_DOWN');
@@ -50,11 +53,23 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
     }
   }
 
-  assertAccepting(): void {
-    if (!this.isClosing) return;
-    throw new AppError('SHUTTING_DOWN', 'The server is shutting down and takes no new runs; try again in a moment.', {
-      isRetryable: true,
-    });
+  async admit<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.isClosing) {
+      throw new AppError('SHUTTING_DOWN', 'The server is shutting down and takes no new runs; try again in a moment.', {
+        isRetryable: true,
+      });
+    }
+    const begun = begin();
+    this.admitted.add(begun);
+    try {
+      return await begun;
+    } finally {
+      this.admitted.delete(begun);
+    }
+  }
+
+  isAwaited(slot: string): boolean {
+    return this.queue.isAwaited(slot);
   }
 
   execute(run: RunRecord): Promise<RunStatus> {

@@ -17,11 +17,18 @@ export class LocalRunQueue {
 
   constructor(private readonly start: StartQueued) {}
 
+  /** Adds a run at the end; one that was begun before holds its session already, so that nobody else can go first. */
   add(slot: string, queued: QueuedRun): void {
     const queue = this.queues.get(slot);
-    if (queue) queue.push(queued);
-    else this.queues.set(slot, [queued]);
+    if (!queue) this.queues.set(slot, [queued]);
+    else if (queued.run.epoch > 0) queue.unshift(queued);
+    else queue.push(queued);
     void this.pump(slot);
+  }
+
+  /** Whether a run waits for this session. */
+  isAwaited(slot: string): boolean {
+    return this.queues.has(slot);
   }
 
   has(runId: string): boolean {
@@ -31,9 +38,11 @@ export class LocalRunQueue {
 
   /** Takes a run out of its queue. */
   remove(runId: string): QueuedRun | null {
-    for (const queue of this.queues.values()) {
+    for (const [slot, queue] of this.queues) {
       const at = queue.findIndex(({ run }) => run.id === runId);
-      if (at >= 0) return queue.splice(at, 1)[0]!;
+      if (at < 0) continue;
+      if (queue.length === 1) this.queues.delete(slot);
+      return queue.splice(at, 1)[0]!;
     }
     return null;
   }
@@ -63,7 +72,8 @@ export class LocalRunQueue {
     if (outcome === 'busy') return;
     const at = queue.indexOf(head);
     if (at >= 0) queue.splice(at, 1);
-    if (queue.length === 0) this.queues.delete(slot);
+    // A queue that became empty meanwhile may have been replaced.
+    if (queue.length === 0 && this.queues.get(slot) === queue) this.queues.delete(slot);
     else if (outcome === 'gone') this.pumping.set(slot, true);
   }
 }

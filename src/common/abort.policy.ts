@@ -1,0 +1,12 @@
+/**
+ * Waits for work as long as the signal allows, also when the work itself does not listen to it.
+ * Rejects with the signal's reason when it is aborted first; what the work does then is nobody's concern.
+ */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

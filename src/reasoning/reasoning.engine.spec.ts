@@ -1,0 +1,288 @@
+import { Logger } from '@nestjs/common';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { ALICE } from '../../test/support/run-host.js';
+import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
+import { AppError, type ErrorCode } from '../common/index.js';
+import type { ChatResult, Message } from '../llm/index.js';
+import { MemoryRunContext, type RunEvent } from '../run/index.js';
+import { ToolExecutor, type Tool, type ToolEffect } from '../tool/index.js';
+import { PromptBuilder } from './prompt.builder.js';
+import { ProtocolRegistry } from './protocols/protocol.registry.js';
+import { ReasoningEngine } from './reasoning.engine.js';
+import type { ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
+
+const INPUT: Message = { role: 'user', content: 'question' };
+const MAX_ITERATIONS = 4;
+
+let engine: ReasoningEngine;
+beforeAll(() => {
+  Logger.overrideLogger(false);
+  engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), new ToolExecutor());
+});
+
+/** Counts what can be seen from outside, and does something at one of these points. */
+class Watch {
+  points = 0;
+  constructor(private readonly act: (point: number) => void = () => undefined) {}
+  readonly pass = (): void => this.act(this.points++);
+}
+
+class WatchedContext extends MemoryRunContext {
+  constructor(
+    private readonly watch: Watch,
+    signal: AbortSignal,
+  ) {
+    super(ALICE, signal);
+  }
+  override emit(event: RunEvent): void {
+    super.emit(event);
+    this.watch.pass();
+  }
+}
+
+function tool(name: string, effect: ToolEffect, invoke: Tool['invoke']): Tool {
+  return {
+    definition: { name, description: name, inputSchema: { type: 'object' } },
+    metadata: { effect, source: `Test.${name}` },
+    validate: (args) =>
+      (args as { bad?: boolean }).bad ? { valid: false, reason: 'bad' } : { valid: true, value: args },
+    invoke,
+  };
+}
+
+function toolsOf(watch: Watch): Tool[] {
+  return [
+    tool('echo', 'read', (args) => (watch.pass(), args)),
+    tool('pay', 'once', async () => (watch.pass(), 'paid')),
+    tool('late', 'idempotent', async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      watch.pass();
+      return 'late';
+    }),
+    tool('fails', 'read', () => {
+      watch.pass();
+      throw new Error('broken');
+    }),
+  ];
+}
+
+interface Played {
+  readonly outcome: ReasoningOutcome | { readonly kind: 'rejected'; readonly error: AppError };
+  readonly model: ScriptedChatModel;
+  readonly context: MemoryRunContext;
+  readonly requestsAtAbort: number | null;
+}
+
+interface Abort {
+  readonly at: number;
+  readonly code: ErrorCode;
+}
+
+async function play(
+  script: readonly Scripted[],
+  abort: Abort | null = null,
+  more: Partial<ReasoningRequest> = {},
+): Promise<Played> {
+  const controller = new AbortController();
+  let requestsAtAbort: number | null = null;
+  const watch = new Watch((point) => {
+    if (point !== abort?.at) return;
+    requestsAtAbort = model.requests.length;
+    controller.abort(new AppError(abort.code, 'stop'));
+  });
+  const model = new ScriptedChatModel(script, watch.pass);
+  const context = new WatchedContext(watch, controller.signal);
+  const request: ReasoningRequest = {
+    instructions: 'be good',
+    history: [],
+    input: INPUT,
+    model,
+    protocol: 'native',
+    tools: toolsOf(watch),
+    limits: { maxIterations: MAX_ITERATIONS, maxResultBytes: 1000 },
+    isStreaming: false,
+    ...more,
+  };
+  const outcome = await engine.run(request, context).catch((error: AppError) => ({ kind: 'rejected', error }) as const);
+  return { outcome, model, context, requestsAtAbort };
+}
+
+/** A turn is pair-safe when every call has exactly one result right after it, in order, and no result is without call. */
+function expectPairSafe(messages: readonly Message[]): void {
+  expect(messages[0]).toEqual(INPUT);
+  const expected: string[] = [];
+  for (const message of messages.slice(1)) {
+    if (message.role !== 'assistant') continue;
+    expected.push('assistant', ...(message.toolCalls ?? []).map(({ id, name }) => `${name} ${id}`));
+  }
+  const found = messages.slice(1).map((one) => (one.role === 'tool' ? `${one.name} ${one.toolCallId}` : one.role));
+  expect(found).toEqual(expected);
+}
+
+function sum(answers: readonly ChatResult[], key: 'promptTokens' | 'completionTokens' | 'totalTokens'): number {
+  return answers.reduce((total, { usage }) => total + (usage?.[key] ?? 0), 0);
+}
+
+const call = fc.tuple(
+  fc.constantFrom('echo', 'pay', 'late', 'fails', 'unknown', 'ECHO', ''),
+  fc.constantFrom('{}', '{"bad":true}', '{"a":', '', '[1]', 'null', '{"__proto__":{"x":1}}'),
+);
+const replies: fc.Arbitrary<Scripted> = fc.oneof(
+  fc
+    .record({ text: fc.string(), finish: fc.constantFrom('stop', 'length', 'content_filter', 'tool_calls') })
+    .map(({ text, finish }) => says(text, { finishReason: finish as 'stop' })),
+  { weight: 4, arbitrary: fc.array(call, { maxLength: 4 }).map((wanted) => calls(...wanted)) },
+  fc.tuple(call, fc.constantFrom('length', 'content_filter')).map(([one, finish]) => ({
+    ...calls(one),
+    finishReason: finish as 'length',
+  })),
+  fc.constant(says('counts nothing', { usage: undefined as never })),
+  fc.constantFrom(new AppError('MODEL_TIMEOUT', 'too slow'), new Error('a bug')),
+);
+const aborts = fc.option(
+  fc.record({
+    at: fc.nat(30),
+    code: fc.constantFrom<ErrorCode[]>(
+      'RUN_CANCELLED',
+      'RUN_TIMEOUT',
+      'SHUTTING_DOWN',
+      'RUN_FENCED',
+      'JOURNAL_UNAVAILABLE',
+    ),
+  }),
+);
+
+describe('whatever the model does, and whenever it is stopped', () => {
+  it('the turn is pair-safe, no limit is passed, nothing is asked after the stop, and usage adds up', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(replies, { maxLength: 6 }),
+        aborts,
+        fc.boolean(),
+        async (script, abort, isStreaming) => {
+          const { outcome, model, context, requestsAtAbort } = await play(script, abort, { isStreaming });
+          expect(model.requests.length).toBeLessThanOrEqual(MAX_ITERATIONS);
+          expect(model.requests).toHaveLength(requestsAtAbort ?? model.requests.length);
+          const rejection = outcome.kind === 'rejected' ? outcome.error.code : null;
+          expect([null, requestsAtAbort === null ? null : abort!.code]).toContain(rejection);
+          if (rejection !== null) return;
+          if (outcome.kind !== 'ended') throw new Error('Nothing here waits for anybody.');
+          expectPairSafe(outcome.messages);
+          expect(outcome.iterations).toBe(model.requests.length);
+          // An answer that comes together with the stop is not waited for.
+          const told = context.events.filter(({ type }) => type === 'message.completed').length;
+          const counted = model.answers.slice(0, told);
+          expect(model.answers.length - told).toBeLessThanOrEqual(requestsAtAbort === null ? 0 : 1);
+          expect(outcome.usage).toEqual({
+            prompt_tokens: sum(counted, 'promptTokens'),
+            completion_tokens: sum(counted, 'completionTokens'),
+            total_tokens: sum(counted, 'totalTokens'),
+          });
+          for (const { messages } of model.requests) expectPairSafe(messages.slice(1));
+          const isFailed = outcome.finishReason === 'error' || outcome.finishReason === 'timeout';
+          expect(outcome.failure !== undefined).toBe(isFailed);
+          expectToldOnce(context.events, outcome.messages);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+});
+
+/** Whoever folds the events sees what is in the turn. */
+function expectToldOnce(events: readonly RunEvent[], messages: readonly Message[]): void {
+  const told = events.filter(({ type }) => type === 'tool.completed').length;
+  expect(told).toBe(messages.filter(({ role }) => role === 'tool').length);
+}
+
+describe('the end of a run', () => {
+  it.each([
+    ['stop', says('fine'), { finishReason: 'stop', text: 'fine' }],
+    ['length', says('cut o', { finishReason: 'length' }), { finishReason: 'length', text: 'cut o' }],
+    ['a filter', says('', { finishReason: 'content_filter' }), { finishReason: 'content_filter', text: '' }],
+    [
+      'a refusal of the model',
+      new AppError('MODEL_REFUSED', 'no'),
+      { finishReason: 'error', failure: { code: 'MODEL_REFUSED' } },
+    ],
+    ['a bug', new Error('oops'), { finishReason: 'error', failure: { code: 'INTERNAL' } }],
+  ])('by %s says so', async (_what, reply, expected) => {
+    expect((await play([reply])).outcome).toMatchObject({ kind: 'ended', iterations: 1, ...expected });
+  });
+
+  it('by the limit of iterations answers the last calls without executing them', async () => {
+    const { outcome, context } = await play(Array.from({ length: 9 }, () => calls(['pay', {}])));
+    expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'iteration_limit', iterations: MAX_ITERATIONS });
+    const results = context.events.filter(({ type }) => type === 'tool.completed');
+    expect(results.map((event) => 'success' in event && event.success)).toEqual([true, true, true, false]);
+  });
+
+  it('never executes the calls of a reply that was cut', async () => {
+    const { outcome, context } = await play([{ ...calls(['pay', {}]), finishReason: 'length' }]);
+    expect(outcome).toMatchObject({ finishReason: 'length', messages: [INPUT, { role: 'assistant', content: '' }] });
+    expect(context.events.some(({ type }) => type === 'tool.started')).toBe(false);
+  });
+});
+
+describe('several calls in one reply', () => {
+  it('are carried out at once; their results come in the order of the calls', async () => {
+    let open = 0;
+    let most = 0;
+    const wait = async (args: unknown) => {
+      most = Math.max(most, ++open);
+      for (let turn = 0; turn < (args as { turns: number }).turns; turn++) await new Promise((go) => setImmediate(go));
+      open--;
+      return args;
+    };
+    const script = [calls(['wait', { turns: 5 }], ['wait', { turns: 1 }], ['wait', { turns: 3 }]), says('done')];
+    const { outcome } = await play(script, null, { tools: [tool('wait', 'read', wait)] });
+    expect(most).toBe(3);
+    expect(outcome).toMatchObject({
+      messages: [
+        {},
+        {},
+        { content: '{"turns":5}' },
+        { content: '{"turns":1}' },
+        { content: '{"turns":3}' },
+        { content: 'done' },
+      ],
+    });
+  });
+});
+
+describe('what the model is shown', () => {
+  it('is the instructions, the history, and this turn as it grows', async () => {
+    const history: Message[] = [
+      { role: 'user', content: 'before' },
+      { role: 'assistant', content: 'earlier' },
+    ];
+    const { model } = await play([calls(['echo', { a: 1 }]), says('done')], null, { history });
+    expect(model.requests[0]!.messages).toEqual([{ role: 'system', content: 'be good' }, ...history, INPUT]);
+    expect(model.requests[1]!.messages.slice(4)).toMatchObject([
+      { role: 'assistant', toolCalls: [{ id: 'call_0', name: 'echo' }] },
+      { role: 'tool', toolCallId: 'call_0', name: 'echo', content: '{"a":1}' },
+    ]);
+    expect(model.requests[0]!.tools?.map(({ name }) => name)).toEqual(['echo', 'pay', 'late', 'fails']);
+  });
+
+  it('of a wrong call is an error that says what to do', async () => {
+    const script = [calls(['unknown', {}], ['echo', '{"a":'], ['echo', { bad: true }], ['fails', {}]), says('sorry')];
+    const { model } = await play(script);
+    const results = model.requests[1]!.messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+    expect(results).toEqual([
+      expect.stringMatching(/^Error: Unknown tool "unknown".*echo, pay, late, fails/),
+      expect.stringMatching(/^Error: /),
+      'Error: Invalid arguments: bad',
+      'Error: broken',
+    ]);
+  });
+});
+
+describe('streaming', () => {
+  it('tells the message in pieces that add up to it', async () => {
+    const { context } = await play([says('a longer message 🐦‍⬛ indeed')], null, { isStreaming: true });
+    const pieces = context.events.map((event) => (event.type === 'message.delta' ? event.text : ''));
+    expect(pieces.join('')).toBe('a longer message 🐦‍⬛ indeed');
+  });
+});

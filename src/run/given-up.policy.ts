@@ -1,0 +1,9 @@
+import { AppError, type ErrorCode } from '../common/index.js';
+
+/** The reasons for which a run is not this execution's to end: it goes on elsewhere, or later. */
+const REASONS: readonly ErrorCode[] = ['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE'];
+
+/** Whether an execution that was stopped for this reason must leave the run as it is. */
+export function isGivenUp({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof AppError && REASONS.includes(reason.code);
+}

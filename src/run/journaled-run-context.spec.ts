@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import { JournaledRunContext } from './journaled-run-context.js';
+import type { StepName } from './run-context.js';
+import type { RunEvent } from './run-event.types.js';
+import { RunOutbox } from './run-outbox.js';
+import type { RunRecord } from './run.types.js';
+
+const STEP: StepName = { kind: 'tool', place: '1:1', subject: 'calculator' };
+const THOUGHT: RunEvent = { type: 'thought', iteration: 1, text: 'hm' };
+const STARTED: RunEvent = { type: 'tool.started', iteration: 1, call_id: 'c1', tool: 'pay', arguments: '{}' };
+
+let opened: OpenDatabase;
+let host: RunHost;
+let count = 0;
+beforeAll(async () => {
+  opened = await openDatabase();
+  host = new RunHost(opened.database);
+});
+afterAll(() => opened.close());
+
+interface Execution {
+  readonly run: RunRecord;
+  readonly context: JournaledRunContext;
+  /** What followers got, in order. */
+  readonly told: string[];
+}
+
+async function newRun(): Promise<Execution> {
+  const { run } = await host.journal.create(aRun(`run-${count++}`), 'running', 1);
+  return execution(run);
+}
+
+/** The next execution of a run, as after a crash. */
+async function again({ run }: Execution): Promise<Execution> {
+  const { run: claimed } = await host.journal.claim((await host.journal.find(run.id))!, 1);
+  return execution(claimed);
+}
+
+async function execution(run: RunRecord): Promise<Execution> {
+  const steps = new Map((await host.journal.steps(run.id)).map((step) => [step.name, step]));
+  const outbox = new RunOutbox(run, host.bus, await host.journal.lastEvent(run.id));
+  const told: string[] = [];
+  host.bus.subscribe(run.id, ({ n, event }) => told.push(`${n ?? '-'} ${event.type}`));
+  return { run, told, context: new JournaledRunContext(run, host.journal, outbox, steps, new AbortController()) };
+}
+
+async function stored(runId: string): Promise<string[]> {
+  return (await host.events(runId)).map(({ n, event }) => `${n} ${event.type}`);
+}
+
+function never(): Promise<never> {
+  throw new Error('This must not happen again.');
+}
+
+describe('a step', () => {
+  it('happens once and answers every later execution from the journal, byte for byte', async () => {
+    const value = {
+      text: 'a\0b 🐦 \ud800 "quoted"\n',
+      list: [1.5, null, true, { deep: 'é' }],
+      big: 'x'.repeat(1_000_000),
+    };
+    const first = await newRun();
+    expect(await first.context.step(STEP, async () => value)).toEqual(value);
+    const second = await again(first);
+    expect(await second.context.step(STEP, never)).toEqual(value);
+    expect(second.context.isRecorded(STEP)).toBe(true);
+    expect(await (await again(second)).context.step(STEP, never)).toEqual(value);
+  });
+
+  it('that gives nothing is recorded all the same', async () => {
+    const first = await newRun();
+    await first.context.step(STEP, async () => undefined);
+    expect(await (await again(first)).context.step(STEP, never)).toBeNull();
+  });
+
+  it('that rejects is not recorded: it happens again', async () => {
+    const first = await newRun();
+    await expect(first.context.step(STEP, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    const second = await again(first);
+    expect(second.context.isRecorded(STEP)).toBe(false);
+    expect(await second.context.step(STEP, async () => 'now')).toBe('now');
+  });
+
+  it('asked for about something else is a conflict', async () => {
+    const first = await newRun();
+    await first.context.step(STEP, async () => 1);
+    const { context } = await again(first);
+    await expect(context.step({ ...STEP, subject: 'weather' }, never)).rejects.toMatchObject({ code: 'STEP_CONFLICT' });
+  });
+
+  it.each(['a\ud800b', 'a\0b', 'ü🐦', 'x'.repeat(1000)])(
+    'about a subject that a model made up replays (%#)',
+    async (subject) => {
+      const first = await newRun();
+      await first.context.step({ ...STEP, subject }, async () => 1);
+      expect(await (await again(first)).context.step({ ...STEP, subject }, never)).toBe(1);
+    },
+  );
+
+  it('that is the last one is recorded with the end of its run, and not before', async () => {
+    const first = await newRun();
+    await first.context.step(
+      STEP,
+      async () => 'answer',
+      () => true,
+    );
+    expect(await host.journal.steps(first.run.id)).toEqual([]);
+    await first.context.conclude(completed(first.run.id));
+    expect(await host.journal.steps(first.run.id)).toMatchObject([{ name: 'tool:1:1', result: '"answer"' }]);
+    expect(await stored(first.run.id)).toEqual(['1 run.started', '2 run.completed']);
+  });
+});
+
+describe('a value', () => {
+  it('is made once, and recorded with the next batch', async () => {
+    const first = await newRun();
+    expect(await first.context.value('time', () => 42)).toBe(42);
+    expect(await host.journal.steps(first.run.id)).toEqual([]);
+    await first.context.step(STEP, async () => 1);
+    const { context } = await again(first);
+    expect(await context.value('time', never)).toBe(42);
+  });
+});
+
+describe('a claim', () => {
+  it('is granted once; a later execution is told that nobody knows, and tells nobody again', async () => {
+    const first = await newRun();
+    expect(await first.context.claim('1:1', STARTED)).toBe('claimed');
+    expect(await stored(first.run.id)).toEqual(['1 run.started', '2 tool.started']);
+    const second = await again(first);
+    expect(await second.context.claim('1:1', STARTED)).toBe('unknown');
+    expect(second.context.isRecorded({ ...STEP, kind: 'claim' })).toBe(true);
+    expect(await stored(first.run.id)).toEqual(['1 run.started', '2 tool.started']);
+  });
+});
+
+describe('events', () => {
+  it('are numbered without a gap, and told only once they are durable, live ones in their place', async () => {
+    const { run, context, told } = await newRun();
+    context.emit({ type: 'message.delta', iteration: 1, text: 'a' });
+    expect(told).toEqual(['- message.delta']);
+    const step = context.step(STEP, async () => {
+      context.emit(THOUGHT);
+      context.emit({ type: 'message.delta', iteration: 1, text: 'b' });
+      context.emit(THOUGHT);
+    });
+    expect(told).toEqual(['- message.delta', '- step.started']);
+    await step;
+    context.emit({ type: 'message.delta', iteration: 1, text: 'c' });
+    expect(told.slice(2)).toEqual(['2 thought', '- message.delta', '3 thought', '- message.delta']);
+    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
+  });
+
+  it('of batches that are committed at once keep their order', async () => {
+    const { run, context, told } = await newRun();
+    const places = ['1:1', '1:2', '1:3'];
+    const steps = places.map((place) =>
+      context.step({ ...STEP, place }, async () => {
+        context.emit(THOUGHT);
+        return place;
+      }),
+    );
+    context.emit({ type: 'message.delta', iteration: 1, text: 'live' });
+    expect(await Promise.all(steps)).toEqual(places);
+    const journaled = told.filter((item) => !item.startsWith('-'));
+    expect(journaled).toEqual(['2 thought', '3 thought', '4 thought']);
+    expect(await stored(run.id)).toEqual(['1 run.started', ...journaled]);
+  });
+
+  it('that no step takes along are committed by themselves', async () => {
+    const { run, context } = await newRun();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    host.bus.subscribe(run.id, () => resolve());
+    context.emit(THOUGHT);
+    await promise;
+    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought']);
+  });
+});
+
+describe('a run that was taken over', () => {
+  it('cannot be written to by its former owner, who is told to stop', async () => {
+    const former = await newRun();
+    const now = await again(former);
+    former.context.emit(THOUGHT);
+    await expect(former.context.step(STEP, async () => 'late')).rejects.toMatchObject({ code: 'RUN_FENCED' });
+    expect(former.context.signal.reason).toMatchObject({ code: 'RUN_FENCED' });
+    expect(former.told).toEqual([]);
+    expect(await host.journal.steps(former.run.id)).toEqual([]);
+    expect(await stored(former.run.id)).toEqual(['1 run.started']);
+    expect(await now.context.step(STEP, async () => 'mine')).toBe('mine');
+  });
+
+  it.each(['conclude', 'handOver'] as const)('cannot be ended by its former owner: %s', async (verb) => {
+    const former = await newRun();
+    await again(former);
+    await expect(former.context[verb](completed(former.run.id))).rejects.toMatchObject({ code: 'RUN_FENCED' });
+    expect(await host.journal.find(former.run.id)).toMatchObject({ status: 'running', epoch: 2 });
+    expect(await stored(former.run.id)).toEqual(['1 run.started']);
+  });
+});
+
+describe('the end of a run', () => {
+  it('is refused whole when a statement beside it is refused', async () => {
+    const { run, context } = await newRun();
+    const refused = { sql: 'UPDATE run SET agent = ? WHERE id = ?', params: ['other', 'nobody'], rows: 1 };
+    await expect(context.conclude(completed(run.id, [refused]))).rejects.toMatchObject({ code: 'RUN_FENCED' });
+    expect(await host.journal.find(run.id)).toMatchObject({ status: 'running' });
+    expect(await stored(run.id)).toEqual(['1 run.started']);
+  });
+});
+
+describe('attempts', () => {
+  it('count crashes since the last recorded step', async () => {
+    let one = await newRun();
+    for (const attempts of [1, 2, 3]) {
+      one = await again(one);
+      one.context.emit({ type: 'run.resumed', run_id: one.run.id, attempt: one.run.epoch });
+      await one.context.claim(`${attempts}`, STARTED).catch(never);
+      expect(one.run.attempts).toBe(1);
+    }
+    for (const attempts of [1, 2, 3]) {
+      one = await again(one);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      host.bus.subscribe(one.run.id, () => resolve());
+      one.context.emit({ type: 'run.resumed', run_id: one.run.id, attempt: one.run.epoch });
+      await promise;
+      expect(await host.journal.find(one.run.id)).toMatchObject({ attempts });
+    }
+    await one.context.step(STEP, async () => 1);
+    expect(await host.journal.find(one.run.id)).toMatchObject({ attempts: 0 });
+  });
+});

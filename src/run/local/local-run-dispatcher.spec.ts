@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  ALICE,
+  aRun,
+  openDatabase,
+  RunHost,
+  type OpenDatabase,
+  type RunScript,
+} from '../../../test/support/run-host.js';
+import { endsStream } from '../run-event.types.js';
+import type { RunStatus } from '../run.types.js';
+
+let opened: OpenDatabase;
+let host: RunHost;
+let hosts: RunHost[];
+beforeEach(async () => {
+  opened = await openDatabase();
+  hosts = [];
+  host = newHost();
+});
+afterEach(async () => {
+  await Promise.all(hosts.map(({ executor }) => executor.drain(0)));
+  await opened.close();
+});
+
+/** A process; a further one over the same database is what comes after a crash of the one before. */
+function newHost(shutdownTimeoutMs?: number): RunHost {
+  const made = new RunHost(opened.database, shutdownTimeoutMs);
+  hosts.push(made);
+  return made;
+}
+
+/** Runs until it is told to stop. */
+const ENDLESS: RunScript = ({ signal }) =>
+  new Promise((_resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+  });
+
+function ended(on: RunHost, ids: readonly string[]): Promise<unknown> {
+  return Promise.all(
+    ids.map(
+      (id) =>
+        new Promise<void>((resolve) => {
+          on.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
+        }),
+    ),
+  );
+}
+
+async function statuses(ids: readonly string[]): Promise<(RunStatus | undefined)[]> {
+  return Promise.all(ids.map(async (id) => (await host.journal.find(id))?.status));
+}
+
+describe('a start after a crash', () => {
+  it('goes on with what ran and what was queued, in each session in order, and counts the crash for what ran', async () => {
+    const ids = ['s-1', 's-2', 's-3', 't-1', 't-2', 'alone'];
+    for (const id of ids) host.scripts.set(id, ENDLESS);
+    for (const id of ids) await host.runs.start(aRun(id, id === 'alone' ? null : id[0]!));
+    expect(await statuses(ids)).toEqual(['running', 'queued', 'queued', 'running', 'queued', 'running']);
+
+    const next = newHost();
+    const attempts: Record<string, number> = {};
+    for (const id of ids) next.scripts.set(id, async (_context, run) => void (attempts[id] = run.attempts));
+    const all = ended(next, ids);
+    await next.dispatcher.onApplicationBootstrap();
+    await all;
+    expect(await statuses(ids)).toEqual(ids.map(() => 'completed'));
+    expect(next.executed.filter((id) => id.startsWith('s'))).toEqual(['s-1', 's-2', 's-3']);
+    expect(attempts).toEqual({ 's-1': 1, 's-2': 0, 's-3': 0, 't-1': 1, 't-2': 0, alone: 1 });
+    expect((await next.events('s-1')).map(({ event }) => event.type)).toEqual([
+      'run.started',
+      'run.resumed',
+      'run.completed',
+    ]);
+    expect((await next.events('s-2')).map(({ event }) => event.type)).toEqual(['run.started', 'run.completed']);
+  });
+
+  it('begins with the run that holds the session, also when one that waits for it is older', async () => {
+    host.scripts.set('b', ENDLESS);
+    await host.runs.start(aRun('b', 's'));
+    await host.runs.start(aRun('a', 's'));
+    await opened.database.commit([{ sql: `UPDATE run SET created_at = 1 WHERE id = 'a'`, params: [], rows: 1 }]);
+    const next = newHost();
+    const both = ended(next, ['a', 'b']);
+    await next.dispatcher.onApplicationBootstrap();
+    await both;
+    expect(next.executed).toEqual(['b', 'a']);
+  });
+
+  it('leaves alone what waits for a person', async () => {
+    host.scripts.set('a', async () => ({ kind: 'waiting', calls: [] }));
+    await (
+      await host.runs.start(aRun('a', 's'))
+    ).done;
+    const next = newHost();
+    await next.dispatcher.onApplicationBootstrap();
+    await next.dispatcher.beforeApplicationShutdown();
+    expect(next.executed).toEqual([]);
+    expect(await statuses(['a'])).toEqual(['waiting']);
+  });
+
+  it('stops what was to be cancelled when the process died', async () => {
+    host.scripts.set('a', ENDLESS);
+    await host.runs.start(aRun('a', 's'));
+    await host.journal.requestCancel((await host.journal.find('a'))!, 1);
+    const next = newHost();
+    let reason: unknown;
+    next.scripts.set('a', async ({ signal }) => void (reason = signal.reason));
+    const end = ended(next, ['a']);
+    await next.dispatcher.onApplicationBootstrap();
+    await end;
+    expect(reason).toMatchObject({ code: 'RUN_CANCELLED' });
+  });
+});
+
+describe('a shutdown', () => {
+  it('puts back what does not end in time, without counting an attempt; queued runs stay queued', async () => {
+    host.scripts.set('a', ENDLESS);
+    const first = await host.runs.start(aRun('a', 's'));
+    const second = await host.runs.start(aRun('b', 's'));
+    const told = { a: host.listen('a'), b: host.listen('b') };
+    await host.dispatcher.beforeApplicationShutdown();
+    expect([await first.done, await second.done]).toEqual(['queued', 'queued']);
+    expect(told.a.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'SHUTTING_DOWN' });
+    expect(told.b.map(({ event }) => event.type)).toEqual(['stream.closed']);
+    expect(await host.journal.find('a')).toMatchObject({ status: 'queued', attempts: 0 });
+    await expect(host.runs.start(aRun('c', 't'))).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+
+    const next = newHost();
+    const attempts: number[] = [];
+    next.scripts.set('a', async (_context, run) => void attempts.push(run.attempts));
+    const both = ended(next, ['a', 'b']);
+    await next.dispatcher.onApplicationBootstrap();
+    await both;
+    expect(next.executed).toEqual(['a', 'b']);
+    expect(attempts).toEqual([0]);
+  });
+
+  it('waits for what ends in time, and starts nothing behind it', async () => {
+    const patient = newHost(9000);
+    const go = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    patient.scripts.set('a', () => (begun.resolve(), go.promise));
+    const first = await patient.runs.start(aRun('a', 's'));
+    const second = await patient.runs.start(aRun('b', 's'));
+    await begun.promise;
+    const closed = patient.dispatcher.beforeApplicationShutdown();
+    go.resolve();
+    await closed;
+    expect([await first.done, await second.done]).toEqual(['completed', 'queued']);
+    expect(await statuses(['a', 'b'])).toEqual(['completed', 'queued']);
+  });
+
+  it('also waits for a run that was let in just before it', async () => {
+    for (const id of ['a', 'b']) host.scripts.set(id, ENDLESS);
+    const starting = ['a', 'b'].map((id) => host.runs.start(aRun(id, 's')));
+    await host.dispatcher.beforeApplicationShutdown();
+    for (const one of starting) expect(await (await one).done).toBe('queued');
+    expect(await statuses(['a', 'b'])).toEqual(['queued', 'queued']);
+  });
+
+  it('keeps in mind what is cancelled after it was put back', async () => {
+    host.scripts.set('a', ENDLESS);
+    const { done } = await host.runs.start(aRun('a', 's'));
+    await host.dispatcher.beforeApplicationShutdown();
+    await done;
+    const next = newHost();
+    const reasons: unknown[] = [];
+    next.scripts.set('a', async ({ signal }) => void reasons.push(signal.reason));
+    const end = ended(next, ['a']);
+    await Promise.all([next.dispatcher.onApplicationBootstrap(), next.runs.cancel(ALICE, 'a')]);
+    await end;
+    expect(reasons).toMatchObject([{ code: 'RUN_CANCELLED' }]);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ALICE, openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
+import type { Message } from '../llm/index.js';
+import { refusalOf } from '../persistence/index.js';
+import { SessionStore } from './session-store.js';
+import { SESSION_ID_PATTERN, SessionService } from './session.service.js';
+import type { Turn } from './session.types.js';
+
+const EVE = { id: 'eve', tenant: 'other', roles: ['admin'] };
+
+let opened: OpenDatabase;
+let sessions: SessionService;
+beforeEach(async () => {
+  opened = await openDatabase();
+  sessions = new SessionService(new SessionStore(opened.database));
+});
+afterEach(() => opened.close());
+
+function turn(n: number, more: Partial<Turn> = {}): Turn {
+  const messages: Message[] = [
+    { role: 'user', content: `question ${n}` },
+    { role: 'assistant', content: '', toolCalls: [{ id: `c${n}`, name: 'calculator', arguments: '{"a": 1}' }] },
+    { role: 'tool', toolCallId: `c${n}`, name: 'calculator', content: String(n) },
+    { role: 'assistant', content: `answer ${n}` },
+  ];
+  return { runId: `run-${n}`, status: 'completed', messages, ...more };
+}
+
+async function begin(id = 's', who = ALICE): Promise<void> {
+  await opened.database.commit([sessions.beginStatement(who, id)]);
+}
+
+async function append(lastTurn: number, added: Turn, id = 's', who = ALICE): Promise<void> {
+  await opened.database.commit(sessions.turnStatements(who, id, lastTurn, added));
+}
+
+async function fill(turns: number): Promise<void> {
+  await begin();
+  for (let n = 1; n <= turns; n++) await append(n - 1, turn(n));
+}
+
+function questions(messages: readonly Message[]): unknown[] {
+  return messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+}
+
+describe('the window of a session', () => {
+  it('is its newest turns, whole, oldest first', async () => {
+    await fill(5);
+    const { lastTurn, messages } = await sessions.window(ALICE, 's', 2);
+    expect(lastTurn).toBe(5);
+    expect(messages).toEqual([...turn(4).messages, ...turn(5).messages]);
+  });
+
+  it('is all of it when it is shorter, and empty when there is nothing', async () => {
+    await fill(2);
+    expect(questions((await sessions.window(ALICE, 's', 20)).messages)).toEqual(['question 1', 'question 2']);
+    await begin('empty');
+    expect(await sessions.window(ALICE, 'empty', 20)).toEqual({ lastTurn: 0, messages: [] });
+    expect(await sessions.window(ALICE, 'unknown', 20)).toEqual({ lastTurn: 0, messages: [] });
+  });
+
+  it('ends where it is told to, for a run that goes on after others were added', async () => {
+    await fill(5);
+    const { lastTurn, messages } = await sessions.window(ALICE, 's', 2, 3);
+    expect([lastTurn, questions(messages)]).toEqual([3, ['question 2', 'question 3']]);
+  });
+
+  it('of no turns has no messages, but knows the last turn', async () => {
+    await fill(3);
+    expect(await sessions.window(ALICE, 's', 0)).toEqual({ lastTurn: 3, messages: [] });
+    expect(await sessions.window(ALICE, 's', 0, 2)).toEqual({ lastTurn: 2, messages: [] });
+    expect(await sessions.window(ALICE, 's', 5, 0)).toEqual({ lastTurn: 0, messages: [] });
+  });
+
+  it('of another tenant is empty', async () => {
+    await fill(1);
+    expect(await sessions.window(EVE, 's', 20)).toEqual({ lastTurn: 0, messages: [] });
+  });
+});
+
+describe('a turn', () => {
+  it('enters whole, and is counted', async () => {
+    await fill(2);
+    expect(await sessions.get(ALICE, 's')).toMatchObject({ owner: 'alice', lastTurn: 2, messageCount: 8 });
+    expect(await sessions.turns(ALICE, 's', 0, 10)).toMatchObject([
+      { turn: 1, ...turn(1) },
+      { turn: 2, ...turn(2) },
+    ]);
+  });
+
+  it('comes back byte for byte', async () => {
+    await begin();
+    const content = 'NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end';
+    const messages: Message[] = [{ role: 'user', content }];
+    await append(0, turn(1, { messages }));
+    const [stored] = await sessions.turns(ALICE, 's', 0, 1);
+    expect(stored!.messages).toEqual(messages);
+  });
+
+  it('is refused, with all that is committed beside it, when the session has moved on', async () => {
+    await fill(1);
+    const beside = sessions.beginStatement(ALICE, 'beside');
+    const late = [beside, ...sessions.turnStatements(ALICE, 's', 0, turn(2))];
+    const error = await opened.database.commit(late).catch((thrown: unknown) => thrown);
+    expect(refusalOf(error)).toBe('unique');
+    expect(refusalOf(await append(5, turn(2)).catch((thrown: unknown) => thrown))).toBe('rows');
+    expect(await sessions.get(ALICE, 's')).toMatchObject({ lastTurn: 1, messageCount: 4 });
+    expect(await sessions.turns(ALICE, 's', 0, 10)).toHaveLength(1);
+    await expect(sessions.get(ALICE, 'beside')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+
+  it('is refused when its run has one already, in whatever session', async () => {
+    await fill(1);
+    await begin('t');
+    for (const [lastTurn, id] of [
+      [1, 's'],
+      [0, 't'],
+    ] as const) {
+      const error = await append(lastTurn, turn(1), id).catch((thrown: unknown) => thrown);
+      expect(refusalOf(error)).toBe('unique');
+    }
+    expect(await sessions.get(ALICE, 't')).toMatchObject({ lastTurn: 0 });
+  });
+
+  it('needs its session to be there', async () => {
+    const error = await append(0, turn(1), 'nowhere').catch((thrown: unknown) => thrown);
+    expect(refusalOf(error)).toBe('rows');
+    expect(await opened.database.query('SELECT * FROM session_turn')).toEqual([]);
+  });
+});
+
+describe('a session', () => {
+  it('that is begun again stays as it is', async () => {
+    await fill(1);
+    await begin('s', { ...ALICE, id: 'bob' });
+    expect(await sessions.get(ALICE, 's')).toMatchObject({ owner: 'alice', lastTurn: 1 });
+  });
+
+  it('is another one in another tenant', async () => {
+    await fill(1);
+    await expect(sessions.get(EVE, 's')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await expect(sessions.turns(EVE, 's', 0, 10)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await begin('s', EVE);
+    await append(0, turn(2), 's', EVE);
+    expect(questions((await sessions.window(ALICE, 's', 9)).messages)).toEqual(['question 1']);
+    expect(questions((await sessions.window(EVE, 's', 9)).messages)).toEqual(['question 2']);
+  });
+
+  it('is read in pages of whole turns', async () => {
+    await fill(5);
+    const page = async (after: number) => (await sessions.turns(ALICE, 's', after, 2)).map((one) => one.turn);
+    expect([await page(0), await page(2), await page(4), await page(5)]).toEqual([[1, 2], [3, 4], [5], []]);
+  });
+
+  it.each(['', 'a b', 'a/b', 'ä', 'a\n', '.', 'x'.repeat(129)])('is never called %j', (id) => {
+    expect(SESSION_ID_PATTERN.test(id)).toBe(false);
+  });
+});

@@ -1,0 +1,162 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
+
+const CHAT = '/api/agent/chat';
+
+describe('bad input', () => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    jackdaw = await startJackdaw();
+  });
+  afterEach(() => expectAlive());
+  afterAll(() => jackdaw.stop());
+
+  async function expectAlive(): Promise<void> {
+    const { status, body } = await jackdaw.chat({ query: '1 + 1' });
+    expect([status, body['result']]).toEqual([200, '2']);
+  }
+
+  function expectProblem(answer: Answer, status: number, code: string): void {
+    expect([answer.status, answer.body['code']]).toEqual([status, code]);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(answer.body).toMatchObject({ type: 'about:blank', title: expect.any(String), status, code });
+    expect(String(answer.body['detail'])).toMatch(/\w+ \w+/);
+    expect(String(answer.body['detail']).length).toBeLessThan(200);
+    expect(answer.text).not.toMatch(/node_modules|\s+at .*:\d+:\d+/);
+  }
+
+  function fieldsOf(answer: Answer): string[] {
+    const errors = (answer.body['errors'] ?? []) as unknown as { field: string; message: string }[];
+    for (const { message } of errors) expect(message).toMatch(/\w/);
+    return [...new Set(errors.map(({ field }) => field))];
+  }
+
+  it.each<[string, unknown, string]>([
+    ['no query', {}, 'query'],
+    ['an empty query', { query: '' }, 'query'],
+    ['a blank query', { query: ' \n\t ' }, 'query'],
+    ['a query that is null', { query: null }, 'query'],
+    ['a query that is a number', { query: 7 }, 'query'],
+    ['a query that is a list', { query: ['x'] }, 'query'],
+    ['an unknown field', { query: 'x', userQuery: 'y' }, 'userQuery'],
+    ['a field in snake case', { query: 'x', session_id: 'y' }, 'session_id'],
+    ['a session id that is a number', { query: 'x', sessionId: 7 }, 'sessionId'],
+    ['a session id that is a list', { query: 'x', sessionId: ['abc'] }, 'sessionId'],
+    ['an agent that is a number', { query: 'x', agent: 7 }, 'agent'],
+    ['a flag that is a text', { query: 'x', includeDetails: 'yes' }, 'includeDetails'],
+    ['a flag that is a number', { query: 'x', cancelOnDisconnect: 1 }, 'cancelOnDisconnect'],
+  ])('is refused with 400: %s', async (_case, body, field) => {
+    const answer = await jackdaw.chat(body);
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    expect(fieldsOf(answer)).toEqual([field]);
+    expect(answer.body['detail']).toContain(field);
+  });
+
+  it('is refused in the same way before a stream begins', async () => {
+    const answer = await jackdaw.post('/api/agent/chat/stream', { query: '', sesionId: 'x' });
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    expect(fieldsOf(answer).toSorted()).toEqual(['query', 'sesionId']);
+  });
+
+  it.each<[string, string, string]>([
+    ['`__proto__`', '{"query":"x","__proto__":{"isAdmin":true}}', '__proto__'],
+    ['`__proto__` inside', '{"query":"x","a":{"b":[{"c":1},{"__proto__":{}}]}}', 'a.b[1].__proto__'],
+    ['`__proto__` with escapes', String.raw`{"query":"x","a":{"\u005f_proto_\u005F":1}}`, 'a.__proto__'],
+  ])('is refused with 400 naming the place: %s', async (_case, text, field) => {
+    const answer = await jackdaw.post(CHAT, text);
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    expect(fieldsOf(answer)).toEqual([field]);
+    expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+  });
+
+  it('changes nothing: a `constructor` or another name that every object has', async () => {
+    const inherited = { constructor: { prototype: { isAdmin: true } }, toString: 'x', hasOwnProperty: 1 };
+    expect((await jackdaw.chat({ query: '1 + 2', ...inherited })).body['result']).toBe('3');
+    expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+  });
+
+  it.each<[string, string]>([
+    ['half a body', '{"query":"x"'],
+    ['two bodies', '{"query":"x"}{"query":"y"}'],
+    ['no JSON', 'query=x'],
+    ['only white space', '  '],
+    ['200,000 lists in each other', `{"query":${'['.repeat(200_000)}${']'.repeat(200_000)}}`],
+    ['200,000 objects in each other', `${'{"query":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['200,000 opened lists', '['.repeat(200_000)],
+  ])('is refused as malformed: %s', async (_case, text) => {
+    expectProblem(await jackdaw.post(CHAT, text), 400, 'MALFORMED_JSON');
+  });
+
+  it.each<[string, string]>([
+    ['a list', '[]'],
+    ['a list of questions', '[{"query":"x"}]'],
+    ['null', 'null'],
+    ['a text', '"x"'],
+    ['a number', '1'],
+    ['nothing, as JSON', ''],
+  ])('is refused with 400 where an object should be: %s', async (_case, text) => {
+    const answer = await jackdaw.post(CHAT, text);
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    expect(answer.body['detail']).toMatch(/object|query/);
+  });
+
+  it('is refused with 400: no body at all', async () => {
+    expectProblem(await jackdaw.post(CHAT), 400, 'VALIDATION_FAILED');
+  });
+
+  it('is refused with 413 over 1 MB, and fits below', async () => {
+    const envelope = JSON.stringify({ query: '' }).length;
+    const fits = 'x'.repeat(1024 * 1024 - envelope);
+    expect((await jackdaw.chat({ query: fits })).status).toBe(200);
+    expectProblem(await jackdaw.chat({ query: `${fits}x` }), 413, 'PAYLOAD_TOO_LARGE');
+  });
+
+  it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'is refused with 415: %s',
+    async (type) => {
+      const answer = await jackdaw.post(CHAT, '{"query":"x"}', { 'content-type': type });
+      expectProblem(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
+      expect(answer.body['detail']).toContain('application/json');
+    },
+  );
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/api'],
+    ['GET', '/api/nothing'],
+    ['GET', CHAT],
+    ['DELETE', '/api/sessions/x'],
+  ])('is 404: %s %s', async (method, path) => {
+    expectProblem(await jackdaw.send(path, { method }), 404, 'NOT_FOUND');
+  });
+
+  it('is 404: an id that is longer than any', async () => {
+    expectProblem(await jackdaw.get(`/api/runs/${'x'.repeat(5000)}`), 404, 'NOT_FOUND');
+  });
+
+  it('is 404 with what there is: an unknown agent', async () => {
+    const answer = await jackdaw.chat({ query: 'x', agent: 'nobody' });
+    expectProblem(answer, 404, 'AGENT_NOT_FOUND');
+    expect(answer.body['detail']).toBe('There is no agent "nobody"; there is: default.');
+  });
+
+  it('is 404: an unknown run', async () => {
+    for (const answer of [
+      await jackdaw.get('/api/runs/nobody'),
+      await jackdaw.get('/api/runs/nobody/events'),
+      await jackdaw.post('/api/runs/nobody/cancel'),
+    ]) {
+      expectProblem(answer, 404, 'RUN_NOT_FOUND');
+    }
+  });
+
+  it('is refused with 400: a path that is no text, a place that is no number', async () => {
+    expectProblem(await jackdaw.get('/api/runs/%E0%A4%A'), 400, 'VALIDATION_FAILED');
+    const { body } = await jackdaw.chat({ query: '1 + 1' });
+    for (const place of ['x', '-1', '1.5', '9'.repeat(20)]) {
+      const answer = await jackdaw.get(`/api/runs/${String(body['run_id'])}/events`, { 'last-event-id': place });
+      expectProblem(answer, 400, 'VALIDATION_FAILED');
+      expect(fieldsOf(answer)).toEqual(['Last-Event-ID']);
+    }
+  });
+});

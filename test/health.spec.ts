@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../src/persistence/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+
+describe('health', () => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    jackdaw = await startJackdaw({ llm, env: { LLM_MODEL: 'gpt-test' } });
+  });
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  it('says that the process lives', async () => {
+    const { status, body } = await jackdaw.get('/api/health/live');
+    expect([status, body]).toEqual([200, { status: 'ok' }]);
+  });
+
+  it('says that it is ready', async () => {
+    const { status, body } = await jackdaw.get('/api/health/ready');
+    expect([status, body]).toMatchObject([200, { status: 'ok', details: { database: { status: 'up' } } }]);
+  });
+
+  it('names the model and the tools of the agent, and asks no model for it', async () => {
+    const { status, body } = await jackdaw.get('/api/agent/health');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: 'ok',
+      details: {
+        model: { status: 'up', provider: 'openai', name: 'gpt-test' },
+        database: { status: 'up' },
+        tools: { status: 'up', count: 2, names: ['calculator', 'get_timestamp'] },
+      },
+    });
+    expect(llm.requests).toHaveLength(0);
+  });
+
+  it('is 503 when the database does not answer, and says which part is down', async () => {
+    const database = jackdaw.app.get(Database, { strict: false });
+    const ping = database.ping.bind(database);
+    database.ping = () => Promise.reject(new Error('disk I/O error'));
+    try {
+      for (const path of ['/api/agent/health', '/api/health/ready']) {
+        const { status, body, text } = await jackdaw.get(path);
+        expect([path, status, body]).toMatchObject([path, 503, { error: { database: { status: 'down' } } }]);
+        expect(text).not.toContain('node_modules');
+      }
+      expect((await jackdaw.get('/api/health/live')).status).toBe(200);
+    } finally {
+      database.ping = ping;
+    }
+    expect((await jackdaw.get('/api/health/ready')).status).toBe(200);
+  });
+});
+
+describe('a shutdown', () => {
+  it('is told by readiness at once, while what runs may end, and takes no new run', async () => {
+    const llm = await FakeLlm.start();
+    const jackdaw = await startJackdaw({ llm, env: { SHUTDOWN_TIMEOUT_MS: '9000' } });
+    const reply = Promise.withResolvers<void>();
+    llm.reply({ gate: reply.promise, text: 'in time' });
+    const running = jackdaw.chat({ query: 'hold on' });
+    await llm.waitForRequest();
+
+    const stopped = jackdaw.stop();
+    const ready = await jackdaw.get('/api/health/ready');
+    expect([ready.status, ready.body]).toMatchObject([503, { error: { server: { status: 'down' } } }]);
+    expect((await jackdaw.get('/api/health/live')).status).toBe(200);
+    const refused = await jackdaw.chat({ query: 'me too' });
+    expect([refused.status, refused.body['code']]).toEqual([503, 'SHUTTING_DOWN']);
+
+    reply.resolve();
+    const { status, body } = await running;
+    expect([status, body['result']]).toEqual([200, 'in time']);
+    await stopped;
+    await llm.close();
+  });
+});

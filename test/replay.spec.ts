@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { Message } from '../src/llm/index.js';
+import { Database, type SqlValue, type Statement } from '../src/persistence/index.js';
+import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
+import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
+import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
+import type { RunContext, RunOutcome } from '../src/run/index.js';
+import { endsStream } from '../src/run/run-event.types.js';
+import { ToolExecutor, type Tool, type ToolEffect } from '../src/tool/index.js';
+import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+
+/** When a process dies: with its `commits`-th commit, before or after the disk has it. */
+interface Death {
+  readonly commits: number;
+  readonly isDurable: boolean;
+}
+
+/** A process as the database sees it: alive for some commits, then gone without a word. */
+class MortalDatabase extends Database {
+  isDead = false;
+  readonly died: Promise<void>;
+  private die: () => void;
+  private commits = 0;
+  private readonly grave = Promise.withResolvers<never>();
+
+  constructor(
+    private readonly real: Database,
+    private readonly death: Death | undefined,
+  ) {
+    super();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.died = promise;
+    this.die = resolve;
+    this.grave.promise.catch(() => undefined);
+  }
+  /** What nothing comes back from. */
+  get silence(): Promise<never> {
+    return this.grave.promise;
+  }
+  /** Lets go of whatever still waits for an answer of the dead. */
+  bury(): void {
+    this.isDead = true;
+    this.grave.reject(new Error('dead'));
+  }
+  async commit(batch: readonly Statement[]): Promise<void> {
+    if (this.isDead) return this.silence;
+    if (this.commits++ !== this.death?.commits) return this.real.commit(batch);
+    this.isDead = true;
+    if (this.death.isDurable) await this.real.commit(batch);
+    this.die();
+    return this.silence;
+  }
+  query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+    return this.isDead ? this.silence : this.real.query(sql, params);
+  }
+  insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
+    return this.real.insertIgnore(table, row);
+  }
+  ping(): Promise<void> {
+    return this.real.ping();
+  }
+}
+
+type Plan = readonly (readonly ToolEffect[])[];
+
+/** Everything that happened to the world outside, over all processes. */
+class World {
+  readonly executed: string[] = [];
+  readonly asked: number[] = [];
+  messages: readonly Message[] | null = null;
+
+  constructor(private readonly plan: Plan) {}
+
+  /** Executes the plan: in each iteration the tools of these effects, then an answer. */
+  async execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
+    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), new ToolExecutor());
+    const model = new ScriptedChatModel(
+      Array.from({ length: this.plan.length + 1 }, () => async ({ messages }: { messages: readonly Message[] }) => {
+        if (process.isDead) return process.silence;
+        const iteration = messages.filter(({ role }) => role === 'assistant').length;
+        this.asked.push(iteration);
+        const effects = this.plan[iteration];
+        if (!effects) return says('the end');
+        return calls(...effects.map((effect, i) => [effect, { call: `${iteration}:${i}` }] as const));
+      }),
+    );
+    const outcome = await engine.run(
+      {
+        instructions: '',
+        history: [],
+        input: { role: 'user', content: 'go' },
+        model,
+        protocol: 'native',
+        tools: (['read', 'idempotent', 'once'] as const).map((effect) => this.tool(effect, process)),
+        limits: { maxIterations: 10, maxResultBytes: 1000 },
+        isStreaming: false,
+      },
+      context,
+    );
+    if (outcome.kind === 'waiting') return outcome;
+    this.messages = outcome.messages;
+    return completed(context.runId);
+  }
+
+  private tool(effect: ToolEffect, process: MortalDatabase): Tool {
+    return {
+      definition: { name: effect, description: effect, inputSchema: { type: 'object' } },
+      metadata: { effect, source: effect },
+      validate: (value) => ({ valid: true, value }),
+      invoke: async (input) => {
+        if (process.isDead) return process.silence;
+        const { call } = input as { call: string };
+        this.executed.push(`${effect} ${call}`);
+        return `did ${call}`;
+      },
+    };
+  }
+}
+
+const plans: fc.Arbitrary<Plan> = fc.array(
+  fc.array(fc.constantFrom<ToolEffect[]>('read', 'idempotent', 'once'), { minLength: 1, maxLength: 3 }),
+  { maxLength: 3 },
+);
+const deaths = fc.array(fc.record({ commits: fc.nat(8), isDurable: fc.boolean() }), { maxLength: 3 });
+
+describe('a run whose process dies, again and again', () => {
+  let opened: OpenDatabase;
+  let count = 0;
+  beforeAll(async () => {
+    opened = await openDatabase();
+  });
+  const processes: MortalDatabase[] = [];
+  afterAll(async () => {
+    for (const process of processes) process.bury();
+    await opened.close();
+  });
+
+  /** Lets one process after the other go on with the run until one of them comes to its end. */
+  async function live(plan: Plan, all: readonly Death[]): Promise<{ world: World; id: string; lives: number }> {
+    const world = new World(plan);
+    const id = `run-${count++}`;
+    for (let lives = 0; ; lives++) {
+      const mortal = new MortalDatabase(opened.database, all[lives]);
+      processes.push(mortal);
+      const host = new RunHost(mortal);
+      host.scripts.set(id, (context) => world.execute(context, mortal));
+      const ended = new Promise<void>((resolve) => {
+        host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
+      });
+      const isThere = (await opened.database.query('SELECT id FROM run WHERE id = ?', [id])).length > 0;
+      if (isThere) await Promise.race([host.dispatcher.onApplicationBootstrap(), mortal.died]);
+      else void host.runs.start(aRun(id)).catch(() => undefined);
+      await Promise.race([ended, mortal.died]);
+      if (!mortal.isDead) return { world, id, lives };
+      // Dead with the commit of its end: there is nothing to go on with.
+      const status = (await opened.database.query<{ status: string }>('SELECT status FROM run WHERE id = ?', [id]))[0]
+        ?.status;
+      if (status === 'completed' || status === 'waiting') return { world, id, lives };
+    }
+  }
+
+  it('ends as if it had lived: nothing that was finished is repeated, and nothing once happens twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(plans, deaths, async (plan, all) => {
+        const { world, id, lives } = await live(plan, all);
+        const host = new RunHost(opened.database);
+        const run = (await host.journal.find(id))!;
+        const events = await host.events(id);
+        expect(events.map(({ n }) => n)).toEqual(events.map((_, i) => i + 1));
+        expectOnce(world.executed.filter((what) => what.startsWith('once')));
+        for (const times of tally(world.executed).values()) expect(times).toBeLessThanOrEqual(lives + 1);
+        for (const times of tally(world.asked).values()) expect(times).toBeLessThanOrEqual(lives + 1);
+        expectOnce(events.flatMap(({ event }) => (event.type === 'message.completed' ? [event.iteration] : [])));
+        expectOnce(
+          events.flatMap(({ event }) =>
+            event.type === 'tool.completed' ? [`${event.iteration} ${event.call_id}`] : [],
+          ),
+        );
+        expectOnce((await host.journal.steps(id)).map(({ name }) => name));
+        const mayWait = lives > 0 && plan.flat().includes('once');
+        expect(mayWait ? ['completed', 'waiting'] : ['completed']).toContain(run.status);
+        if (run.status === 'waiting') return;
+        expect(world.messages).toEqual((await live(plan, [])).world.messages);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function tally<T>(all: readonly T[]): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return counts;
+}
+
+function expectOnce(all: readonly (string | number)[]): void {
+  expect(all).toEqual([...new Set(all)]);
+}

@@ -1,0 +1,35 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Database, type SqlValue, type Statement } from '../../src/persistence/index.js';
+
+/** A database somewhere else: every query takes turns of the event loop to go there and to come back. */
+export class DistantDatabase extends Database {
+  delays: readonly number[] = [];
+  private asked = 0;
+
+  constructor(private readonly near: Database) {
+    super();
+  }
+  commit(batch: readonly Statement[]): Promise<void> {
+    return this.near.commit(batch);
+  }
+  async query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
+    await turns(this.delay());
+    const rows = await this.near.query<Row>(sql, params);
+    await turns(this.delay());
+    return rows;
+  }
+  insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
+    return this.near.insertIgnore(table, row);
+  }
+  ping(): Promise<void> {
+    return this.near.ping();
+  }
+  private delay(): number {
+    return this.delays[this.asked++ % this.delays.length] ?? 0;
+  }
+}
+
+/** Waits for turns of the event loop. */
+export async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await nextTurn();
+}

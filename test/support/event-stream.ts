@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { RunEvent } from '../../src/run/index.js';
+
+export interface SseEvent {
+  /** The event's place; `null` for a live one. */
+  readonly id: number | null;
+  readonly event: string;
+  readonly data: RunEvent & Record<string, unknown>;
+}
+
+export interface StreamRequest {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** A client of server-sent events on a connection of its own, which can read, wait, pause and go away. */
+export class EventStream {
+  readonly events: SseEvent[] = [];
+  hasEnded = false;
+  private text = '';
+  private readonly waiters = new Set<() => void>();
+
+  private constructor(
+    private readonly outgoing: ClientRequest,
+    private readonly incoming: IncomingMessage,
+  ) {
+    incoming.setEncoding('utf8');
+    incoming.on('data', (piece: string) => this.change(() => this.take(piece)));
+    incoming.on('error', () => undefined);
+    incoming.on('close', () => this.change(() => (this.hasEnded = true)));
+  }
+
+  static async open(url: string, { method = 'GET', headers = {}, body }: StreamRequest = {}): Promise<EventStream> {
+    const outgoing = request(url, { method, agent: false, headers });
+    outgoing.on('error', () => undefined);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return new EventStream(outgoing, incoming);
+  }
+
+  get status(): number {
+    return this.incoming.statusCode ?? 0;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.incoming.headers;
+  }
+
+  /** What came before the stream's end that is no event: the body of a refusal. */
+  get rest(): string {
+    return this.text;
+  }
+
+  /** Waits for an event of the type. Throws when the stream ends without one. */
+  async waitFor(type: RunEvent['type'], count = 1): Promise<SseEvent> {
+    const found = () => this.events.filter(({ event }) => event === type)[count - 1];
+    await this.waitUntil(() => found() !== undefined || this.hasEnded);
+    const event = found();
+    if (!event) throw new Error(`The stream ended without ${type}: ${this.types().join(' ')}`);
+    return event;
+  }
+
+  /** Everything, to the stream's end. */
+  async all(): Promise<SseEvent[]> {
+    await this.waitUntil(() => this.hasEnded);
+    return this.events;
+  }
+
+  types(): string[] {
+    return this.events.map(({ event }) => event);
+  }
+
+  /** The text of the deltas so far. */
+  deltas(): string {
+    return this.events.map(({ data }) => (data.type === 'message.delta' ? data.text : '')).join('');
+  }
+
+  pause(): void {
+    this.incoming.pause();
+  }
+
+  resume(): void {
+    this.incoming.resume();
+  }
+
+  /** Goes away without a word. */
+  leave(): void {
+    this.outgoing.destroy();
+  }
+
+  private take(piece: string): void {
+    const blocks = (this.text + piece).split('\n\n');
+    this.text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const event = parseBlock(block);
+      if (event) this.events.push(event);
+    }
+  }
+
+  private change(happen: () => void): void {
+    happen();
+    for (const check of this.waiters) check();
+  }
+
+  private waitUntil(isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const check = () => {
+        if (!isTrue()) return;
+        this.waiters.delete(check);
+        resolve();
+      };
+      this.waiters.add(check);
+      check();
+    });
+  }
+}
+
+/** A block of lines as an event; `null` for one of comments only. */
+function parseBlock(block: string): SseEvent | null {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(': ');
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
+  }
+  const event = fields.get('event');
+  if (event === undefined) return null;
+  const id = fields.get('id');
+  return {
+    id: id === undefined ? null : Number(id),
+    event,
+    data: JSON.parse(fields.get('data') ?? '') as SseEvent['data'],
+  };
+}

@@ -1,0 +1,105 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+type Env = Readonly<Record<string, string>>;
+type Lock = new (path: string, options: { timeout: number }) => { exec(sql: string): void; close(): void };
+
+const BUILD_TIMEOUT_MS = 120_000;
+const running = new Set<ServerProcess>();
+process.on('exit', () => {
+  for (const server of running) void server.kill();
+});
+
+/** Compiles `src` if it has changed; of several test files at once, one builds and the others wait for it. */
+export function buildIfStale(): void {
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as Lock;
+  const lock = new Sqlite('node_modules/.jackdaw-build.lock', { timeout: BUILD_TIMEOUT_MS });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    const { status, stdout } = spawnSync(process.execPath, ['scripts/build.mjs', '--if-stale'], { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`The build failed:\n${stdout}`);
+  } finally {
+    lock.close();
+  }
+}
+
+/** A server in a process of its own. */
+export class ServerProcess {
+  readonly lines: string[] = [];
+  stderr = '';
+  readonly ended: Promise<ProcessEnd>;
+  private hasEnded = false;
+  private readonly waiters = new Set<() => void>();
+
+  private constructor(private readonly child: ChildProcess) {
+    running.add(this);
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    createInterface({ input: child.stdout! }).on('line', (line) => this.change(() => this.lines.push(line)));
+    this.ended = new Promise((resolve) => {
+      child.once('close', (code, signal) => {
+        running.delete(this);
+        this.change(() => (this.hasEnded = true));
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  /** Starts a script with these variables and nothing else of ours. */
+  static start(script: string, env: Env): ServerProcess {
+    const { PATH = '', HOME = '' } = process.env;
+    return new ServerProcess(
+      spawn(process.execPath, [script], {
+        env: { PATH, HOME, LOG_LEVEL: 'silent', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+  }
+
+  /** Starts the server of `crash-app.mjs` and waits until it answers. */
+  static async serve(env: Env): Promise<ServerProcess> {
+    const server = ServerProcess.start('test/support/crash-app.mjs', env);
+    await server.waitForLine('ready ');
+    return server;
+  }
+
+  get url(): string {
+    return this.lines.find((line) => line.startsWith('ready '))!.slice('ready '.length);
+  }
+
+  /** Waits for a line that begins so. Throws when the process ends without it. */
+  async waitForLine(start: string): Promise<void> {
+    const isThere = () => this.lines.some((line) => line.startsWith(start));
+    await new Promise<void>((resolve) => {
+      const check = () => {
+        if (!isThere() && !this.hasEnded) return;
+        this.waiters.delete(check);
+        resolve();
+      };
+      this.waiters.add(check);
+      check();
+    });
+    if (!isThere()) throw new Error(`The process ended without "${start}":\n${this.lines.join('\n')}\n${this.stderr}`);
+  }
+
+  /** Sends a signal, by default the one that leaves no time for anything, and waits for the end. */
+  kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<ProcessEnd> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  private change(happen: () => void): void {
+    happen();
+    for (const check of this.waiters) check();
+  }
+}
+
+/** Ends whatever a test has left running. */
+export async function killAll(): Promise<void> {
+  await Promise.all([...running].map((server) => server.kill()));
+}

@@ -1,0 +1,132 @@
+import { Logger } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import type { Principal } from '../../src/common/index.js';
+import { loadConfig, type EnvRecord } from '../../src/config/index.js';
+import { openDataSource } from '../../src/persistence/data-source.factory.js';
+import type { Database, Statement } from '../../src/persistence/index.js';
+import { SqliteDatabase } from '../../src/persistence/sqlite-database.js';
+import type { SqliteHandle } from '../../src/persistence/sqlite-handle.types.js';
+import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
+import { LocalRunBus } from '../../src/run/local/local-run-bus.js';
+import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js';
+import type { RunItem } from '../../src/run/run-item.factory.js';
+import { RunExecutor } from '../../src/run/run.executor.js';
+import { RunFollowService } from '../../src/run/run-follow.service.js';
+import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
+import { RunJournal } from '../../src/run/run-journal.js';
+import { RunService } from '../../src/run/run.service.js';
+import type { StartRun } from '../../src/run/run.types.js';
+import { PrincipalDirectory } from '../../src/security/index.js';
+import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
+
+export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
+
+/** What a run does when it is executed. */
+export type RunScript = (context: RunContext, run: RunRecord) => Promise<RunOutcome | void>;
+
+export interface OpenDatabase {
+  readonly database: SqliteDatabase;
+  readonly dataSource: DataSource;
+  close(): Promise<void>;
+}
+
+/** The whole schema in memory, or in the `DATA_DIR` of the variables. */
+export async function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
+  const source = await openDataSource(loadConfig({ env }).config, {
+    entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
+    migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
+  });
+  const { dataSource } = source;
+  const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
+  const database = new SqliteDatabase(databaseConnection);
+  const close = async () => {
+    database.flush();
+    await dataSource.destroy();
+    source.unlock();
+  };
+  return { database, dataSource, close };
+}
+
+class KeepingDirectory extends PrincipalDirectory {
+  async lookUp(principal: Principal): Promise<Principal> {
+    return principal;
+  }
+}
+
+/** Everything that runs runs in one process; a second one over the same database is what comes after a crash. */
+export class RunHost {
+  readonly bus = new LocalRunBus();
+  readonly journal: RunJournal;
+  readonly executor: RunExecutor;
+  readonly dispatcher: LocalRunDispatcher;
+  readonly runs: RunService;
+  readonly follower: RunFollowService;
+  /** What runs do, by their id; without a script a run completes at once. */
+  readonly scripts = new Map<string, RunScript>();
+  /** The ids of runs in the order in which they began to execute. */
+  readonly executed: string[] = [];
+
+  constructor(
+    readonly database: Database,
+    shutdownTimeoutMs = 0,
+  ) {
+    Logger.overrideLogger(false);
+    const handlers = new RunHandlerRegistry();
+    handlers.register({ kind: 'test', execute: (run, context) => this.execute(run, context) });
+    this.journal = new RunJournal(database);
+    this.follower = new RunFollowService(this.journal, this.bus);
+    this.executor = new RunExecutor(this.journal, this.bus, handlers, new KeepingDirectory());
+    const { config } = loadConfig({ env: { SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs) } });
+    this.dispatcher = new LocalRunDispatcher(this.journal, this.executor, this.bus, config);
+    this.runs = new RunService(this.journal, this.bus, this.dispatcher);
+  }
+
+  /** Everything that a run tells from here on. */
+  listen(runId: string): RunItem[] {
+    const items: RunItem[] = [];
+    this.bus.subscribe(runId, (item) => items.push(item));
+    return items;
+  }
+
+  async events(runId: string): Promise<RunItem[]> {
+    return this.journal.events(runId, 0);
+  }
+
+  private async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
+    this.executed.push(run.id);
+    return (await this.scripts.get(run.id)?.(context, run)) ?? completed(run.id);
+  }
+}
+
+export function aRun(id: string, sessionId: string | null = null, more: Partial<StartRun> = {}): StartRun {
+  return {
+    id,
+    principal: ALICE,
+    kind: 'test',
+    agent: 'tester',
+    sessionId,
+    loopVersion: 1,
+    definition: '{}',
+    definitionHash: 'empty',
+    input: '{}',
+    timeoutMs: 60_000,
+    ...more,
+  };
+}
+
+export function completed(runId: string, statements: readonly Statement[] = []): RunOutcome {
+  return {
+    kind: 'finished',
+    event: {
+      type: 'run.completed',
+      run_id: runId,
+      result: 'done',
+      finish_reason: 'stop',
+      is_complete: true,
+      iterations: 1,
+      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      model: 'none',
+    },
+    statements,
+  };
+}
