@@ -1,6 +1,6 @@
 // Compiles src/ into dist/. With --if-stale only when a source is newer than the last successful build.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'dist/.built';
 const INPUTS = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src'];
@@ -27,6 +27,8 @@ if (!existsSync('node_modules/typescript/bin/tsc')) {
   process.exit(1);
 }
 console.error('Building…');
+// What was deleted from src/ must not stay importable.
+rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 });

@@ -6,7 +6,7 @@ import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, Usage } from './llm/index.js';
-import type { RunEvent, RunFinishReason } from './run/index.js';
+import { RunService, type RunEvent, type RunFinishReason } from './run/index.js';
 
 export interface CreateAgentOptions {
   /** By default `default`. */
@@ -61,7 +61,10 @@ export class Agent {
     return toReply(await this.agents.chat(this.principal, { query, ...options }));
   }
 
-  /** Asks and tells what happens, message deltas included; resolves when the run has ended or waits. */
+  /**
+   * Asks and tells what happens, message deltas included; resolves when the run has ended or waits. A run that fails is
+   * told too, as `run.failed`; only what prevents it from beginning is thrown.
+   */
   async stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
     const { items } = await this.agents.stream(this.principal, { query, ...options }, new AbortController().signal);
     for await (const { event } of items) callback(event);
@@ -82,6 +85,7 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
     logger: options.logger ?? ['warn', 'error'],
     abortOnError: false,
   });
+  await context.get(RunService, { strict: false }).recover();
   return new Agent(context, options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] });
 }
 
@@ -89,6 +93,7 @@ function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
   const { env = {}, name, instructions, limits, chatModel, tools = [], builtinTools = false } = options;
   return {
     config: env,
+    recovery: 'manual',
     builtinTools,
     tools,
     ...(chatModel && { chatModel }),

@@ -1,10 +1,21 @@
-import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import {
+  Inject,
+  Module,
+  type DynamicModule,
+  type OnApplicationBootstrap,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
+import { LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
-import { RUN_ENTITIES, RUN_MIGRATIONS } from './run/index.js';
-import { SESSION_ENTITIES, SESSION_MIGRATIONS } from './session/index.js';
-import { BuiltinToolModule } from './tool/index.js';
+import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
+import { SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
+import { BuiltinToolModule, ToolModule } from './tool/index.js';
+
+/** What an application may inject from. */
+const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
 export interface JackdawOptions extends AgentModuleOptions {
   /** A configuration of one's own, or variables that win over the environment. */
@@ -13,12 +24,22 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly builtinTools?: boolean;
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
+  /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
+  readonly recovery?: 'at-start' | 'manual';
 }
+
+const RECOVERY = Symbol('RECOVERY');
 
 /** All of Jackdaw but its HTTP side. */
 @Module({})
-export class JackdawModule {
-  static forRoot({ config, builtinTools = true, tools = [], ...agents }: JackdawOptions = {}): DynamicModule {
+export class JackdawModule implements OnApplicationBootstrap {
+  constructor(
+    private readonly runs: RunService,
+    @Inject(RECOVERY) private readonly recovery: JackdawOptions['recovery'],
+  ) {}
+
+  static forRoot(options: JackdawOptions = {}): DynamicModule {
+    const { config, builtinTools = true, tools = [], recovery = 'at-start', ...agents } = options;
     return {
       module: JackdawModule,
       imports: [
@@ -28,10 +49,17 @@ export class JackdawModule {
           migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
         }),
         AgentModule.forRoot(agents),
+        ...SHARED,
         ...(builtinTools ? [BuiltinToolModule] : []),
       ],
-      providers: tools.map(toProvider),
+      providers: [...tools.map(toProvider), { provide: RECOVERY, useValue: recovery }],
+      exports: [AgentModule, ...SHARED],
     };
+  }
+
+  /** A tick later, so that no other module's start comes after the first tool call. */
+  onApplicationBootstrap(): void {
+    if (this.recovery === 'at-start') setImmediate(() => void this.runs.recover());
   }
 }
 

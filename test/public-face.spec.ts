@@ -12,6 +12,7 @@ describe('the public face', () => {
       'JackdawModule',
       'ModelFactory',
       'ModelRegistry',
+      'PromptBuilder',
       'RunService',
       'SessionService',
       'Tool',

@@ -150,7 +150,7 @@ describe('a run whose process dies, again and again', () => {
         host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
       });
       const isThere = (await opened.database.query('SELECT id FROM run WHERE id = ?', [id])).length > 0;
-      if (isThere) await Promise.race([host.dispatcher.onApplicationBootstrap(), mortal.died]);
+      if (isThere) await Promise.race([host.dispatcher.recover(), mortal.died]);
       else void host.runs.start(aRun(id)).catch(() => undefined);
       await Promise.race([ended, mortal.died]);
       if (!mortal.isDead) return { world, id, lives };

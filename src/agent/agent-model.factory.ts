@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { AppConfig } from '../config/index.js';
+import { AppConfig, type ProviderAccess } from '../config/index.js';
 import { ChatModel, ModelRegistry } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 
@@ -26,14 +26,13 @@ export class AgentModelFactory {
 
   private make({ provider, name }: AgentDefinition['model']): ChatModel {
     const { llm } = this.config;
-    // A key and an address are the configured provider's alone.
-    const { apiKey, baseUrl } = provider === llm.provider ? llm : {};
+    // A provider of an application's own is not among them, and knows its key itself.
+    const access: Partial<Record<string, ProviderAccess>> = llm.access;
     return this.registry.create({
       provider,
       timeoutMs: llm.timeoutMs,
       ...(name !== undefined && { model: name }),
-      ...(apiKey !== undefined && { apiKey }),
-      ...(baseUrl !== undefined && { baseUrl }),
+      ...access[provider],
     });
   }
 }

@@ -67,23 +67,29 @@ export class AgentService {
   }
 
   /**
-   * Asks an agent and waits for what comes of it; failed, cancelled and waiting runs are answers too.
+   * Asks an agent and waits for what comes of it; failed, cancelled and waiting runs are answers too, and so is one that
+   * stays queued because the run before it in its session waits for a person.
    * @param onStart gets the run's id as soon as it is journaled
    * @throws AppError as `start`; `SHUTTING_DOWN` when the run was handed over to the server's next start
    */
   async chat(principal: Principal, request: AgentRequest, onStart?: (runId: string) => void): Promise<RunAnswer> {
     const fold = new RunAnswerFold();
-    const { id, sessionId, done } = await this.start(principal, request, (item) => fold.apply(item));
+    let closedBy: string | null = null;
+    const { id, sessionId, done } = await this.start(principal, request, (item) => {
+      fold.apply(item);
+      if (item.event.type === 'stream.closed') closedBy = item.event.code;
+    });
     onStart?.(id);
-    if ((await done) === 'queued') {
+    const status = await done;
+    if (status === 'queued' && closedBy !== 'SESSION_BUSY') {
       throw new AppError(
         'SHUTTING_DOWN',
         `The server is shutting down; run "${id}" is kept and goes on at its next start: GET /api/runs/${id} tells.`,
         { isRetryable: false, details: { run_id: id } },
       );
     }
-    // A run that was cancelled before it began has told nobody whose it is.
-    return { ...fold.toAnswer(), run_id: id, session_id: sessionId };
+    // A run that has not begun has told nobody whose it is.
+    return { ...fold.toAnswer(), run_id: id, session_id: sessionId, status };
   }
 
   /**

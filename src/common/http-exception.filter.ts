@@ -1,4 +1,5 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { AppError } from './app.error.js';
 import { toProblem } from './problem.mapper.js';
 
 /** What we use of Fastify's reply. */
@@ -22,7 +23,8 @@ export class HttpExceptionFilter implements ExceptionFilter {
   /** For what goes wrong before there is a host. */
   answer(thrown: unknown, reply: HttpReply): void {
     const problem = toProblem(thrown);
-    if (problem.status === 500) this.logger.error({ err: thrown, code: problem.code }, problem.detail);
+    if (problem.status === 500 && !isRunFailure(thrown))
+      this.logger.error({ err: thrown, code: problem.code }, problem.detail);
     if (reply.sent) return;
     const retryAfterMs = problem['retry_after_ms'];
     if (typeof retryAfterMs === 'number') reply.header('retry-after', String(Math.ceil(retryAfterMs / 1000)));
@@ -32,4 +34,9 @@ export class HttpExceptionFilter implements ExceptionFilter {
       .header('content-type', 'application/problem+json; charset=utf-8')
       .send(JSON.stringify(problem));
   }
+}
+
+/** A failed run is logged where it fails, with its cause; here it only passes by. */
+function isRunFailure(thrown: unknown): boolean {
+  return thrown instanceof AppError && thrown.details?.['run_id'] !== undefined;
 }

@@ -2,12 +2,17 @@ import { AppError } from '../common/index.js';
 import type { RefusalReason } from './database.js';
 
 /** The error of a batch whose condition does not hold; nothing of the batch was applied. */
-export function commitRefused(reason: RefusalReason, sql: string, cause?: unknown): AppError {
+export function commitRefused(reason: RefusalReason, statement: number, sql: string, cause?: unknown): AppError {
   const what = reason === 'rows' ? 'touched other rows than it had to' : 'met a row that is already there';
   return new AppError('COMMIT_REFUSED', `The batch was refused, nothing of it was applied: "${sql}" ${what}.`, {
     cause,
-    details: { reason },
+    details: { reason, statement },
   });
+}
+
+/** Whether the batch was refused by its first statement, the one that says whose run it is. */
+export function isRefusedAtOnce(error: unknown): boolean {
+  return refusalOf(error) !== null && (error as AppError).details?.['statement'] === 0;
 }
 
 /** Why the batch was refused, or `null` when the error is another one. */

@@ -9,9 +9,9 @@ interface WaitingBatch {
 }
 
 /**
- * SQLite with group commit: batches that wait in the same turn of the event loop share one transaction (each in a
- * savepoint of its own) and so one fsync. The handle is TypeORM's own; it is never left inside a transaction, so
- * TypeORM's single statements run beside it.
+ * SQLite with group commit: batches that wait in the same turn of the event loop share one transaction and so one fsync.
+ * Only when one of them is refused is each applied in a savepoint of its own. The handle is TypeORM's; it is never left
+ * inside a transaction, so TypeORM's single statements run beside it.
  */
 export class SqliteDatabase extends Database {
   private waiting: WaitingBatch[] = [];
@@ -105,14 +105,14 @@ export class SqliteDatabase extends Database {
   }
 
   private apply(batch: readonly Statement[]): void {
-    for (const { sql, params, rows } of batch) {
+    for (const [at, { sql, params, rows }] of batch.entries()) {
       let changes: number;
       try {
         changes = this.prepare(sql).run(...params).changes;
       } catch (error) {
-        throw isUniqueViolation(error) ? commitRefused('unique', sql, error) : error;
+        throw isUniqueViolation(error) ? commitRefused('unique', at, sql, error) : error;
       }
-      if (rows !== undefined && rows !== changes) throw commitRefused('rows', sql);
+      if (rows !== undefined && rows !== changes) throw commitRefused('rows', at, sql);
     }
   }
 

@@ -7,3 +7,15 @@ const REASONS: readonly ErrorCode[] = ['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_U
 export function isGivenUp({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof AppError && REASONS.includes(reason.code);
 }
+
+/** The reason of a run whose journal could not be read or written; it is tried again. */
+export function journalUnavailable(runId: string, cause: unknown): AppError {
+  return new AppError(
+    'JOURNAL_UNAVAILABLE',
+    `The journal of run ${runId} is not available; the run goes on when it is.`,
+    {
+      cause,
+      details: { run_id: runId },
+    },
+  );
+}

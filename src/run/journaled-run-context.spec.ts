@@ -204,7 +204,8 @@ describe('the end of a run', () => {
   it('is refused whole when a statement beside it is refused', async () => {
     const { run, context } = await newRun();
     const refused = { sql: 'UPDATE run SET agent = ? WHERE id = ?', params: ['other', 'nobody'], rows: 1 };
-    await expect(context.conclude(completed(run.id, [refused]))).rejects.toMatchObject({ code: 'RUN_FENCED' });
+    await expect(context.conclude(completed(run.id, [refused]))).rejects.toMatchObject({ code: 'COMMIT_REFUSED' });
+    expect(context.signal.aborted).toBe(false);
     expect(await host.journal.find(run.id)).toMatchObject({ status: 'running' });
     expect(await stored(run.id)).toEqual(['1 run.started']);
   });

@@ -1,5 +1,6 @@
 import { AppError, type Principal } from '../common/index.js';
-import { refusalOf, type Statement } from '../persistence/index.js';
+import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
+import { journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
 import { isLive, type RunEvent } from './run-event.types.js';
 import type { RunJournal } from './run-journal.js';
@@ -146,22 +147,22 @@ export class JournaledRunContext extends RunContext {
       ]);
     } catch (cause) {
       batch.discard();
-      throw this.fenced(cause);
+      throw this.failure(cause);
     }
     batch.publish();
   }
 
-  /** A batch that could not be committed ends this execution: what it saw is not what the journal holds. */
-  private fenced(cause: unknown): AppError {
+  /**
+   * Losing the epoch, and a journal that cannot be written, end this execution. Another refusal is a fault of what was
+   * to be committed: the run can still end with it.
+   */
+  private failure(cause: unknown): unknown {
+    if (refusalOf(cause) && !isRefusedAtOnce(cause)) return cause;
     const error = refusalOf(cause)
       ? new AppError('RUN_FENCED', `Run ${this.runId} is no longer this process's to write to; it goes on elsewhere.`, {
           cause,
         })
-      : new AppError(
-          'JOURNAL_UNAVAILABLE',
-          `Run ${this.runId} could not be written to its journal; it goes on at the next start.`,
-          { cause },
-        );
+      : journalUnavailable(this.runId, cause);
     this.controller.abort(error);
     return error;
   }

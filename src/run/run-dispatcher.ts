@@ -2,6 +2,9 @@ import type { RunRecord, RunStatus } from './run.types.js';
 
 /** The port to who runs what, and where. */
 export abstract class RunDispatcher {
+  /** Goes on with every run that an earlier process left unfinished; call it once, when the application is ready. */
+  abstract recover(): Promise<void>;
+
   /**
    * Lets a run begin here; a shutdown waits until it has.
    * @throws AppError `SHUTTING_DOWN` when this process takes no more runs

@@ -18,6 +18,9 @@ export class RunHandlerRegistry {
   private readonly handlers = new Map<string, RunHandler>();
 
   register(handler: RunHandler): void {
+    if (this.handlers.has(handler.kind)) {
+      throw new AppError('INTERNAL', `Two handlers are registered for runs of kind "${handler.kind}".`);
+    }
     this.handlers.set(handler.kind, handler);
   }
 

@@ -79,6 +79,16 @@ export class RunJournal {
     return row?.at ?? null;
   }
 
+  /** Puts a run back whose execution was given up without a crash; nothing changes when it is somebody else's now. */
+  async putBack(run: RunRecord): Promise<void> {
+    await this.database.commit([
+      {
+        sql: `UPDATE run SET status = 'queued' WHERE id = ? AND epoch = ? AND status = 'running'`,
+        params: [run.id, run.epoch],
+      },
+    ]);
+  }
+
   /** One atomic batch; its first statement says whose run it is. */
   async commit(batch: readonly Statement[]): Promise<void> {
     await this.database.commit(batch);
@@ -126,12 +136,14 @@ export class RunJournal {
     return rows.map(({ n, data, created_at }) => new RunItem(n, created_at, JSON.parse(data) as RunEvent, data));
   }
 
-  /** Asks the owner to cancel; the owner does it. */
+  /** Asks the owner to cancel; the owner does it. @throws AppError `COMMIT_REFUSED` when it waits or has ended meanwhile */
   async requestCancel(run: RunRecord, now: number): Promise<void> {
     await this.database.commit([
       {
-        sql: `UPDATE run SET cancel_requested_at = ? WHERE id = ? AND cancel_requested_at IS NULL AND status IN ('queued', 'running')`,
+        sql: `UPDATE run SET cancel_requested_at = COALESCE(cancel_requested_at, ?)
+          WHERE id = ? AND status IN ('queued', 'running')`,
         params: [now, run.id],
+        rows: 1,
       },
     ]);
   }

@@ -1,7 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
 import { PrincipalDirectory } from '../security/index.js';
-import { isGivenUp } from './given-up.policy.js';
+import { isGivenUp, journalUnavailable } from './given-up.policy.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import type { RunFailed } from './run-event.types.js';
@@ -16,6 +16,11 @@ interface Execution {
   readonly done: Promise<RunStatus>;
 }
 
+/** A run that killed its process so often since its last recorded step is not tried again. */
+const MAX_CRASHES = 3;
+/** How long a run may take to let go after it was told to, in ms. */
+const LET_GO_MS = 1_000;
+
 /** Executes claimed runs in this process: loads what is recorded, watches the time, commits the end. */
 @Injectable()
 export class RunExecutor {
@@ -26,13 +31,19 @@ export class RunExecutor {
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly handlers: RunHandlerRegistry,
-    private readonly principals: PrincipalDirectory,
+    /** Without one, nobody's rights are ever revoked. */
+    @Optional() private readonly principals?: PrincipalDirectory,
   ) {}
 
-  /** @param run as this process claimed it. @returns its status when the execution ended */
-  execute(run: RunRecord): Promise<RunStatus> {
+  /**
+   * @param run as this process claimed it
+   * @param isNew whether it was begun by a request of now, so that its principal's rights are those of now
+   * @returns its status when the execution ended
+   * @throws AppError `RUN_FENCED` when it goes on elsewhere, `JOURNAL_UNAVAILABLE` when it must be tried again
+   */
+  execute(run: RunRecord, isNew: boolean): Promise<RunStatus> {
     const controller = new AbortController();
-    const done = this.supervise(run, controller);
+    const done = this.supervise(run, controller, isNew);
     this.executions.set(run.id, { controller, done });
     return done;
   }
@@ -48,65 +59,80 @@ export class RunExecutor {
 
   /** Waits up to `timeoutMs` for what runs; what does not end by then is handed over. */
   async drain(timeoutMs: number): Promise<void> {
-    if (this.executions.size === 0) return;
-    const timer = setTimeout(() => {
-      const reason = new AppError('SHUTTING_DOWN', 'The server shut down; the run goes on at its next start.', {
-        isRetryable: true,
-      });
-      for (const { controller } of this.executions.values()) controller.abort(reason);
-    }, timeoutMs);
-    await Promise.allSettled([...this.executions.values()].map(({ done }) => done));
-    clearTimeout(timer);
+    if (this.executions.size === 0 || (await this.areDone(timeoutMs))) return;
+    const reason = new AppError('SHUTTING_DOWN', 'The server shut down; the run goes on at its next start.', {
+      isRetryable: true,
+    });
+    for (const { controller } of this.executions.values()) controller.abort(reason);
+    await this.areDone(LET_GO_MS);
   }
 
-  private async supervise(run: RunRecord, controller: AbortController): Promise<RunStatus> {
+  private async areDone(timeoutMs: number): Promise<boolean> {
+    const all = Promise.allSettled([...this.executions.values()].map(({ done }) => done));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, timeoutMs, false)));
+    const isDone = await Promise.race([all.then(() => true), late]);
+    clearTimeout(timer);
+    return isDone;
+  }
+
+  private async supervise(run: RunRecord, controller: AbortController, isNew: boolean): Promise<RunStatus> {
     const timer = setTimeout(() => {
       controller.abort(new AppError('RUN_TIMEOUT', `The run took longer than its limit of ${run.timeoutMs} ms.`));
     }, run.timeoutMs);
     if (run.cancelRequestedAt !== null) controller.abort(cancelled());
+    if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
     try {
-      const principal = await this.principals.lookUp(run.principal);
-      if (!principal) controller.abort(revoked(run));
-      const context = await this.open({ ...run, principal: principal ?? run.principal }, controller);
+      const context = await this.open(run, controller, isNew);
       return await this.conclude(run, context);
+    } catch (error) {
+      this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run was given up here');
+      this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
+      throw error;
     } finally {
       clearTimeout(timer);
       this.executions.delete(run.id);
     }
   }
 
-  private async open(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
-    if (run.epoch === 1) {
+  private async open(run: RunRecord, controller: AbortController, isNew: boolean): Promise<JournaledRunContext> {
+    if (isNew)
       return new JournaledRunContext(run, this.journal, new RunOutbox(run, this.bus, 1), new Map(), controller);
+    try {
+      const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
+      if (!principal) controller.abort(revoked(run));
+      const steps = await this.journal.steps(run.id);
+      const outbox = new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id));
+      const recorded = new Map(steps.map((step) => [step.name, step]));
+      const current = { ...run, principal: principal ?? run.principal };
+      const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller);
+      if (run.epoch > 1) context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
+      return context;
+    } catch (error) {
+      throw journalUnavailable(run.id, error);
     }
-    const steps = await this.journal.steps(run.id);
-    const outbox = new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id));
-    const recorded = new Map(steps.map((step) => [step.name, step]));
-    const context = new JournaledRunContext(run, this.journal, outbox, recorded, controller);
-    context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
-    return context;
   }
 
   private async conclude(run: RunRecord, context: JournaledRunContext): Promise<RunStatus> {
     try {
-      const status = await context.conclude(await this.outcome(run, context));
+      const status = await this.commitEnd(run, context, await this.outcome(run, context));
       this.logger.log({ run_id: run.id, session_id: run.sessionId, agent: run.agent, status }, 'A run ended here');
       return status;
     } catch (error) {
-      if (hasCode(context.signal.reason, 'SHUTTING_DOWN')) return await this.handOver(run, context);
-      this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
-      this.logger.error({ err: error, run_id: run.id }, 'A run was given up here; its journal has what it did');
-      throw error;
+      if (!isHandedOver(context.signal)) throw error;
+      await context.handOver();
+      this.closeStreams(run.id, 'SHUTTING_DOWN');
+      return 'queued';
     }
   }
 
-  private async handOver(run: RunRecord, context: JournaledRunContext): Promise<RunStatus> {
+  private async commitEnd(run: RunRecord, context: JournaledRunContext, outcome: RunOutcome): Promise<RunStatus> {
     try {
-      await context.handOver();
-    } finally {
-      this.closeStreams(run.id, 'SHUTTING_DOWN');
+      return await context.conclude(outcome);
+    } catch (error) {
+      if (isGivenUp(context.signal)) throw error;
+      return await context.conclude(this.broken(run, error));
     }
-    return 'queued';
   }
 
   private async outcome(run: RunRecord, context: JournaledRunContext): Promise<RunOutcome> {
@@ -114,9 +140,14 @@ export class RunExecutor {
       return await this.handlers.get(run.kind).execute(run, context);
     } catch (error) {
       if (isGivenUp(context.signal)) throw error;
-      this.logger.error({ err: error, run_id: run.id }, 'A run broke');
-      return { kind: 'finished', event: brokenEvent(run, error), statements: [] };
+      return this.broken(run, error);
     }
+  }
+
+  /** The end of a run that its handler could not bring to one. */
+  private broken(run: RunRecord, error: unknown): RunOutcome {
+    this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run broke');
+    return { kind: 'finished', event: brokenEvent(run, error), statements: [] };
   }
 }
 
@@ -132,8 +163,15 @@ function revoked({ principal }: RunRecord): AppError {
   );
 }
 
-function hasCode(reason: unknown, code: ErrorCode): boolean {
-  return reason instanceof AppError && reason.code === code;
+function poisoned({ attempts }: RunRecord): AppError {
+  return new AppError(
+    'RUN_POISONED',
+    `The server was cut off ${attempts} times while this run did the same step; it is not tried again.`,
+  );
+}
+
+function isHandedOver({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof AppError && reason.code === 'SHUTTING_DOWN';
 }
 
 function brokenEvent(run: RunRecord, error: unknown): RunFailed {

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { PrincipalModule } from '../security/index.js';
 import { LocalRunBus } from './local/local-run-bus.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
 import { RunBus } from './run-bus.js';
@@ -11,7 +10,6 @@ import { RunJournal } from './run-journal.js';
 import { RunService } from './run.service.js';
 
 @Module({
-  imports: [PrincipalModule],
   providers: [
     RunJournal,
     RunHandlerRegistry,

@@ -61,20 +61,28 @@ export class RunService {
     return run;
   }
 
+  /** Goes on with every run that an earlier process left unfinished; call it once, when the application is ready. */
+  recover(): Promise<void> {
+    return this.dispatcher.recover();
+  }
+
   /**
    * Asks for a run to be cancelled; a run that has already ended stays as it is.
    * @throws AppError `RUN_NOT_FOUND`, `RUN_NOT_CANCELLABLE` when it has ended
    */
   async cancel(principal: Principal, id: string): Promise<RunRecord> {
-    const run = await this.get(principal, id);
-    if (!isOpen(run.status)) {
-      throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${run.status}.`, {
-        details: { run_status: run.status },
-      });
+    let run = await this.get(principal, id);
+    // A run may change its status between being read and being asked.
+    while (isOpen(run.status)) {
+      const isAsked = await this.requestCancel(run);
+      run = await this.get(principal, id);
+      if (!isAsked) continue;
+      this.bus.wake(id);
+      return run;
     }
-    await this.requestCancel(run);
-    this.bus.wake(id);
-    return this.get(principal, id);
+    throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${run.status}.`, {
+      details: { run_status: run.status },
+    });
   }
 
   private async beginInTurn(start: StartRun): Promise<Begun> {
@@ -116,15 +124,17 @@ export class RunService {
     return { done: this.dispatcher.enqueue(run) };
   }
 
-  private async requestCancel(run: RunRecord): Promise<void> {
+  /** @returns whether the run was still as it was read */
+  private async requestCancel(run: RunRecord): Promise<boolean> {
     const now = Date.now();
     try {
       if (run.status === 'waiting') await this.journal.cancelWaiting(run, now);
       else if (run.status === 'queued' && run.epoch === 0) await this.cancelQueued(run, now);
       else await this.journal.requestCancel(run, now);
+      return true;
     } catch (error) {
-      if (!refusalOf(error)) throw error;
-      await this.journal.requestCancel(run, now);
+      if (refusalOf(error)) return false;
+      throw error;
     }
   }
 

@@ -2,6 +2,5 @@
 export { CurrentPrincipal } from './current-principal.decorator.js';
 export { PrincipalDirectory } from './principal-directory.js';
 export type { PrincipalRequest } from './principal-request.types.js';
-export { PrincipalModule } from './principal.module.js';
 export { Public } from './public.decorator.js';
 export { SecurityModule } from './security.module.js';

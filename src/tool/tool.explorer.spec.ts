@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Injectable, Module, type Provider, Scope } from '@nestjs/common';
+import { Controller, Injectable, Module, type Provider, Scope, UseGuards } from '@nestjs/common';
 import type { INestApplicationContext, LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { BuiltinToolModule } from './builtin/builtin-tool.module.js';
@@ -170,6 +170,24 @@ class NamelessTools {
   nameless(): void {}
 }
 
+class DenyGuard {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+class GuardedTools {
+  @UseGuards(DenyGuard)
+  @Tool({ description })
+  guarded(): void {}
+}
+
+@UseGuards(DenyGuard)
+class GuardedClassTools {
+  @Tool({ description })
+  guarded(): void {}
+}
+
 class FirstTools {
   @Tool({ name: 'sum', description })
   one(): void {}
@@ -199,6 +217,8 @@ describe('what stops the boot', () => {
     ],
     ['what it injects', [TaintedTools, RequestTools], 'TOOL_INVALID', /TaintedTools\.tainted: .*request-scoped/],
     ['a transient provider', [TransientTools], 'TOOL_INVALID', /^TransientTools\.passing: .*transient/],
+    ['a guard on the method', [GuardedTools], 'TOOL_INVALID', /^GuardedTools\.guarded: guards are bound to it/],
+    ['a guard on the class', [GuardedClassTools], 'TOOL_INVALID', /^GuardedClassTools\.guarded: guards are bound/],
     ['a faulty tool', [NamelessTools], 'TOOL_INVALID', /^NamelessTools\.nameless: it has no description/],
     ['several', [NamelessTools, RequestTools], 'TOOL_INVALID', /2 tools are refused:\n- Nameless.*\n- Request/],
   ])('%s', async (_case, providers, code, message) => {

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { AppError, toAppError } from '../common/index.js';
+import { boundEnhancers } from './enhancer.policy.js';
 import { createMethodTool } from './method-tool.factory.js';
 import { type DeclaredTool, ToolMetadataAccessor } from './tool-metadata.accessor.js';
 import { ToolRegistry } from './tool.registry.js';
@@ -55,6 +56,13 @@ export class ToolExplorer implements OnModuleInit {
       throw new AppError(
         'TOOL_INVALID',
         `${source}: its provider is ${scope} (itself or by what it injects), and tools of such providers are not served yet: make the provider a singleton.`,
+      );
+    }
+    const enhancers = boundEnhancers(declared);
+    if (enhancers.length > 0) {
+      throw new AppError(
+        'TOOL_INVALID',
+        `${source}: ${enhancers.join(', ')} are bound to it, and they are not run for tools yet: check in the method, by its ToolContext.`,
       );
     }
     return { declared, tool: await createMethodTool(declared) };

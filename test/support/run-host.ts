@@ -9,6 +9,7 @@ import type { SqliteHandle } from '../../src/persistence/sqlite-handle.types.js'
 import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
 import { LocalRunBus } from '../../src/run/local/local-run-bus.js';
 import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js';
+import { isTerminal } from '../../src/run/run-event.types.js';
 import type { RunItem } from '../../src/run/run-item.factory.js';
 import { RunExecutor } from '../../src/run/run.executor.js';
 import { RunFollowService } from '../../src/run/run-follow.service.js';
@@ -86,6 +87,13 @@ export class RunHost {
     const items: RunItem[] = [];
     this.bus.subscribe(runId, (item) => items.push(item));
     return items;
+  }
+
+  /** Resolves with the run's end. */
+  ended(runId: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.bus.subscribe(runId, ({ event }) => isTerminal(event) && resolve());
+    });
   }
 
   async events(runId: string): Promise<RunItem[]> {

@@ -68,10 +68,15 @@ export class WireChatModel extends ChatModel {
     return client.complete(body, { signal, timeoutMs: this.settings.timeoutMs });
   }
 
-  /** Loads the SDK, which takes over 100 ms, when the first call is made. */
+  /** Loads the SDK, which takes over 100 ms, when the first call is made; a load that failed is tried again. */
   private async connect(): Promise<SdkClient> {
-    const [sdk, pool] = await Promise.all([import('./sdk.client.js'), this.http.open()]);
-    return new sdk.SdkClient(this.settings, pool);
+    try {
+      const [sdk, pool] = await Promise.all([import('./sdk.client.js'), this.http.open()]);
+      return new sdk.SdkClient(this.settings, pool);
+    } catch (error) {
+      delete this.client;
+      throw error;
+    }
   }
 
   private finish(reply: StreamReplyBuilder): ChatResult {

@@ -64,7 +64,7 @@ describe('a start after a crash', () => {
     const attempts: Record<string, number> = {};
     for (const id of ids) next.scripts.set(id, async (_context, run) => void (attempts[id] = run.attempts));
     const all = ended(next, ids);
-    await next.dispatcher.onApplicationBootstrap();
+    await next.dispatcher.recover();
     await all;
     expect(await statuses(ids)).toEqual(ids.map(() => 'completed'));
     expect(next.executed.filter((id) => id.startsWith('s'))).toEqual(['s-1', 's-2', 's-3']);
@@ -84,7 +84,7 @@ describe('a start after a crash', () => {
     await opened.database.commit([{ sql: `UPDATE run SET created_at = 1 WHERE id = 'a'`, params: [], rows: 1 }]);
     const next = newHost();
     const both = ended(next, ['a', 'b']);
-    await next.dispatcher.onApplicationBootstrap();
+    await next.dispatcher.recover();
     await both;
     expect(next.executed).toEqual(['b', 'a']);
   });
@@ -95,7 +95,7 @@ describe('a start after a crash', () => {
       await host.runs.start(aRun('a', 's'))
     ).done;
     const next = newHost();
-    await next.dispatcher.onApplicationBootstrap();
+    await next.dispatcher.recover();
     await next.dispatcher.beforeApplicationShutdown();
     expect(next.executed).toEqual([]);
     expect(await statuses(['a'])).toEqual(['waiting']);
@@ -109,7 +109,7 @@ describe('a start after a crash', () => {
     let reason: unknown;
     next.scripts.set('a', async ({ signal }) => void (reason = signal.reason));
     const end = ended(next, ['a']);
-    await next.dispatcher.onApplicationBootstrap();
+    await next.dispatcher.recover();
     await end;
     expect(reason).toMatchObject({ code: 'RUN_CANCELLED' });
   });
@@ -132,7 +132,7 @@ describe('a shutdown', () => {
     const attempts: number[] = [];
     next.scripts.set('a', async (_context, run) => void attempts.push(run.attempts));
     const both = ended(next, ['a', 'b']);
-    await next.dispatcher.onApplicationBootstrap();
+    await next.dispatcher.recover();
     await both;
     expect(next.executed).toEqual(['a', 'b']);
     expect(attempts).toEqual([0]);
@@ -170,7 +170,7 @@ describe('a shutdown', () => {
     const reasons: unknown[] = [];
     next.scripts.set('a', async ({ signal }) => void reasons.push(signal.reason));
     const end = ended(next, ['a']);
-    await Promise.all([next.dispatcher.onApplicationBootstrap(), next.runs.cancel(ALICE, 'a')]);
+    await Promise.all([next.dispatcher.recover(), next.runs.cancel(ALICE, 'a')]);
     await end;
     expect(reasons).toMatchObject([{ code: 'RUN_CANCELLED' }]);
   });

@@ -1,4 +1,4 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
@@ -10,17 +10,22 @@ import { sessionSlot } from '../run-statement.factory.js';
 import type { RunRecord, RunStatus } from '../run.types.js';
 import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
 
+/** Runs that go on at once when a start finds many. */
+const RECOVERY_CONCURRENCY = 50;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+
 /**
  * Runs everything in this process, which owns the database: a run that somebody waits for starts at once, a second
- * one in the same session queues behind it. At start it runs again whatever is queued or running; at shutdown it
+ * one in the same session queues behind it. After a start it runs again whatever is queued or running; at shutdown it
  * waits for what runs, then hands the rest over to the next start.
  */
 @Injectable()
-export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(LocalRunDispatcher.name);
-  private readonly queue = new LocalRunQueue((queued) => this.startQueued(queued));
+  private readonly queue = new LocalRunQueue((queued) => this.track(this.startQueued(queued)));
   private isClosing = false;
-  /** Runs that were let in and are being journaled. */
+  /** Runs that were let in and are being journaled or claimed. */
   private readonly admitted = new Set<Promise<unknown>>();
 
   constructor(
@@ -30,17 +35,25 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
     private readonly config: AppConfig,
   ) {
     super();
-    bus.onWake((runId) => void this.onWake(runId).catch((error: unknown) => this.logger.error(error)));
+    bus.onWake((runId) => {
+      this.onWake(runId).catch((err: unknown) => this.logger.error({ err, run_id: runId }, 'A run could not be woken'));
+    });
   }
 
-  async onApplicationBootstrap(): Promise<void> {
+  async recover(): Promise<void> {
     const runs = await this.journal.unfinished();
-    const crashed = runs.filter((run) => run.status === 'running').length;
-    if (runs.length > 0)
-      this.logger.log(`Going on with ${runs.length} unfinished runs, ${crashed} of them cut off by a crash`);
-    for (const run of runs) {
-      this.enqueue(run).catch((err: unknown) => this.logger.error({ err, run_id: run.id }, 'A run could not go on'));
-    }
+    if (runs.length === 0) return;
+    const crashed = runs.filter(({ status }) => status === 'running').length;
+    this.logger.log(`Going on with ${runs.length} unfinished runs, ${crashed} of them cut off by a crash`);
+    const rest = runs[Symbol.iterator]();
+    const worker = async () => {
+      for (const { id } of rest) await this.goOn(id);
+    };
+    for (let i = 0; i < RECOVERY_CONCURRENCY; i++) void worker();
+  }
+
+  onModuleDestroy(): void {
+    this.isClosing = true;
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -59,13 +72,7 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
         isRetryable: true,
       });
     }
-    const begun = begin();
-    this.admitted.add(begun);
-    try {
-      return await begun;
-    } finally {
-      this.admitted.delete(begun);
-    }
+    return this.track(begin());
   }
 
   isAwaited(slot: string): boolean {
@@ -73,10 +80,7 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
   }
 
   execute(run: RunRecord): Promise<RunStatus> {
-    const execution = this.executor.execute(run);
-    const slot = sessionSlot(run);
-    if (slot !== null) void this.freeAfter(execution, slot);
-    return execution;
+    return this.run(run, true);
   }
 
   enqueue(run: RunRecord): Promise<RunStatus> {
@@ -85,9 +89,21 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
     });
   }
 
-  private async freeAfter(execution: Promise<RunStatus>, slot: string): Promise<void> {
-    await execution.catch(() => undefined);
-    await this.queue.pump(slot);
+  private run(run: RunRecord, isNew: boolean): Promise<RunStatus> {
+    const execution = this.executor.execute(run, isNew);
+    void this.watch(run, execution);
+    return execution;
+  }
+
+  /** What is to be done when an execution has ended: try again, act on a cancel that came late, free the session. */
+  private async watch(run: RunRecord, execution: Promise<RunStatus>): Promise<void> {
+    try {
+      if ((await execution) === 'waiting') this.bus.wake(run.id);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') this.retry(run, FIRST_RETRY_MS);
+    }
+    const slot = sessionSlot(run);
+    if (slot !== null) await this.queue.pump(slot);
   }
 
   private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
@@ -95,14 +111,56 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
     try {
       const { run, items } = await this.journal.claim(queued.run, Date.now());
       for (const item of items) this.bus.publish(run.id, item);
-      queued.resolve(this.execute(run));
+      queued.resolve(this.run(run, false));
       return 'started';
     } catch (error) {
       const refusal = refusalOf(error);
-      if (refusal === 'unique') return 'busy';
+      if (refusal === 'unique') return this.stayQueued(queued);
       if (refusal === 'rows') queued.resolve(this.statusOf(queued.run.id));
       else queued.reject(error);
+      if (refusal === null) this.retry(queued.run, FIRST_RETRY_MS);
       return 'gone';
+    }
+  }
+
+  /** A run behind one that waits for a person stays in the queue, but nobody is kept waiting for it. */
+  private async stayQueued(queued: QueuedRun): Promise<'busy'> {
+    const holder = await this.journal.holder(sessionSlot(queued.run) ?? '');
+    if (holder?.status === 'waiting') {
+      this.executor.closeStreams(queued.run.id, 'SESSION_BUSY');
+      queued.resolve('queued');
+    }
+    return 'busy';
+  }
+
+  /** Takes a run up again that the journal holds as queued or running and that nobody executes. */
+  private async goOn(runId: string): Promise<void> {
+    try {
+      const run = await this.journal.find(runId);
+      if (run && isOpen(run.status) && run.status !== 'waiting' && !this.queue.has(runId)) await this.enqueue(run);
+    } catch {
+      // Said where it happened; it is tried again.
+    }
+  }
+
+  /** The journal could not be read or written: the run is put back, which is no crash of its own, and goes on later. */
+  private retry(run: RunRecord, delayMs: number): void {
+    const timer = setTimeout(() => {
+      if (this.isClosing) return;
+      this.journal
+        .putBack(run)
+        .then(() => this.goOn(run.id))
+        .catch(() => this.retry(run, Math.min(2 * delayMs, LAST_RETRY_MS)));
+    }, delayMs);
+    timer.unref();
+  }
+
+  private async track<T>(work: Promise<T>): Promise<T> {
+    this.admitted.add(work);
+    try {
+      return await work;
+    } finally {
+      this.admitted.delete(work);
     }
   }
 
@@ -114,8 +172,16 @@ export class LocalRunDispatcher extends RunDispatcher implements OnApplicationBo
   private async onWake(runId: string): Promise<void> {
     const run = await this.journal.find(runId);
     if (!run) return;
+    const isCancelled = run.cancelRequestedAt !== null;
     if (run.status === 'queued' && !this.queue.has(run.id)) await this.enqueue(run);
-    else if (run.status === 'running' && run.cancelRequestedAt !== null) this.executor.cancel(run.id);
+    else if (run.status === 'running' && isCancelled) this.executor.cancel(run.id);
+    else if (run.status === 'waiting' && isCancelled) await this.cancelWaiting(run);
     else if (!isOpen(run.status)) this.queue.remove(run.id)?.resolve(run.status);
+  }
+
+  /** The cancel came while the run turned to waiting. */
+  private async cancelWaiting(run: RunRecord): Promise<void> {
+    await this.journal.cancelWaiting(run, Date.now());
+    await this.goOn(run.id);
   }
 }

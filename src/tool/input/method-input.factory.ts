@@ -19,7 +19,7 @@ export async function createMethodInput(declared: DeclaredTool): Promise<InputSo
   if (typeof parameter !== 'function' || parameter === Object) {
     throw new AppError(
       'TOOL_INVALID',
-      `its first parameter is typed by an interface, a type alias or not at all, which is gone at run time: ${ADVICE} (a ToolContext is the second parameter)`,
+      `its first parameter is typed by an interface, a type alias or not at all, which is gone at run time (or the compiler writes no types: it needs "emitDecoratorMetadata"): ${ADVICE} (a ToolContext is the second parameter)`,
     );
   }
   const { createDtoInput } = await import('./dto-input.factory.js');

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
+import type { Statement } from '../../persistence/index.js';
+import { endsStream } from '../run-event.types.js';
+
+let opened: OpenDatabase;
+let host: RunHost;
+beforeEach(async () => {
+  opened = await openDatabase();
+  host = new RunHost(opened.database);
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  await host.executor.drain(0);
+  await opened.close();
+});
+
+describe('a run queued behind one that turns to waiting', () => {
+  it('keeps nobody waiting, stays queued, and goes on when that one is decided', async () => {
+    const go = Promise.withResolvers<void>();
+    let executions = 0;
+    host.scripts.set('first', async () => {
+      await go.promise;
+      return ++executions === 1 ? { kind: 'waiting', calls: [] } : undefined;
+    });
+    await host.runs.start(aRun('first', 's'));
+    const second = await host.runs.start(aRun('second', 's'));
+    const told = host.listen('second');
+    go.resolve();
+    expect(await second.done).toBe('queued');
+    expect(told.map(({ event }) => event)).toMatchObject([{ type: 'stream.closed', code: 'SESSION_BUSY' }]);
+    expect((await host.journal.find('second'))?.status).toBe('queued');
+    await expect(host.runs.start(aRun('third', 's'))).rejects.toMatchObject({
+      code: 'SESSION_BUSY',
+      details: { run_id: 'first' },
+    });
+    const end = host.ended('second');
+    await host.runs.cancel(ALICE, 'first');
+    await end;
+    expect(host.executed).toEqual(['first', 'first', 'second']);
+  });
+});
+
+describe('a cancel that comes while the run turns to waiting', () => {
+  it('is not lost', async () => {
+    let executions = 0;
+    host.scripts.set('a', async (_context, run) => {
+      if (++executions > 1) return undefined;
+      // The flag is set, and the wake-up comes too late to stop this execution.
+      await host.journal.requestCancel(run, 1);
+      return { kind: 'waiting', calls: [] };
+    });
+    const end = host.ended('a');
+    await host.runs.start(aRun('a', 's'));
+    await end;
+    expect(executions).toBe(2);
+  });
+});
+
+describe('a journal that cannot be written for a while', () => {
+  it('gives the run up for now, tells its followers, and goes on later, which is no crash', async () => {
+    const commit = opened.database.commit.bind(opened.database);
+    let isBroken = false;
+    jest
+      .spyOn(opened.database, 'commit')
+      .mockImplementation((batch: readonly Statement[]) =>
+        isBroken ? Promise.reject(new Error('disk full')) : commit(batch),
+      );
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const attempts: number[] = [];
+    host.scripts.set('a', async (context, run) => {
+      attempts.push(run.attempts);
+      isBroken = attempts.length === 1;
+      await context.step({ kind: 'model', place: '1', subject: 'm' }, async () => 'answer');
+    });
+    const told = host.listen('a');
+    const { done } = await host.runs.start(aRun('a', 's'));
+    await expect(done).rejects.toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+    expect(told.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'JOURNAL_UNAVAILABLE' });
+    const end = host.ended('a');
+    await jest.advanceTimersByTimeAsync(1_000);
+    isBroken = false;
+    await jest.advanceTimersByTimeAsync(2_000);
+    await end;
+    expect(attempts).toEqual([0, 0]);
+    expect(await host.journal.find('a')).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a run that was cut off three times in the same step', () => {
+  it('is stopped as poison', async () => {
+    let reason: unknown;
+    host.scripts.set('a', async ({ signal }) => void (reason = signal.reason));
+    await host.journal.create(aRun('a', 's'), 'running', 1);
+    await opened.database.commit([{ sql: 'UPDATE run SET attempts = 2 WHERE id = ?', params: ['a'], rows: 1 }]);
+    const end = new Promise<void>((resolve) => {
+      host.bus.subscribe('a', ({ event }) => endsStream(event) && resolve());
+    });
+    await host.runs.recover();
+    await end;
+    expect(reason).toMatchObject({ code: 'RUN_POISONED' });
+  });
+});

@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AgentService,
+  createAgent,
+  JackdawModule,
+  PromptBuilder,
+  RunService,
+  SessionService,
+  Tool,
+  ToolRegistry,
+  type Agent,
+  type RunEvent,
+} from '../src/index.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+
+const folders: string[] = [];
+const env = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'jackdaw-embedding-'));
+  folders.push(folder);
+  return { DATA_DIR: folder, LLM_PROVIDER: 'offline', API_KEYS: '' };
+};
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+class WeatherTools {
+  @Tool({ description: 'Tells the weather.', effect: 'read', paramsDescription: 'The city' })
+  weather(city: string): string {
+    return `Sunny in ${city}`;
+  }
+}
+
+describe('createAgent', () => {
+  it('answers by its tools, remembers the session, and tells what happens', async () => {
+    const model = new ScriptedChatModel([
+      calls(['weather', { input: 'Oslo' }]),
+      says('It is sunny.'),
+      says('As I said.'),
+    ]);
+    const agent = await createAgent({
+      env: env(),
+      chatModel: model,
+      tools: [new WeatherTools()],
+      instructions: 'Be brief.',
+    });
+    const first = await agent.chat('How is Oslo?');
+    expect(first).toMatchObject({ content: 'It is sunny.', finishReason: 'stop', isComplete: true, iterations: 2 });
+    const events: RunEvent[] = [];
+    await agent.stream('Sure?', (event) => events.push(event), { sessionId: first.sessionId! });
+    expect(events.map(({ type }) => type)).toContain('message.delta');
+    expect(events.at(-1)).toMatchObject({ type: 'run.completed', result: 'As I said.' });
+    expect(model.requests[2]!.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+    await agent.close();
+  });
+
+  it('throws what failed, with its code', async () => {
+    const agent = await createAgent({ env: env(), chatModel: new ScriptedChatModel([new Error('a bug')]) });
+    await expect(agent.chat('hi')).rejects.toMatchObject({
+      name: 'AppError',
+      code: 'INTERNAL',
+      details: { finish_reason: 'error' },
+    });
+    await agent.close();
+  });
+
+  it('is not held up by a model that ignores its signal: neither the time limit nor close', async () => {
+    const deaf = () => new Promise<never>(() => undefined);
+    const limits = { runTimeoutMs: 50 };
+    const timed = await createAgent({ env: env(), chatModel: new ScriptedChatModel([deaf]), limits });
+    await expect(timed.chat('hi')).rejects.toMatchObject({ code: 'RUN_TIMEOUT' });
+    await timed.close();
+    const closed: Agent = await createAgent({
+      env: { ...env(), SHUTDOWN_TIMEOUT_MS: '1' },
+      chatModel: new ScriptedChatModel([deaf]),
+    });
+    const asked = closed.chat('hi');
+    const handedOver = expect(asked).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    await closed.close();
+    await handedOver;
+  });
+
+  it('works beside a server with API keys, whose environment it shares', async () => {
+    const API_KEYS = `ci:acme:user:${'0'.repeat(64)}`;
+    const agent = await createAgent({ env: { ...env(), API_KEYS }, chatModel: new ScriptedChatModel([says('fine')]) });
+    expect((await agent.chat('hi')).content).toBe('fine');
+    await agent.close();
+  });
+});
+
+describe('an application of one’s own', () => {
+  it('injects the services, finds tools on its providers, and builds the prompt in its own way', async () => {
+    class LoudPrompts extends PromptBuilder {
+      override build(instructions: string): string {
+        return instructions.toUpperCase();
+      }
+    }
+
+    @Injectable()
+    class Host {
+      constructor(
+        readonly agents: AgentService,
+        readonly runs: RunService,
+        readonly sessions: SessionService,
+        readonly tools: ToolRegistry,
+      ) {}
+    }
+
+    const model = new ScriptedChatModel([calls(['weather', { input: 'Rome' }]), says('warm')]);
+    const options = {
+      config: env(),
+      chatModel: model,
+      promptBuilder: LoudPrompts,
+      agentChanges: { instructions: 'be loud' },
+    };
+    @Module({ imports: [JackdawModule.forRoot(options)], providers: [Host, WeatherTools] })
+    class HostModule {}
+
+    const app = await NestFactory.createApplicationContext(HostModule, { logger: false, abortOnError: false });
+    const host = app.get(Host);
+    const principal = { id: 'anna', tenant: 'acme', roles: [] };
+    const answer = await host.agents.chat(principal, { query: 'Rome?', sessionId: 'trip' });
+    expect(answer).toMatchObject({ status: 'completed', result: 'warm', session_id: 'trip' });
+    expect(await host.sessions.get(principal, 'trip')).toMatchObject({ owner: 'anna', lastTurn: 1 });
+    expect(await host.runs.get(principal, answer.run_id)).toMatchObject({ tenant: 'acme' });
+    expect(host.tools.has('weather')).toBe(true);
+    expect(model.requests[0]!.messages[0]).toEqual({ role: 'system', content: 'BE LOUD' });
+    await app.close();
+  });
+});
