@@ -5,10 +5,12 @@ import type { FastifyReply } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppOptions } from './app.module.js';
 import { BootLog } from './boot-log.wrapper.js';
-import { HttpExceptionFilter } from './common/index.js';
+import { HttpExceptionFilter, newId } from './common/index.js';
 import { AppConfig } from './config/index.js';
 import { parseJsonBody } from './json-body.parser.js';
+import { toListenFailure } from './listen-failure.error.js';
 import { mountOpenApi } from './openapi.js';
+import { RunService } from './run/index.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -21,34 +23,51 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: true,
+    // Never a client's own: its lines could then pass for another's.
+    genReqId: () => newId(),
     routerOptions: { maxParamLength: MAX_ID_LENGTH },
     frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(options), adapter, {
-    logger: new BootLog(),
-    bufferLogs: true,
-    // Only JSON is read: a page of a foreign site can post forms and plain text here without asking, but not JSON.
-    bodyParser: false,
-    abortOnError: false,
-    forceCloseConnections: true,
-  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot({ ...options, recovery: 'manual' }),
+    adapter,
+    {
+      logger: new BootLog(),
+      bufferLogs: true,
+      // Only JSON is read: a page of a foreign site can post forms and plain text here without asking, but not JSON.
+      bodyParser: false,
+      abortOnError: false,
+      forceCloseConnections: true,
+    },
+  );
+  return orClosed(app, () => setUp(app, problems));
+}
+
+/** Serves until a signal ends it. @throws AppError `CONFIG_INVALID` when the address cannot be listened on */
+export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
+  const app = await createApp(options);
+  return orClosed(app, () => listen(app));
+}
+
+function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void {
   app.useLogger(app.get(Logger));
   app.setGlobalPrefix('api');
-  app.getHttpAdapter().getInstance().removeAllContentTypeParsers();
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.removeAllContentTypeParsers();
+  fastify.addHook('onListen', () => recover(app));
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
   if (app.get(AppConfig).docs.enabled) mountOpenApi(app);
   // Nest would send itself the signal again, and the exit code would not be 0.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-  return app;
 }
 
-/** Serves until a signal ends it. */
-export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
-  const app = await createApp(options);
+async function listen(app: NestFastifyApplication): Promise<void> {
   const { http, llm } = app.get(AppConfig);
-  await app.listen(http.port, http.host);
+  await app.listen(http.port, http.host).catch((error: unknown) => {
+    throw toListenFailure(error, http);
+  });
   const logger = app.get(Logger);
   logger.log(`Jackdaw serves ${await app.getUrl()}/api/agent/chat with model provider "${llm.provider}"`, 'Bootstrap');
   if (llm.provider === 'offline') {
@@ -57,5 +76,28 @@ export async function serve(options: AppOptions = {}): Promise<NestFastifyApplic
       'Bootstrap',
     );
   }
-  return app;
+}
+
+/** Fastify passes over what a hook throws. */
+async function recover(app: NestFastifyApplication): Promise<void> {
+  try {
+    await app.get(RunService, { strict: false }).recover();
+  } catch (err) {
+    app.get(Logger).error({ err }, 'The unfinished runs cannot go on; the next start tries again', 'Bootstrap');
+  }
+}
+
+/** The application after its next step; when that fails it is closed, and its database free for the next try. */
+async function orClosed(
+  app: NestFastifyApplication,
+  step: () => void | Promise<void>,
+): Promise<NestFastifyApplication> {
+  try {
+    await step();
+    return app;
+  } catch (error) {
+    // What went wrong first is what is told.
+    await app.close().catch(() => undefined);
+    throw error;
+  }
 }

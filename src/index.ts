@@ -5,7 +5,7 @@ export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawOptions } from './jackdaw.module.js';
 export { AgentRegistry, AgentService } from './agent/index.js';
 export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
-export { AppError } from './common/index.js';
+export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
 export { ChatModel, ModelFactory, ModelRegistry } from './llm/index.js';
 export type {

@@ -24,7 +24,7 @@ const PAGE = `<!doctype html>
     <div id="swagger-ui"></div>
     <script src="docs/swagger-ui-bundle.js"></script>
     <script>
-      SwaggerUIBundle({ url: 'docs/json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: true });
+      SwaggerUIBundle({ url: 'docs/json', dom_id: '#swagger-ui', deepLinking: true });
     </script>
   </body>
 </html>

@@ -1,4 +1,4 @@
-import { ValidationPipe, type ValidationError } from '@nestjs/common';
+import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
 import { AppError } from './common/index.js';
 
 interface FieldError {
@@ -7,19 +7,45 @@ interface FieldError {
 }
 
 /** Checks what comes in over HTTP against its DTO; unknown fields are mistakes, and every mistake is told at once. */
+class RequestPipe extends ValidationPipe {
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const unknown = metadata.type === 'custom' ? [] : inheritedNames(value);
+    if (unknown.length === 0) return super.transform(value, metadata);
+    const rest = Object.entries(value as object).filter(([name]) => !unknown.includes(name));
+    const mistakes = await this.mistakesIn(Object.fromEntries(rest), metadata);
+    throw toError([...mistakes, ...unknown.map((field) => ({ field, message: notKnown(field) }))]);
+  }
+
+  private async mistakesIn(value: unknown, metadata: ArgumentMetadata): Promise<readonly FieldError[]> {
+    try {
+      await super.transform(value, metadata);
+      return [];
+    } catch (error) {
+      if (error instanceof AppError) return error.details?.['errors'] as FieldError[];
+      throw error;
+    }
+  }
+}
+
 export function createValidationPipe(): ValidationPipe {
-  return new ValidationPipe({
+  return new RequestPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
     validationError: { target: false, value: false },
-    exceptionFactory: toError,
+    exceptionFactory: (errors: ValidationError[]) => toError(errors.flatMap((error) => toFieldErrors(error, ''))),
   });
 }
 
-function toError(errors: ValidationError[]): AppError {
-  const fields = errors.flatMap((error) => toFieldErrors(error, ''));
+/** Fields that every object has: class-validator takes them for known ones, and class-transformer drops one. */
+function inheritedNames(value: unknown): string[] {
+  return typeof value === 'object' && value !== null
+    ? Object.keys(value).filter((name) => name in Object.prototype)
+    : [];
+}
+
+function toError(fields: readonly FieldError[]): AppError {
   const detail = fields.map(({ message }) => message).join('; ');
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors: fields } });
 }
@@ -31,5 +57,9 @@ function toFieldErrors({ property, constraints, children }: ValidationError, pat
 }
 
 function toMessage(field: string, message: string): string {
-  return message === `property ${field} should not exist` ? `the field "${field}" is not known` : message;
+  return message === `property ${field} should not exist` ? notKnown(field) : message;
+}
+
+function notKnown(field: string): string {
+  return `the field "${field}" is not known`;
 }

@@ -40,6 +40,10 @@ describe('bad input', () => {
     ['a query that is a list', { query: ['x'] }, 'query'],
     ['an unknown field', { query: 'x', userQuery: 'y' }, 'userQuery'],
     ['a field in snake case', { query: 'x', session_id: 'y' }, 'session_id'],
+    ['a session id that is null', { query: 'x', sessionId: null }, 'sessionId'],
+    ['an agent that is null', { query: 'x', agent: null }, 'agent'],
+    ['a flag that is null', { query: 'x', includeDetails: null }, 'includeDetails'],
+    ['another flag that is null', { query: 'x', cancelOnDisconnect: null }, 'cancelOnDisconnect'],
     ['a session id that is a number', { query: 'x', sessionId: 7 }, 'sessionId'],
     ['a session id that is a list', { query: 'x', sessionId: ['abc'] }, 'sessionId'],
     ['an agent that is a number', { query: 'x', agent: 7 }, 'agent'],
@@ -69,10 +73,21 @@ describe('bad input', () => {
     expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
   });
 
-  it('changes nothing: a `constructor` or another name that every object has', async () => {
-    const inherited = { constructor: { prototype: { isAdmin: true } }, toString: 'x', hasOwnProperty: 1 };
-    expect((await jackdaw.chat({ query: '1 + 2', ...inherited })).body['result']).toBe('3');
-    expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+  it.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf', '__defineGetter__'])(
+    'is an unknown field, though every object has it: %s',
+    async (field) => {
+      const answer = await jackdaw.chat({ query: '1 + 2', [field]: { prototype: { isAdmin: true } } });
+      expectProblem(answer, 400, 'VALIDATION_FAILED');
+      expect(fieldsOf(answer)).toEqual([field]);
+      expect(answer.body['detail']).toContain(`the field "${field}" is not known`);
+      expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+    },
+  );
+
+  it('is told with all its mistakes at once', async () => {
+    const answer = await jackdaw.chat({ query: '', constructor: 1, toString: 1, other: 1 });
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    expect(fieldsOf(answer).toSorted()).toEqual(['constructor', 'other', 'query', 'toString']);
   });
 
   it.each<[string, string]>([

@@ -9,6 +9,7 @@ describe('the public face', () => {
       'AgentService',
       'AppError',
       'ChatModel',
+      'HttpExceptionFilter',
       'JackdawModule',
       'ModelFactory',
       'ModelRegistry',

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { transform } from '@swc/core';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { FakeLlm } from './support/fake-llm.js';
+import { buildIfStale } from './support/process.js';
 
 const README = readFileSync('README.md', 'utf8');
 const SNIPPETS = [...README.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
@@ -16,7 +17,7 @@ describe('the code in the README', () => {
   let folder: string;
 
   beforeAll(async () => {
-    execFileSync(process.execPath, ['scripts/build.mjs', '--if-stale'], { stdio: 'ignore' });
+    buildIfStale();
     llm = await FakeLlm.start();
     // Inside the package, so that its own name resolves to it.
     folder = mkdtempSync(join(process.cwd(), 'dist', 'readme-'));

@@ -1,4 +1,5 @@
-import { IsBoolean, IsOptional, IsString, Matches } from 'class-validator';
+import { IsBoolean, IsString, Matches } from 'class-validator';
+import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
 /** A question to an agent. */
 export class ChatRequestDto {
@@ -11,22 +12,22 @@ export class ChatRequestDto {
   query!: string;
 
   /** The conversation it belongs to; a new one is begun when it is left out or not known yet. */
-  @IsOptional()
+  @MayBeLeftOut()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
   /** The agent that is asked; the default one when it is left out. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsString()
   agent?: string;
 
   /** Whether the answer tells its steps and tool results. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsBoolean()
   includeDetails?: boolean = false;
 
   /** Whether the run is cancelled when the client goes away. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsBoolean()
   cancelOnDisconnect?: boolean = false;
 }

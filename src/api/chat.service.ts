@@ -20,10 +20,10 @@ export class ChatService {
     private readonly streams: EventStreamService,
   ) {}
 
-  /** The answer when the run has ended, or 202 when it waits. */
+  /** The answer when the run has ended, or 202 when it waits for a person, itself or behind another run. */
   async answer(principal: Principal, body: ChatRequestDto, reply: FastifyReply): Promise<ChatAnswerDto> {
     const answer = await this.agents.chat(principal, body, (runId) => this.watch(principal, body, reply, runId));
-    reply.status(answer.status === 'waiting' ? 202 : 200);
+    reply.status(answer.status === 'waiting' || answer.status === 'queued' ? 202 : 200);
     return toChatAnswer(answer, body.includeDetails ?? false);
   }
 
@@ -32,7 +32,7 @@ export class ChatService {
     const { id, items } = await this.agents.stream(principal, body, signal);
     this.watch(principal, body, reply, id);
     reply.header('x-run-id', id);
-    await this.streams.send(reply, items, signal);
+    await this.streams.send(reply, id, items, signal);
   }
 
   /** A client that goes away cancels nothing unless it asked for that. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -14,11 +14,18 @@ const HEAD = {
 /** Writes a run's events as server-sent events on the raw reply, no faster than the client reads. */
 @Injectable()
 export class EventStreamService {
+  private readonly logger = new Logger(EventStreamService.name);
+
   /**
    * Takes the reply over and writes until the items end or the client is gone. It never throws: a fault after the
    * first byte can only end the stream, and the client comes back with its last place.
    */
-  async send(reply: FastifyReply, items: AsyncGenerator<RunItem, void>, signal: AbortSignal): Promise<void> {
+  async send(
+    reply: FastifyReply,
+    run_id: string,
+    items: AsyncGenerator<RunItem, void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     reply.hijack();
     const { raw } = reply;
     raw.on('error', () => undefined);
@@ -31,7 +38,7 @@ export class EventStreamService {
         if (signal.aborted) break;
       }
     } catch (error) {
-      reply.log.error({ err: error }, 'A stream of events broke');
+      this.logger.error({ err: error, run_id }, 'A stream of events broke');
     } finally {
       clearInterval(heartbeat);
       raw.end();

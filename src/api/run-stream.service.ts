@@ -24,7 +24,7 @@ export class RunStreamService {
     const after = toPlace(lastEventId);
     await this.runs.get(principal, runId);
     const signal = disconnectSignal(reply);
-    await this.streams.send(reply, this.follower.open(runId).items(after, signal), signal);
+    await this.streams.send(reply, runId, this.follower.open(runId).items(after, signal), signal);
   }
 }
 

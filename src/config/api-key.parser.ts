@@ -37,5 +37,14 @@ export function apiKeys() {
 }
 
 function faultBeside(entry: ApiKeyEntry, others: readonly ApiKeyEntry[]): string | undefined {
-  return others.some(({ sha256 }) => sha256 === entry.sha256) ? 'has the hash of an earlier entry' : undefined;
+  if (others.some(({ sha256 }) => sha256 === entry.sha256)) return 'has the hash of an earlier entry';
+  // A run that goes on later looks its principal up by id and tenant, and knows no key.
+  const earlier = others.find(({ id, tenant }) => id === entry.id && tenant === entry.tenant);
+  if (!earlier || hasSameRoles(earlier, entry)) return undefined;
+  return `gives the id "${entry.id}" of the tenant "${entry.tenant}" other roles than an earlier entry: give both the same, or one another id`;
+}
+
+function hasSameRoles(one: ApiKeyEntry, other: ApiKeyEntry): boolean {
+  const [roles, others] = [new Set(one.roles), new Set(other.roles)];
+  return roles.size === others.size && [...roles].every((role) => others.has(role));
 }

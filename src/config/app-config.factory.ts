@@ -1,4 +1,4 @@
-import { AppConfig } from './app-config.types.js';
+import { AppConfig, LLM_PROVIDERS } from './app-config.types.js';
 import type { EnvValues } from './env.schema.js';
 import { chosenProvider, providerAccess } from './provider.policy.js';
 
@@ -19,18 +19,21 @@ export function createAppConfig(values: EnvValues): AppConfig {
       maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
       historyTurns: values.AGENT_HISTORY_TURNS,
     },
-    docs: { enabled: values.DOCS_ENABLED },
+    // The documents stand outside the guard.
+    docs: { enabled: values.DOCS_ENABLED ?? !values.API_KEYS },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
 }
 
 function llmOf(values: EnvValues): AppConfig['llm'] {
-  const provider = chosenProvider(values);
   return {
-    provider,
+    provider: chosenProvider(values),
     protocol: values.LLM_PROTOCOL,
     timeoutMs: values.LLM_TIMEOUT_MS,
-    ...compact({ model: values.LLM_MODEL, temperature: values.LLM_TEMPERATURE, ...providerAccess(provider, values) }),
+    ...compact({ model: values.LLM_MODEL, temperature: values.LLM_TEMPERATURE }),
+    access: Object.fromEntries(
+      LLM_PROVIDERS.map((provider) => [provider, compact({ ...providerAccess(provider, values) })]),
+    ) as AppConfig['llm']['access'],
   };
 }
 

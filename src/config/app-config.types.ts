@@ -13,6 +13,12 @@ export interface ApiKeyEntry {
   readonly sha256: string;
 }
 
+/** How a provider is reached; what is left out is the provider's default. */
+export interface ProviderAccess {
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+}
+
 export interface AppConfigValues {
   readonly http: { readonly port: number; readonly host: string };
   readonly dataDir: string;
@@ -23,11 +29,11 @@ export interface AppConfigValues {
   readonly llm: {
     readonly provider: LlmProvider;
     readonly model?: string;
-    readonly apiKey?: string;
-    readonly baseUrl?: string;
     readonly protocol: 'native';
     readonly timeoutMs: number;
     readonly temperature?: number;
+    /** Of every provider, so that an agent may use another one than the default agent. */
+    readonly access: Readonly<Record<LlmProvider, ProviderAccess>>;
   };
   readonly agent: {
     readonly name: string;

@@ -24,7 +24,12 @@ describe('loadConfig', () => {
       database: {},
       auth: { apiKeys: [] },
       log: { level: 'info' },
-      llm: { provider: 'offline', protocol: 'native', timeoutMs: 30_000 },
+      llm: {
+        provider: 'offline',
+        protocol: 'native',
+        timeoutMs: 30_000,
+        access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
+      },
       agent: { name: 'default', maxIterations: 10, runTimeoutMs: 300_000, maxResultBytes: 65_536, historyTurns: 20 },
       docs: { enabled: true },
       shutdownTimeoutMs: 8000,
@@ -116,6 +121,35 @@ describe('loadConfig', () => {
       ['5', 'has the hash'],
     ]);
     expect(lines.join()).not.toMatch(/secret|aaaa/);
+  });
+
+  it('takes a second key of a principal only with the same roles, in any order', () => {
+    const other = 'b'.repeat(64);
+    const keys = (text: string) => loadConfig({ env: { API_KEYS: text } }).config.auth.apiKeys;
+    expect(keys(`ci:acme:user|admin:${HASH},ci:acme:admin|user:${other}`)).toHaveLength(2);
+    expect(keys(`ci:acme:user:${HASH},ci:other:admin:${other}`)).toHaveLength(2);
+    expect(mistakes({ API_KEYS: `ci:acme:user:${HASH},ci:acme:admin:${other}` })).toEqual([
+      expect.stringMatching(
+        /^API_KEYS: .*entry 2 gives the id "ci" of the tenant "acme" other roles than an earlier entry/,
+      ),
+    ]);
+  });
+
+  it.each([
+    ['DATA_DIR', '~/jackdaw'],
+    ['DATA_DIR', '~'],
+    ['DATABASE_URL', 'sqlite:~/x.db'],
+  ])('refuses %s=%s: outside a shell nobody expands the ~', (name, value) => {
+    expect(mistakes({ [name]: value })[0]).toMatch(/is not allowed: .*without ~/);
+  });
+
+  it.each<[EnvRecord, boolean]>([
+    [{}, true],
+    [{ API_KEYS: `ci:acme:user:${HASH}` }, false],
+    [{ API_KEYS: `ci:acme:user:${HASH}`, DOCS_ENABLED: 'true' }, true],
+    [{ DOCS_ENABLED: 'false' }, false],
+  ])('serves the documents where everybody is let in anyway, or when told so: %j', (env, enabled) => {
+    expect(loadConfig({ env }).config.docs.enabled).toBe(enabled);
   });
 
   it('warns about near-misses and about what does nothing', () => {

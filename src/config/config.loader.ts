@@ -4,9 +4,10 @@ import { AppError } from '../common/index.js';
 import { createAppConfig } from './app-config.factory.js';
 import type { AppConfig } from './app-config.types.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
-import { mistakesBetween, warningsBetween } from './env-rules.policy.js';
+import { mistakesBetween } from './env-rules.policy.js';
 import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
 import { nearMisses } from './near-miss.policy.js';
+import { providerWarnings } from './provider-warning.policy.js';
 
 export type EnvRecord = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +34,7 @@ export function loadConfig({ env, envFile = '' }: ConfigSources): LoadedConfig {
   if (mistakes.length > 0) throw configInvalid(mistakes);
   return {
     config: createAppConfig(values as EnvValues),
-    warnings: [...nearMisses(Object.keys(given)), ...warningsBetween(given)],
+    warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],
   };
 }
 

@@ -1,21 +1,13 @@
 import type { EnvName, EnvValues } from './env.schema.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { isLoopback } from './loopback.policy.js';
-import { chosenProvider, missingForProvider } from './provider.policy.js';
+import { chosenProvider, missingForProvider, strayKey } from './provider.policy.js';
 
 export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
 /** What is wrong with the variables together. `values` lacks those that are wrong by themselves. */
 export function mistakesBetween(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
   return [...hostMistakes(values, given), ...providerMistakes(values, given)];
-}
-
-/** What is allowed but does nothing. */
-export function warningsBetween(given: GivenEnv): string[] {
-  if (chosenProvider(given) !== 'offline' || given.LLM_PROVIDER) return [];
-  return (['LLM_API_KEY', 'LLM_MODEL'] as const)
-    .filter((name) => given[name])
-    .map((name) => `${name} does nothing with the offline model; set LLM_PROVIDER to say whose it is`);
 }
 
 function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
@@ -27,5 +19,7 @@ function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): 
 
 function providerMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
   const isProviderWrong = given.LLM_PROVIDER && !values.LLM_PROVIDER;
-  return isProviderWrong ? [] : missingForProvider(chosenProvider(given), given);
+  if (isProviderWrong) return [];
+  const provider = chosenProvider(given);
+  return [...missingForProvider(provider, given), ...strayKey(provider, given)];
 }

@@ -71,7 +71,7 @@ export function notServedYet(instead: string) {
   });
 }
 
-const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.].*)$/;
+const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.~].*)$/;
 
 export function databaseUrl() {
   return z.string().transform((text, context) => {
@@ -79,7 +79,7 @@ export function databaseUrl() {
     const fault = /^(postgres|postgresql|mysql|mariadb):/i.test(text) ? 'is not served yet' : 'is not allowed';
     context.addIssue({
       code: 'custom',
-      message: `${fault}: leave it out, or give a SQLite file as sqlite:./path or sqlite:///absolute/path`,
+      message: `${fault}: leave it out, or give a SQLite file as sqlite:./path or sqlite:///absolute/path, without ~`,
     });
     return z.NEVER;
   });

@@ -12,7 +12,9 @@ export const ENV_SCHEMA = z.object({
   HOST: pattern(/^\S{1,255}$/, 'a host name or an address')
     .default('127.0.0.1')
     .describe('Address to listen on; one that other machines reach needs `API_KEYS`'),
-  DATA_DIR: z.string().default('./data').describe('Folder of everything Jackdaw keeps'),
+  DATA_DIR: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
+    .default('./data')
+    .describe('Folder of everything Jackdaw keeps'),
   DATABASE_URL: databaseUrl()
     .optional()
     .meta({
@@ -40,7 +42,7 @@ export const ENV_SCHEMA = z.object({
   LLM_PROVIDER: choice(LLM_PROVIDERS, ['azure', 'anthropic'])
     .optional()
     .describe(
-      `One of ${LLM_PROVIDERS.join(', ')}. By default the one whose key or URL is set: openai, deepseek, glm, openai-compatible; else offline`,
+      `One of ${LLM_PROVIDERS.join(', ')}. By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
     ),
   LLM_MODEL: z.string().optional().describe("Model name; by default the provider's"),
   LLM_PROTOCOL: choice(['native'], ['react', 'xml', 'auto'])
@@ -54,7 +56,11 @@ export const ENV_SCHEMA = z.object({
     .string()
     .optional()
     .meta({ ...secret, description: 'Key for the chosen provider when its own variable is not set' }),
-  LLM_BASE_URL: httpUrl().optional().describe('API base URL for the chosen provider when its own variable is not set'),
+  LLM_BASE_URL: httpUrl()
+    .optional()
+    .describe(
+      'API base URL for the chosen provider when its own variable is not set; only `LLM_API_KEY` is sent there, never a provider’s own key',
+    ),
   OPENAI_API_KEY: z
     .string()
     .optional()
@@ -88,7 +94,9 @@ export const ENV_SCHEMA = z.object({
   SHUTDOWN_TIMEOUT_MS: integer(0, 9000, 'ms')
     .default(8000)
     .describe('Time that running work gets to finish at a stop, in ms; the rest goes on at the next start'),
-  DOCS_ENABLED: flag().default(true).describe('Whether `/docs` serves the OpenAPI document'),
+  DOCS_ENABLED: flag()
+    .optional()
+    .describe('Whether `/docs` serves the OpenAPI document, to everybody; by default only without `API_KEYS`'),
 });
 
 export type EnvValues = z.output<typeof ENV_SCHEMA>;

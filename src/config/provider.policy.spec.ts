@@ -3,12 +3,20 @@ import { AppError } from '../common/index.js';
 import { loadConfig, type EnvRecord } from './config.loader.js';
 
 const llm = (env: EnvRecord) => loadConfig({ env }).config.llm;
+const accessOf = (env: EnvRecord) => {
+  const { provider, access } = llm(env);
+  return access[provider];
+};
+const warnings = (env: EnvRecord) => loadConfig({ env }).warnings;
 
 describe('the chosen provider', () => {
   it.each<[string, EnvRecord]>([
     ['openai', { OPENAI_API_KEY: 'o', DEEPSEEK_API_KEY: 'd' }],
     ['deepseek', { DEEPSEEK_API_KEY: 'd', GLM_API_KEY: 'g' }],
-    ['glm', { GLM_API_KEY: 'g', LLM_BASE_URL: 'http://x/v1' }],
+    ['glm', { GLM_API_KEY: 'g', OLLAMA_BASE_URL: 'http://x/v1' }],
+    ['openai-compatible', { OPENAI_API_KEY: 'o', LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm' }],
+    ['ollama', { OLLAMA_BASE_URL: 'http://x/v1' }],
+    ['offline', { OPENAI_BASE_URL: 'http://x/v1' }],
     ['openai-compatible', { LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm' }],
     ['offline', {}],
     ['ollama', { LLM_PROVIDER: 'ollama', OPENAI_API_KEY: 'o' }],
@@ -16,19 +24,89 @@ describe('the chosen provider', () => {
     expect(llm(env).provider).toBe(provider);
   });
 
-  it('gets its own key and URL, the general ones instead, and never those of another', () => {
-    expect(llm({ LLM_PROVIDER: 'glm', GLM_API_KEY: 'g', LLM_API_KEY: 'l', GLM_BASE_URL: 'http://g/v1' })).toMatchObject(
-      {
-        apiKey: 'g',
-        baseUrl: 'http://g/v1',
-      },
-    );
-    expect(llm({ LLM_PROVIDER: 'deepseek', LLM_API_KEY: 'l', LLM_BASE_URL: 'http://l/v1' })).toMatchObject({
+  it('gets its own key and URL, and the general ones instead', () => {
+    const own = { GLM_API_KEY: 'g', GLM_BASE_URL: 'http://g/v1' };
+    expect(accessOf({ LLM_PROVIDER: 'glm', LLM_API_KEY: 'l', ...own })).toEqual({
+      apiKey: 'g',
+      baseUrl: 'http://g/v1',
+    });
+    expect(accessOf({ LLM_PROVIDER: 'deepseek', LLM_API_KEY: 'l', LLM_BASE_URL: 'http://l/v1' })).toEqual({
       apiKey: 'l',
       baseUrl: 'http://l/v1',
     });
-    expect(llm({ LLM_PROVIDER: 'ollama', OPENAI_API_KEY: 'o' })).not.toHaveProperty('apiKey');
-    expect(llm({ LLM_PROVIDER: 'offline', LLM_API_KEY: 'l' })).not.toHaveProperty('apiKey');
+    expect(accessOf({ LLM_PROVIDER: 'openai', LLM_API_KEY: 'l' })).toEqual({ apiKey: 'l' });
+    expect(accessOf({ LLM_PROVIDER: 'ollama', OPENAI_API_KEY: 'o' })).toEqual({});
+    expect(accessOf({ LLM_PROVIDER: 'offline', LLM_API_KEY: 'l' })).toEqual({});
+  });
+
+  it("never takes a provider's own key to LLM_BASE_URL", () => {
+    const gateway = { LLM_BASE_URL: 'http://gateway/v1', LLM_MODEL: 'm', OPENAI_API_KEY: 'o' };
+    expect(accessOf(gateway)).toEqual({ baseUrl: 'http://gateway/v1' });
+    expect(accessOf({ ...gateway, LLM_PROVIDER: 'openai', LLM_API_KEY: 'l' })).toEqual({
+      apiKey: 'l',
+      baseUrl: 'http://gateway/v1',
+    });
+    expect(() => llm({ ...gateway, LLM_PROVIDER: 'openai' })).toThrow(
+      /LLM_BASE_URL: "http:\/\/gateway\/v1" takes only LLM_API_KEY along.*OPENAI_BASE_URL/,
+    );
+    expect(accessOf({ ...gateway, LLM_PROVIDER: 'openai', OPENAI_BASE_URL: 'http://own/v1' })).toEqual({
+      apiKey: 'o',
+      baseUrl: 'http://own/v1',
+    });
+  });
+
+  it('is not the only one that an agent can use: each has its own key and URL, and no other has the general ones', () => {
+    const { access } = llm({
+      LLM_PROVIDER: 'openai-compatible',
+      LLM_MODEL: 'm',
+      LLM_BASE_URL: 'http://l/v1',
+      LLM_API_KEY: 'l',
+      OPENAI_API_KEY: 'o',
+      GLM_API_KEY: 'g',
+      GLM_BASE_URL: 'http://g/v1',
+      OLLAMA_BASE_URL: 'http://ollama/v1',
+    });
+    expect(access).toEqual({
+      openai: { apiKey: 'o' },
+      deepseek: {},
+      glm: { apiKey: 'g', baseUrl: 'http://g/v1' },
+      ollama: { baseUrl: 'http://ollama/v1' },
+      'openai-compatible': { apiKey: 'l', baseUrl: 'http://l/v1' },
+      offline: {},
+    });
+  });
+
+  it.each<[EnvRecord, RegExp]>([
+    [{ OPENAI_BASE_URL: 'http://x/v1' }, /^OPENAI_BASE_URL does nothing without OPENAI_API_KEY/],
+    [{ LLM_PROVIDER: 'ollama', GLM_BASE_URL: 'http://x/v1' }, /^GLM_BASE_URL does nothing without GLM_API_KEY/],
+    [
+      { LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm', OPENAI_API_KEY: 'o' },
+      /^LLM_BASE_URL makes openai-compatible the provider, although OPENAI_API_KEY is set/,
+    ],
+    [
+      { OPENAI_API_KEY: 'o', OPENAI_BASE_URL: 'http://o/v1', LLM_API_KEY: 'l' },
+      /^LLM_API_KEY does nothing: OPENAI_API_KEY is set/,
+    ],
+    [
+      {
+        LLM_PROVIDER: 'openai',
+        OPENAI_API_KEY: 'o',
+        OPENAI_BASE_URL: 'http://o/v1',
+        LLM_BASE_URL: 'http://x/v1',
+      },
+      /^LLM_BASE_URL does nothing: OPENAI_BASE_URL is set/,
+    ],
+  ])('warns of what does nothing or may surprise: %j', (env, warning) => {
+    expect(warnings(env)).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it.each<EnvRecord>([
+    { LLM_PROVIDER: 'openai', LLM_API_KEY: 'l', OPENAI_BASE_URL: 'http://x/v1' },
+    { LLM_PROVIDER: 'ollama', LLM_BASE_URL: 'http://x/v1' },
+    { OLLAMA_BASE_URL: 'http://x/v1', LLM_MODEL: 'm' },
+    { LLM_PROVIDER: 'openai-compatible', LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm', OPENAI_API_KEY: 'o' },
+  ])('is chosen without a warning: %j', (env) => {
+    expect(warnings(env)).toEqual([]);
   });
 
   it.each<[EnvRecord, RegExp]>([

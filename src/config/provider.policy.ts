@@ -1,4 +1,5 @@
 import type { LlmProvider } from './app-config.types.js';
+import { mistakeLine } from './config-invalid.error.js';
 import type { EnvName, EnvValues } from './env.schema.js';
 
 interface ProviderVariables {
@@ -7,8 +8,8 @@ interface ProviderVariables {
   readonly required: readonly EnvName[];
 }
 
-/** The variables of each provider. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what is not set. */
-const VARIABLES: Record<LlmProvider, ProviderVariables> = {
+/** The variables of each provider. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what the chosen one has not set. */
+export const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', required: ['OPENAI_API_KEY'] },
   deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'DEEPSEEK_BASE_URL', required: ['DEEPSEEK_API_KEY'] },
   glm: { key: 'GLM_API_KEY', baseUrl: 'GLM_BASE_URL', required: ['GLM_API_KEY'] },
@@ -17,25 +18,48 @@ const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   offline: { required: [] },
 };
 
-type Given = Partial<Record<EnvName, unknown>>;
+export type Given = Partial<Record<EnvName, unknown>>;
 
-/** The provider that is asked for, else the first one whose key or URL is there. */
+/** As the variables give it: what is not set is undefined. */
+interface ProviderAccess {
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string | undefined;
+}
+
+/** The provider that is asked for, else the one of `LLM_BASE_URL`, else the first one whose key or URL is there. */
 export function chosenProvider(values: Given): LlmProvider {
   if (values.LLM_PROVIDER) return values.LLM_PROVIDER as LlmProvider;
+  if (values.LLM_BASE_URL) return 'openai-compatible';
+  return firstOwn(values) ?? 'offline';
+}
+
+/** The first provider that has what it needs in variables of its own. */
+export function firstOwn(values: Given): LlmProvider | undefined {
   if (values.OPENAI_API_KEY) return 'openai';
   if (values.DEEPSEEK_API_KEY) return 'deepseek';
   if (values.GLM_API_KEY) return 'glm';
-  return values.LLM_BASE_URL ? 'openai-compatible' : 'offline';
+  return values.OLLAMA_BASE_URL ? 'ollama' : undefined;
 }
 
-/** Key and base URL of the chosen provider, and only those: another provider's key never leaves the environment. */
-export function providerAccess(provider: LlmProvider, values: EnvValues): { apiKey?: string; baseUrl?: string } {
-  if (provider === 'offline') return {};
+/**
+ * Key and base URL of a provider: its own, and for the chosen one the general ones instead. `LLM_BASE_URL` takes only
+ * `LLM_API_KEY` along: a provider's own key never goes to an address that may be anybody's.
+ */
+export function providerAccess(provider: LlmProvider, values: EnvValues): ProviderAccess {
   const { key, baseUrl } = VARIABLES[provider];
-  return {
-    apiKey: (key && values[key]) ?? values.LLM_API_KEY,
-    baseUrl: (baseUrl && values[baseUrl]) ?? values.LLM_BASE_URL,
-  };
+  const own = { apiKey: key && values[key], baseUrl: baseUrl && values[baseUrl] };
+  if (provider === 'offline' || provider !== chosenProvider(values)) return own;
+  if (values.LLM_BASE_URL && !own.baseUrl) return { apiKey: values.LLM_API_KEY, baseUrl: values.LLM_BASE_URL };
+  return { apiKey: own.apiKey ?? values.LLM_API_KEY, baseUrl: own.baseUrl };
+}
+
+/** One line for a provider's own key that would have to go to `LLM_BASE_URL`. */
+export function strayKey(provider: LlmProvider, given: Partial<Record<EnvName, string>>): string[] {
+  const { key, baseUrl } = VARIABLES[provider];
+  const { LLM_BASE_URL, LLM_API_KEY } = given;
+  if (!key || !baseUrl || !given[key] || given[baseUrl] || !LLM_BASE_URL || LLM_API_KEY) return [];
+  const fault = `takes only LLM_API_KEY along, and not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
+  return [mistakeLine('LLM_BASE_URL', LLM_BASE_URL, fault)];
 }
 
 /** One line for every variable the provider needs and does not have. */

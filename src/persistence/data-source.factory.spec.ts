@@ -81,7 +81,7 @@ describe('a second opening', () => {
 
   it('is possible after a failed one has given the lock back', async () => {
     mkdirSync(join(folder, 'jackdaw.db'));
-    await expect(open()).rejects.toThrow('unable to open');
+    await expect(open()).rejects.toThrow('it is a folder');
     rmdirSync(join(folder, 'jackdaw.db'));
     await open();
   });

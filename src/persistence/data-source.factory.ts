@@ -1,7 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
 import type { AppConfig } from '../config/index.js';
+import { toOpenFailure } from './open-failure.error.js';
+import { prepareSqliteFile } from './sqlite-file.factory.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 
@@ -18,6 +19,9 @@ export interface OpenDataSource {
 }
 
 const MEMORY = ':memory:';
+const UNLOCKED = { file: MEMORY, unlock: () => {} };
+/** How long a write waits for another process's, a shell's or a backup's; nothing else happens meanwhile. */
+const BUSY_TIMEOUT_MS = 250;
 
 /** The file of `DATABASE_URL`, by default `jackdaw.db` in the data folder. */
 export function sqliteFile(config: AppConfig): string {
@@ -27,17 +31,37 @@ export function sqliteFile(config: AppConfig): string {
 
 /**
  * Opens the database, takes its lock and brings the schema up to date.
- * @throws AppError `DATABASE_LOCKED` when another process owns the file
+ * @throws AppError `DATABASE_LOCKED` when another process owns the file, `CONFIG_INVALID` when it cannot be opened
  */
 export async function openDataSource(config: AppConfig, options: PersistenceOptions): Promise<OpenDataSource> {
-  const file = sqliteFile(config);
-  if (file !== MEMORY) await mkdir(dirname(file), { recursive: true });
-  const unlock = file === MEMORY ? () => undefined : lockSqliteFile(file);
-  const dataSource = new DataSource({
+  const name = sqliteFile(config);
+  const lock = name === MEMORY ? UNLOCKED : takeLock(name);
+  try {
+    const dataSource = createDataSource(lock.file, options);
+    await dataSource.initialize();
+    return { dataSource, unlock: lock.unlock };
+  } catch (error) {
+    lock.unlock();
+    throw toOpenFailure(name, error);
+  }
+}
+
+function takeLock(name: string): typeof UNLOCKED {
+  try {
+    const file = prepareSqliteFile(name);
+    return { file, unlock: lockSqliteFile(file) };
+  } catch (error) {
+    throw toOpenFailure(name, error);
+  }
+}
+
+function createDataSource(file: string, { entities, migrations }: PersistenceOptions): DataSource {
+  return new DataSource({
     type: 'better-sqlite3',
     database: file,
-    entities: [...options.entities],
-    migrations: [...options.migrations],
+    timeout: BUSY_TIMEOUT_MS,
+    entities: [...entities],
+    migrations: [...migrations],
     migrationsRun: true,
     prepareDatabase: (handle: SqliteHandle) => {
       handle.pragma('journal_mode = WAL');
@@ -45,11 +69,4 @@ export async function openDataSource(config: AppConfig, options: PersistenceOpti
       handle.pragma('temp_store = MEMORY');
     },
   });
-  try {
-    await dataSource.initialize();
-  } catch (error) {
-    unlock();
-    throw error;
-  }
-  return { dataSource, unlock };
 }

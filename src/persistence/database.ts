@@ -31,6 +31,9 @@ export abstract class Database {
 
   /** Resolves when the database answers. */
   abstract ping(): Promise<void>;
+
+  /** Commits what still waits; then the connection may be closed. */
+  abstract close(): Promise<void>;
 }
 
 /** An insert of one row; the SQL is the same for the same columns, so that it is prepared once. */

@@ -7,7 +7,6 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { dirname } from 'node:path';
-import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/index.js';
 import { openDataSource, sqliteFile, type OpenDataSource, type PersistenceOptions } from './data-source.factory.js';
 import { Database } from './database.js';
@@ -39,7 +38,6 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
           useFactory: (config: AppConfig) => openDataSource(config, options),
           inject: [AppConfig],
         },
-        { provide: DataSource, useFactory: (opened: OpenDataSource) => opened.dataSource, inject: [OPEN_DATA_SOURCE] },
         {
           provide: Database,
           useFactory: ({ dataSource }: OpenDataSource) =>
@@ -49,7 +47,8 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
           inject: [OPEN_DATA_SOURCE],
         },
       ],
-      exports: [DataSource, Database],
+      // TypeORM's own token stays free for the data source of an application around us.
+      exports: [Database],
     };
   }
 
@@ -65,7 +64,7 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.database instanceof SqliteDatabase) this.database.flush();
+    await this.database.close();
     await this.opened.dataSource.destroy();
     this.opened.unlock();
   }

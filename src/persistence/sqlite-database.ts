@@ -42,7 +42,11 @@ export class SqliteDatabase extends Database {
     await this.query('SELECT 1');
   }
 
-  /** Commits what still waits; then the handle may be closed. */
+  async close(): Promise<void> {
+    this.flush();
+  }
+
+  /** Commits what still waits. */
   flush(): void {
     const waiting = this.waiting;
     if (waiting.length === 0) return;

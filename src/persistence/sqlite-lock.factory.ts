@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { AppError } from '../common/index.js';
+import { makePrivateFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 
 /**
@@ -13,11 +14,13 @@ export function lockSqliteFile(file: string): () => void {
     path: string,
     options: { timeout: number },
   ) => SqliteHandle;
+  makePrivateFile(`${file}.lock`);
   const lock = new Sqlite(`${file}.lock`, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     lock.close();
+    if ((cause as { code?: unknown }).code !== 'SQLITE_BUSY') throw cause;
     throw new AppError(
       'DATABASE_LOCKED',
       `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, or give this one its own DATA_DIR.`,

@@ -24,6 +24,9 @@ export class DistantDatabase extends Database {
   ping(): Promise<void> {
     return this.near.ping();
   }
+  close(): Promise<void> {
+    return this.near.close();
+  }
   private delay(): number {
     return this.delays[this.asked++ % this.delays.length] ?? 0;
   }

@@ -1,0 +1,49 @@
+import { LLM_PROVIDERS, type LlmProvider } from './app-config.types.js';
+import type { EnvName } from './env.schema.js';
+import { VARIABLES, chosenProvider, firstOwn, type Given } from './provider.policy.js';
+
+/** One line for every variable of a provider that does nothing, and for a choice that may surprise. */
+export function providerWarnings(given: Given): string[] {
+  const chosen = chosenProvider(given);
+  return [
+    ...surprises(given),
+    ...urlsWithoutKey(chosen, given),
+    ...(chosen === 'offline' ? ownerless(given) : overruled(chosen, given)),
+  ];
+}
+
+function surprises(given: Given): string[] {
+  const other = firstOwn(given);
+  if (given.LLM_PROVIDER || !given.LLM_BASE_URL || !other) return [];
+  const { key, baseUrl } = VARIABLES[other];
+  return [
+    `LLM_BASE_URL makes openai-compatible the provider, although ${key ?? baseUrl} is set; set LLM_PROVIDER to say which`,
+  ];
+}
+
+function urlsWithoutKey(chosen: LlmProvider, given: Given): string[] {
+  return LLM_PROVIDERS.filter((provider) => provider !== chosen)
+    .map((provider) => VARIABLES[provider])
+    .filter(({ key, baseUrl }) => key && baseUrl && given[baseUrl] && !given[key])
+    .map(({ key, baseUrl }) => `${baseUrl} does nothing without ${key}`);
+}
+
+/** The general variables that the provider's own ones leave without an effect. */
+function overruled(chosen: LlmProvider, given: Given): string[] {
+  const { key, baseUrl } = VARIABLES[chosen];
+  const url = overruling('LLM_BASE_URL', baseUrl, given);
+  const isKeyOfUrl = given.LLM_BASE_URL && url.length === 0;
+  return [...url, ...(isKeyOfUrl ? [] : overruling('LLM_API_KEY', key, given))];
+}
+
+function overruling(general: EnvName, own: EnvName | undefined, given: Given): string[] {
+  return given[general] && own && given[own] ? [`${general} does nothing: ${own} is set`] : [];
+}
+
+/** What says how, and not whose. */
+function ownerless(given: Given): string[] {
+  if (given.LLM_PROVIDER) return [];
+  return (['LLM_API_KEY', 'LLM_MODEL'] as const)
+    .filter((name) => given[name])
+    .map((name) => `${name} does nothing with the offline model; set LLM_PROVIDER to say whose it is`);
+}

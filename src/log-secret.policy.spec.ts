@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from './config/index.js';
+import { createRedaction } from './log-secret.policy.js';
+
+const { config } = loadConfig({
+  env: {
+    OPENAI_API_KEY: 'a(very)"odd"key$',
+    GLM_API_KEY: 'short',
+    DEEPSEEK_API_KEY: 'deep-key-1',
+    DATABASE_URL: 'sqlite:./private.db',
+  },
+});
+const redact = createRedaction(config);
+
+describe('a line of the log', () => {
+  it('has no configured secret, also one with characters that JSON escapes, and stays JSON', () => {
+    const line = JSON.stringify({ msg: 'a(very)"odd"key$ and deep-key-1deep-key-1', url: 'sqlite:./private.db' });
+    expect(JSON.parse(redact(line))).toEqual({ msg: '[redacted] and [redacted][redacted]', url: '[redacted]' });
+  });
+
+  it.each([
+    ['Authorization: Bearer eyJhbGciOi.J9_x-y+z/==', 'Authorization: Bearer [redacted]'],
+    ['bearer abcdefgh, twice bearer abcdefgh', 'bearer [redacted], twice bearer [redacted]'],
+    ['the key sk-proj-0123456789 is wrong', 'the key [redacted] is wrong'],
+    [`jd_${'x'.repeat(43)}`, '[redacted]'],
+    ['at https://user:hunter2@host/v1', 'at https://[redacted]@host/v1'],
+  ])('has nothing that looks like one: %s', (text, told) => {
+    expect(redact(text)).toBe(told);
+  });
+
+  it.each([
+    'send it as `Authorization: Bearer <key>`',
+    'a task-oriented, risk-averse short sketch',
+    'http://127.0.0.1:3000/api/runs/x@y',
+  ])('keeps everything else: %s', (text) => {
+    expect(redact(text)).toBe(text);
+  });
+});

@@ -1,0 +1,41 @@
+import { AppError, messageOf } from '../common/index.js';
+
+const ELSEWHERE = 'or set another DATA_DIR';
+const READ_ONLY = `it is read-only here: make it writable, ${ELSEWHERE}`;
+const FORBIDDEN = `this user may not write there: make it writable, ${ELSEWHERE}`;
+const NO_FOLDER = `a part of its path is a file and must be a folder: move that away, ${ELSEWHERE}`;
+const NO_SPACE = `the disk is full: make room, ${ELSEWHERE}`;
+
+/** What is wrong and what to do, by the code of the file system or the first two words of SQLite's. */
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  EROFS: READ_ONLY,
+  SQLITE_READONLY: READ_ONLY,
+  EEXIST: NO_FOLDER,
+  ENOTDIR: NO_FOLDER,
+  EISDIR: `it is a folder and must be a file: move it away, ${ELSEWHERE}`,
+  ENOSPC: NO_SPACE,
+  SQLITE_FULL: NO_SPACE,
+  SQLITE_NOTADB: `it is not a SQLite database: move it away, ${ELSEWHERE}`,
+  SQLITE_CORRUPT: 'it is damaged: restore it from a backup, or move it away to begin with an empty one',
+};
+
+/** The error of a database that cannot be opened; what is no fault of its file or folder stays as it is. */
+export function toOpenFailure(file: string, cause: unknown): unknown {
+  const code = codeOf(cause);
+  if (code === 'SQLITE_BUSY') {
+    const message = `The database ${file} is being written to by another process: stop that one, or set another DATA_DIR.`;
+    return new AppError('DATABASE_LOCKED', message, { cause });
+  }
+  const isOfFile = /^E[A-Z]+$|^SQLITE_(CANTOPEN|IOERR)$/.test(code);
+  const reason = REASONS[code] ?? (isOfFile ? messageOf(cause) : undefined);
+  if (reason === undefined) return cause;
+  return new AppError('CONFIG_INVALID', `The database ${file} cannot be opened: ${reason}.`, { cause });
+}
+
+/** `SQLITE_CORRUPT` of `SQLITE_CORRUPT_VTAB`. */
+function codeOf(cause: unknown): string {
+  const { code } = (cause ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code.replace(/^(SQLITE_[A-Z]+)_.*$/, '$1') : '';
+}

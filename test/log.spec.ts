@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { AppError } from '../src/common/index.js';
+import { Database } from '../src/persistence/index.js';
+import { RunFollowService } from '../src/run/index.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
+
+const KEY = 'a-secret-of-the-environment';
+const [DEBUG, INFO, WARN, ERROR] = [20, 30, 40, 50];
+
+type Line = Record<string, unknown>;
+
+describe('the log', () => {
+  let jackdaw: Jackdaw;
+  let next: Scripted;
+  let from: number;
+  beforeAll(async () => {
+    const script = Array.from({ length: 20 }, (): Scripted => async (request, signal) => {
+      if (next instanceof Error) throw next;
+      return typeof next === 'function' ? next(request, signal) : next;
+    });
+    jackdaw = await startJackdaw({
+      env: { LOG_LEVEL: 'debug', OPENAI_API_KEY: KEY },
+      options: { chatModel: new ScriptedChatModel(script) },
+    });
+  });
+  beforeEach(() => {
+    from = jackdaw.log.length;
+  });
+  afterAll(() => jackdaw.stop());
+
+  /** What has been logged since the test began, once it tells of this many answered requests. */
+  async function lines(answered: number): Promise<readonly Line[]> {
+    const since = () => jackdaw.log.slice(from);
+    while (since().filter(({ res }) => res).length < answered) await new Promise((resolve) => setImmediate(resolve));
+    return since();
+  }
+
+  it('tells at info of the tools, and of the modules and routes only to who asks', () => {
+    const info = jackdaw.log.filter(({ level }) => level === INFO);
+    expect(info.map(({ msg }) => msg)).toEqual([
+      'Registering tools from BuiltinTools',
+      'Registered tool: calculator',
+      'Registered tool: get_timestamp',
+    ]);
+    const contexts = new Set(jackdaw.log.filter(({ level }) => level === DEBUG).map(({ context }) => context));
+    expect(contexts).toEqual(
+      new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']),
+    );
+  });
+
+  it('gives every line of a request an id of ours, whatever the client calls it, and tells the request once', async () => {
+    next = says('yes');
+    await jackdaw.chat({ query: 'one' }, { 'x-request-id': 'evil', 'request-id': 'evil' });
+    await jackdaw.chat({ query: 'two' });
+    const told = await lines(2);
+    const ids = [...new Set(told.map(({ request_id }) => request_id))];
+    expect(ids).toEqual([expect.stringMatching(/^[\w-]{31}$/), expect.stringMatching(/^[\w-]{31}$/)]);
+    const requests = told.filter(({ req }) => req);
+    expect(requests).toHaveLength(2);
+    expect(requests[0]).toMatchObject({
+      level: DEBUG,
+      req: { method: 'POST', url: '/api/agent/chat' },
+      res: { statusCode: 200 },
+      msg: 'request completed',
+    });
+    expect(JSON.stringify(told)).not.toContain('evil');
+  });
+
+  it('tells of a run that broke in one error with its stack and ids, and none of the secrets on it', async () => {
+    next = Object.assign(new Error(`cannot reach it with ${KEY}`, { cause: new Error('Bearer 0123456789') }), {
+      code: 'ERR_BAD_REQUEST',
+      config: { headers: { Authorization: 'Bearer abcdef-private' } },
+    });
+    const { status, body } = await jackdaw.chat({ query: 'x', sessionId: 'broken' });
+    expect(status).toBe(500);
+    const told = await lines(1);
+    const errors = told.filter(({ level }) => Number(level) >= ERROR);
+    expect(errors).toMatchObject([
+      {
+        msg: 'A run broke',
+        run_id: body['run_id'],
+        session_id: 'broken',
+        request_id: expect.any(String),
+        err: { type: 'Error', code: 'ERR_BAD_REQUEST', stack: expect.stringContaining('log.spec') },
+      },
+    ]);
+    const text = JSON.stringify(told);
+    expect(text.match(/"stack"/g)).toHaveLength(2);
+    expect(text).toContain('cannot reach it with [redacted]');
+    expect(text).not.toMatch(/environment|0123456789|private/);
+    expect(told.at(-1)).toMatchObject({ level: WARN, res: { statusCode: 500 } });
+    expect(told.at(-1)).not.toHaveProperty('err');
+  });
+
+  it('tells of a model that is down in warnings, without a stack', async () => {
+    next = new AppError('MODEL_UNREACHABLE', 'Nobody answers.', { cause: new Error('ECONNREFUSED') });
+    const { status, body } = await jackdaw.chat({ query: 'x' });
+    expect(status).toBe(502);
+    const told = await lines(1);
+    expect(told.filter(({ level }) => Number(level) > INFO)).toMatchObject([
+      { level: WARN, code: 'MODEL_UNREACHABLE', run_id: body['run_id'] },
+      { level: WARN, res: { statusCode: 502 }, msg: 'request failed: failed with status code 502' },
+    ]);
+    expect(JSON.stringify(told)).not.toContain('"stack"');
+  });
+
+  it('tells of a failure outside of a run in one error, by the filter', async () => {
+    const database = jackdaw.app.get(Database, { strict: false });
+    const query = database.query.bind(database);
+    database.query = () => Promise.reject(new Error('disk I/O error'));
+    try {
+      expect((await jackdaw.get('/api/runs/x')).status).toBe(500);
+    } finally {
+      database.query = query;
+    }
+    const told = await lines(1);
+    expect(told.filter(({ level }) => level === ERROR)).toMatchObject([
+      { context: 'HttpExceptionFilter', code: 'INTERNAL', err: { message: 'disk I/O error' } },
+    ]);
+  });
+
+  it('tells of a stream that broke, with its run', async () => {
+    const follower = jackdaw.app.get(RunFollowService, { strict: false });
+    const open = follower.open.bind(follower);
+    follower.open = () => ({ items: broken }) as never;
+    next = says('yes');
+    const run_id = String((await jackdaw.chat({ query: 'x' })).body['run_id']);
+    try {
+      await (await jackdaw.follow(run_id)).all();
+    } finally {
+      follower.open = open;
+    }
+    expect((await lines(2)).filter(({ level }) => level === ERROR)).toMatchObject([
+      { context: 'EventStreamService', run_id, err: { message: 'the journal broke' } },
+    ]);
+  });
+
+  it.each([
+    [
+      'with a text',
+      () => new Logger('Test').error({ err: new Error('why'), run_id: 'r', session_id: 's' }, 'what'),
+      'what',
+    ],
+    ['without one', () => new Logger('Test').error({ err: new Error('why'), run_id: 'r', session_id: 's' }), 'why'],
+  ])('has the error and the ids at the top of a line: %s', async (_case, log, msg) => {
+    log();
+    expect(jackdaw.log.at(-1)).toMatchObject({
+      level: ERROR,
+      context: 'Test',
+      run_id: 'r',
+      session_id: 's',
+      err: { type: 'Error', message: 'why', stack: expect.any(String) },
+      msg,
+    });
+  });
+});
+
+// eslint-disable-next-line require-yield
+async function* broken(): AsyncGenerator<never, void> {
+  throw new Error('the journal broke');
+}

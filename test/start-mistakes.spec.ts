@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { DataSource } from 'typeorm';
+import { serve } from '../src/bootstrap.js';
+import { loadConfig, type EnvRecord } from '../src/config/index.js';
+import { toListenFailure } from '../src/listen-failure.error.js';
+import { Tool } from '../src/tool/index.js';
+import { newFolder } from './support/jackdaw.js';
+
+class Twice {
+  @Tool({ name: 'calculator', description: 'There is one already.', effect: 'read' })
+  again(): string {
+    return '';
+  }
+}
+
+@Injectable()
+class Host {
+  constructor(@Optional() @Inject(DataSource) readonly dataSource?: DataSource) {}
+}
+
+describe('a start that goes wrong', () => {
+  let busy: Server;
+  let port: string;
+  let folder: string;
+  beforeAll(async () => {
+    folder = newFolder();
+    busy = createServer().listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    port = String((busy.address() as AddressInfo).port);
+  });
+  afterEach(expectFreeFolder);
+  afterAll(() => {
+    busy.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (env: EnvRecord, tools: readonly (typeof Twice | typeof Host)[] = []) =>
+    serve({
+      config: loadConfig({ env: { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline', ...env } })
+        .config,
+      tools,
+    });
+
+  /** The next start finds the database unlocked. */
+  async function expectFreeFolder(): Promise<void> {
+    const app = await start({});
+    await app.close();
+  }
+
+  it('because the port is taken says so, and what to do', async () => {
+    await expect(start({ PORT: port })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: `The server cannot listen on port ${port} of 127.0.0.1: something else does; stop that, or set another PORT (0 takes a free one).`,
+    });
+  });
+
+  it('because a tool is there twice leaves the database free', async () => {
+    await expect(start({}, [Twice])).rejects.toMatchObject({ code: 'TOOL_DUPLICATE' });
+  });
+
+  it.each([
+    ['EACCES', /this user may not; set a PORT from 1024 on/],
+    ['EADDRNOTAVAIL', /no address of this machine; set another HOST/],
+  ])('for %s says why', (code, message) => {
+    const error = toListenFailure(Object.assign(new Error('listen'), { code }), { port: 80, host: '10.0.0.1' });
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(message) });
+    const other = new Error('bug');
+    expect(toListenFailure(other, { port: 80, host: '10.0.0.1' })).toBe(other);
+  });
+});
+
+describe('an application around Jackdaw', () => {
+  it('that wants its own data source does not get ours', async () => {
+    const folder = newFolder();
+    const { config } = loadConfig({
+      env: { PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline' },
+    });
+    const app = await serve({ config, tools: [Host] });
+    expect(app.get(Host, { strict: false }).dataSource).toBeUndefined();
+    await app.close();
+    rmSync(folder, { recursive: true });
+  });
+});
