@@ -7,10 +7,17 @@ import type { ChatAnswerDto } from './run-answer.dto.js';
  */
 export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswerDto {
   if (answer.error) throw toRunError(answer);
-  const { steps, tool_results, status, agent: _agent, error: _error, ...rest } = answer;
+  const { steps, tool_results, status, agent: _agent, error: _error, run_id, session_id, ...rest } = answer;
+  const { result, iterations, duration_ms, is_complete, ...facts } = rest;
   return {
-    ...rest,
-    ...(status !== 'completed' && { status }),
+    result,
+    iterations,
+    duration_ms,
+    is_complete,
     ...(includeDetails && { steps, tool_results }),
+    session_id,
+    run_id,
+    ...(status !== 'completed' && { status }),
+    ...facts,
   };
 }

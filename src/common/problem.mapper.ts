@@ -75,8 +75,9 @@ export function toProblem(thrown: unknown): Problem {
   const error = toOurs(thrown, given);
   const status = (error.code === 'REQUEST_REFUSED' && given) || STATUS[error.code];
   const { details, message: detail, code } = error;
-  // Whatever the details are called, they take nothing from the standard's own members.
-  return { ...details, type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code };
+  const standard = { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code };
+  // Whatever the details are called, they take nothing from the standard's own members, which come first.
+  return { ...standard, ...details, ...standard };
 }
 
 function toOurs(thrown: unknown, status: number | undefined): AppError {
