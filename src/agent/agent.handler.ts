@@ -3,6 +3,7 @@ import { AppError, toAppError } from '../common/index.js';
 import type { ChatModel } from '../llm/index.js';
 import { LOOP_VERSION, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
+  NO_USAGE,
   RunHandlerRegistry,
   type RunContext,
   type RunHandler,
@@ -150,7 +151,7 @@ function unsupported(run: RunRecord, input: AgentRunInput): Ended {
     finishReason: 'error',
     text: '',
     iterations: 0,
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    usage: NO_USAGE,
     model: '',
     messages: [{ role: 'user', content: input.query }],
     failure: { code: error.code, message: error.message, is_retryable: false },

@@ -1,4 +1,4 @@
-import type { RunEvent, RunItem, RunResult, RunStatus, RunUsage } from '../run/index.js';
+import { NO_USAGE, type RunEvent, type RunItem, type RunResult, type RunStatus, type RunUsage } from '../run/index.js';
 import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -13,7 +13,7 @@ const EMPTY: RunAnswer = {
   duration_ms: 0,
   is_complete: false,
   finish_reason: null,
-  usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  usage: NO_USAGE,
   model: '',
   steps: [],
   tool_results: [],

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type AppError, toAppError } from '../common/index.js';
 import type { Message } from '../llm/index.js';
-import { isGivenUp, type RunContext, type RunFailure, type RunFinishReason } from '../run/index.js';
+import { isGivenUp, NO_USAGE, type RunContext, type RunFailure, type RunFinishReason } from '../run/index.js';
 import { ToolExecutor, type ToolResult } from '../tool/index.js';
 import { pairResults } from './pipeline/format-results.processor.js';
 import { createPipeline } from './pipeline/pipeline.factory.js';
@@ -12,8 +12,6 @@ import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types
 
 /** Raised when a recorded run would no longer replay the same way. */
 export const LOOP_VERSION = 1;
-
-const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** The one loop: asks the model, carries out its calls, asks again, until it answers or a limit is reached. */
 @Injectable()

@@ -7,6 +7,7 @@ import { CreateRun1764000000000 } from './migrations/1764000000000-create-run.mi
 
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
+export { NO_USAGE } from './run-event.types.js';
 export type {
   JournaledEvent,
   LiveEvent,

@@ -5,6 +5,8 @@ export interface RunUsage {
   readonly total_tokens: number;
 }
 
+export const NO_USAGE: RunUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
 /** Why a run ended; an API value. */
 export type RunFinishReason =
   'stop' | 'length' | 'content_filter' | 'iteration_limit' | 'timeout' | 'cancelled' | 'error';

@@ -236,7 +236,7 @@ describe('a follower', () => {
     expect(host.bus.hasListeners('gone')).toBe(false);
   });
 
-  it('that falls behind is cut off, without a gap before its end', async () => {
+  it('that falls behind is told so and cut off, without a gap before its end', async () => {
     const { outbox, tell } = await tellingRun('slow');
     const items = host.follower.open('slow').items(0, new AbortController().signal);
     expect((await items.next()).value?.n).toBe(1);
@@ -250,13 +250,15 @@ describe('a follower', () => {
     const heard: string[] = [];
     const takeOne = async () => {
       const { value } = await items.next();
-      if (value) heard.push(value.event.type === 'message.delta' ? value.event.text[0]! : String(value.n));
+      if (!value) return;
+      const { event } = value;
+      heard.push(event.type === 'message.delta' ? event.text[0]! : event.type === 'stream.closed' ? event.code : '?');
     };
     await takeOne();
     // There is room again, but what was lost is lost: nothing may come after it.
     say('e');
     for (let i = 0; i < 6; i++) await takeOne();
-    expect(heard).toEqual(['a', 'b', 'c']);
+    expect(heard).toEqual(['a', 'b', 'c', 'SLOW_READER']);
     expect(host.bus.hasListeners('slow')).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { endsStream, isTerminal } from './run-event.types.js';
+import { endsStream, isTerminal, type RunEvent } from './run-event.types.js';
 import { RunBus } from './run-bus.js';
-import type { RunItem } from './run-item.factory.js';
+import { RunItem } from './run-item.factory.js';
 import { RunJournal } from './run-journal.js';
 
 /** A follower that reads slower than this many UTF-16 units behind is cut off; it can come back with its last place. */
@@ -33,7 +33,7 @@ export class RunFollowService {
 
   /** Begins to listen at once, so that what happens before `items` is read is not lost. Close it, or read it to its end. */
   open(runId: string): Following {
-    const backlog = new Backlog();
+    const backlog = new Backlog(runId);
     const unsubscribe = this.bus.subscribe(runId, (item) => backlog.push(item));
     return { close: unsubscribe, items: (after, signal) => this.items(runId, after, signal, { backlog, unsubscribe }) };
   }
@@ -107,6 +107,8 @@ class Backlog implements AsyncIterable<RunItem> {
   private isClosed = false;
   private wake: (() => void) | null = null;
 
+  constructor(private readonly runId: string) {}
+
   /** Whether an event after the place has come. */
   reachesBeyond(place: number): boolean {
     return this.items.some(({ n }) => n !== null && n > place);
@@ -116,9 +118,16 @@ class Backlog implements AsyncIterable<RunItem> {
     if (this.isClosed) return;
     // Only live events pile up with nobody reading; the journaled ones are few and the same objects for every follower.
     if (item.n === null) this.size += item.data.length;
-    if (this.size > MAX_BACKLOG) return this.close();
+    if (this.size > MAX_BACKLOG) return this.cutOff(item);
     this.items.push(item);
     this.wake?.();
+  }
+
+  /** The reader gets what is there already, then hears why no more comes. */
+  private cutOff({ at, place }: RunItem): void {
+    const event: RunEvent = { type: 'stream.closed', run_id: this.runId, code: 'SLOW_READER' };
+    this.items.push(new RunItem(null, at, event, undefined, place));
+    this.close();
   }
 
   close(): void {

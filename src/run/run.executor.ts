@@ -4,7 +4,7 @@ import { PrincipalDirectory } from '../security/index.js';
 import { isGivenUp, journalUnavailable } from './given-up.policy.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
-import type { RunFailed } from './run-event.types.js';
+import { NO_USAGE, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
@@ -46,6 +46,10 @@ export class RunExecutor {
     const done = this.supervise(run, controller, isNew);
     this.executions.set(run.id, { controller, done });
     return done;
+  }
+
+  has(runId: string): boolean {
+    return this.executions.has(runId);
   }
 
   cancel(runId: string): void {
@@ -183,7 +187,7 @@ function brokenEvent(run: RunRecord, error: unknown): RunFailed {
     finish_reason: 'error',
     is_complete: false,
     iterations: 0,
-    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    usage: NO_USAGE,
     model: '',
     error: {
       code,

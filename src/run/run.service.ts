@@ -3,13 +3,11 @@ import { AppError, type Principal } from '../common/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { RunBus, type RunListener } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
-import type { RunCancelled } from './run-event.types.js';
+import { NO_USAGE, type RunCancelled } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { isOpen, RunJournal } from './run-journal.js';
 import { sessionSlot } from './run-statement.factory.js';
 import type { RunRecord, RunStatus, StartRun } from './run.types.js';
-
-const NO_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** A run that was started here. */
 export interface RunHandle {

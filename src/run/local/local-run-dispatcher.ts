@@ -2,6 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleDestro
 import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
+import { journalUnavailable } from '../given-up.policy.js';
 import { RunBus } from '../run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunExecutor } from '../run.executor.js';
@@ -47,7 +48,7 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
     this.logger.log(`Going on with ${runs.length} unfinished runs, ${crashed} of them cut off by a crash`);
     const rest = runs[Symbol.iterator]();
     const worker = async () => {
-      for (const { id } of rest) await this.goOn(id);
+      for (const run of rest) await this.goOn(run).catch(() => this.retry(run, FIRST_RETRY_MS));
     };
     for (let i = 0; i < RECOVERY_CONCURRENCY; i++) void worker();
   }
@@ -117,8 +118,10 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
       const refusal = refusalOf(error);
       if (refusal === 'unique') return this.stayQueued(queued);
       if (refusal === 'rows') queued.resolve(this.statusOf(queued.run.id));
-      else queued.reject(error);
-      if (refusal === null) this.retry(queued.run, FIRST_RETRY_MS);
+      else {
+        queued.reject(journalUnavailable(queued.run.id, error));
+        this.retry(queued.run, FIRST_RETRY_MS);
+      }
       return 'gone';
     }
   }
@@ -133,14 +136,13 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
     return 'busy';
   }
 
-  /** Takes a run up again that the journal holds as queued or running and that nobody executes. */
-  private async goOn(runId: string): Promise<void> {
-    try {
-      const run = await this.journal.find(runId);
-      if (run && isOpen(run.status) && run.status !== 'waiting' && !this.queue.has(runId)) await this.enqueue(run);
-    } catch {
-      // Said where it happened; it is tried again.
-    }
+  /** Takes a run up again that the journal holds as queued or running and that nobody executes; resolves at its end. */
+  private async goOn({ id }: RunRecord): Promise<void> {
+    const run = await this.journal.find(id);
+    const isUnfinished = run?.status === 'queued' || run?.status === 'running';
+    if (!isUnfinished || this.queue.has(id) || this.executor.has(id)) return;
+    // How it ends is said where it ends, and what could not be journaled is tried again.
+    await this.enqueue(run).catch(() => undefined);
   }
 
   /** The journal could not be read or written: the run is put back, which is no crash of its own, and goes on later. */
@@ -149,7 +151,7 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
       if (this.isClosing) return;
       this.journal
         .putBack(run)
-        .then(() => this.goOn(run.id))
+        .then(() => this.goOn(run))
         .catch(() => this.retry(run, Math.min(2 * delayMs, LAST_RETRY_MS)));
     }, delayMs);
     timer.unref();
@@ -182,6 +184,6 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
   /** The cancel came while the run turned to waiting. */
   private async cancelWaiting(run: RunRecord): Promise<void> {
     await this.journal.cancelWaiting(run, Date.now());
-    await this.goOn(run.id);
+    await this.goOn(run);
   }
 }

@@ -101,3 +101,20 @@ describe('a run that was cut off three times in the same step', () => {
     expect(reason).toMatchObject({ code: 'RUN_POISONED' });
   });
 });
+
+describe('a second recovery', () => {
+  it('leaves alone what is already going on', async () => {
+    const go = Promise.withResolvers<void>();
+    for (const id of ['a', 'b']) {
+      host.scripts.set(id, () => go.promise);
+      await host.journal.create(aRun(id, id), 'running', 1);
+    }
+    const ends = Promise.all([host.ended('a'), host.ended('b')]);
+    await host.runs.recover();
+    await host.runs.recover();
+    await opened.database.query('SELECT 1');
+    go.resolve();
+    await ends;
+    expect(host.executed.toSorted()).toEqual(['a', 'b']);
+  });
+});
