@@ -1,7 +1,7 @@
 import { AppError, untilAborted } from '../../common/index.js';
 import type { RunContext, StepName, ToolStarted, UnknownCall } from '../../run/index.js';
 import { ToolExecutor, type PlannedCall, type ToolResult } from '../../tool/index.js';
-import type { RequestedToolCall } from '../protocols/protocol.js';
+import type { ToolCall } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
 
 export type CallOutcome =
@@ -12,7 +12,7 @@ export class CallExecutor {
   constructor(private readonly tools: ToolExecutor) {}
 
   /** @param place the call's place in its reply, counted from 1 */
-  async execute(loop: Loop, call: RequestedToolCall, place: number): Promise<CallOutcome> {
+  async execute(loop: Loop, call: ToolCall, place: number): Promise<CallOutcome> {
     const { run, iteration } = loop;
     const step: StepName = { kind: 'tool', place: `${iteration}:${place}`, subject: call.name };
     if (run.isRecorded(step)) return result(await run.step(step, unreachable));
@@ -33,7 +33,7 @@ export class CallExecutor {
     return result(await run.step(step, () => this.carryOut(loop, call, step, planned)));
   }
 
-  private async plan(loop: Loop, call: RequestedToolCall): Promise<PlannedCall> {
+  private async plan(loop: Loop, call: ToolCall): Promise<PlannedCall> {
     const { maxIterations } = loop.request.limits;
     if (loop.iteration < maxIterations) return this.tools.plan(call, loop.tools);
     const error = `Not executed: the run reached its limit of ${maxIterations} iterations.`;
@@ -43,12 +43,7 @@ export class CallExecutor {
     };
   }
 
-  private async carryOut(
-    loop: Loop,
-    call: RequestedToolCall,
-    step: StepName,
-    planned: PlannedCall,
-  ): Promise<ToolResult> {
+  private async carryOut(loop: Loop, call: ToolCall, step: StepName, planned: PlannedCall): Promise<ToolResult> {
     const { run, request } = loop;
     const done =
       planned.kind === 'rejected'
@@ -62,7 +57,7 @@ export class CallExecutor {
   }
 }
 
-function toContext(run: RunContext, call: RequestedToolCall, step: StepName) {
+function toContext(run: RunContext, call: ToolCall, step: StepName) {
   return {
     principal: run.principal,
     sessionId: run.sessionId,
@@ -83,7 +78,7 @@ function result(value: ToolResult): CallOutcome {
   return { kind: 'result', result: value };
 }
 
-function unknown(call: RequestedToolCall, { place }: StepName): CallOutcome {
+function unknown(call: ToolCall, { place }: StepName): CallOutcome {
   return { kind: 'unknown', call: { step: `tool:${place}`, call_id: call.id, tool: call.name } };
 }
 

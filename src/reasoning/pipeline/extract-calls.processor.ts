@@ -9,7 +9,8 @@ export class ExtractCallsProcessor extends Processor {
 
   async process(loop: Loop): Promise<void> {
     const reply = loop.reply!;
-    loop.decoded ??= loop.protocol.decode(reply);
+    const { request, iteration } = loop;
+    loop.decoded ??= loop.protocol.decode(reply, { tools: request.tools, iteration });
     loop.turn.push(loop.decoded.message);
     loop.model = reply.model;
     if (reply.usage) loop.usage = add(loop.usage, reply.usage);

@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../tool/index.js';
+import { toolResultText, type ToolResult } from '../../tool/index.js';
 import type { Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
 
@@ -20,5 +20,7 @@ export function pairResults(loop: Loop, missing: ((tool: string, index: number) 
   const calls = loop.decoded?.calls ?? [];
   if (calls.length === 0) return;
   const results = calls.map((call, index) => loop.results.get(index) ?? missing!(call.name, index));
-  loop.turn.push(...loop.protocol.encodeResults(calls, results));
+  for (const [index, { id, name }] of calls.entries()) {
+    loop.turn.push({ role: 'tool', toolCallId: id, name, content: toolResultText(results[index]!) });
+  }
 }

@@ -17,12 +17,15 @@ export class TeeStreamProcessor extends Processor {
     loop.modelCalls = iteration;
     const ask = async () => {
       const visible = protocol.decodeStream();
-      const asking = loop.ask!((piece) => {
-        const text = visible.push(piece);
+      const tellText = (text: string) => {
         if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
+      };
+      const asking = loop.ask!((piece) => {
+        tellText(visible.push(piece));
       });
       const reply = await untilAborted(asking, run.signal);
-      loop.decoded = protocol.decode(reply);
+      tellText(visible.end());
+      loop.decoded = protocol.decode(reply, { tools: request.tools, iteration });
       tell(run, iteration, reply, loop.decoded);
       return reply;
     };

@@ -1,14 +1,15 @@
-import type { AssistantMessage, ChatRequest, ChatResult, Message, ToolSpec } from '../../llm/index.js';
-import { toolResultText, type Tool, type ToolResult } from '../../tool/index.js';
+import type { ChatRequest, ChatResult, Message, ToolSpec } from '../../llm/index.js';
+import type { Tool } from '../../tool/index.js';
 import {
+  isCut,
   Protocol,
+  toDecodedReply,
   type Conversation,
   type DecodedReply,
-  type RequestedToolCall,
   type StreamDecoder,
 } from './protocol.js';
 
-const IDENTITY: StreamDecoder = { push: (text) => text };
+const IDENTITY: StreamDecoder = { push: (piece) => piece, end: () => '' };
 
 /** Function calling as the provider itself knows it. */
 export class NativeProtocol extends Protocol {
@@ -30,23 +31,13 @@ export class NativeProtocol extends Protocol {
     };
   }
 
-  decode({ message, finishReason }: ChatResult): DecodedReply {
-    const isCut = finishReason === 'length' || finishReason === 'content_filter';
-    const calls = isCut ? [] : (message.toolCalls ?? []);
-    return { text: message.content, thought: message.reasoning ?? '', calls, message: toTurnMessage(message, calls) };
+  decode(result: ChatResult): DecodedReply {
+    const { content, reasoning = '', toolCalls = [] } = result.message;
+    return toDecodedReply(content, reasoning, isCut(result) ? [] : toolCalls);
   }
 
   decodeStream(): StreamDecoder {
     return IDENTITY;
-  }
-
-  encodeResults(calls: readonly RequestedToolCall[], results: readonly ToolResult[]): Message[] {
-    return calls.map((call, i) => ({
-      role: 'tool',
-      toolCallId: call.id,
-      name: call.name,
-      content: toolResultText(results[i]!),
-    }));
   }
 
   private toSpecs(tools: readonly Tool[]): readonly ToolSpec[] {
@@ -54,13 +45,4 @@ export class NativeProtocol extends Protocol {
     if (!specs) this.specs.set(tools, (specs = tools.map(({ definition }) => definition)));
     return specs;
   }
-}
-
-/** Thoughts are kept only beside calls: some models want them back with the results. */
-function toTurnMessage(
-  { content, reasoning }: AssistantMessage,
-  calls: readonly RequestedToolCall[],
-): AssistantMessage {
-  if (calls.length === 0) return { role: 'assistant', content };
-  return { role: 'assistant', content, ...(reasoning !== undefined && { reasoning }), toolCalls: calls };
 }

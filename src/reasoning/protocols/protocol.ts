@@ -1,7 +1,7 @@
-import type { ChatRequest, ChatResult, Message, ModelParameters } from '../../llm/index.js';
-import type { Tool, ToolResult } from '../../tool/index.js';
+import type { AssistantMessage, ChatRequest, ChatResult, Message, ModelParameters, ToolCall } from '../../llm/index.js';
+import type { Tool } from '../../tool/index.js';
 
-/** What a request is made of. */
+/** What a request is made of. The messages are the same for every protocol: calls and results are never text in them. */
 export interface Conversation {
   /** The system prompt; empty for none. */
   readonly instructions: string;
@@ -11,13 +11,11 @@ export interface Conversation {
   readonly parameters?: ModelParameters;
 }
 
-/** A tool call that a reply asks for. */
-export interface RequestedToolCall {
-  /** Unique within the reply. */
-  readonly id: string;
-  readonly name: string;
-  /** Raw text, JSON if the model kept to the rules. */
-  readonly arguments: string;
+/** What a reply is read against. */
+export interface DecodeContext {
+  readonly tools: readonly Tool[];
+  /** The place of the reply in its run, counted from 1; calls without an id get one that is unique in the run. */
+  readonly iteration: number;
 }
 
 /** A reply as the loop understands it. */
@@ -27,24 +25,41 @@ export interface DecodedReply {
   /** What the model thought; empty when it did not say. */
   readonly thought: string;
   /** Empty when the reply was cut off or filtered: a cut call never runs. */
-  readonly calls: readonly RequestedToolCall[];
-  /** The message as it enters the turn; it names exactly the calls above. */
-  readonly message: Message;
+  readonly calls: readonly ToolCall[];
+  /** The message as it enters the turn, the same for every protocol; it names exactly the calls above. */
+  readonly message: AssistantMessage;
 }
 
-/** Turns the pieces of a streamed reply into what the user may read of them. */
+/** Turns the pieces of a streamed reply into what the user may read of them; a sum of all pieces is the reply's `text`. */
 export interface StreamDecoder {
-  push(text: string): string;
+  push(piece: string): string;
+  /** What was held back because it could have become something else. */
+  end(): string;
 }
 
-/** How tools and calls are written for a model. All of it is pure. */
+/** How tools and calls are written for a model. Nothing of it has effects: the same input gives the same output. */
 export abstract class Protocol {
   abstract readonly name: string;
-  /** What the system prompt has to say about the tools; empty when they go beside it. */
+  /** What the system prompt has to say about the tools and the format; empty when they go beside it. */
   abstract describeTools(tools: readonly Tool[]): string;
   abstract encode(conversation: Conversation): ChatRequest;
-  abstract decode(result: ChatResult): DecodedReply;
+  abstract decode(result: ChatResult, context: DecodeContext): DecodedReply;
   abstract decodeStream(): StreamDecoder;
-  /** The messages that tell the model what came of its calls, in the order of the calls. */
-  abstract encodeResults(calls: readonly RequestedToolCall[], results: readonly ToolResult[]): Message[];
+}
+
+/**
+ * The reply as it enters the turn. Thoughts are kept only beside calls, where some models want them back with the
+ * results.
+ */
+export function toDecodedReply(text: string, thought: string, calls: readonly ToolCall[]): DecodedReply {
+  const message: AssistantMessage =
+    calls.length === 0
+      ? { role: 'assistant', content: text }
+      : { role: 'assistant', content: text, ...(thought !== '' && { reasoning: thought }), toolCalls: calls };
+  return { text, thought, calls, message };
+}
+
+/** Whether the reply ended before the model had said all: its calls may be cut and must not run. */
+export function isCut({ finishReason }: ChatResult): boolean {
+  return finishReason === 'length' || finishReason === 'content_filter';
 }
