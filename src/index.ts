@@ -20,8 +20,8 @@ export type {
   HttpClient,
   Usage,
 } from './llm/index.js';
-export { PromptBuilder } from './reasoning/index.js';
-export type { Protocol } from './reasoning/index.js';
+export { Processor, PromptBuilder } from './reasoning/index.js';
+export type { Loop, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
 export type { RunEvent, RunStatus } from './run/index.js';
 export { SessionService } from './session/index.js';

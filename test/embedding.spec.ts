@@ -8,12 +8,14 @@ import {
   AgentService,
   createAgent,
   JackdawModule,
+  Processor,
   PromptBuilder,
   RunService,
   SessionService,
   Tool,
   ToolRegistry,
   type Agent,
+  type Loop,
   type RunEvent,
 } from '../src/index.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
@@ -121,10 +123,20 @@ describe('an application of one’s own', () => {
     }
 
     const model = new ScriptedChatModel([calls(['weather', { input: 'Rome' }]), says('warm')]);
+    class ShoutProcessor extends Processor {
+      readonly name = 'shout';
+      async process(loop: Loop): Promise<void> {
+        for (const [index, result] of loop.results) {
+          if (result.success) loop.results.set(index, { ...result, result: String(result.result).toUpperCase() });
+        }
+      }
+    }
+
     const options = {
       config: env(),
       chatModel: model,
       promptBuilder: LoudPrompts,
+      processors: [{ use: ShoutProcessor, before: 'format-results' }],
       agentChanges: { instructions: 'be loud' },
     };
     @Module({ imports: [JackdawModule.forRoot(options)], providers: [Host, WeatherTools] })
@@ -139,6 +151,7 @@ describe('an application of one’s own', () => {
     expect(await host.runs.get(principal, answer.run_id)).toMatchObject({ tenant: 'acme' });
     expect(host.tools.has('weather')).toBe(true);
     expect(model.requests[0]!.messages[0]).toEqual({ role: 'system', content: 'BE LOUD' });
+    expect(model.requests[1]!.messages.at(-1)).toMatchObject({ role: 'tool', content: 'SUNNY IN ROME' });
     await app.close();
   });
 });

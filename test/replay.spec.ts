@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import type { Message } from '../src/llm/index.js';
 import { Database, type SqlValue, type Statement } from '../src/persistence/index.js';
 import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
+import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
 import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
 import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
@@ -78,7 +79,12 @@ class World {
 
   /** Executes the plan: in each iteration the tools of these effects, then an answer. */
   async execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
-    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), new ToolExecutor());
+    const engine = new ReasoningEngine(
+      new ProtocolRegistry(),
+      new PromptBuilder(),
+      new ToolExecutor(),
+      new ProcessorRegistry(),
+    );
     const model = new ScriptedChatModel(
       Array.from({ length: this.plan.length + 1 }, () => async ({ messages }: { messages: readonly Message[] }) => {
         if (process.isDead) return process.silence;

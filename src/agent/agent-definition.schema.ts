@@ -25,7 +25,8 @@ export const agentDefinitionSchema = z.strictObject({
   }),
   /** Names of tools, with `*` for any characters; `'*'` alone is all of them. */
   tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),
-  protocol: z.string().default('native'),
+  /** How tools are written for the model; `auto` is native function calling if the model can, else react. */
+  protocol: z.string().default('auto'),
   memory: z
     .strictObject({
       /** How many of the session's last turns a run sees. */

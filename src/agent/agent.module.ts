@@ -1,12 +1,12 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
-import { ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
+import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
-import type { AgentDefinitionInput } from './agent-definition.schema.js';
+import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
@@ -48,7 +48,17 @@ export class AgentModule {
 }
 
 function toRegistry(agents: readonly AgentDefinitionInput[], models: AgentModelFactory): AgentRegistry {
-  const registry = new AgentRegistry((definition) => models.create(definition).name);
+  const registry = new AgentRegistry((definition) => resolve(definition, models.create(definition)));
   for (const agent of agents) registry.register(agent);
   return registry;
+}
+
+/** The definition with the name of the model that answers and the protocol that it speaks. */
+function resolve(definition: AgentDefinition, { name, capabilities }: ChatModel): AgentDefinition {
+  const { model, protocol } = definition;
+  return {
+    ...definition,
+    model: { ...model, name: model.name ?? name },
+    protocol: protocol === 'auto' ? protocolFor(capabilities) : protocol,
+  };
 }

@@ -16,8 +16,8 @@ export interface RegisteredAgent {
 export class AgentRegistry {
   private readonly agents = new Map<string, RegisteredAgent>();
 
-  /** @param modelName the name of the model that a definition without one gets: runs must not change it with a default */
-  constructor(private readonly modelName: (definition: AgentDefinition) => string) {}
+  /** @param resolve fills in what depends on the server (the model's name, the protocol): runs must not change with it */
+  constructor(private readonly resolve: (definition: AgentDefinition) => AgentDefinition) {}
 
   /** @throws AppError `AGENT_INVALID` naming every field that is wrong, or when the name is taken */
   register(input: AgentDefinitionInput): RegisteredAgent {
@@ -28,21 +28,14 @@ export class AgentRegistry {
         `The definition of agent "${input.name}" is wrong:\n${z.prettifyError(parsed.error)}`,
       );
     }
-    const definition = this.withModelName(parsed.data);
-    if (this.agents.has(definition.name)) {
-      throw new AppError('AGENT_INVALID', `There are two agents named "${definition.name}"; rename one.`);
+    if (this.agents.has(parsed.data.name)) {
+      throw new AppError('AGENT_INVALID', `There are two agents named "${parsed.data.name}"; rename one.`);
     }
+    const definition = this.resolve(parsed.data);
     const content = JSON.stringify(definition);
     const agent = { definition, content, hash: createHash('sha256').update(content).digest('hex') };
     this.agents.set(definition.name, agent);
     return agent;
-  }
-
-  private withModelName(definition: AgentDefinition): AgentDefinition {
-    const { model } = definition;
-    return model.name === undefined
-      ? { ...definition, model: { ...model, name: this.modelName(definition) } }
-      : definition;
   }
 
   list(): readonly AgentDefinition[] {

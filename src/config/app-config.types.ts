@@ -1,6 +1,9 @@
 export const LLM_PROVIDERS = ['openai', 'deepseek', 'glm', 'ollama', 'openai-compatible', 'offline'] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
+export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
+export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
+
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -29,7 +32,7 @@ export interface AppConfigValues {
   readonly llm: {
     readonly provider: LlmProvider;
     readonly model?: string;
-    readonly protocol: 'native';
+    readonly protocol: LlmProtocol;
     readonly timeoutMs: number;
     readonly temperature?: number;
     /** Of every provider, so that an agent may use another one than the default agent. */

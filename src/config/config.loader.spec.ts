@@ -26,7 +26,7 @@ describe('loadConfig', () => {
       log: { level: 'info' },
       llm: {
         provider: 'offline',
-        protocol: 'native',
+        protocol: 'auto',
         timeoutMs: 30_000,
         access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
       },
@@ -73,7 +73,6 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'mariadb://db/x'],
     ['REDIS_URL', 'redis://:hunter2@cache'],
     ['SESSION_STORE', 'redis'],
-    ['LLM_PROTOCOL', 'react'],
     ['LLM_PROVIDER', 'anthropic'],
   ])('says of %s=%s that it is not served yet, without secrets', (name, value) => {
     const lines = mistakes({ [name]: value });

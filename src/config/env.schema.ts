@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
-import { LLM_PROVIDERS, LOG_LEVELS } from './app-config.types.js';
+import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS } from './app-config.types.js';
 import { choice, databaseUrl, decimal, flag, httpUrl, integer, notServedYet, pattern } from './env-value.schema.js';
 
 const HOUR_MS = 3_600_000;
@@ -45,9 +45,11 @@ export const ENV_SCHEMA = z.object({
       `One of ${LLM_PROVIDERS.join(', ')}. By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
     ),
   LLM_MODEL: z.string().optional().describe("Model name; by default the provider's"),
-  LLM_PROTOCOL: choice(['native'], ['react', 'xml', 'auto'])
-    .default('native')
-    .describe('How tools are written for the model; only `native` yet'),
+  LLM_PROTOCOL: choice(LLM_PROTOCOLS)
+    .default('auto')
+    .describe(
+      'How tools are written for the model: `native` function calling, `react` or `xml` text; `auto` is native if the model can, else react',
+    ),
   LLM_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
     .default(30_000)
     .describe('Longest silence of the model, in ms: until its reply begins, then between two pieces of it'),

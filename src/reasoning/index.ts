@@ -1,8 +1,9 @@
 /** How an agent thinks: one loop over a pipeline of named stages, and the protocols that models speak. */
+export { Processor } from './pipeline/processor.js';
 export { PromptBuilder } from './prompt.builder.js';
 export type { Protocol } from './protocols/protocol.js';
-export { ProtocolRegistry } from './protocols/protocol.registry.js';
+export { protocolFor, ProtocolRegistry } from './protocols/protocol.registry.js';
 export { LOOP_VERSION, ReasoningEngine } from './reasoning.engine.js';
 export { ReasoningModule } from './reasoning.module.js';
-export type { ReasoningModuleOptions } from './reasoning.module.js';
-export type { ReasoningLimits, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
+export type { ProcessorPlacement, ReasoningModuleOptions } from './reasoning.module.js';
+export type { Loop, ReasoningLimits, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';

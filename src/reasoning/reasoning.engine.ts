@@ -4,6 +4,7 @@ import type { Message } from '../llm/index.js';
 import { isGivenUp, NO_USAGE, type RunContext, type RunFailure, type RunFinishReason } from '../run/index.js';
 import { ToolExecutor, type ToolResult } from '../tool/index.js';
 import { pairResults } from './pipeline/format-results.processor.js';
+import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
 import { PromptBuilder } from './prompt.builder.js';
@@ -23,8 +24,9 @@ export class ReasoningEngine {
     private readonly protocols: ProtocolRegistry,
     prompts: PromptBuilder,
     tools: ToolExecutor,
+    processors: ProcessorRegistry,
   ) {
-    this.pipeline = createPipeline(prompts, tools);
+    this.pipeline = createPipeline(prompts, tools, processors.placed);
   }
 
   /**
@@ -61,6 +63,7 @@ export class ReasoningEngine {
       reply: null,
       decoded: null,
       results: new Map(),
+      failed: new Set(),
       unknown: [],
       end: null,
     };

@@ -1,22 +1,47 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { ToolModule } from '../tool/index.js';
+import type { Processor } from './pipeline/processor.js';
+import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import { ReasoningEngine } from './reasoning.engine.js';
 
+/** Puts a processor right before or right after the one of a name: `{ use: Redact, before: 'format-results' }`. */
+export type ProcessorPlacement = { readonly use: Type<Processor> } & (
+  { readonly before: string } | { readonly after: string }
+);
+
 export interface ReasoningModuleOptions {
   /** Builds the system prompt in one's own way. */
   readonly promptBuilder?: Type<PromptBuilder>;
+  /** Stages of one's own in the pipeline. */
+  readonly processors?: readonly ProcessorPlacement[];
 }
 
 @Module({})
 export class ReasoningModule {
-  static forRoot({ promptBuilder = PromptBuilder }: ReasoningModuleOptions = {}): DynamicModule {
+  static forRoot({ promptBuilder = PromptBuilder, processors = [] }: ReasoningModuleOptions = {}): DynamicModule {
+    const types = processors.map(({ use }) => use);
     return {
       module: ReasoningModule,
       imports: [ToolModule],
-      providers: [ReasoningEngine, ProtocolRegistry, { provide: PromptBuilder, useClass: promptBuilder }],
+      providers: [
+        ReasoningEngine,
+        ProtocolRegistry,
+        { provide: PromptBuilder, useClass: promptBuilder },
+        ...types,
+        {
+          provide: ProcessorRegistry,
+          useFactory: (...made: Processor[]) =>
+            new ProcessorRegistry(made.map((processor, i) => ({ processor, ...toPlace(processors[i]!) }))),
+          inject: types,
+        },
+      ],
       exports: [ReasoningEngine, ProtocolRegistry],
     };
   }
+}
+
+function toPlace(placement: ProcessorPlacement): { side: 'before' | 'after'; name: string } {
+  return 'before' in placement ? { side: 'before', name: placement.before } : { side: 'after', name: placement.after };
 }

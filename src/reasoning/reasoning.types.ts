@@ -67,10 +67,12 @@ export interface Loop {
   ask: ((onText: (text: string) => void) => Promise<ChatResult>) | null;
   /** Set by tee-stream. */
   reply: ChatResult | null;
-  /** Set by extract-calls. */
+  /** The reply as the protocol reads it, set by tee-stream. */
   decoded: DecodedReply | null;
   /** Results of the current reply's calls so far, by the calls' index. */
   results: Map<number, ToolResult>;
+  /** Calls of this run that failed, by name and arguments, set by execute-tools. */
+  readonly failed: Set<string>;
   /** Calls whose outcome is unknown, set by execute-tools. */
   unknown: readonly UnknownCall[];
   /** Set by the processor that ends the loop. */

@@ -45,13 +45,14 @@ export class CallExecutor {
 
   private async carryOut(loop: Loop, call: ToolCall, step: StepName, planned: PlannedCall): Promise<ToolResult> {
     const { run, request } = loop;
-    const done =
+    const result =
       planned.kind === 'rejected'
         ? planned.result
         : await this.tools.invoke(planned, toContext(run, call, step), {
             maxResultBytes: request.limits.maxResultBytes,
           });
-    if (isInterrupted(done, run.signal)) throw run.signal.reason;
+    if (isInterrupted(result, run.signal)) throw run.signal.reason;
+    const done = loop.failed.has(callKey(call)) ? withReminder(result) : result;
     run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id: call.id, ...done });
     return done;
   }
@@ -72,6 +73,18 @@ function toContext(run: RunContext, call: ToolCall, step: StepName) {
 function isInterrupted(done: ToolResult, signal: AbortSignal): boolean {
   if (done.success || done.code !== 'TOOL_CANCELLED' || !(signal.reason instanceof AppError)) return false;
   return signal.reason.code !== 'RUN_CANCELLED' && signal.reason.code !== 'RUN_TIMEOUT';
+}
+
+/** What makes two calls the same. */
+export function callKey({ name, arguments: args }: Pick<ToolCall, 'name' | 'arguments'>): string {
+  return `${name}\n${args}`;
+}
+
+/** A model that only repeats a failing call is told so, or it repeats it until the limit. */
+function withReminder(done: ToolResult): ToolResult {
+  if (done.success) return done;
+  const reminder = 'You made the same call before and it failed: change its arguments, or answer without it.';
+  return { ...done, error: `${done.error} ${reminder}` };
 }
 
 function result(value: ToolResult): CallOutcome {

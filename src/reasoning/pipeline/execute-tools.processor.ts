@@ -1,6 +1,6 @@
 import type { UnknownCall } from '../../run/index.js';
 import type { Loop } from '../reasoning.types.js';
-import type { CallExecutor } from './call.executor.js';
+import { callKey, type CallExecutor } from './call.executor.js';
 import { Processor } from './processor.js';
 
 /** Carries out the calls of one reply, all at once; their results keep the order of the calls. */
@@ -21,6 +21,9 @@ export class ExecuteToolsProcessor extends Processor {
       }),
     );
     loop.unknown = unknown;
+    for (const [index, call] of loop.decoded!.calls.entries()) {
+      if (loop.results.get(index)?.success === false) loop.failed.add(callKey(call));
+    }
     const failure = settled.find((one) => one.status === 'rejected');
     if (failure) throw failure.reason;
   }

@@ -1,48 +1,91 @@
-import { untilAborted } from '../../common/index.js';
-import type { ChatResult } from '../../llm/index.js';
-import type { RunContext } from '../../run/index.js';
-import type { DecodedReply } from '../protocols/protocol.js';
+import { AppError, untilAborted } from '../../common/index.js';
+import type { ChatResult, Usage } from '../../llm/index.js';
+import type { RunContext, RunUsage } from '../../run/index.js';
+import { isCut, type DecodedReply } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
 
-/** Asks, in a step: what the user may read goes out as it comes, the whole reply goes on through the pipeline. */
+/** An empty reply is asked for again so often. */
+const MAX_RETRIES = 1;
+
+/**
+ * Asks, in a step: what the user may read goes out as it comes, the whole reply goes on through the pipeline.
+ * A reply that says nothing is asked for once more, in a step of its own.
+ */
 export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
 
   async process(loop: Loop): Promise<void> {
-    const { run, iteration, protocol, request } = loop;
-    const step = { kind: 'model', place: String(iteration), subject: request.model.name } as const;
-    loop.decoded = null;
-    if (!run.isRecorded(step)) run.signal.throwIfAborted();
-    loop.modelCalls = iteration;
-    const ask = async () => {
-      const visible = protocol.decodeStream();
-      const tellText = (text: string) => {
-        if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
-      };
-      const asking = loop.ask!((piece) => {
-        tellText(visible.push(piece));
-      });
-      const reply = await untilAborted(asking, run.signal);
-      tellText(visible.end());
-      loop.decoded = protocol.decode(reply, { tools: request.tools, iteration });
-      tell(run, iteration, reply, loop.decoded);
-      return reply;
-    };
-    loop.reply = await run.step(step, ask, () => loop.decoded?.calls.length === 0);
+    for (let retry = 0; retry <= MAX_RETRIES; retry++) {
+      const place = retry === 0 ? String(loop.iteration) : `${loop.iteration}:r${retry}`;
+      const reply = await ask(loop, place);
+      loop.reply = reply;
+      loop.model = reply.model;
+      if (reply.usage) loop.usage = add(loop.usage, reply.usage);
+      if (!isEmpty(reply, loop.decoded!)) return;
+    }
+    const { provider, name } = loop.request.model;
+    throw new AppError('MODEL_BAD_REPLY', `The model "${name}" of ${provider} gave an empty reply, twice; try again.`, {
+      isRetryable: true,
+    });
   }
 }
 
+async function ask(loop: Loop, place: string): Promise<ChatResult> {
+  const { run, iteration, protocol, request } = loop;
+  const step = { kind: 'model', place, subject: request.model.name } as const;
+  const decode = (reply: ChatResult) => (loop.decoded = protocol.decode(reply, { tools: request.tools, iteration }));
+  loop.decoded = null;
+  if (!run.isRecorded(step)) run.signal.throwIfAborted();
+  loop.modelCalls++;
+  const action = async () => {
+    const visible = protocol.decodeStream();
+    const tellText = (text: string) => {
+      if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
+    };
+    const reply = await untilAborted(
+      loop.ask!((piece) => tellText(visible.push(piece))),
+      run.signal,
+    );
+    tellText(visible.end());
+    tell(run, iteration, reply, decode(reply));
+    return reply;
+  };
+  const reply = await run.step(
+    step,
+    action,
+    (given) => loop.decoded!.calls.length === 0 && !isEmpty(given, loop.decoded!),
+  );
+  if (!loop.decoded) decode(reply);
+  return reply;
+}
+
+/** Whether the reply ended properly and said nothing: neither text nor a call. */
+function isEmpty(reply: ChatResult, { text, calls }: DecodedReply): boolean {
+  return text.trim() === '' && calls.length === 0 && !isCut(reply);
+}
+
+function add(sum: RunUsage, usage: Usage): RunUsage {
+  return {
+    prompt_tokens: sum.prompt_tokens + usage.promptTokens,
+    completion_tokens: sum.completion_tokens + usage.completionTokens,
+    total_tokens: sum.total_tokens + usage.totalTokens,
+  };
+}
+
 /** What the reply means to the world, in the batch that records it. */
-function tell(run: RunContext, iteration: number, reply: ChatResult, { text, thought, calls }: DecodedReply): void {
+function tell(run: RunContext, iteration: number, reply: ChatResult, decoded: DecodedReply): void {
+  const { text, thought, calls } = decoded;
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
-  run.emit({
-    type: 'message.completed',
-    iteration,
-    text,
-    finish_reason: reply.finishReason,
-    tool_calls: calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
-  });
+  if (!isEmpty(reply, decoded)) {
+    run.emit({
+      type: 'message.completed',
+      iteration,
+      text,
+      finish_reason: reply.finishReason,
+      tool_calls: calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
+    });
+  }
   if (!reply.usage) return;
   const { promptTokens, completionTokens, totalTokens } = reply.usage;
   run.emit({

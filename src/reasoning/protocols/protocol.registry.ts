@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
+import type { ModelCapabilities } from '../../llm/index.js';
 import { NativeProtocol } from './native.protocol.js';
 import type { Protocol } from './protocol.js';
 
@@ -17,4 +18,9 @@ export class ProtocolRegistry {
     const known = [...this.protocols.keys()].join(', ');
     throw new AppError('AGENT_INVALID', `There is no protocol "${name}"; there is: ${known}.`);
   }
+}
+
+/** The protocol of `auto`: what the model itself knows, else text that any model can write. */
+export function protocolFor({ functionCalling }: ModelCapabilities): string {
+  return functionCalling ? 'native' : 'react';
 }

@@ -1,0 +1,17 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from './id.factory.js';
+
+describe('newId', () => {
+  it('never gives the same id twice, also when its pool is drawn anew', () => {
+    const ids = Array.from({ length: 2_000 }, newId);
+    expect(new Set(ids.map((id) => id.slice(9))).size).toBe(2_000);
+    for (const id of ids) expect(id).toMatch(/^[\w-]{31}$/);
+  });
+
+  it('sorts by the time', () => {
+    const first = newId();
+    let next = newId();
+    while (next.slice(0, 9) === first.slice(0, 9)) next = newId();
+    expect(next > first).toBe(true);
+  });
+});

@@ -1,0 +1,113 @@
+import { Logger } from '@nestjs/common';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ALICE } from '../../test/support/run-host.js';
+import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
+import { MemoryRunContext } from '../run/index.js';
+import { ToolExecutor, type Tool } from '../tool/index.js';
+import type { PlacedProcessor } from './pipeline/pipeline.factory.js';
+import { Processor } from './pipeline/processor.js';
+import { ProcessorRegistry } from './pipeline/processor.registry.js';
+import { PromptBuilder } from './prompt.builder.js';
+import { ProtocolRegistry } from './protocols/protocol.registry.js';
+import { ReasoningEngine } from './reasoning.engine.js';
+import type { Loop, ReasoningOutcome } from './reasoning.types.js';
+
+beforeAll(() => Logger.overrideLogger(false));
+
+const FAILS: Tool = {
+  definition: { name: 'fails', description: 'fails', inputSchema: { type: 'object' } },
+  metadata: { effect: 'read', source: 'Test.fails' },
+  validate: (value) => ({ valid: true, value }),
+  invoke: () => Promise.reject(new Error('broken')),
+};
+
+async function play(script: readonly Scripted[], placed: readonly PlacedProcessor[] = []) {
+  const processors = new ProcessorRegistry(placed);
+  const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), new ToolExecutor(), processors);
+  const model = new ScriptedChatModel(script);
+  const run = new MemoryRunContext(ALICE);
+  const outcome: ReasoningOutcome = await engine.run(
+    {
+      instructions: '',
+      history: [],
+      input: { role: 'user', content: 'question' },
+      model,
+      protocol: 'native',
+      tools: [FAILS],
+      limits: { maxIterations: 5, maxResultBytes: 1000 },
+      isStreaming: false,
+    },
+    run,
+  );
+  return { outcome, model, run };
+}
+
+describe('a model that repeats a failing call', () => {
+  it('is told so from the second time on, and only when the arguments are the same', async () => {
+    const script = [
+      calls(['fails', { a: 1 }]),
+      calls(['fails', { a: 2 }]),
+      calls(['fails', { a: 1 }]),
+      says('I give up.'),
+    ];
+    const { outcome } = await play(script);
+    if (outcome.kind !== 'ended') throw new Error('It waits for nobody.');
+    const results = outcome.messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
+    expect(results.slice(0, 2)).toEqual(['Error: broken', 'Error: broken']);
+    expect(results[2]).toMatch(/^Error: broken You made the same call before and it failed/);
+    expect(outcome.text).toBe('I give up.');
+  });
+});
+
+describe('an empty reply', () => {
+  it('is asked for again, once, and leaves no trace in the turn', async () => {
+    const { outcome, model, run } = await play([says('  \n'), says('here')]);
+    expect(outcome).toMatchObject({ kind: 'ended', finishReason: 'stop', text: 'here', iterations: 2 });
+    expect(outcome).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: 'here' }] });
+    expect(outcome).toMatchObject({ usage: { total_tokens: 30 } });
+    expect(model.requests[1]).toEqual(model.requests[0]);
+    expect(run.events.filter(({ type }) => type === 'message.completed')).toHaveLength(1);
+  });
+
+  it('that comes twice fails the run with a code of its own', async () => {
+    const { outcome, model } = await play([says(''), says('')]);
+    expect(outcome).toMatchObject({ finishReason: 'error', failure: { code: 'MODEL_BAD_REPLY', is_retryable: true } });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it('that was cut or filtered is an answer all the same', async () => {
+    const { outcome } = await play([says('', { finishReason: 'content_filter' })]);
+    expect(outcome).toMatchObject({ finishReason: 'content_filter', text: '' });
+  });
+});
+
+describe('a processor of one’s own', () => {
+  class Noting extends Processor {
+    readonly name = 'noting';
+    constructor(private readonly notes: string[]) {
+      super();
+    }
+    async process(loop: Loop): Promise<void> {
+      this.notes.push(`${loop.iteration}: ${loop.turn.length} messages`);
+    }
+  }
+
+  it.each([
+    ['before', 'format-results', ['1: 2 messages', '2: 4 messages']],
+    ['after', 'format-results', ['1: 3 messages', '2: 4 messages']],
+    ['before', 'prepare-tools', ['1: 1 messages', '2: 3 messages']],
+    ['after', 'continue-or-finish', ['1: 3 messages', '2: 4 messages']],
+  ] as const)('runs %s %s, in every turn of the loop', async (side, name, expected) => {
+    const notes: string[] = [];
+    await play([calls(['fails', {}]), says('done')], [{ processor: new Noting(notes), side, name }]);
+    expect(notes).toEqual(expected);
+  });
+
+  it('beside a name that is not there is refused, naming those there are', async () => {
+    const placed = { processor: new Noting([]), side: 'before', name: 'ask-modle' } as const;
+    await expect(play([], [placed])).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('prepare-tools, ask-model, tee-stream'),
+    });
+  });
+});
