@@ -104,7 +104,7 @@ describe('a chat', () => {
         calls: [
           { name: 'forecast', arguments: { city: '北京', days: 3 } },
           { name: 'double', arguments: { n: 21 } },
-          { name: 'string_tools', arguments: { input: 'quiet' } },
+          { name: 'shout', arguments: { input: 'quiet' } },
         ],
       })
       .reply({ text: 'ok' });
@@ -112,12 +112,12 @@ describe('a chat', () => {
     expect(body['tool_results']).toMatchObject([
       { tool: 'forecast', success: true, result: { city: '北京', isDto: true } },
       { tool: 'double', success: true, result: 42 },
-      { tool: 'string_tools', success: true, result: 'QUIET' },
+      { tool: 'shout', success: true, result: 'QUIET' },
     ]);
     expect(Object.fromEntries(tools.called)).toEqual({
       forecast: { city: '北京', days: 3 },
       double: { n: 21 },
-      string_tools: 'quiet',
+      shout: 'quiet',
     });
   });
 

@@ -127,7 +127,8 @@ describe('an application of one’s own', () => {
       readonly name = 'shout';
       async process(loop: Loop): Promise<void> {
         for (const [index, result] of loop.results) {
-          if (result.success) loop.results.set(index, { ...result, result: String(result.result).toUpperCase() });
+          if (!result.success || typeof result.result !== 'string') continue;
+          loop.results.set(index, { ...result, result: result.result.toUpperCase() });
         }
       }
     }

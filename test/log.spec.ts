@@ -43,6 +43,8 @@ describe('the log', () => {
       'Registering tools from BuiltinTools',
       'Registered tool: calculator',
       'Registered tool: get_timestamp',
+      'Registering tools from StringTools',
+      'Registered tool: string_tools',
     ]);
     const contexts = new Set(jackdaw.log.filter(({ level }) => level === DEBUG).map(({ context }) => context));
     expect(contexts).toEqual(

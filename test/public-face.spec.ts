@@ -13,6 +13,7 @@ describe('the public face', () => {
       'JackdawModule',
       'ModelFactory',
       'ModelRegistry',
+      'Parameter',
       'Processor',
       'PromptBuilder',
       'RunService',

@@ -4,6 +4,8 @@ export type { StandardInputSchema } from './standard-schema.types.js';
 export type { InvokeOptions } from './tool.executor.js';
 export { ToolExecutor } from './tool.executor.js';
 export { ToolModule } from './tool.module.js';
+export { Parameter } from './parameter.builder.js';
+export type { ToolRegistration } from './tool-registration.types.js';
 export type { ToolOptions } from './tool-options.types.js';
 export { Tool } from './tool.decorator.js';
 export type {

@@ -109,6 +109,7 @@ describe('tools of a Nest application', () => {
       'fromValue',
       'get_timestamp',
       'inherited',
+      'string_tools',
     ]);
   });
 
@@ -126,7 +127,7 @@ describe('tools of a Nest application', () => {
   });
 
   it('has registered everything before the hooks of the modules above', () => {
-    expect(seenByHooks).toEqual([5]);
+    expect(seenByHooks).toEqual([6]);
   });
 
   it('calls methods on their instances', async () => {
@@ -140,7 +141,13 @@ describe('tools of a Nest application', () => {
     expect(await call('calculator', { expression: '100 + 200' })).toMatchObject({ result: '300' });
     expect(await call('calculator', { expression: '1/0' })).toMatchObject({ error: 'Division by zero.' });
     expect(await call('get_timestamp', { format: 'epoch_ms' })).toMatchObject({ result: expect.any(Number) });
-    expect(await call('get_timestamp', { format: 'rfc' })).toMatchObject({ code: 'TOOL_INVALID_ARGUMENTS' });
+    expect(await call('get_timestamp', { format: 'rfc' })).toMatchObject({
+      error: expect.stringMatching(/^Unknown format/),
+    });
+    expect(await call('string_tools', { text: 'upper: hello' })).toMatchObject({ result: 'HELLO' });
+    expect(await call('string_tools', { operation: 'shout', text: 'a' })).toMatchObject({
+      code: 'TOOL_INVALID_ARGUMENTS',
+    });
     expect(app.get(ToolRegistry).get('calculator').metadata.effect).toBe('read');
   });
 });

@@ -30,11 +30,33 @@ export async function createTool(
   input: () => InputSource | Promise<InputSource>,
   handler: ToolHandler,
 ): Promise<Tool> {
-  const { name, description, effect, source, timeoutMs } = declaration;
-  const problems = problemsOf(declaration);
+  const problems: string[] = [];
   const inputSource = await Promise.resolve()
     .then(input)
     .catch((error: unknown) => void problems.push(messageOf(error)));
+  return assemble(declaration, inputSource, problems, handler);
+}
+
+/** `createTool` for an input that needs no waiting. */
+export function createToolNow(declaration: ToolDeclaration, input: () => InputSource, handler: ToolHandler): Tool {
+  const problems: string[] = [];
+  let inputSource: InputSource | undefined;
+  try {
+    inputSource = input();
+  } catch (error) {
+    problems.push(messageOf(error));
+  }
+  return assemble(declaration, inputSource, problems, handler);
+}
+
+function assemble(
+  declaration: ToolDeclaration,
+  inputSource: InputSource | void,
+  inputProblems: readonly string[],
+  handler: ToolHandler,
+): Tool {
+  const { name, description, effect, source, timeoutMs } = declaration;
+  const problems = [...problemsOf(declaration), ...inputProblems];
   if (!inputSource || problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
   return {
     definition: { name, description, inputSchema: inputSource.schema },

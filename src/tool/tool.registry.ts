@@ -1,16 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/index.js';
+import { callDirectly } from './call/direct-call.executor.js';
 import { nearNames } from './near-name.mapper.js';
+import { createRegisteredTool } from './registered-tool.factory.js';
 import { refusedName } from './tool-name.policy.js';
-import type { Tool } from './tool.types.js';
+import type { ToolRegistration } from './tool-registration.types.js';
+import type { Tool, ToolContext } from './tool.types.js';
 
 /** Owns every tool by its name, whatever kind it is. Works without Nest too. */
 @Injectable()
 export class ToolRegistry {
   private readonly tools = new Map<string, Tool>();
 
-  /** Throws `TOOL_DUPLICATE` naming both places, or `TOOL_INVALID` for a name no model could call. */
-  register(tool: Tool): void {
+  /**
+   * Takes a whole tool, or a name, a description, parameters and a handler, whose schema it compiles at once. Throws
+   * `TOOL_DUPLICATE` naming both places, or `TOOL_INVALID` for what no model could call.
+   */
+  register(added: Tool | ToolRegistration): void {
+    const tool = 'definition' in added ? added : createRegisteredTool(added);
     const { name } = tool.definition;
     const { source } = tool.metadata;
     const refusal = refusedName(name);
@@ -38,6 +45,19 @@ export class ToolRegistry {
     const tool = this.tools.get(name);
     if (!tool) throw this.notFound(name);
     return tool;
+  }
+
+  /**
+   * Checks the arguments (a JSON object) and calls the tool outside of a run; what it returned comes as it is. What
+   * `context` leaves out is filled in. Throws `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its
+   * cause, `TOOL_TIMEOUT` or, when the signal of `context` is aborted, `TOOL_CANCELLED`.
+   */
+  async call(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    context: Partial<ToolContext> = {},
+  ): Promise<unknown> {
+    return callDirectly(this.get(name), args, context);
   }
 
   /** All tools in the order of their registration. */
@@ -69,11 +89,13 @@ export class ToolRegistry {
 }
 
 function duplicateOf(name: string, first: string, second: string): AppError {
-  const hint =
-    first === second
-      ? 'the provider is probably listed in two modules: provide it in one and export it from there'
-      : 'give one of them another name';
+  const hint = first === second ? sameSourceHint(first) : 'give one of them another name';
   return new AppError('TOOL_DUPLICATE', `Two tools are named "${name}": ${first} and ${second}; ${hint}.`, {
     details: { tool: name, sources: [first, second] },
   });
+}
+
+function sameSourceHint(source: string): string {
+  if (source.startsWith('registry.')) return 'unregister the first before you replace it';
+  return 'the provider is probably listed in two modules: provide it in one and export it from there';
 }

@@ -36,9 +36,9 @@ export class TestTools {
     return n * 2;
   }
 
-  @Tool({ name: 'string_tools', description: 'Takes a string.', effect: 'read', paramsDescription: 'The text.' })
+  @Tool({ description: 'Takes a string.', effect: 'read', paramsDescription: 'The text.' })
   shout(text: string): string {
-    this.called.push(['string_tools', text]);
+    this.called.push(['shout', text]);
     return text.toUpperCase();
   }
 

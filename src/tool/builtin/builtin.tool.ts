@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Tool } from '../tool.decorator.js';
-import { calculate } from './arithmetic.parser.js';
+import { createCalculator } from './calculator.factory.js';
 import { Clock } from './clock.js';
-import { toIsoInZone } from './timestamp.mapper.js';
+import { formatTime } from './time-format.mapper.js';
 
 interface CalculatorInput {
   readonly expression: string;
@@ -10,7 +10,7 @@ interface CalculatorInput {
 
 interface TimestampInput {
   readonly timezone?: string;
-  readonly format?: 'iso' | 'epoch_s' | 'epoch_ms';
+  readonly format?: string;
 }
 
 /** The tools every agent can have: sums that are right, and the time. */
@@ -29,14 +29,17 @@ export class BuiltinTools {
         expression: {
           type: 'string',
           description:
-            'Numbers, parentheses and + - * / ^ (power) % (remainder between two numbers, else percent), ' +
-            'for example "(100 + 200) * 3 / 4".',
+            'Numbers, parentheses, + - * / ^ (power) ! % (remainder between two numbers, else percent: "20%*50" is 10, ' +
+            '"200+10%" is 220), pi, e, and sqrt abs round(x, places) floor ceil min max sin cos tan asin acos atan ' +
+            '(radians) ln log (natural; log(x, base)) log10 log2 exp pow mod gcd lcm factorial. For example ' +
+            '"(100 + 200) * 3 / 4".',
         },
       },
       required: ['expression'],
     },
   })
-  calculator({ expression }: CalculatorInput): string {
+  async calculator({ expression }: CalculatorInput): Promise<string> {
+    const calculate = await createCalculator();
     return calculate(expression);
   }
 
@@ -53,22 +56,17 @@ export class BuiltinTools {
         },
         format: {
           type: 'string',
-          enum: ['iso', 'epoch_s', 'epoch_ms'],
-          description: 'iso (default): ISO 8601 with offset; epoch_s, epoch_ms: since 1970, in seconds or ms.',
+          maxLength: 100,
+          description:
+            'iso (default): 2026-01-31T09:05:00+08:00; epoch_s, epoch_ms: since 1970, in seconds or ms; date: ' +
+            '2026-01-31; time: 09:05:00; datetime: 2026-01-31 09:05:00; rfc2822: Sat, 31 Jan 2026 09:05:00 +0800; or ' +
+            'a pattern of YYYY YY MMMM MMM MM M DD D dddd ddd HH H hh h A mm m ss s SSS Z ZZ and [text], such as ' +
+            '"YYYY/MM/DD HH:mm".',
         },
       },
     },
   })
   getTimestamp({ timezone = 'UTC', format = 'iso' }: TimestampInput): string | number {
-    const now = this.clock.now();
-    const iso = toIsoInZone(now, timezone);
-    switch (format) {
-      case 'iso':
-        return iso;
-      case 'epoch_s':
-        return Math.floor(now / 1000);
-      case 'epoch_ms':
-        return now;
-    }
+    return formatTime(this.clock.now(), timezone, format);
   }
 }

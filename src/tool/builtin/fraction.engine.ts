@@ -64,6 +64,11 @@ export function toNumber({ n, d }: Fraction): number {
   return Number(`${digits}e${-shift}`);
 }
 
+/** A double to 15 significant digits; 0 is 0. */
+export function fromNumber(value: number): Fraction {
+  return value === 0 ? ZERO : rounded(value);
+}
+
 /** A double to 15 significant digits; it is never 0 but by underflow. */
 function rounded(value: number): Fraction {
   if (!Number.isFinite(value)) throw overflow();

@@ -39,6 +39,22 @@ describe('get_timestamp', () => {
     expect(tools.getTimestamp({ format: 'epoch_ms' })).toBe(NEW_YEAR + 999);
   });
 
+  it.each([
+    ['date', '2026-01-01'],
+    ['time', '08:00:00'],
+    ['datetime', '2026-01-01 08:00:00'],
+    ['rfc2822', 'Thu, 01 Jan 2026 08:00:00 +0800'],
+    ['YYYY/M/D h:mm A', '2026/1/1 8:00 AM'],
+    ['YYYY年MM月DD日 HH:mm:ss.SSS', '2026年01月01日 08:00:00.999'],
+    ['dddd, D MMMM YY [at] H Z', 'Thursday, 1 January 26 at 8 +08:00'],
+  ])('writes %s', (format, expected) => {
+    expect(tools.getTimestamp({ timezone: 'Asia/Shanghai', format })).toBe(expected);
+  });
+
+  it.each(['isoo', 'YYYY-QQ', '', '--', 'constructor', 'x'.repeat(99)])('refuses the format %.20s', (format) => {
+    expect(() => tools.getTimestamp({ format })).toThrow(/Unknown format .*use iso, .* YYYY/);
+  });
+
   it('refuses an unknown zone in every format', () => {
     expect(() => tools.getTimestamp({ timezone: 'Nowhere', format: 'epoch_s' })).toThrow('Unknown time zone "Nowhere"');
   });

@@ -1,48 +1,62 @@
-/** Signs and words that mean an operator, in the order in which they are replaced. */
-const OPERATORS: readonly (readonly [string, string])[] = [
-  ['×', '*'],
-  ['✕', '*'],
-  ['÷', '/'],
-  ['−', '-'],
-  ['–', '-'],
-  ['乘以', '*'],
-  ['除以', '/'],
-  ['加上', '+'],
-  ['减去', '-'],
-  ['乘', '*'],
-  ['加', '+'],
-  ['减', '-'],
-  ['divided by', '/'],
-  ['multiplied by', '*'],
-  ['times', '*'],
-  ['plus', '+'],
-  ['minus', '-'],
-];
-/** A longer text is no arithmetic question. */
-const MAX_LENGTH = 1_000;
-const PIECE = /[\d.+\-*/%^() ]+/g;
-const HAS_OPERATION = /\d[\s)]*[+\-*/%^][\s(+-]*[\d.]/;
-const DATE = /^\d{4}-\d{1,2}-\d{1,2}$/;
+import { toArithmeticSigns, toOperand } from './arithmetic-words.mapper.js';
 
-/**
- * Finds the arithmetic expression in a text, written for a calculator: full-width forms, ×÷ and words become ASCII
- * operators. Nothing when there is none.
- */
-export function findExpression(text: string): string | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
-  // NFKC makes ASCII of full-width digits, signs and brackets.
-  let plain = text.normalize('NFKC').toLowerCase();
-  for (const [sign, operator] of OPERATORS) plain = plain.replaceAll(sign, operator);
-  plain = plain.replace(/(\d),(?=\d{3}(?!\d))/g, '$1');
-  const pieces = plain.match(PIECE) ?? [];
-  return pieces.map(trimPiece).find((piece) => HAS_OPERATION.test(piece) && !DATE.test(piece));
+const PIECE = /[\d.+\-*/%^() ]+/g;
+const HAS_OPERATION = /\d[\s)%]*[+\-*/%^][\s(+-]*[\d.]/;
+const DATE = /^\d{4}-\d{1,2}-\d{1,2}$/;
+/** Where two expressions stand side by side. */
+const GAP = /(?<=[\d)]) +(?=[\d(.])/;
+const LEAD_IN =
+  /^(?:(?:and|then|now|so|okay|ok|what about|how about|再|然后|接着|那么|那|就)\b|[\s,.再然后接着那么就])+/;
+/** What says that an operation goes on with what was computed before it. */
+const THEN = /,?\s*(?:(?:\band\s+)?\bthen\b|再|然后|接着)\s*(?=[+\-*/^])|(?:,|，|\band\b)\s*(?=[+*/^])/;
+const CONTINUES = /^(?:[+*/^]\s*[\d(.]|-\s*[\d.]+\s*[^\d\s.+\-*/%^(]*$)/;
+const CONTINUES_BY_MINUS = /^\s*(?:and |then |再|然后)*\s*(?:minus\b|subtract\b|减)/i;
+
+export interface FoundArithmetic {
+  /** Each is written for a calculator, in ASCII. */
+  readonly expressions: readonly string[];
+  /** Whether it goes on with an earlier answer and there is none. */
+  readonly lacksPrevious: boolean;
 }
 
-/** Cuts off what belongs to the sentence around it: a full stop, a dash. */
+/**
+ * Finds the arithmetic in a text: full-width forms, signs and words of English and Chinese. What begins with an
+ * operator ("times 3") goes on with `previous`, the last answer.
+ */
+export function findArithmetic(text: string, previous?: string): FoundArithmetic {
+  const plain = toArithmeticSigns(text, previous).replace(LEAD_IN, '');
+  const [head = '', ...steps] = plain.split(THEN);
+  const goesOn = CONTINUES.test(head) || (head.startsWith('-') && CONTINUES_BY_MINUS.test(text));
+  if (goesOn && previous === undefined) return { expressions: [], lacksPrevious: true };
+  const expressions = expressionsIn(goesOn && previous !== undefined ? `${toOperand(previous)} ${spaced(head)}` : head);
+  for (const step of steps) {
+    const last = expressions.pop();
+    if (last !== undefined) expressions.push(...expressionsIn(`(${last}) ${spaced(step)}`));
+  }
+  return { expressions, lacksPrevious: false };
+}
+
+function spaced(operation: string): string {
+  return operation.replace(/^([+\-*/^])\s*/, '$1 ');
+}
+
+function expressionsIn(text: string): string[] {
+  const pieces = text.match(PIECE) ?? [];
+  return pieces
+    .flatMap((piece) => piece.split(GAP))
+    .map(trimPiece)
+    .filter((piece) => HAS_OPERATION.test(piece) && !DATE.test(piece));
+}
+
+/** Cuts off what belongs to the sentence around it: a full stop, a dash, one side of a pair of parentheses. */
 function trimPiece(piece: string): string {
   let start = 0;
   let end = piece.length;
   while (start < end && ' */%^)'.includes(piece.charAt(start))) start++;
-  while (end > start && ' .+-*/%^('.includes(piece.charAt(end - 1))) end--;
-  return piece.slice(start, end);
+  while (end > start && ' .+-*/^('.includes(piece.charAt(end - 1))) end--;
+  const trimmed = piece.slice(start, end);
+  const surplus = trimmed.split(')').length - trimmed.split('(').length;
+  if (surplus > 0 && trimmed.endsWith(')')) return trimPiece(trimmed.slice(0, -1));
+  if (surplus < 0 && trimmed.startsWith('(')) return trimPiece(trimmed.slice(1));
+  return trimmed;
 }

@@ -1,28 +1,59 @@
-import { findExpression } from './expression.parser.js';
+import { findArithmetic } from './expression.parser.js';
 import type { OfflineRule } from './offline-rule.types.js';
-import { describeSelf, greeting } from './offline-text.mapper.js';
+import * as texts from './offline-text.mapper.js';
+import { findTextRequest } from './text-request.parser.js';
+import { findTimeRequest } from './time-request.parser.js';
+import { tellTime } from './time-result.mapper.js';
 
-const TIME = /\btime\b|\bdate\b|\btoday\b|几点|时间|几号|日期/i;
-const ASKS = /\bwhat|\bcurrent\b|\bnow\b|\btell\b|\?|？|现在|今天|几|当前/i;
-const ZONE = /\b(?:UTC|[A-Z][a-z]+\/[A-Z][A-Za-z_]+)\b/;
-const GREETING = /^\s*(?:hello|hi|hey|good (?:morning|afternoon|evening)|你好|您好|嗨)/i;
+const GREETING = /^\s*(?:hello|hi|hey|good (?:morning|afternoon|evening))\b|^\s*(?:你好|您好|嗨|早上好|下午好|晚上好)/i;
+const THANKS =
+  /^\s*(?:(?:ok|okay|great|many),? )?(?:thanks|thank you|thx|cheers)\b|^\s*(?:好的?[，,]?\s*)?(?:谢谢|多谢|感谢)/i;
+const FAREWELL = /^\s*(?:(?:good)?bye|see you)\b|^\s*(?:再见|拜拜)/i;
+const ABOUT_SELF =
+  /\b(?:who|what) are you\b|\bwhat can you do\b|\bwhat(?:'s| is) your name\b|^\W*help\b\W*$|你是谁|你是什么|你叫什么|你(?:能|会)(?:做|干)?(?:什么|些什么|啥)|^\s*帮助\s*$/i;
 
-const arithmetic: OfflineRule = ({ text }) => {
-  const expression = findExpression(text);
-  return expression === undefined ? undefined : { kind: 'call', tool: 'calculator', arguments: { expression } };
+const workOnText: OfflineRule = ({ text }) => {
+  const request = findTextRequest(text);
+  if (!request) return undefined;
+  const { operation, text: given } = request;
+  const name = `${operation}(${JSON.stringify(given)})`;
+  return { kind: 'call', calls: [{ tool: 'string_tools', arguments: { ...request }, name }] };
 };
 
-const time: OfflineRule = ({ text }) => {
-  if (!TIME.test(text) || !ASKS.test(text)) return undefined;
-  const timezone = ZONE.exec(text)?.[0];
-  const zone: Record<string, string> = timezone === undefined ? {} : { timezone };
-  return { kind: 'call', tool: 'get_timestamp', arguments: zone };
+const arithmetic: OfflineRule = ({ text, previous, isChinese }) => {
+  const { expressions, lacksPrevious } = findArithmetic(text, previous);
+  if (lacksPrevious) return { kind: 'say', text: texts.lacksPrevious(isChinese) };
+  if (expressions.length === 0) return undefined;
+  const calls = expressions.map((expression) => ({ tool: 'calculator', arguments: { expression }, name: expression }));
+  return { kind: 'call', calls };
 };
 
-const greet: OfflineRule = ({ text, isChinese }) =>
-  GREETING.test(text) ? { kind: 'say', text: greeting(isChinese) } : undefined;
+const time: OfflineRule = ({ text, isChinese }) => {
+  const request = findTimeRequest(text, isChinese);
+  if (!request) return undefined;
+  const { isDate, places, unknown } = request;
+  if (unknown !== undefined) return { kind: 'say', text: texts.unknownPlace(unknown, isChinese) };
+  const wanted = places.length > 0 ? places : [{ name: 'UTC' }];
+  const calls = wanted.map(({ name, ...zone }) => ({
+    tool: 'get_timestamp',
+    arguments: { ...zone },
+    name,
+    tell: (result: string) => tellTime(result, name, isDate, isChinese),
+  }));
+  return { kind: 'call', calls };
+};
 
-const otherwise: OfflineRule = ({ isChinese }) => ({ kind: 'say', text: describeSelf(isChinese) });
+function says(pattern: RegExp, what: (isChinese: boolean) => string): OfflineRule {
+  return ({ text, isChinese }) => (pattern.test(text) ? { kind: 'say', text: what(isChinese) } : undefined);
+}
 
-/** In the order in which they are asked; the last one always answers. */
-export const OFFLINE_RULES: readonly OfflineRule[] = [arithmetic, time, greet, otherwise];
+/** In the order in which they are asked. */
+export const OFFLINE_RULES: readonly OfflineRule[] = [
+  workOnText,
+  time,
+  arithmetic,
+  says(ABOUT_SELF, texts.describeSelf),
+  says(THANKS, texts.thanks),
+  says(FAREWELL, texts.farewell),
+  says(GREETING, texts.greeting),
+];

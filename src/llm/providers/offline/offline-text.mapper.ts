@@ -1,8 +1,9 @@
 const HOW_EN =
   'To use a real model set OPENAI_API_KEY=… and start again, or LLM_PROVIDER=ollama for one on this machine.';
 const HOW_ZH = '要使用真正的模型，请设置 OPENAI_API_KEY=… 后重新启动，或用 LLM_PROVIDER=ollama 使用本机模型。';
-const CAN_EN = 'I can calculate (what is 6*7?) and tell the time (what time is it?)';
-const CAN_ZH = '我会计算（计算 100 + 200），也能告诉你时间（现在几点？）';
+const CAN_EN =
+  'I can calculate (what is 6*7?), tell the time (what time is it in Tokyo?) and work on texts (reverse "hello")';
+const CAN_ZH = '我会计算（计算 100 + 200），能告诉你时间（东京现在几点？），也能处理文字（把 hello 变成大写）';
 
 export function greeting(isChinese: boolean): string {
   return isChinese
@@ -10,11 +11,37 @@ export function greeting(isChinese: boolean): string {
     : `Hello! I am Jackdaw's offline model. ${CAN_EN}. ${HOW_EN}`;
 }
 
-/** The answer to whatever no rule understands. */
+export function thanks(isChinese: boolean): string {
+  return isChinese ? '不客气！' : 'You are welcome!';
+}
+
+export function farewell(isChinese: boolean): string {
+  return isChinese ? '再见！' : 'Goodbye!';
+}
+
 export function describeSelf(isChinese: boolean): string {
+  return isChinese
+    ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型。${CAN_ZH}。${HOW_ZH}`
+    : `I am Jackdaw's offline model: a few rules, not a language model. ${CAN_EN}. ${HOW_EN}`;
+}
+
+/** The answer to whatever no rule understands. */
+export function beyondMeans(isChinese: boolean): string {
   return isChinese
     ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型，没有听懂这个问题。${CAN_ZH}。${HOW_ZH}`
     : `I am Jackdaw's offline model: a few rules, not a language model, and I did not understand. ${CAN_EN}. ${HOW_EN}`;
+}
+
+export function lacksPrevious(isChinese: boolean): string {
+  return isChinese
+    ? '这句话要接着前面的结果算，但这个会话里还没有结果。请写出完整的算式，例如 100 * 3。'
+    : 'That goes on with an earlier result, and there is none in this session yet. Write the whole sum, for example 100 * 3.';
+}
+
+export function unknownPlace(place: string, isChinese: boolean): string {
+  return isChinese
+    ? `我是 Jackdaw 的离线模型，不知道“${place}”的时区。请说出大城市，或像 Europe/Oslo、UTC+2 这样的时区。${HOW_ZH}`
+    : `I am Jackdaw's offline model and do not know the time zone of "${place}". Name a large city, or a zone such as Europe/Oslo or UTC+2. ${HOW_EN}`;
 }
 
 export function lacksTool(tool: string, isChinese: boolean): string {

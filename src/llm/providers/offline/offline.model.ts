@@ -1,17 +1,19 @@
 import { ChatModel } from '../../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, Usage } from '../../chat.types.js';
-import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../message.types.js';
+import type { AssistantMessage, Message } from '../../message.types.js';
 import { capabilitiesOf } from './capabilities.mapper.js';
-import type { OfflineAnswer, OfflineQuestion } from './offline-rule.types.js';
-import { OFFLINE_RULES } from './offline-rules.registry.js';
-import { describeSelf, lacksTool, toolFailed } from './offline-text.mapper.js';
+import { textOf, toConversation } from './offline-conversation.mapper.js';
+import { questionOf, replyTo } from './offline-reply.builder.js';
 
 /** A rough count: a token of English text is about four characters (help.openai.com, "What are tokens"). */
 const CHARS_PER_TOKEN = 4;
+/** Between words; Chinese is written without spaces, and goes out sign by sign. */
+const BETWEEN_WORDS = /(?<=\s)(?=\S)|(?<=\p{Script=Han})(?=\p{Script=Han})/u;
 
 /**
  * A chat model of a few rules, without network: it makes the first minute work without a key. It plans real tool
- * calls and answers from their results. The same request always gets the same reply; usage is an estimate.
+ * calls, by function calling or in the text that the system message describes, and answers from their results. The
+ * same request always gets the same reply; usage is an estimate.
  */
 export class OfflineModel extends ChatModel {
   readonly provider = 'offline';
@@ -25,7 +27,8 @@ export class OfflineModel extends ChatModel {
   /** Streams word by word. */
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
     const result = await this.generate(request, options);
-    for (const text of result.message.content.match(/\s*\S+/g) ?? []) {
+    const { content } = result.message;
+    for (const text of content === '' ? [] : content.split(BETWEEN_WORDS)) {
       options.signal?.throwIfAborted();
       yield { type: 'text', text };
     }
@@ -44,41 +47,19 @@ function answer(request: ChatRequest): ChatResult {
 }
 
 function reply(request: ChatRequest): AssistantMessage {
-  const { messages } = request;
-  const asked = messages.findLastIndex((message) => message.role === 'user');
-  const question = toQuestion(messages[asked]);
-  const results = messages.slice(asked + 1).filter((message) => message.role === 'tool');
-  if (results.length > 0) return say(results.map((result) => report(result, question)).join('\n'));
-  for (const rule of OFFLINE_RULES) {
-    const found = rule(question);
-    if (found) return carryOut(found, question, request);
-  }
-  return say(describeSelf(question.isChinese));
-}
-
-function carryOut(planned: OfflineAnswer, { isChinese }: OfflineQuestion, request: ChatRequest): AssistantMessage {
-  if (planned.kind === 'say') return say(planned.text);
-  if (!request.tools?.some((tool) => tool.name === planned.tool)) return say(lacksTool(planned.tool, isChinese));
+  const conversation = toConversation(request);
+  const question = questionOf(conversation);
+  const replied = replyTo(question, conversation);
+  const { dialect } = conversation;
+  if (dialect) return { role: 'assistant', content: dialect.write(replied, question.isChinese) };
+  if (!('calls' in replied)) return { role: 'assistant', content: replied.text };
   const turn = 1 + request.messages.filter((message) => message.role === 'assistant' && message.toolCalls).length;
-  const call = { id: `call_${turn}_1`, name: planned.tool, arguments: JSON.stringify(planned.arguments) };
-  return { role: 'assistant', content: '', toolCalls: [call] };
-}
-
-function report(result: ToolMessage, { isChinese }: OfflineQuestion): string {
-  return result.content.startsWith('Error:') ? toolFailed(result.name, result.content, isChinese) : result.content;
-}
-
-function toQuestion(message: Message | undefined): OfflineQuestion {
-  const text = message?.role === 'user' ? textOf(message) : '';
-  return { text, isChinese: /\p{Script=Han}/u.test(text) };
-}
-
-function textOf({ content }: UserMessage): string {
-  return typeof content === 'string' ? content : content.map((part) => part.text).join('\n');
-}
-
-function say(content: string): AssistantMessage {
-  return { role: 'assistant', content };
+  const toolCalls = replied.calls.map((call, i) => ({
+    id: `call_${turn}_${i + 1}`,
+    name: call.tool,
+    arguments: JSON.stringify(call.arguments),
+  }));
+  return { role: 'assistant', content: '', toolCalls };
 }
 
 function estimate(messages: readonly Message[], replied: AssistantMessage): Usage {

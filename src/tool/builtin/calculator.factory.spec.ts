@@ -1,9 +1,14 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { AppError } from '../../common/index.js';
-import { calculate } from './arithmetic.parser.js';
+import { type Calculator, createCalculator } from './calculator.factory.js';
 
-describe('calculate', () => {
+let calculate: Calculator;
+beforeAll(async () => {
+  calculate = await createCalculator();
+});
+
+describe('a calculator', () => {
   it.each([
     ['100 + 200', '300'],
     ['0.1+0.2', '0.3'],
@@ -45,6 +50,45 @@ describe('calculate', () => {
     ['99999999999999999.5', '99999999999999999.5'],
     ['9.99999999999999999/1', '9.99999999999999999'],
     ['0.0001', '0.0001'],
+    ['200 + 10%', '220'],
+    ['200 - 10%', '180'],
+    ['20% - 5', '-4.8'],
+    ['5/20%', '25'],
+    ['20%%', '0.002'],
+    ['1,234.5 + 1', '1235.5'],
+    ['1，234 + 1', '1235'],
+    ['max(1,234)', '234'],
+    ['max((1,234), 5)', '1234'],
+    ['MAX(1234,5678)', '5678'],
+    ['2(3+4)', '14'],
+    ['2 π', '6.28318530717959'],
+    ['sqrt(16)', '4'],
+    ['sqrt(1/4)', '0.5'],
+    ['sqrt(2)^2', '2'],
+    ['sqrt(2)', '1.4142135623731'],
+    ['abs(-3) + min(3,1,2)', '4'],
+    ['round(-2.5)', '-3'],
+    ['round(3.14159, 2)', '3.14'],
+    ['round(1250, -2)', '1300'],
+    ['floor(-1.5) + ceil(-1.5)', '-3'],
+    ['sin(pi)', '0'],
+    ['sin(1000000*pi)', '0'],
+    ['cos(pi/3)', '0.5'],
+    ['tan(pi/4)', '1'],
+    ['asin(1)', '1.5707963267949'],
+    ['atan(1)', '0.785398163397448'],
+    ['acos(1)', '0'],
+    ['ln(e)', '1'],
+    ['log(8, 2)', '3'],
+    ['log10(1000) + log2(8)', '6'],
+    ['exp(1)', '2.71828182845905'],
+    ['pow(2, 10) + mod(10, 3)', '1025'],
+    ['10 mod 3', '1'],
+    ['gcd(12, 18) + lcm(4, 6, 10)', '66'],
+    ['5! + factorial(3)', '126'],
+    ['-5!', '-120'],
+    ['170!/169!', '170'],
+    [`${'1+'.repeat(499)}1`, '500'],
   ])('%s = %s', (expression, result) => {
     expect(calculate(expression)).toBe(result);
   });
@@ -66,6 +110,42 @@ describe('calculate', () => {
     ['2 + foo(3)', 'unexpected "foo(3)" at position 4'],
     ['process.exit()', 'at position 0'],
     ['1..2', 'unexpected'],
+    ['tan(pi/2)', 'tan has no value'],
+    ['sqrt(-1)', 'no real square root'],
+    ['log(0)', 'above 0'],
+    ['log(5, 1)', 'base 1'],
+    ['asin(2)', 'from -1 to 1'],
+    ['171!', 'too large'],
+    ['3!!!', 'too large'],
+    ['(-1)!', 'no factorial'],
+    ['gcd(1.5, 2)', 'whole numbers'],
+    ['sin(10^20)', '10^15 radians'],
+    ['sqrt()', 'sqrt takes 1 number, got 0'],
+    ['sqrt 2', 'sqrt is a function'],
+    ['pi(2)', 'pi is not a function'],
+    ['1/2(3)', 'ambiguous'],
+    ['1,23', 'unexpected ",23" at position 1'],
+    ['0,234', 'unexpected ",234" at position 1'],
+    ['1,2345', 'unexpected'],
+    ['%%', 'unexpected "%%" at position 0'],
+    ['x = 1', 'unexpected "x = 1" at position 0'],
+    ['f(x) = x', 'at position 0'],
+    ['[1, 2]', 'at position 0'],
+    ['"a"', 'at position 0'],
+    ["3'", 'at position 1'],
+    ['1; 2', 'at position 1'],
+    ['1\n2', 'at position 2'],
+    ['1 ? 2 : 3', 'at position 2'],
+    ['3 cm', 'unexpected "cm" at position 2'],
+    ['2 to 3', 'at position 2'],
+    ['0x1F', 'unexpected "x1F" at position 1'],
+    ['constructor', 'at position 0'],
+    ['__proto__', 'at position 0'],
+    ['pi.constructor', 'at position 2'],
+    ['import(1)', 'at position 0'],
+    ['Infinity', 'at position 0'],
+    ['true', 'at position 0'],
+    [`${'1%('.repeat(90)}1`, '")" is missing'],
     ['1'.repeat(1_001), 'longer than 1000'],
     ['('.repeat(400), 'deeper than 100'],
     ['-'.repeat(900) + '1', 'deeper than 100'],
@@ -90,7 +170,10 @@ describe('calculate', () => {
   });
 
   it('answers or refuses any text, quickly', () => {
-    const text = fc.string({ unit: fc.constantFrom(...'0123456789.+-*/%^() e×'.split('')), maxLength: 200 });
+    const text = fc.string({
+      unit: fc.constantFrom(...'0123456789.,+-*/%^()! e×'.split(''), 'sqrt(', 'max(', 'ln(', 'sin(', 'mod', 'pi'),
+      maxLength: 200,
+    });
     fc.assert(
       fc.property(text, (expression) => {
         expect(outcomeOf(expression)).toMatch(/^(-?\d+(\.\d+)?(e[+-]\d+)?|refused)$/);

@@ -1,0 +1,63 @@
+import type { ChatRequest } from '../../chat.types.js';
+import type { AssistantMessage, Message, UserMessage } from '../../message.types.js';
+import type { TextDialect } from './offline-dialect.types.js';
+import { REACT_DIALECT } from './offline-react.mapper.js';
+import { XML_DIALECT } from './offline-xml.mapper.js';
+
+/** The first whose marker is in the system text is spoken. */
+const DIALECTS = [REACT_DIALECT, XML_DIALECT];
+const LISTED_TOOL = /^- ([^\s:]+):/gm;
+
+/** A request in one form, however it was written. */
+export interface OfflineConversation {
+  /** Calls and results are never text in them; the arguments of past text calls are left out. */
+  readonly messages: readonly Message[];
+  /** The names of the tools there are. */
+  readonly tools: ReadonlySet<string>;
+  /** How to write the reply; without one there is function calling. */
+  readonly dialect?: TextDialect;
+}
+
+export function toConversation({ messages, tools = [] }: ChatRequest): OfflineConversation {
+  if (tools.length > 0) return { messages, tools: new Set(tools.map(({ name }) => name)) };
+  const system = messages.flatMap((message) => (message.role === 'system' ? message.content : [])).join('\n');
+  const dialect = DIALECTS.find(({ marker }) => system.includes(marker));
+  if (!dialect) return { messages, tools: new Set() };
+  const listed = Array.from(system.matchAll(LISTED_TOOL), ([, name = '']) => name);
+  return { messages: fromText(messages, dialect), tools: new Set(listed), dialect };
+}
+
+function fromText(messages: readonly Message[], dialect: TextDialect): Message[] {
+  let called: string[] = [];
+  return messages.flatMap((message): readonly Message[] => {
+    const waiting = called;
+    called = [];
+    switch (message.role) {
+      case 'assistant':
+        called = dialect.readCalls(message.content);
+        return [called.length > 0 ? toCalling(called) : { ...message, content: dialect.readAnswer(message.content) }];
+      case 'user': {
+        // Only what comes after calls is read as results: a user may write the same words.
+        const results = waiting.length > 0 ? dialect.readResults(textOf(message)) : [];
+        return results.length > 0 ? results.map((content, i) => toResult(content, i, waiting)) : [message];
+      }
+      case 'system':
+      case 'tool':
+        return [message];
+    }
+  });
+}
+
+function toCalling(names: readonly string[]): AssistantMessage {
+  const toolCalls = names.map((name, i) => ({ id: `call_${i}`, name, arguments: '' }));
+  return { role: 'assistant', content: '', toolCalls };
+}
+
+function toResult(content: string, i: number, names: readonly string[]): Message {
+  return { role: 'tool', toolCallId: `call_${i}`, name: names[i] ?? '', content };
+}
+
+/** The text of what a user said. */
+export function textOf({ content }: UserMessage): string {
+  return typeof content === 'string' ? content : content.map((part) => part.text).join('\n');
+}

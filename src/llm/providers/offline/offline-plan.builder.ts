@@ -1,0 +1,40 @@
+import { OFFLINE_RULES } from './offline-rules.registry.js';
+import type { OfflineAnswer, OfflineCall, OfflineQuestion } from './offline-rule.types.js';
+import { beyondMeans } from './offline-text.mapper.js';
+import { maskQuotations } from './quoted-text.parser.js';
+
+/** A longer text, in characters, is none of the requests that the rules know. */
+const MAX_LENGTH = 2_000;
+/** Where one request ends and another may begin; what follows must not go on with the one before. */
+const BETWEEN =
+  /(?:\band\b(?! (?:then|times|plus|minus|divided|multiplied)\b)|,(?!\d{3})|[，;；、?？\n]|和|以及|还有|并且)/i;
+
+/** Decides what to do about a question: always the same about the same one. */
+export function planFor(question: OfflineQuestion): OfflineAnswer {
+  const beyond: OfflineAnswer = { kind: 'say', text: beyondMeans(question.isChinese) };
+  if (question.text.length > MAX_LENGTH) return beyond;
+  return inParts(question) ?? askRules(question) ?? beyond;
+}
+
+/** Takes a question apart into several requests, if each part is one by itself. */
+function inParts(question: OfflineQuestion): OfflineAnswer | undefined {
+  const { masked, restore } = maskQuotations(question.text);
+  const parts = masked.split(BETWEEN).filter((part) => part.trim() !== '');
+  if (parts.length < 2) return undefined;
+  const calls: OfflineCall[] = [];
+  const { isChinese, previous } = question;
+  for (const [i, part] of parts.entries()) {
+    const answer = askRules({ isChinese, text: restore(part).trim(), ...(i === 0 && previous && { previous }) });
+    if (answer?.kind !== 'call') return undefined;
+    calls.push(...answer.calls);
+  }
+  return { kind: 'call', calls };
+}
+
+function askRules(question: OfflineQuestion): OfflineAnswer | undefined {
+  for (const rule of OFFLINE_RULES) {
+    const answer = rule(question);
+    if (answer) return answer;
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import type { Message, ToolMessage } from '../../message.types.js';
+import { textOf, type OfflineConversation } from './offline-conversation.mapper.js';
+import type { OfflineReply } from './offline-dialect.types.js';
+import { planFor } from './offline-plan.builder.js';
+import type { OfflineCall, OfflineQuestion } from './offline-rule.types.js';
+import { lacksTool, toolFailed } from './offline-text.mapper.js';
+import { maskQuotations } from './quoted-text.parser.js';
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/** The question that a conversation ends with. */
+export function questionOf({ messages }: OfflineConversation): OfflineQuestion {
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  const message = messages[asked];
+  const text = message?.role === 'user' ? textOf(message) : '';
+  const previous = lastNumber(messages.slice(0, Math.max(asked, 0)));
+  const isChinese = /\p{Script=Han}/u.test(maskQuotations(text).masked);
+  return { text, isChinese, ...(previous !== undefined && { previous }) };
+}
+
+/** What to say to a question, or which tools to call first; once their results are there, what they are. */
+export function replyTo(question: OfflineQuestion, { messages, tools }: OfflineConversation): OfflineReply {
+  const plan = planFor(question);
+  if (plan.kind === 'say') return plan;
+  const able = plan.calls.filter(({ tool }) => tools.has(tool));
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  const results = messages.filter((message, i): message is ToolMessage => i > asked && message.role === 'tool');
+  if (able.length > 0 && results.length === 0) return { calls: able };
+  return { text: tellAll(plan.calls, results, tools, question.isChinese) };
+}
+
+/** Results come in the order of the calls. */
+function tellAll(
+  calls: readonly OfflineCall[],
+  results: readonly ToolMessage[],
+  tools: ReadonlySet<string>,
+  isChinese: boolean,
+): string {
+  const left = [...results];
+  const told = calls.flatMap((call) => {
+    if (!tools.has(call.tool)) return [];
+    const result = left.shift();
+    return result ? [tell(call, result.content, calls.length === 1, isChinese)] : [];
+  });
+  const lacking = new Set(calls.map(({ tool }) => tool).filter((tool) => !tools.has(tool)));
+  const sums = told.join(', ');
+  return [...(sums === '' ? [] : [sums]), ...[...lacking].map((tool) => lacksTool(tool, isChinese))].join('\n');
+}
+
+function tell({ tool, name, tell: inWords }: OfflineCall, result: string, isOnly: boolean, isChinese: boolean): string {
+  if (result.startsWith('Error:')) {
+    const failure = toolFailed(tool, result, isChinese);
+    return isOnly ? failure : `${name}: ${failure}`;
+  }
+  if (inWords) return inWords(result);
+  return isOnly ? result : `${name} = ${result}`;
+}
+
+/** The last number that a tool gave or that was an answer. */
+function lastNumber(messages: readonly Message[]): string | undefined {
+  for (const message of messages.toReversed()) {
+    if (message.role !== 'tool' && message.role !== 'assistant') continue;
+    const value = message.content.slice(message.content.lastIndexOf('=') + 1).trim();
+    if (NUMBER.test(value)) return value;
+  }
+  return undefined;
+}

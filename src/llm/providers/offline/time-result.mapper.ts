@@ -1,0 +1,19 @@
+const ISO = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Tells an ISO 8601 time at a place, or only its day; anything else is told as it is. */
+export function tellTime(result: string, place: string, isDate: boolean, isChinese: boolean): string {
+  const match = ISO.exec(result.trim());
+  if (!match) return result;
+  const [, day = '', hour = '', zone = ''] = match;
+  if (isDate) return withAside(day, weekdayOf(day, isChinese ? 'zh-CN' : 'en'), isChinese);
+  const told = `${place}${isChinese ? '：' : ': '}${day} ${hour}`;
+  return place === 'UTC' ? told : withAside(told, zone === 'Z' ? 'UTC' : `UTC${zone}`, isChinese);
+}
+
+function withAside(told: string, aside: string, isChinese: boolean): string {
+  return isChinese ? `${told}（${aside}）` : `${told} (${aside})`;
+}
+
+function weekdayOf(day: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(Date.parse(`${day}T00:00:00Z`));
+}

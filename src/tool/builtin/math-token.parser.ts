@@ -1,0 +1,97 @@
+import { AppError } from '../../common/index.js';
+
+export interface MathToken {
+  readonly kind: 'number' | 'name' | 'sign';
+  /** As the library reads it. */
+  readonly text: string;
+  readonly position: number;
+}
+
+/** Signs people write for the operators, beside the full-width forms that differ from ASCII by a constant. */
+const SAME_AS: Readonly<Record<string, string>> = { '×': '*', '·': '*', '÷': '/', '−': '-', '–': '-', '。': '.' };
+const FULL_WIDTH = /[！-～]/g;
+const FULL_WIDTH_OFFSET = 0xfee0;
+const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?)|([A-Za-z_]\w*|π)|(\*\*|[-+*/%^!(),]))/y;
+/** `1,234.5`: outside a call its commas separate thousands. */
+const THOUSANDS = /\s*([1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?)(?![\d,.])/y;
+
+/** A token, and where the next one begins. */
+interface Read extends MathToken {
+  readonly next: number;
+}
+
+/** Throws `TOOL_FAILED` with the place of the first character or name that means nothing. */
+export function tokenize(expression: string, names: ReadonlySet<string>): MathToken[] {
+  const text = toAscii(expression);
+  const end = text.trimEnd().length;
+  const tokens: MathToken[] = [];
+  /** For each open parenthesis, whether it holds the arguments of a function. */
+  const calls: boolean[] = [];
+  for (let offset = 0; offset < end;) {
+    const token = (calls.at(-1) ? undefined : groupedAt(text, offset)) ?? tokenAt(text, offset);
+    if (!token || isUnknown(token, names)) throw unknownAt(expression, offset, names);
+    if (token.text === '(') calls.push(opensCall(tokens));
+    if (token.text === ')') calls.pop();
+    tokens.push(token);
+    offset = token.next;
+  }
+  return tokens;
+}
+
+function isUnknown({ kind, text }: MathToken, names: ReadonlySet<string>): boolean {
+  return kind === 'name' && !names.has(text);
+}
+
+/** `mod` is an operator as well: then an operand stands before it. */
+function opensCall(before: readonly MathToken[]): boolean {
+  const [operand, name] = [before.at(-2), before.at(-1)];
+  if (name?.kind !== 'name') return false;
+  return name.text !== 'mod' || operand === undefined || (operand.kind === 'sign' && !/^[)!%]$/.test(operand.text));
+}
+
+function groupedAt(text: string, offset: number): Read | undefined {
+  THOUSANDS.lastIndex = offset;
+  const grouped = THOUSANDS.exec(text)?.[1];
+  if (grouped === undefined) return undefined;
+  const next = THOUSANDS.lastIndex;
+  return { kind: 'number', text: grouped.replaceAll(',', ''), position: next - grouped.length, next };
+}
+
+function tokenAt(text: string, offset: number): Read | undefined {
+  TOKEN.lastIndex = offset;
+  const match = TOKEN.exec(text);
+  if (!match) return undefined;
+  const next = TOKEN.lastIndex;
+  const [, number, name, sign] = match;
+  if (number !== undefined) return { kind: 'number', text: number, position: next - number.length, next };
+  if (name !== undefined) return { kind: 'name', text: canonical(name), position: next - name.length, next };
+  if (sign === undefined) return undefined;
+  return { kind: 'sign', text: sign === '**' ? '^' : sign, position: next - sign.length, next };
+}
+
+function canonical(name: string): string {
+  return name === 'π' ? 'pi' : name.toLowerCase();
+}
+
+/** Says what stands at a place where it makes no sense. */
+export function nonsenseAt(expression: string, position: number, hint = ''): AppError {
+  const rest = expression.slice(position, position + 20).trimEnd();
+  const found = rest === '' ? 'it ends too early' : `unexpected ${JSON.stringify(rest)}`;
+  return new AppError('TOOL_FAILED', `The expression is not arithmetic: ${found} at position ${position}${hint}.`);
+}
+
+/** Changes no lengths, so that positions stay true. */
+function toAscii(expression: string): string {
+  return expression
+    .replace(FULL_WIDTH, (character) => String.fromCharCode(character.charCodeAt(0) - FULL_WIDTH_OFFSET))
+    .replace(/[×·÷−–。]/g, (character) => SAME_AS[character] ?? character);
+}
+
+function unknownAt(expression: string, offset: number, names: ReadonlySet<string>): AppError {
+  const position = offset + expression.slice(offset).search(/\S/);
+  return nonsenseAt(
+    expression,
+    position,
+    `; only numbers, parentheses, + - * / % ^ ! and these names are understood: ${[...names].join(', ')}`,
+  );
+}

@@ -1,0 +1,96 @@
+import { AppError } from '../../common/index.js';
+
+export interface TextInput {
+  readonly text: string;
+  readonly search?: string;
+  readonly replacement?: string;
+  readonly separator?: string;
+  readonly parts?: readonly string[];
+  readonly start?: number;
+  readonly end?: number;
+  readonly count?: number;
+}
+
+type TextResult = string | number | boolean | string[];
+
+interface TextOperation {
+  /** Arguments it cannot do without, beside the text. */
+  readonly needs: readonly (keyof TextInput)[];
+  readonly apply: (input: TextInput) => TextResult;
+}
+
+/** In UTF-16 units, of a text that grows out of a short call. */
+const MAX_REPEATED = 10_000;
+const MAX_RESULT = 100_000;
+
+/** Made when first wanted: they take 10 ms. */
+const segmenters = new Map<'grapheme' | 'word', Intl.Segmenter>();
+
+/** What `string_tools` can do, by name. A character is what a reader sees as one (a grapheme). */
+export const TEXT_OPERATIONS: ReadonlyMap<string, TextOperation> = new Map(
+  Object.entries<TextOperation>({
+    upper: { needs: [], apply: ({ text }) => text.toUpperCase() },
+    lower: { needs: [], apply: ({ text }) => text.toLowerCase() },
+    title: { needs: [], apply: ({ text }) => toTitle(text) },
+    reverse: { needs: [], apply: ({ text }) => charactersOf(text).toReversed().join('') },
+    length: { needs: [], apply: ({ text }) => charactersOf(text).length },
+    trim: { needs: [], apply: ({ text }) => text.trim() },
+    count_words: {
+      needs: [],
+      apply: ({ text }) => [...segmentsOf(text, 'word')].filter(({ isWordLike }) => isWordLike).length,
+    },
+    replace: { needs: ['search', 'replacement'], apply: replace },
+    contains: { needs: ['search'], apply: ({ text, search = '' }) => text.includes(search) },
+    split: {
+      needs: ['separator'],
+      apply: ({ text, separator = '' }) => (separator === '' ? charactersOf(text) : text.split(separator)),
+    },
+    join: { needs: ['parts'], apply: join },
+    slice: { needs: ['start'], apply: ({ text, start, end }) => charactersOf(text).slice(start, end).join('') },
+    repeat: { needs: ['count'], apply: repeat },
+  }),
+);
+
+function segmentsOf(text: string, granularity: 'grapheme' | 'word'): Intl.Segments {
+  const segmenter = segmenters.get(granularity) ?? new Intl.Segmenter('en', { granularity });
+  segmenters.set(granularity, segmenter);
+  return segmenter.segment(text);
+}
+
+function charactersOf(text: string): string[] {
+  return Array.from(segmentsOf(text, 'grapheme'), ({ segment }) => segment);
+}
+
+function toTitle(text: string): string {
+  return Array.from(segmentsOf(text, 'word'), ({ segment }) => {
+    const first = segmentsOf(segment, 'grapheme').containing(0)?.segment ?? '';
+    return first.toUpperCase() + segment.slice(first.length).toLowerCase();
+  }).join('');
+}
+
+function replace({ text, search = '', replacement = '' }: TextInput): string {
+  if (search === '') throw new AppError('TOOL_FAILED', 'The "search" of replace is empty: give the text to look for.');
+  const parts = text.split(search);
+  return joined(parts, replacement);
+}
+
+/** Without a separator the text itself stands between the parts. */
+function join({ text, separator = text, parts = [] }: TextInput): string {
+  return joined(parts, separator);
+}
+
+function joined(parts: readonly string[], separator: string): string {
+  const length = parts.reduce((sum, part) => sum + part.length, separator.length * Math.max(parts.length - 1, 0));
+  refuseLength(length, MAX_RESULT);
+  return parts.join(separator);
+}
+
+function repeat({ text, count = 0 }: TextInput): string {
+  refuseLength(text.length * count, MAX_REPEATED);
+  return text.repeat(count);
+}
+
+function refuseLength(length: number, limit: number): void {
+  if (length <= limit) return;
+  throw new AppError('TOOL_FAILED', `The result would have ${length} characters; ${limit} are allowed.`);
+}

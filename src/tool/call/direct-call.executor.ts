@@ -1,0 +1,48 @@
+import { AppError, messageOf, newId } from '../../common/index.js';
+import type { Tool, ToolContext } from '../tool.types.js';
+import { callBounded } from './bounded-call.executor.js';
+
+/**
+ * Calls a tool outside of a run and gives what it returned, as it is. Throws `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED`
+ * with what the tool threw as its cause, `TOOL_TIMEOUT`, and `TOOL_CANCELLED` when the context's signal is aborted.
+ */
+export async function callDirectly(tool: Tool, args: unknown, given: Partial<ToolContext> = {}): Promise<unknown> {
+  const { name } = tool.definition;
+  const details = { tool: name };
+  const input = await tool.validate(args);
+  if (!input.valid) {
+    throw new AppError('TOOL_INVALID_ARGUMENTS', `Tool "${name}": invalid arguments: ${input.reason}`, { details });
+  }
+  const context = contextOf(given);
+  const outcome = await callBounded(
+    (signal) => tool.invoke(input.value, { ...context, signal }),
+    context.signal,
+    tool.metadata.timeoutMs,
+  );
+  switch (outcome.kind) {
+    case 'returned':
+      return outcome.value;
+    case 'threw':
+      throw new AppError('TOOL_FAILED', `Tool "${name}" failed: ${messageOf(outcome.error)}`, {
+        cause: outcome.error,
+        details,
+      });
+    case 'timed_out':
+      throw new AppError('TOOL_TIMEOUT', `Tool "${name}" did not finish within ${outcome.timeoutMs} ms.`, { details });
+    case 'cancelled':
+      throw new AppError('TOOL_CANCELLED', `The call of tool "${name}" was cancelled.`, { details });
+  }
+}
+
+function contextOf(given: Partial<ToolContext>): ToolContext {
+  const id = newId();
+  return {
+    principal: { id: 'local', tenant: 'default', roles: [] },
+    sessionId: null,
+    runId: id,
+    callId: id,
+    key: id,
+    signal: new AbortController().signal,
+    ...given,
+  };
+}

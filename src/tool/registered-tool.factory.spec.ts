@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { Parameter } from './parameter.builder.js';
+import type { ToolRegistration } from './tool-registration.types.js';
+import { ToolRegistry } from './tool.registry.js';
+import type { ToolContext } from './tool.types.js';
+
+const double: ToolRegistration = {
+  name: 'double',
+  description: 'Doubles a number.',
+  parameters: [Parameter.integer('n').min(0).required(), Parameter.integer('times').default(2)],
+  handler: ({ n, times }: { n: number; times: number }) => n * times,
+};
+
+function registryOf(...registrations: Partial<ToolRegistration>[]): ToolRegistry {
+  const registry = new ToolRegistry();
+  for (const registration of registrations) registry.register({ ...double, ...registration });
+  return registry;
+}
+
+const coded = (code: string, message: string) =>
+  expect.objectContaining({ code, message: expect.stringContaining(message) });
+
+describe('a tool registered at run time', () => {
+  it('is there at once, is called, and goes', async () => {
+    const registry = registryOf({ effect: 'read', timeoutMs: 500 });
+    expect(registry.get('double')).toMatchObject({
+      definition: { name: 'double', inputSchema: { required: ['n'], additionalProperties: false } },
+      metadata: { effect: 'read', timeoutMs: 500 },
+    });
+    expect(await registry.call('double', { n: 4 })).toBe(8);
+    expect(registry.unregister('double')).toBe(true);
+    expect(registry.has('double')).toBe(false);
+    await expect(registry.call('double', { n: 4 })).rejects.toThrow(coded('TOOL_NOT_FOUND', '"double"'));
+  });
+
+  it('takes a JSON Schema, a Standard Schema, or nothing', async () => {
+    const registry = registryOf(
+      { name: 'json', parameters: { type: 'object', properties: { n: { type: 'number' } } } },
+      { name: 'zod', parameters: z.object({ n: z.number(), times: z.number().default(5) }) },
+      { name: 'none', parameters: [], handler: () => 'here' },
+    );
+    await expect(registry.call('json', { m: 1 })).rejects.toThrow(
+      coded('TOOL_INVALID_ARGUMENTS', 'unknown argument "m"'),
+    );
+    expect(await registry.call('zod', { n: 2 })).toBe(10);
+    expect(await registry.call('none')).toBe('here');
+    expect(registry.get('none').metadata.effect).toBe('once');
+  });
+
+  it.each([
+    [{}, '"n" is required'],
+    [{ n: -1 }, '"n" must be >= 0'],
+    [{ n: '4' }, '"n" must be integer, got string'],
+    [{ n: 1, m: 2 }, 'unknown argument "m"'],
+  ])('refuses the arguments %j', async (args, reason) => {
+    await expect(registryOf({}).call('double', args)).rejects.toThrow(coded('TOOL_INVALID_ARGUMENTS', reason));
+  });
+
+  it('keeps the cause of a failure', async () => {
+    const cause = new Error('no connection');
+    const registry = registryOf({ handler: () => Promise.reject(cause) });
+    await expect(registry.call('double', { n: 1 })).rejects.toThrow(
+      expect.objectContaining({ code: 'TOOL_FAILED', message: 'Tool "double" failed: no connection', cause }),
+    );
+  });
+
+  it('is given up on after its time, and when the caller wants', async () => {
+    const registry = registryOf({ timeoutMs: 1, handler: () => new Promise(() => undefined) });
+    await expect(registry.call('double', { n: 1 })).rejects.toThrow(coded('TOOL_TIMEOUT', 'within 1 ms'));
+    const signal = AbortSignal.abort();
+    await expect(registry.call('double', { n: 1 }, { signal })).rejects.toThrow(coded('TOOL_CANCELLED', 'cancelled'));
+  });
+
+  it('gets a whole context, with what the caller gives', async () => {
+    const registry = registryOf({ handler: (_args: unknown, context: ToolContext) => context });
+    const principal = { id: 'ann', tenant: 'acme', roles: [] };
+    expect(await registry.call('double', { n: 1 }, { principal })).toEqual({
+      principal,
+      sessionId: null,
+      runId: expect.any(String),
+      callId: expect.any(String),
+      key: expect.any(String),
+      signal: expect.any(AbortSignal),
+    });
+  });
+
+  it('is refused when the name is taken, naming both places', () => {
+    const registry = registryOf({ source: 'billing.js' });
+    expect(() => registry.register({ ...double, source: 'shop.js' })).toThrow(
+      coded('TOOL_DUPLICATE', '"double": billing.js and shop.js'),
+    );
+    expect(() => registryOf({}, {})).toThrow(coded('TOOL_DUPLICATE', 'unregister the first'));
+  });
+
+  it.each([
+    [{ name: 'finish' }, 'reserved'],
+    [{ description: ' ' }, 'no description'],
+    [{ handler: undefined }, 'no handler'],
+    [{ params: {} }, 'unknown params (known: name'],
+    [{ parameters: { type: 'string' } }, 'does not describe an object'],
+    [{ parameters: [Parameter.string('a'), Parameter.string('a')] }, 'named "a"'],
+    [{ timeoutMs: 0 }, 'timeoutMs is 0'],
+  ])('is refused for %j', (wrong, reason) => {
+    expect(() => registryOf(wrong as Partial<ToolRegistration>)).toThrow(coded('TOOL_INVALID', reason));
+  });
+});

@@ -1,0 +1,51 @@
+import { AppError } from '../common/index.js';
+import type { InputSource } from './input/input.types.js';
+import { createSchemaInput } from './input/schema-input.factory.js';
+import { createStandardInput } from './input/standard-input.factory.js';
+import { type Parameter, parametersSchema } from './parameter.builder.js';
+import { isStandardSchema } from './standard-schema.types.js';
+import type { ToolRegistration } from './tool-registration.types.js';
+import { createToolNow, type ToolHandler } from './tool.factory.js';
+import type { Tool } from './tool.types.js';
+
+const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
+  'name',
+  'description',
+  'parameters',
+  'handler',
+  'effect',
+  'timeoutMs',
+  'source',
+]);
+
+/** A tool of a registration; its schema is compiled at once. Throws `TOOL_INVALID` with all that is wrong. */
+export function createRegisteredTool(registration: ToolRegistration): Tool {
+  const {
+    name,
+    description,
+    effect = 'once',
+    timeoutMs,
+    source = `registry.register(${JSON.stringify(name)})`,
+  } = registration;
+  const unknown = Object.keys(registration).filter((key) => !KEYS.has(key));
+  if (unknown.length > 0) {
+    throw new AppError('TOOL_INVALID', `${source}: unknown ${unknown.join(', ')} (known: ${[...KEYS].join(', ')}).`);
+  }
+  if (typeof registration.handler !== 'function') {
+    throw new AppError('TOOL_INVALID', `${source}: it has no handler: give a function of (args, context).`);
+  }
+  return createToolNow(
+    { name, description, effect, source, ...(timeoutMs !== undefined && { timeoutMs }) },
+    () => inputOf(registration.parameters),
+    (args, context) => (registration.handler as ToolHandler)(args, context),
+  );
+}
+
+function inputOf(parameters: ToolRegistration['parameters'] = []): InputSource {
+  if (isList(parameters)) return createSchemaInput(parametersSchema(parameters));
+  return isStandardSchema(parameters) ? createStandardInput(parameters) : createSchemaInput(parameters);
+}
+
+function isList(parameters: NonNullable<ToolRegistration['parameters']>): parameters is readonly Parameter[] {
+  return Array.isArray(parameters);
+}
