@@ -102,7 +102,7 @@ class FormTools {
   }
 
   @Tool({ description })
-  none(): unknown {
+  bare(): unknown {
     return 42;
   }
 }
@@ -230,9 +230,9 @@ describe('createMethodTool', () => {
   });
 
   it('serves a method without parameters', async () => {
-    expect(await schemaOf('none')).toEqual({ type: 'object', properties: {}, additionalProperties: false });
-    expect(await call('none', {})).toBe(42);
-    expect(await call('none', { x: 1 })).toBe('unknown argument "x" (there are none)');
+    expect(await schemaOf('bare')).toEqual({ type: 'object', properties: {}, additionalProperties: false });
+    expect(await call('bare', {})).toBe(42);
+    expect(await call('bare', { x: 1 })).toBe('unknown argument "x" (there are none)');
   });
 
   it('reads name and metadata', async () => {
@@ -240,7 +240,7 @@ describe('createMethodTool', () => {
     const text = await toolOf(tools, 'text');
     expect(text.definition.name).toBe('text-tool');
     expect(text.metadata).toEqual({ effect: 'idempotent', source: 'FormTools.text', timeoutMs: 500 });
-    expect((await toolOf(tools, 'none')).metadata).toEqual({ effect: 'once', source: 'FormTools.none' });
+    expect((await toolOf(tools, 'bare')).metadata).toEqual({ effect: 'once', source: 'FormTools.bare' });
   });
 
   it.each([

@@ -38,14 +38,14 @@ describe('a tool registered at run time', () => {
     const registry = registryOf(
       { name: 'json', parameters: { type: 'object', properties: { n: { type: 'number' } } } },
       { name: 'zod', parameters: z.object({ n: z.number(), times: z.number().default(5) }) },
-      { name: 'none', parameters: [], handler: () => 'here' },
+      { name: 'bare', parameters: [], handler: () => 'here' },
     );
     await expect(registry.call('json', { m: 1 })).rejects.toThrow(
       coded('TOOL_INVALID_ARGUMENTS', 'unknown argument "m"'),
     );
     expect(await registry.call('zod', { n: 2 })).toBe(10);
-    expect(await registry.call('none')).toBe('here');
-    expect(registry.get('none').metadata.effect).toBe('once');
+    expect(await registry.call('bare')).toBe('here');
+    expect(registry.get('bare').metadata.effect).toBe('once');
   });
 
   it.each([

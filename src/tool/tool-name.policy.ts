@@ -1,14 +1,16 @@
 /** The names every provider's function calling accepts. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** `Action: finish` ends a run in the text protocols. */
-const RESERVED = new Set(['finish']);
+/** As actions of the text protocols these end a run, or say that no tool is wanted; in any case. */
+const RESERVED = new Set(['finish', 'none', 'null', 'nil', 'na', 'nothing']);
 
 /** Why a tool cannot bear this name; undefined when it can. */
 export function refusedName(name: string): string | undefined {
   if (!TOOL_NAME.test(name)) {
     return `the name ${JSON.stringify(name)} is refused: use 1 to 64 letters, digits, "_" or "-"`;
   }
-  if (RESERVED.has(name)) return `the name "${name}" is reserved for ending a run: choose another`;
+  if (RESERVED.has(name.toLowerCase())) {
+    return `the name "${name}" is reserved: as an action it ends a run or says that no tool is wanted; choose another`;
+  }
   return undefined;
 }

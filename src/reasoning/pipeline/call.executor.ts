@@ -45,14 +45,14 @@ export class CallExecutor {
 
   private async carryOut(loop: Loop, call: ToolCall, step: StepName, planned: PlannedCall): Promise<ToolResult> {
     const { run, request } = loop;
-    const result =
+    const given =
       planned.kind === 'rejected'
         ? planned.result
         : await this.tools.invoke(planned, toContext(run, call, step), {
             maxResultBytes: request.limits.maxResultBytes,
           });
-    if (isInterrupted(result, run.signal)) throw run.signal.reason;
-    const done = loop.failed.has(callKey(call)) ? withReminder(result) : result;
+    if (isInterrupted(given, run.signal)) throw run.signal.reason;
+    const done = loop.failed.has(callKey(call)) ? withReminder(given) : given;
     run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id: call.id, ...done });
     return done;
   }

@@ -3,12 +3,14 @@ import { AppError } from '../../common/index.js';
 import type { ModelCapabilities } from '../../llm/index.js';
 import { NativeProtocol } from './native.protocol.js';
 import type { Protocol } from './protocol.js';
+import { ReactProtocol } from './react/react.protocol.js';
+import { XmlProtocol } from './xml/xml.protocol.js';
 
 /** The protocols by name. */
 @Injectable()
 export class ProtocolRegistry {
   private readonly protocols = new Map<string, Protocol>(
-    [NativeProtocol].map((type) => new type()).map((p) => [p.name, p]),
+    [new NativeProtocol(), new ReactProtocol(), new XmlProtocol()].map((protocol) => [protocol.name, protocol]),
   );
 
   /** @throws AppError `AGENT_INVALID` for a name that is not there */

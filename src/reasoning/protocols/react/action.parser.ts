@@ -1,0 +1,145 @@
+import { parseKeywords } from './loose-json.parser.js';
+
+/** What a model wants with one `Action:`; known without knowing the tools, so that a stream can be read the same way. */
+export type ParsedAction =
+  | { readonly kind: 'call'; readonly name: string; readonly input: string }
+  /** The run ends; `text` is the answer if it stood there. */
+  | { readonly kind: 'finish'; readonly text: string }
+  /** The model said that there is nothing to do; `text` is what else it said. */
+  | { readonly kind: 'none'; readonly text: string };
+
+const FINISH = new Set(['finish', 'final answer', '完成', '结束', '最终答案']);
+const NOTHING = new Set(
+  [
+    '',
+    'none',
+    'null',
+    'nil',
+    'n/a',
+    'na',
+    'no action',
+    'none needed',
+    'nothing',
+    '无',
+    '無',
+    '没有',
+    '不需要',
+    '无需',
+  ].concat(['none required', 'no action needed', 'no action required', '无需行动', '空']),
+);
+/** In UTF-16 units; what stands behind is no name any more. */
+const LONGEST_NAME = 400;
+const WRAPPING = /^[\s`"'*[\]【】「」“”]{1,16}|[\s`"'*[\]【】「」“”.。,，;；:：]{1,16}$/g;
+const INLINE_INPUT = /[ \t,，;；|]{0,4}(?:action[ _]?input|行动输入|动作输入|操作输入)[*_`]{0,2}[ \t]{0,2}[:：]/i;
+const WITH_ARGUMENTS = /^[`"'*]{0,2}([\w.-]{1,64})[ \t]{0,2}([([{])/;
+const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+const FENCE_OPEN = /^```(?:[\w-]{0,20}[ \t]{0,8}(?:\r?\n|(?=[{[ ])))?/;
+
+/**
+ * @param value what stood behind `Action:`
+ * @param input what stood behind its `Action Input:`, null when there was none
+ */
+export function parseAction(value: string, input: string | null): ParsedAction {
+  const body = withoutFences(value);
+  if (body.startsWith('{')) {
+    const action = parseJsonAction(body);
+    if (action) return action;
+  }
+  const called = input === null || input.trim() === '' ? parseCalled(body) : null;
+  if (called) return called;
+  const [head, rest] = splitFirstLine(body);
+  const inline = input === null ? INLINE_INPUT.exec(head) : null;
+  if (inline) return toAction(head.slice(0, inline.index), join(head.slice(inline.index + inline[0].length), rest));
+  return toAction(head, input ?? rest);
+}
+
+/** Whether a text only says that there is nothing. */
+export function saysNothing(text: string): boolean {
+  return text.length <= 40 && NOTHING.has(stripWrapping(text).toLowerCase());
+}
+
+/** Whether this action ends the run. */
+export function isFinish(value: string): boolean {
+  return FINISH.has(stripWrapping(withoutFences(value)).toLowerCase());
+}
+
+/** The text without the fence or the backticks around it, even if only one end of the fence is there. */
+export function withoutFences(text: string): string {
+  let bare = text.trim();
+  if (bare.startsWith('```')) bare = bare.replace(FENCE_OPEN, '').trimStart();
+  if (bare.endsWith('```')) bare = bare.slice(0, -3).trimEnd();
+  return bare.length > 1 && bare.startsWith('`') && bare.endsWith('`') ? bare.slice(1, -1).trim() : bare;
+}
+
+/** What a model gave as its answer in place of an input: JSON with one text in it is that text. */
+export function toAnswer(input: string): string {
+  const bare = withoutFences(input);
+  const parsed = tryParse(bare);
+  if (typeof parsed === 'string') return parsed;
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return input.trim();
+  const values: unknown[] = Object.values(parsed);
+  return values.length === 1 && typeof values[0] === 'string' ? values[0] : input.trim();
+}
+
+function toAction(head: string, input: string): ParsedAction {
+  const name = stripWrapping(head);
+  if (FINISH.has(name.toLowerCase())) return { kind: 'finish', text: toAnswer(input) };
+  if (!saysNothing(head)) return { kind: 'call', name, input };
+  const [first, rest] = splitFirstLine(input);
+  return { kind: 'none', text: saysNothing(first) ? rest.trim() : input.trim() };
+}
+
+/** `calculator(expression="1+1")`, `calculator[1+1]`, `calculator {"expression": "1+1"}`. */
+function parseCalled(body: string): ParsedAction | null {
+  const match = WITH_ARGUMENTS.exec(body);
+  if (!match) return null;
+  const [begin, name, open] = match as unknown as [string, string, string];
+  const end = body.replace(/[`"'*.。;]{1,4}$/, '');
+  if (!end.endsWith(CLOSING[open]!) || end.length <= begin.length) return null;
+  const inner = end.slice(begin.length, -1).trim();
+  if (open === '{') return toAction(name, `{${inner}}`);
+  if (inner === '') return toAction(name, '');
+  return toAction(name, parseKeywords(inner) ?? unquote(inner));
+}
+
+/** `{"action": "calculator", "action_input": {…}}`. */
+function parseJsonAction(body: string): ParsedAction | null {
+  const parsed = tryParse(body);
+  if (typeof parsed !== 'object' || parsed === null) return null;
+  const fields = new Map<string, unknown>(Object.entries(parsed));
+  const name = firstOf(fields, ['action', 'name', 'tool']);
+  if (typeof name !== 'string') return null;
+  const input = firstOf(fields, ['action_input', 'arguments', 'input', 'parameters']) ?? {};
+  return toAction(name, typeof input === 'string' ? input : JSON.stringify(input));
+}
+
+function firstOf(fields: ReadonlyMap<string, unknown>, keys: readonly string[]): unknown {
+  return fields.get(keys.find((key) => fields.has(key)) ?? '');
+}
+
+function unquote(text: string): string {
+  const [quote] = text;
+  if (text.length < 2 || (quote !== '"' && quote !== "'")) return text;
+  return text.indexOf(quote, 1) === text.length - 1 ? text.slice(1, -1) : text;
+}
+
+function stripWrapping(text: string): string {
+  return text.trim().slice(0, LONGEST_NAME).replace(WRAPPING, '');
+}
+
+function splitFirstLine(text: string): [string, string] {
+  const at = text.indexOf('\n');
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function join(first: string, rest: string): string {
+  return rest === '' ? first : `${first}\n${rest}`;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,129 @@
+/** What a labelled line of the format begins. */
+export type LabelKind = 'thought' | 'action' | 'input' | 'observation' | 'answer';
+
+export interface Label {
+  readonly kind: LabelKind;
+  /** A label that nothing but the format has; the others are words of ordinary texts, too (`Input:`, `答案：`). */
+  readonly isStrong: boolean;
+  /** Where the value begins in the line. */
+  readonly valueStart: number;
+}
+
+/** No label with all that may stand around it is longer, in UTF-16 units; what is longer is text. */
+export const MAX_LABEL = 160;
+
+/** Names of labels, in small letters, between bars; English first. */
+const STRONG: Record<LabelKind, string> = {
+  thought: 'thought',
+  action: 'action|行动|动作|操作|行動|動作|aktion|acción|accion|アクション',
+  input:
+    'action input|行动输入|动作输入|操作输入|行動輸入|動作輸入|aktionseingabe|aktion eingabe|entrée de l’action|' +
+    "entrée de l'action|entrée action|entrada de la acción|entrada de acción|entrada acción|アクション入力|" +
+    'アクションの入力|行動入力|行動の入力',
+  observation: 'observation',
+  answer:
+    'final answer|最终答案|最终回答|最終答案|endgültige antwort|finale antwort|réponse finale|respuesta final|' +
+    '最終回答|最終的な答え|最終的な回答',
+};
+
+const WEAK: Record<LabelKind, string> = {
+  thought: 'thoughts|思考|思考过程|想法|思路|gedanke|gedanken|überlegung|pensée|réflexion|pensamiento|考え',
+  action: '',
+  input:
+    'input|arguments|args|parameters|action arguments|输入|參數|参数|行动参数|输入参数|eingabe|entrée|entrada|入力',
+  observation: 'observations|观察|观察结果|觀察|觀察結果|beobachtung|observación|観察|観測|観察結果',
+  answer: 'answer|答案|回答|antwort|réponse|respuesta|答え',
+};
+
+const SPACING = /[ \t_-]+/g;
+const LABELS = new Map<string, { kind: LabelKind; isStrong: boolean }>();
+for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const]) {
+  for (const [kind, names] of Object.entries(table)) {
+    for (const name of namesIn(names)) LABELS.set(toKey(name), { kind: kind as LabelKind, isStrong });
+  }
+}
+
+/** Every beginning of every label, to know early what can no longer become one. */
+const BEGINNINGS = new Set(
+  [...LABELS.keys()].flatMap((key) => Array.from(key, (_, at) => key.slice(0, at)).concat(key)),
+);
+
+const NAMES = [...Object.values(STRONG), ...Object.values(WEAK)]
+  .flatMap(namesIn)
+  .toSorted((a, b) => b.length - a.length)
+  .map((name) => name.replaceAll(' ', '[ \\t_-]{0,2}'))
+  .join('|');
+/** Markdown, quotes, brackets and numbers before a label. */
+const BEFORE = '[ \\t>#*_`•\\-\\[【(（]{0,16}(?:\\d{1,3}[.)、．:][ \\t]{0,3}[*_`\\[【]{0,4})?';
+/** `Action 1`, `Observation (name)`, `**Action**`, `【行动】`, up to the colon. */
+const AFTER =
+  '[ \\t]{0,2}(?:#?\\d{1,3})?[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\))?[ \\t]{0,2}[\\])】）*_`"\']{0,4}[ \\t]{0,2}';
+
+const LABEL = new RegExp(`^(${BEFORE})(${NAMES})(${AFTER})[:：]`, 'i');
+const LABELS_IN_TEXT = new RegExp(`(?:^|(?<=</think(?:ing)?>))(${BEFORE}(?:${NAMES})${AFTER})(?=[:：])`, 'gim');
+const BEFORE_ONLY = new RegExp(`^${BEFORE}`);
+const NUMBER_BEGUN = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
+const AFTER_BEGUN = new RegExp(
+  `^(?:${NAMES})[ \\t]{0,2}(?:#?\\d{0,3})[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\)?)?[ \\t]{0,2}[\\])】）*_\`"']{0,4}[ \\t]{0,2}$`,
+  'i',
+);
+const MARKS = /[*_`]{1,4}$/;
+
+/** The label that the line begins with, if any. */
+export function readLabel(line: string): Label | null {
+  if (!mayBegin(line)) return null;
+  const match = LABEL.exec(line);
+  if (!match) return null;
+  const [all, before, name, after] = match as unknown as [string, string, string, string];
+  const known = LABELS.get(toKey(name))!;
+  return { ...known, valueStart: all.length + closingMarks(line, all.length, before, after) };
+}
+
+/** Whether a line that begins like this may still turn out to begin with a label. */
+export function mayBecomeLabel(beginning: string): boolean {
+  if (beginning === '') return true;
+  if (!mayBegin(beginning) || beginning.length >= MAX_LABEL) return false;
+  if (NUMBER_BEGUN.test(beginning)) return true;
+  const rest = beginning.slice(BEFORE_ONLY.exec(beginning)![0].length);
+  return BEGINNINGS.has(toKey(rest)) || AFTER_BEGUN.test(rest);
+}
+
+/** Whether the marks that close a bold label may still follow the end of this text. */
+export function mayCloseMarks(beginning: string, { valueStart }: Label): boolean {
+  return beginning.length - valueStart < 4 && /^[ \t>#•\-[【(（\d.)、．:]{0,24}[*_`]/.test(beginning);
+}
+
+/**
+ * Writes `Action\:` for every `Action:` (and any other label, in any language) that begins a line, so that neither the
+ * model nor the decoder takes quoted text for the format. Taking the backslashes away gives the text back.
+ */
+export function escapeLabels(text: string): string {
+  return text.replace(LABELS_IN_TEXT, '$1\\');
+}
+
+function closingMarks(line: string, at: number, before: string, after: string): number {
+  const opened = MARKS.exec(before)?.[0];
+  if (!opened || /[*_`]/.test(after)) return 0;
+  return line.startsWith(opened, at) ? opened.length : 0;
+}
+
+function namesIn(list: string): string[] {
+  return list === '' ? [] : list.split('|');
+}
+
+function toKey(name: string): string {
+  return name.toLowerCase().replace(SPACING, '');
+}
+
+const FIRST = new Set([
+  ...Array.from(' 	>#*_`•-[【(（0123456789'),
+  ...[...LABELS.keys()].flatMap((key) => firstOf(key)),
+]);
+
+function firstOf(key: string): string[] {
+  return [key[0]!, key[0]!.toUpperCase()];
+}
+
+function mayBegin(line: string): boolean {
+  return FIRST.has(line[0]!);
+}

@@ -1,0 +1,142 @@
+/** A JSON object as a model meant it, in strict JSON, and what stood behind it. */
+export interface LooseObject {
+  readonly json: string;
+  readonly rest: string;
+}
+
+const MAX_DEPTH = 64;
+const SPACE = /\s*/y;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /[A-Za-z_][\w-]*/y;
+const WORDS = new Map(
+  Object.entries({ true: 'true', false: 'false', null: 'null', True: 'true', False: 'false', None: 'null' }),
+);
+const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", '“': '”' };
+/** What a closing single quote must stand before; otherwise it may be an apostrophe. */
+const AFTER_QUOTE = /\s*(?:[,:}\]]|$)/y;
+
+/**
+ * Reads the object that the text begins with, forgiving what is still unambiguous: single and typographic quotes, line
+ * breaks in strings, trailing commas, unquoted keys, Python's `True`, `False` and `None`. Anything else is null.
+ */
+export function parseLooseObject(text: string): LooseObject | null {
+  const reader = new LooseReader(text);
+  if (!text.startsWith('{')) return null;
+  const json = reader.readValue(0);
+  return json === null ? null : { json, rest: text.slice(reader.at) };
+}
+
+/** Reads `key="value", other=3` as an object; null when it is not exactly that. */
+export function parseKeywords(text: string): string | null {
+  const reader = new LooseReader(text);
+  const json = reader.readMembers(1, '=', '');
+  return json !== null && reader.at === text.length ? json : null;
+}
+
+class LooseReader {
+  at = 0;
+
+  constructor(private readonly text: string) {}
+
+  readValue(depth: number): string | null {
+    if (depth > MAX_DEPTH) return null;
+    this.take(SPACE);
+    const first = this.text[this.at] ?? '';
+    if (first === '{') {
+      this.at++;
+      return this.readMembers(depth + 1, ':', '}');
+    }
+    if (first === '[') return this.readItems(depth + 1);
+    if (first in QUOTES) return this.readString();
+    return this.take(NUMBER) || (WORDS.get(this.take(WORD)) ?? null);
+  }
+
+  /** @param close the bracket that ends them, or the empty string for the end of the text */
+  readMembers(depth: number, colon: string, close: string): string | null {
+    const members: string[] = [];
+    while (!this.ends(close)) {
+      const key = this.readKey();
+      this.take(SPACE);
+      if (key === null || !this.skip(colon, colon === ':' ? '：' : colon)) return null;
+      const value = this.readValue(depth);
+      if (value === null || !this.separates(close)) return null;
+      members.push(`${key}:${value}`);
+    }
+    return `{${members.join(',')}}`;
+  }
+
+  private readItems(depth: number): string | null {
+    this.at++;
+    const items: string[] = [];
+    while (!this.ends(']')) {
+      const value = this.readValue(depth);
+      if (value === null || !this.separates(']')) return null;
+      items.push(value);
+    }
+    return `[${items.join(',')}]`;
+  }
+
+  private readKey(): string | null {
+    this.take(SPACE);
+    if ((this.text[this.at] ?? '') in QUOTES) return this.readString();
+    const word = this.take(WORD);
+    return word === '' ? null : JSON.stringify(word);
+  }
+
+  private readString(): string | null {
+    const open = this.text[this.at]!;
+    const close = QUOTES[open]!;
+    const start = this.at + 1;
+    let end = start;
+    while (end < this.text.length && this.text[end] !== close) end += this.text[end] === '\\' ? 2 : 1;
+    if (end >= this.text.length) return null;
+    this.at = end + 1;
+    if (open !== '"' && !this.matches(AFTER_QUOTE)) return null;
+    return toStrictString(this.text.slice(start, end), open);
+  }
+
+  private ends(close: string): boolean {
+    this.take(SPACE);
+    return close === '' ? this.at >= this.text.length : this.skip(close, close);
+  }
+
+  /** A comma, or the end itself, which stays to be read. */
+  private separates(close: string): boolean {
+    this.take(SPACE);
+    if (this.skip(',', '，')) return true;
+    return close === '' ? this.at >= this.text.length : this.text[this.at] === close;
+  }
+
+  private skip(one: string, other: string): boolean {
+    const found = this.text[this.at];
+    if (found !== one && found !== other) return false;
+    this.at++;
+    return true;
+  }
+
+  private take(pattern: RegExp): string {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text)?.[0] ?? '';
+    this.at += found.length;
+    return found;
+  }
+
+  private matches(pattern: RegExp): boolean {
+    pattern.lastIndex = this.at;
+    return pattern.test(this.text);
+  }
+}
+
+const RAW_IN_STRING = /\\[\s\S]|["\n\r\t]/g;
+
+function toStrictString(body: string, quote: string): string | null {
+  const strict = body.replace(RAW_IN_STRING, (found) => {
+    if (found === '\\' + quote && quote !== '"') return quote;
+    return found.length === 1 || found === '\\\n' ? JSON.stringify(found.at(-1)).slice(1, -1) : found;
+  });
+  try {
+    return JSON.stringify(JSON.parse(`"${strict}"`));
+  } catch {
+    return null;
+  }
+}

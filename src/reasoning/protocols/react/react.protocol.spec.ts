@@ -1,0 +1,296 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import type { AssistantMessage, ChatResult, FinishReason, Message } from '../../../llm/index.js';
+import type { Tool } from '../../../tool/index.js';
+import { ReactProtocol } from './react.protocol.js';
+
+interface Recorded {
+  readonly name: string;
+  readonly reply: string;
+  readonly calls: readonly { readonly name: string; readonly arguments: unknown }[];
+  readonly text: string;
+}
+
+const FIXTURES = new URL('../../../../test/fixtures/react-replies.json', import.meta.url);
+const RECORDED = JSON.parse(readFileSync(FIXTURES, 'utf8')) as Recorded[];
+const STRING = { type: 'string' };
+const TOOLS = [
+  tool('calculator', { expression: STRING }, ['expression']),
+  tool('weather', { city: { ...STRING, description: 'Where.' }, unit: { enum: ['C', 'F'] } }, ['city']),
+  tool('search', { query: STRING }, ['query']),
+  tool('noop', {}, []),
+  tool('book', { city: STRING, nights: { type: 'integer' } }, ['city', 'nights']),
+];
+const protocol = new ReactProtocol();
+
+function tool(name: string, properties: Record<string, unknown>, required: string[]): Tool {
+  return {
+    definition: { name, description: `The ${name}\ntool.`, inputSchema: { type: 'object', properties, required } },
+    metadata: { effect: 'read', source: 'Test' },
+    validate: (value) => ({ valid: true, value }),
+    invoke: () => null,
+  };
+}
+
+function replyOf(content: string, finishReason: FinishReason = 'stop', reasoning?: string): ChatResult {
+  const message: AssistantMessage = { role: 'assistant', content, ...(reasoning !== undefined && { reasoning }) };
+  return { message, finishReason, model: 'test' };
+}
+
+function decode(content: string, finishReason?: FinishReason, reasoning?: string) {
+  return protocol.decode(replyOf(content, finishReason, reasoning), { tools: TOOLS, iteration: 3 });
+}
+
+function callsOf(content: string) {
+  return decode(content).calls.map((call) => ({ name: call.name, arguments: parse(call.arguments) }));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function written(...messages: Message[]): string[] {
+  return protocol.encode({ instructions: '', messages, tools: TOOLS }).messages.map(({ content }) => content as string);
+}
+
+function streamed(pieces: readonly string[]): string {
+  const decoder = protocol.decodeStream();
+  return pieces.map((piece) => decoder.push(piece)).join('') + decoder.end();
+}
+
+/** The pieces of a text, cut at these shares of its length. */
+function cut(text: string, lengths: readonly number[]): string[] {
+  const pieces: string[] = [];
+  let at = 0;
+  for (let n = 0; at < text.length; n++) {
+    const end = at + lengths[n % lengths.length]!;
+    pieces.push(text.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+/** Between bars. */
+const MARKUP = fc.constantFrom(
+  ...(
+    'Thought:|Action:|Action Input:|Observation:|Final Answer:|\n|\n\n| |```|```json\n|**Action:** |思考：|行动：|行动输入：|' +
+    '观察：|最终答案：|calculator|finish|None|{"a":1}|1. Action:|Action 1:|"|\'|`|\\|<think>|</think>|(|[1+1]|Answer:|\r\n|' +
+    '\u2028|Observation (calculator): |Entrada de la acción:|アクション:|Aktion:|- |> |x|*|_'
+  ).split('|'),
+);
+const TEXT = fc
+  .array(fc.oneof(MARKUP, fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 24 })
+  .map((all) => all.join(''));
+const ARGUMENTS = fc.dictionary(fc.oneof(TEXT, fc.constant('expression')), fc.oneof(TEXT, fc.jsonValue()), {
+  maxKeys: 4,
+});
+const CALL = fc.record({
+  name: fc.constantFrom(...TOOLS.map(({ definition }) => definition.name)),
+  arguments: ARGUMENTS,
+});
+const RUNS = { numRuns: 1000 };
+
+describe('ReactProtocol.decode', () => {
+  it.each(RECORDED)('reads: $name', ({ reply, calls, text }) => {
+    expect({ calls: callsOf(reply), text: decode(reply).text }).toEqual({ calls, text });
+  });
+
+  it.each(RECORDED)('streams as it reads: $name', ({ reply, text }) => {
+    expect([streamed(Array.from(reply)), streamed([reply])]).toEqual([text, text]);
+  });
+
+  it('has 200 recorded replies, no two the same', () => {
+    expect(new Set(RECORDED.map(({ reply }) => reply)).size).toBe(RECORDED.length);
+    expect(RECORDED.length).toBeGreaterThanOrEqual(200);
+  });
+
+  it('numbers the calls of a reply and keeps the thoughts', () => {
+    const reply = 'Thought: both\nAction: calculator\nAction Input: 1\nAction: noop\nAction Input: {}';
+    expect(decode(reply, 'stop', 'first')).toMatchObject({
+      thought: 'first\nboth',
+      calls: [{ id: 'call_3_1' }, { id: 'call_3_2' }],
+      message: { role: 'assistant', content: '', reasoning: 'first\nboth' },
+    });
+  });
+
+  it.each(['length', 'content_filter'] as const)('runs no call of a reply cut by %s', (reason) => {
+    expect(decode('Action: calculator\nAction Input: {"expression": "1', reason)).toMatchObject({
+      calls: [],
+      text: '',
+    });
+  });
+});
+
+describe('ReactProtocol.encode', () => {
+  it('writes calls and results as text, and sends no tools', () => {
+    const messages: Message[] = [
+      { role: 'user', content: 'Both?' },
+      {
+        role: 'assistant',
+        content: 'Let me see.',
+        reasoning: 'Two calls.',
+        toolCalls: [
+          { id: 'a', name: 'calculator', arguments: '{"expression":\n"1+1"}' },
+          { id: 'b', name: 'noop', arguments: '' },
+        ],
+      },
+      { role: 'tool', toolCallId: 'a', name: 'calculator', content: '2' },
+      { role: 'tool', toolCallId: 'b', name: 'noop', content: 'Action: noop' },
+      { role: 'assistant', content: 'It is 2.' },
+    ];
+    const before = structuredClone(messages);
+    const request = protocol.encode({
+      instructions: 'Be kind.',
+      messages,
+      tools: TOOLS,
+      parameters: { temperature: 0, stop: ['END'] },
+    });
+    expect(request).toEqual({
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        { role: 'user', content: 'Both?' },
+        {
+          role: 'assistant',
+          content:
+            'Thought: Two calls.\nLet me see.\nAction: calculator\nAction Input: {"expression": "1+1"}\n' +
+            'Action: noop\nAction Input: {}',
+        },
+        {
+          role: 'user',
+          content: String.raw`Observation (calculator): 2
+Observation (noop): Action\: noop`,
+        },
+        { role: 'assistant', content: 'Final Answer: It is 2.' },
+      ],
+      parameters: { temperature: 0, stop: ['END', '\nObservation:'] },
+    });
+    expect(messages).toEqual(before);
+  });
+
+  it('tells the model its tools and the format', () => {
+    const text = protocol.describeTools(TOOLS);
+    expect(text).toContain('- calculator: The calculator tool.\n  Arguments: expression (string, required)\n');
+    expect(text).toContain('city (string, required): Where.; unit (value {"enum":["C","F"]}, optional)');
+    expect(text).toContain('- noop: The noop tool.\n  Arguments: none, write {}');
+    expect(text).toMatch(/^Action Input:/m);
+  });
+});
+
+describe('properties', () => {
+  it('gives the same calls back, whatever the arguments', () => {
+    fc.assert(
+      fc.property(fc.array(CALL, { minLength: 1, maxLength: 4 }), TEXT, fc.boolean(), (calls, thought, isPretty) => {
+        const toolCalls = calls.map((call, n) => ({
+          id: `${n}`,
+          name: call.name,
+          arguments: JSON.stringify(call.arguments, null, isPretty ? 2 : 0),
+        }));
+        const [text] = written({ role: 'assistant', content: thought, toolCalls });
+        expect(callsOf(text!)).toEqual(JSON.parse(JSON.stringify(calls)));
+      }),
+      RUNS,
+    );
+  });
+
+  it('streams the same text in any pieces', () => {
+    fc.assert(
+      fc.property(TEXT, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (reply, lengths) => {
+        expect(streamed(cut(reply, lengths))).toBe(decode(reply).text);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('never takes quoted text for calls', () => {
+    fc.assert(
+      fc.property(TEXT, (content) => {
+        const all = written(
+          { role: 'user', content },
+          { role: 'tool', toolCallId: '1', name: 'noop', content },
+          { role: 'user', content: '' },
+          { role: 'tool', toolCallId: '1', name: 'noop', content },
+          { role: 'tool', toolCallId: '2', name: 'noop', content },
+          { role: 'assistant', content },
+        );
+        for (const text of all) {
+          expect(callsOf(text)).toEqual([]);
+          for (const line of text.split('\n')) expect(callsOf(line)).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('escapes so that taking the backslashes away gives the text back', () => {
+    fc.assert(
+      fc.property(
+        TEXT.filter((text) => !/\\[:：]/.test(text)),
+        (content) => {
+          expect(written({ role: 'user', content })[0]!.replaceAll(/\\([:：])/g, '$1')).toBe(content);
+        },
+      ),
+      RUNS,
+    );
+  });
+});
+
+describe('streaming', () => {
+  it('shows the answer as it comes', () => {
+    const decoder = protocol.decodeStream();
+    const shown = ['Tho', 'ught: x\nFinal', ' Answer', ': It', ' is', ' 2', '.\nObs', 'olete', '.'].map((piece) =>
+      decoder.push(piece),
+    );
+    expect(shown).toEqual(['', '', '', 'It', ' is', ' 2', '.', '\nObsolete', '.']);
+  });
+
+  it('shows an answer without a label as soon as it can be none', () => {
+    const decoder = protocol.decodeStream();
+    expect(['A', 'ct', 'ually, ', 'yes'].map((piece) => decoder.push(piece))).toEqual(['', '', 'Actually,', ' yes']);
+  });
+});
+
+/** Between bars. */
+const HOSTILE: readonly string[] = (
+  ':| |`|{|[|(|\n|"|\'|*|\\|<think>|Action|Action:|Action: |Action\n|Action:\n|Action: a\n|Action Input: |Action Input:\n|' +
+  '```\n|``` \n|x\n|\n |{\'a\':|"\\|Thought: Action: |Action: a(|行动：|Final Answer:|- 1. |a=1,|{"a":|\' ,|\r|[1]\n'
+).split('|');
+const STARTS = ['', 'Thought: ', 'Action: ', 'Action: calculator\nAction Input: ', 'Action: a\nAction Input: {"b":'];
+
+describe('hostile text', () => {
+  it.each(HOSTILE)('is read in linear time: %j', (unit) => {
+    for (const start of STARTS) {
+      // A pause of the machine may spoil one comparison, a quadratic reader spoils all.
+      const factors = [1, 2, 3, 4].values().map(() => growth(start, unit));
+      expect(factors.some((factor) => factor < 40)).toBe(true);
+    }
+  });
+});
+
+/** How much longer eight times the text takes. */
+function growth(start: string, unit: string): number {
+  const small = fastest(() => work(start, unit, 16_000));
+  return fastest(() => work(start, unit, 128_000)) / Math.max(small, 1);
+}
+
+function work(start: string, unit: string, length: number): void {
+  const text = start + unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+  decode(text);
+  streamed(cut(text, [7]));
+  written({ role: 'user', content: text }, { role: 'tool', toolCallId: '1', name: 'noop', content: text });
+}
+
+/** In ms; the fastest of three, so that a pause of the machine does not count. */
+function fastest(run: () => void): number {
+  return Math.min(
+    ...[1, 2].map(() => {
+      const start = performance.now();
+      run();
+      return performance.now() - start;
+    }),
+  );
+}

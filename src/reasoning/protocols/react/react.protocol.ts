@@ -1,0 +1,55 @@
+import type { ChatRequest, ChatResult, Message } from '../../../llm/index.js';
+import type { Tool } from '../../../tool/index.js';
+import {
+  isCut,
+  Protocol,
+  toDecodedReply,
+  type Conversation,
+  type DecodeContext,
+  type DecodedReply,
+  type StreamDecoder,
+} from '../protocol.js';
+import { toToolCall } from './call.mapper.js';
+import { toTextMessages } from './message-text.mapper.js';
+import { ReplyParser } from './reply.parser.js';
+import { describeTools } from './tool-text.builder.js';
+
+/** Keeps a model from inventing results. */
+/** OpenAI and those who speak its wire refuse more. */
+const MAX_STOPS = 4;
+const STOP = '\nObservation:';
+
+/** Thought, Action, Action Input, Observation and Final Answer as text, for models without function calling. */
+export class ReactProtocol extends Protocol {
+  readonly name = 'react';
+
+  describeTools(tools: readonly Tool[]): string {
+    return describeTools(tools);
+  }
+
+  encode({ instructions, messages, parameters }: Conversation): ChatRequest {
+    const written = toTextMessages(messages);
+    const all: Message[] = instructions === '' ? written : [{ role: 'system', content: instructions }, ...written];
+    // Ours is the one to go when the caller has as many as providers take: decode cuts an invented observation anyway.
+    const stop = [...new Set([...(parameters?.stop ?? []), STOP])].slice(0, MAX_STOPS);
+    return { messages: all, parameters: { ...parameters, stop } };
+  }
+
+  decode(result: ChatResult, { tools, iteration }: DecodeContext): DecodedReply {
+    const { content, reasoning = '' } = result.message;
+    const parser = new ReplyParser();
+    const text = parser.push(content) + parser.end();
+    const { thoughts, calls } = parser.found;
+    const thought = [reasoning, ...thoughts].filter((part) => part !== '').join('\n');
+    const wanted = isCut(result) ? [] : calls;
+    return toDecodedReply(
+      text,
+      thought,
+      wanted.map((call, index) => toToolCall(call, tools, `call_${iteration}_${index + 1}`)),
+    );
+  }
+
+  decodeStream(): StreamDecoder {
+    return new ReplyParser();
+  }
+}

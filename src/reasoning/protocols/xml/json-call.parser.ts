@@ -1,0 +1,39 @@
+import { parseJson } from '../../../common/index.js';
+
+interface JsonCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Under which keys models write a call's arguments. */
+const ARGUMENT_KEYS = ['arguments', 'parameters', 'args', 'input'] as const;
+
+/** Calls written as JSON: one object, an array of them, or one a line. What is none is left out. */
+export function readJsonCalls(text: string): readonly JsonCall[] {
+  const json = text.trim();
+  const whole = parseJson(json);
+  if (whole.ok) return toCalls(whole.value);
+  if (!json.includes('\n')) return [];
+  return json.split('\n').flatMap((line) => {
+    const one = parseJson(line.trim());
+    return one.ok ? toCalls(one.value) : [];
+  });
+}
+
+function toCalls(value: unknown): readonly JsonCall[] {
+  if (Array.isArray(value)) return value.flatMap(toCalls);
+  if (!isRecord(value)) return [];
+  if (isRecord(value['function'])) return toCalls(value['function']);
+  const name = value['name'] ?? value['tool'] ?? value['function'];
+  return typeof name === 'string' && name !== '' ? [{ name, arguments: argumentsOf(value) }] : [];
+}
+
+function argumentsOf(call: Readonly<Record<string, unknown>>): string {
+  const key = ARGUMENT_KEYS.find((one) => call[one] !== undefined && call[one] !== null);
+  const args = key === undefined ? {} : call[key];
+  return typeof args === 'string' ? args : JSON.stringify(args);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

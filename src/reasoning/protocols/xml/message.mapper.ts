@@ -1,0 +1,56 @@
+import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../../llm/index.js';
+import type { Tool } from '../../../tool/index.js';
+import { writeCalls } from './call.mapper.js';
+import { escapeAttribute, escapeMarkup } from './entity.mapper.js';
+
+/**
+ * Messages as text alone: calls become a block, the results that follow them one message of the user. The given ones
+ * are not changed.
+ */
+export function toTextMessages(messages: readonly Message[], tools: readonly Tool[]): Message[] {
+  const written: Message[] = [];
+  let results: ToolMessage[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      results.push(message);
+      continue;
+    }
+    if (results.length > 0) written.push(toResultMessage(results));
+    results = [];
+    written.push(toTextMessage(message, tools));
+  }
+  if (results.length > 0) written.push(toResultMessage(results));
+  return written;
+}
+
+function toTextMessage(message: Exclude<Message, ToolMessage>, tools: readonly Tool[]): Message {
+  switch (message.role) {
+    case 'system':
+      return message;
+    case 'user':
+      return toTextUser(message);
+    case 'assistant':
+      return toTextAssistant(message, tools);
+  }
+}
+
+/** Parts are looked at together, as markup may be spread over them. */
+function toTextUser(message: UserMessage): Message {
+  const { content } = message;
+  const text = typeof content === 'string' ? content : content.map((part) => part.text).join('');
+  const escaped = escapeMarkup(text);
+  return escaped === text ? message : { role: 'user', content: escaped };
+}
+
+function toTextAssistant({ content, toolCalls = [] }: AssistantMessage, tools: readonly Tool[]): Message {
+  const text = escapeMarkup(content);
+  const block = toolCalls.length > 0 ? [writeCalls(toolCalls, tools)] : [];
+  return { role: 'assistant', content: [...(text === '' ? [] : [text]), ...block].join('\n\n') };
+}
+
+function toResultMessage(results: readonly ToolMessage[]): Message {
+  const lines = results.map(({ name, content }) => {
+    return `<result tool="${escapeAttribute(name)}">${escapeMarkup(content)}</result>`;
+  });
+  return { role: 'user', content: ['<function_results>', ...lines, '</function_results>'].join('\n') };
+}
