@@ -11,13 +11,16 @@ const ARGUMENT_KEYS = ['arguments', 'parameters', 'args', 'input'] as const;
 /** Calls written as JSON: one object, an array of them, or one a line. What is none is left out. */
 export function readJsonCalls(text: string): readonly JsonCall[] {
   const json = text.trim();
-  const whole = parseJson(json);
-  if (whole.ok) return toCalls(whole.value);
-  if (!json.includes('\n')) return [];
-  return json.split('\n').flatMap((line) => {
-    const one = parseJson(line.trim());
-    return one.ok ? toCalls(one.value) : [];
-  });
+  const whole = readJson(json);
+  if (whole.length > 0 || !json.includes('\n')) return whole;
+  return json.split('\n').flatMap((line) => readJson(line.trim()));
+}
+
+/** What has no end is not parsed at all: a parser's error costs more than its work. */
+function readJson(json: string): readonly JsonCall[] {
+  if (!json.endsWith('}') && !json.endsWith(']')) return [];
+  const parsed = parseJson(json);
+  return parsed.ok ? toCalls(parsed.value) : [];
 }
 
 function toCalls(value: unknown): readonly JsonCall[] {

@@ -3,7 +3,8 @@ import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
-const SIGN = /[<`]/g;
+/** A `<` that may begin a tag (or that the text ends with), or a backtick. */
+const SIGN = /<(?=[\w/\s|｜]|$)|`/g;
 /** What may turn out to be the fence of a block: backticks, a language, space. */
 const FENCE = /(`{1,8})([\w-]{0,16})(\s{0,64})/y;
 
