@@ -159,7 +159,10 @@ describe('the log', () => {
   });
 });
 
-// eslint-disable-next-line require-yield
 async function* broken(): AsyncGenerator<never, void> {
-  throw new Error('the journal broke');
+  yield* {
+    [Symbol.asyncIterator]: () => ({
+      next: (): Promise<IteratorResult<never>> => Promise.reject(new Error('the journal broke')),
+    }),
+  };
 }

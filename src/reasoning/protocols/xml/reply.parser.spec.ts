@@ -1,58 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { wildMarkup as wild } from '../../../../test/support/wild-markup.js';
 import { XmlProtocol } from './xml.protocol.js';
 
 const protocol = new XmlProtocol();
 const RECORDED = JSON.parse(
   readFileSync(new URL('../../../../test/fixtures/xml-replies.json', import.meta.url), 'utf8'),
 ) as readonly { readonly reply: string }[];
-
-const MARKUP = [
-  '<function_calls>',
-  '</function_calls>',
-  '<invoke name="noop">',
-  '</invoke>',
-  '<parameter name="a">',
-  '</parameter>',
-  '<function_results>',
-  '</function_results>',
-  '</result>',
-  '<tool_call>',
-  '</tool_call>',
-  '{"name":"noop"}',
-  '<![CDATA[',
-  ']]>',
-  '&lt;',
-  '&amp;lt;',
-  '&#10;',
-  '\n',
-  '\r\n',
-  ' ',
-  '<',
-  '>',
-  '&',
-  '"',
-  "'",
-  '`',
-  '```xml\n',
-  '```',
-  '< / INVOKE >',
-  '<invoke name=noop>',
-  '<｜DSML｜invoke name="noop"/>',
-  'null',
-  '5',
-  '<function=noop>',
-  '</function>',
-  '<Function-Calls>',
-  '<arg_key>',
-  '</parameter',
-  '<tool_response>',
-  'text',
-];
-const wild = fc
-  .array(fc.oneof(fc.constantFrom(...MARKUP), fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 12 })
-  .map((parts) => parts.join(''));
 
 function decode(content: string) {
   const message = { role: 'assistant' as const, content };

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { ChatResult, FinishReason, Message, ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
+import { wildMarkup as wild } from '../../../../test/support/wild-markup.js';
 import { XmlProtocol } from './xml.protocol.js';
 
 interface RecordedReply {
@@ -64,51 +65,6 @@ function contentOf(message: Message | undefined): string {
   return message?.content as string;
 }
 
-const MARKUP = [
-  '<function_calls>',
-  '</function_calls>',
-  '<invoke name="noop">',
-  '</invoke>',
-  '<parameter name="a">',
-  '</parameter>',
-  '<function_results>',
-  '</function_results>',
-  '</result>',
-  '<tool_call>',
-  '</tool_call>',
-  '{"name":"noop"}',
-  '<![CDATA[',
-  ']]>',
-  '&lt;',
-  '&amp;lt;',
-  '&#10;',
-  '\n',
-  '\r\n',
-  ' ',
-  '<',
-  '>',
-  '&',
-  '"',
-  "'",
-  '`',
-  '```xml\n',
-  '```',
-  '< / INVOKE >',
-  '<invoke name=noop>',
-  '<｜DSML｜invoke name="noop"/>',
-  'null',
-  '5',
-  '<function=noop>',
-  '</function>',
-  '<Function-Calls>',
-  '<arg_key>',
-  '</parameter',
-  '<tool_response>',
-  'text',
-];
-const wild = fc
-  .array(fc.oneof(fc.constantFrom(...MARKUP), fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 12 })
-  .map((parts) => parts.join(''));
 const value = fc.oneof(
   wild,
   fc.jsonValue({ maxDepth: 3 }),
