@@ -12,7 +12,7 @@ import {
   type TerminalEvent,
 } from '../run/index.js';
 import { SessionService, type SessionWindow, type TurnStatus } from '../session/index.js';
-import { ToolRegistry, type Tool } from '../tool/index.js';
+import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
@@ -72,7 +72,8 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         model: this.model(definition),
         parameters: definition.model.parameters,
         protocol: definition.protocol,
-        tools: this.toolsOf(definition),
+        // A call to a tool that is gone by now is answered with an error.
+        tools: this.tools.available(definition.tools),
         limits: definition.limits,
         isStreaming: input.isStreaming,
       },
@@ -110,13 +111,6 @@ export class AgentHandler implements RunHandler, OnModuleInit {
       this.definitions.set(run.definitionHash, definition);
     }
     return definition;
-  }
-
-  /** The agent's tools that are there now; a call to one that is gone is answered with an error. */
-  private toolsOf(definition: AgentDefinition): readonly Tool[] {
-    const { tools } = definition;
-    if (tools === '*') return this.tools.list();
-    return this.tools.select(tools.filter((pattern) => pattern.includes('*') || this.tools.has(pattern)));
   }
 }
 

@@ -3,9 +3,10 @@ import type { RefusalReason } from './database.js';
 
 /** The error of a batch whose condition does not hold; nothing of the batch was applied. */
 export function commitRefused(reason: RefusalReason, statement: number, sql: string, cause?: unknown): AppError {
-  const what = reason === 'rows' ? 'touched other rows than it had to' : 'met a row that is already there';
-  return new AppError('COMMIT_REFUSED', `The batch was refused, nothing of it was applied: "${sql}" ${what}.`, {
-    cause,
+  const what = reason === 'rows' ? 'another request changed it first' : 'it is there already';
+  // Which statement it was is for the log alone.
+  return new AppError('COMMIT_REFUSED', `What was to be stored was refused, nothing of it was applied: ${what}.`, {
+    cause: new Error(`refused: ${sql}`, { cause }),
     details: { reason, statement },
   });
 }

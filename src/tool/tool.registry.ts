@@ -11,6 +11,8 @@ import type { Tool, ToolContext } from './tool.types.js';
 @Injectable()
 export class ToolRegistry {
   private readonly tools = new Map<string, Tool>();
+  /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
+  private selected = new Map<readonly string[] | '*', readonly Tool[]>();
 
   /**
    * Takes a whole tool, or a name, a description, parameters and a handler, whose schema it compiles at once. Throws
@@ -25,19 +27,17 @@ export class ToolRegistry {
     const other = this.tools.get(name);
     if (other) throw duplicateOf(name, other.metadata.source, source);
     this.tools.set(name, tool);
+    this.selected = new Map();
   }
 
   /** Gives whether there was one. Runs that already hold the tool keep it. */
   unregister(name: string): boolean {
+    this.selected = new Map();
     return this.tools.delete(name);
   }
 
   has(name: string): boolean {
     return this.tools.has(name);
-  }
-
-  find(name: string): Tool | undefined {
-    return this.tools.get(name);
   }
 
   /** Throws `TOOL_NOT_FOUND` with the names that were perhaps meant. */
@@ -72,6 +72,17 @@ export class ToolRegistry {
   select(patterns: readonly string[] | '*'): readonly Tool[] {
     if (patterns === '*') return this.list();
     return [...new Set(patterns.flatMap((pattern) => this.matching(pattern)))];
+  }
+
+  /** As `select`, but a plain name that is not there is passed over; the same array until a tool comes or goes. */
+  available(patterns: readonly string[] | '*'): readonly Tool[] {
+    let tools = this.selected.get(patterns);
+    if (!tools) {
+      const isThere = (pattern: string) => pattern.includes('*') || this.tools.has(pattern);
+      tools = this.select(patterns === '*' ? patterns : patterns.filter(isThere));
+      this.selected.set(patterns, tools);
+    }
+    return tools;
   }
 
   private matching(pattern: string): readonly Tool[] {

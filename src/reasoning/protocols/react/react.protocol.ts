@@ -14,9 +14,9 @@ import { toTextMessages } from './message-text.mapper.js';
 import { ReplyParser } from './reply.parser.js';
 import { describeTools } from './tool-text.builder.js';
 
-/** Keeps a model from inventing results. */
 /** OpenAI and those who speak its wire refuse more. */
 const MAX_STOPS = 4;
+/** Keeps a model from inventing results. */
 const STOP = '\nObservation:';
 
 /** Thought, Action, Action Input, Observation and Final Answer as text, for models without function calling. */
