@@ -3,7 +3,7 @@ export { Agent, createAgent } from './agent.factory.js';
 export type { ChatOptions, ChatReply, CreateAgentOptions } from './agent.factory.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawOptions } from './jackdaw.module.js';
-export { AgentRegistry, AgentService } from './agent/index.js';
+export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index.js';
 export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
@@ -23,9 +23,20 @@ export type {
 export { Processor, PromptBuilder } from './reasoning/index.js';
 export type { Loop, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
-export type { RunEvent, RunStatus } from './run/index.js';
+export type { RunEvent, RunStatus, WaitingRequest } from './run/index.js';
 export { SessionService } from './session/index.js';
-export { Parameter, Tool, ToolRegistry } from './tool/index.js';
-export type { ToolContext, ToolEffect, ToolOptions, ToolRegistration } from './tool/index.js';
+export { Parameter, suspend, Tool, ToolPolicy, ToolPolicyRegistry, ToolRegistry } from './tool/index.js';
+export type {
+  CheckedCall,
+  PolicyDecision,
+  Reconciliation,
+  SuspendOptions,
+  Suspension,
+  ToolApproval,
+  ToolContext,
+  ToolEffect,
+  ToolOptions,
+  ToolRegistration,
+} from './tool/index.js';
 export { serve } from './serve.js';
 export type { Server } from './serve.js';

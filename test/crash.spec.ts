@@ -73,6 +73,15 @@ async function get<T>(server: ServerProcess, path: string): Promise<T> {
   return (await (await fetch(`${server.url}/api/${path}`)).json()) as T;
 }
 
+async function post(server: ServerProcess, path: string, body: unknown): Promise<[number, Record<string, unknown>]> {
+  const reply = await fetch(`${server.url}/api/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return [reply.status, (await reply.json()) as Record<string, unknown>];
+}
+
 function numbersTo(last: number): number[] {
   return Array.from({ length: last }, (_, i) => i + 1);
 }
@@ -83,7 +92,15 @@ function journaled(events: readonly SseEvent[]): SseEvent[] {
 }
 
 interface Page {
-  readonly messages: readonly { turn: number; role: string; tool_call_id?: string }[];
+  readonly messages: readonly { turn: number; role: string; tool_call_id?: string; tool_calls?: { id: string }[] }[];
+}
+
+/** The session has one turn, with one result right behind every call. */
+async function expectPairs(server: ServerProcess): Promise<void> {
+  const { messages } = await get<Page>(server, `sessions/${SESSION}/messages`);
+  const asked = messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id));
+  expect(messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])).toEqual(asked);
+  expect(new Set(messages.map(({ turn }) => turn))).toEqual(new Set([1]));
 }
 
 /** Runs until the process is killed in its third step, and gives the run's id. */
@@ -152,10 +169,10 @@ describe('kill -9 in step 3 of 5', () => {
     const events = await eventsOf(server, runId);
     expect(events.at(-1)).toMatchObject({
       event: 'run.waiting',
-      data: { reason: 'outcome_unknown', calls: [{ step: 'tool:3:1', tool: 'once_step' }] },
+      data: { reason: 'outcome_unknown', requests: [{ id: 'settle:3:1', step: 'tool:3:1', tool: 'once_step' }] },
     });
     const started = events.filter(({ event }) => event === 'tool.started').at(-1);
-    expect(events.at(-1)!.data['calls']).toMatchObject([{ call_id: started!.data['call_id'] }]);
+    expect(events.at(-1)!.data['requests']).toMatchObject([{ call_id: started!.data['call_id'] }]);
 
     await server.kill();
     server = await start();
@@ -166,12 +183,57 @@ describe('kill -9 in step 3 of 5', () => {
     expect(effects()).toEqual(numbersTo(3).map((step) => `once_step ${step}`));
     expect(llm.requests.map(doneIn)).toEqual([0, 1, 2]);
 
-    const next = await fetch(`${server.url}/api/agent/chat`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: 'and now?', sessionId: SESSION }),
-    });
-    expect([next.status, await next.json()]).toMatchObject([409, { code: 'SESSION_BUSY', run_id: runId }]);
+    const next = await post(server, 'agent/chat', { query: 'and now?', sessionId: SESSION });
+    expect(next).toMatchObject([409, { code: 'SESSION_BUSY', run_id: runId }]);
+  });
+
+  it.each([
+    ['retry', { outcome: 'retry' }, [1, 2, 3, 3, 4, 5]],
+    ['succeeded', { outcome: 'succeeded', result: 'seen' }, [1, 2, 3, 4, 5]],
+  ])('goes on when a further process is told what became of it: %s', async (_case, settlement, done) => {
+    const runId = await crashInStep3('once_step');
+    const second = await start();
+    await eventsOf(second, runId);
+    await second.kill();
+    const third = await start();
+    expect(await post(third, `runs/${runId}/settle`, settlement)).toMatchObject([202, { run_id: runId }]);
+    const events = await eventsOf(third, runId);
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
+    expect(effects()).toEqual(done.map((step) => `once_step ${step}`));
+    expect(llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
+    await expectPairs(third);
+  });
+});
+
+describe('kill -9 while a run waits for approval', () => {
+  it('loses nothing: another process is told, and what it was told outlives it too', async () => {
+    llm.always((request) =>
+      doneIn(request) === 0
+        ? { calls: [{ id: 'c', name: 'approved_step', arguments: { step: 1 } }] }
+        : { text: 'done' },
+    );
+    const first = await start();
+    const [status, { run_id, waiting }] = await post(first, 'agent/chat', { query: QUERY, sessionId: SESSION });
+    const runId = String(run_id);
+    expect([status, waiting]).toMatchObject([202, [{ kind: 'approval', call_id: 'c' }]]);
+    await first.kill();
+
+    const second = await start({ BLOCK_AT: 'approved_step 1' });
+    expect(await get(second, `runs/${runId}`)).toMatchObject({ status: 'waiting', waiting });
+    expect((await post(second, `runs/${runId}/approve`, {}))[0]).toBe(202);
+    await second.waitForLine('performing approved_step 1');
+    await second.kill();
+
+    const third = await start();
+    expect((await eventsOf(third, runId)).at(-1)).toMatchObject({ data: { reason: 'outcome_unknown' } });
+    expect((await post(third, `runs/${runId}/approve`, {}))[0]).toBe(409);
+    expect((await post(third, `runs/${runId}/settle`, { outcome: 'succeeded', result: 'seen' }))[0]).toBe(202);
+    const events = journaled(await eventsOf(third, runId));
+    expect(events.at(-1)?.event).toBe('run.completed');
+    expect(events.map(({ id }) => id)).toEqual(numbersTo(events.length));
+    const decided = events.filter(({ event }) => event === 'policy.decided').map(({ data }) => data['decision']);
+    expect([decided, effects()]).toEqual([['approved', 'settled'], ['approved_step 1']]);
+    await expectPairs(third);
   });
 });
 

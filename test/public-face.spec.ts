@@ -5,6 +5,7 @@ describe('the public face', () => {
   it('has these names and no others: adding one is a decision', () => {
     expect(Object.keys(jackdaw).toSorted()).toEqual([
       'Agent',
+      'AgentDecisionService',
       'AgentRegistry',
       'AgentService',
       'AppError',
@@ -19,9 +20,12 @@ describe('the public face', () => {
       'RunService',
       'SessionService',
       'Tool',
+      'ToolPolicy',
+      'ToolPolicyRegistry',
       'ToolRegistry',
       'createAgent',
       'serve',
+      'suspend',
     ]);
   });
 });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Message } from '../src/llm/index.js';
-import { Database, type SqlValue, type Statement } from '../src/persistence/index.js';
 import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
 import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
 import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
@@ -9,63 +8,9 @@ import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.j
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { ToolExecutor, type Tool, type ToolEffect } from '../src/tool/index.js';
+import { MortalDatabase, type Death } from './support/mortal-database.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
-
-/** When a process dies: with its `commits`-th commit, before or after the disk has it. */
-interface Death {
-  readonly commits: number;
-  readonly isDurable: boolean;
-}
-
-/** A process as the database sees it: alive for some commits, then gone without a word. */
-class MortalDatabase extends Database {
-  isDead = false;
-  readonly died: Promise<void>;
-  private die: () => void;
-  private commits = 0;
-  private readonly grave = Promise.withResolvers<never>();
-
-  constructor(
-    private readonly real: Database,
-    private readonly death: Death | undefined,
-  ) {
-    super();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.died = promise;
-    this.die = resolve;
-    this.grave.promise.catch(() => undefined);
-  }
-  /** What nothing comes back from. */
-  get silence(): Promise<never> {
-    return this.grave.promise;
-  }
-  /** Lets go of whatever still waits for an answer of the dead. */
-  bury(): void {
-    this.isDead = true;
-    this.grave.reject(new Error('dead'));
-  }
-  async commit(batch: readonly Statement[]): Promise<void> {
-    if (this.isDead) return this.silence;
-    if (this.commits++ !== this.death?.commits) return this.real.commit(batch);
-    this.isDead = true;
-    if (this.death.isDurable) await this.real.commit(batch);
-    this.die();
-    return this.silence;
-  }
-  query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
-    return this.isDead ? this.silence : this.real.query(sql, params);
-  }
-  insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
-    return this.real.insertIgnore(table, row);
-  }
-  ping(): Promise<void> {
-    return this.real.ping();
-  }
-  close(): Promise<void> {
-    return this.real.close();
-  }
-}
 
 type Plan = readonly (readonly ToolEffect[])[];
 

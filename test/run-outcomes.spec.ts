@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ToolPolicy, ToolPolicyRegistry, type CheckedCall, type PolicyDecision } from '../src/tool/index.js';
 import { tableCells } from './support/config-docs.js';
 import type { FakeReply } from './support/fake-llm.types.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 import { TestTools } from './support/test.tool.js';
+import { expectPairs } from './support/waiting-run.js';
 
 const MODEL = { provider: 'openai' };
 const CALL = { calls: [{ id: 'c1', name: 'double', arguments: { n: 1 } }] };
@@ -25,7 +27,15 @@ const PROVOKED: Readonly<Record<string, { readonly replies: readonly FakeReply[]
   'model: its error': { replies: [{ status: 500 }] },
   'model: refused': { replies: [{ status: 400, body: { error: { message: 'bad request' } } }] },
   'model: bad reply': { replies: [CALL, { status: 200, body: '<html>not a model</html>' }] },
+  'denied by a policy': { replies: [{ calls: [{ id: 'c1', name: 'broken', arguments: {} }] }], agent: 'strict' },
 };
+
+class Careful extends ToolPolicy {
+  readonly name = 'careful';
+  decide({ tool }: CheckedCall): PolicyDecision {
+    return tool.definition.name === 'broken' ? { deny: 'it is broken' } : 'allow';
+  }
+}
 
 interface Row {
   readonly outcome: string;
@@ -37,7 +47,7 @@ interface Row {
 }
 
 function readTable(): Row[] {
-  const [, ...rows] = tableCells(readFileSync('docs/run-outcomes.md', 'utf8'));
+  const [, ...rows] = tableCells(readFileSync('docs/run-outcomes.md', 'utf8').split('\n## ')[0]!);
   return rows.map(([outcome = '', status = '', http, code, isComplete, finishReason = '']) => ({
     outcome,
     status,
@@ -61,8 +71,10 @@ describe('docs/run-outcomes.md', () => {
       { name: 'default', model: MODEL },
       { name: 'short', model: MODEL, limits: { maxIterations: 1 } },
       { name: 'hasty', model: MODEL, limits: { runTimeoutMs: 300 } },
+      { name: 'strict', model: MODEL, waiting: { onDenied: 'end' as const } },
     ];
     jackdaw = await startJackdaw({ llm, tools: [tools], env: { LLM_TIMEOUT_MS: '800' }, options: { agents } });
+    jackdaw.app.get(ToolPolicyRegistry, { strict: false }).register(new Careful());
   });
   afterEach(() => {
     llm.reset();
@@ -169,7 +181,7 @@ describe('a run that waits', () => {
       type: 'run.waiting',
       run_id: runId,
       reason: 'outcome_unknown',
-      calls: [{ step: 'tool:1:1', call_id: 'a', tool: 'pay' }],
+      requests: [expect.objectContaining({ id: 'settle:1:1', step: 'tool:1:1', call_id: 'a', tool: 'pay' })],
     });
     const { body } = await jackdaw.get(`/api/runs/${runId}`);
     expect(body).toMatchObject({ status: row.status, is_complete: row.isComplete, finish_reason: row.finishReason });
@@ -209,12 +221,3 @@ describe('a run that waits', () => {
     expect(tools.called).toEqual([]);
   });
 });
-
-/** Every tool call in the session has exactly one result, right behind it. */
-async function expectPairs(jackdaw: Jackdaw, sessionId: string): Promise<void> {
-  const messages = await jackdaw.messages(sessionId);
-  expect(messages[0]).toMatchObject({ role: 'user', turn: 1 });
-  const asked = messages.flatMap(({ tool_calls }) => ((tool_calls ?? []) as { id: string }[]).map(({ id }) => id));
-  const answered = messages.flatMap(({ role, tool_call_id }) => (role === 'tool' ? [tool_call_id] : []));
-  expect(answered).toEqual(asked);
-}

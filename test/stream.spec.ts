@@ -271,8 +271,8 @@ describe('a stream', () => {
     it('arrives whole at a client that reads', async () => {
       llm.reply({ text });
       const stream = await jackdaw.stream({ query: 'go' });
-      await stream.all();
-      expectWhole(stream, journaled(stream.events));
+      // On a busy machine the model may be a megabyte ahead even of a client that reads.
+      expectWhole(stream, await readOn(stream));
     });
 
     it('is never told with a hole in it, and can be read on, by a client that does not read for a while', async () => {

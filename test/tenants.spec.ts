@@ -31,7 +31,13 @@ describe('with API keys of two tenants', () => {
     return [
       jackdaw.get(`/api/runs/${runId}`, headers),
       jackdaw.get(`/api/runs/${runId}/events`, headers),
+      jackdaw.get(`/api/runs/${runId}/journal`, headers),
+      jackdaw.post(`/api/runs/${runId}/fork`, { fromStep: 'model:1' }, headers),
       jackdaw.post(`/api/runs/${runId}/cancel`, undefined, headers),
+      jackdaw.post(`/api/runs/${runId}/approve`, undefined, headers),
+      jackdaw.post(`/api/runs/${runId}/deny`, { reason: 'no' }, headers),
+      jackdaw.post(`/api/runs/${runId}/input`, { value: 1 }, headers),
+      jackdaw.post(`/api/runs/${runId}/settle`, { outcome: 'retry' }, headers),
       jackdaw.get(`/api/sessions/${sessionId}`, headers),
       jackdaw.get(`/api/sessions/${sessionId}/messages`, headers),
     ];
@@ -78,7 +84,21 @@ describe('with API keys of two tenants', () => {
       expect(answer.text).not.toContain('secret');
     }
     const own = await Promise.all(ask(runId, 'private', bearer('ann')));
-    expect(own.map(({ status }) => status)).toEqual([200, 200, 409, 200, 200]);
+    expect(own.map(({ status }) => status)).toEqual([200, 200, 200, 202, 409, 409, 409, 409, 409, 200, 200]);
+  });
+
+  it('lists to each tenant its own runs', async () => {
+    llm.always({ text: 'hello' });
+    const ids = async (name: keyof typeof KEYS) => {
+      const { body } = await jackdaw.get('/api/runs?limit=200', bearer(name));
+      return (body['runs'] as unknown as { run_id: string }[]).map(({ run_id }) => run_id);
+    };
+    const { body } = await jackdaw.chat({ query: 'x', sessionId: 'listed' }, bearer('ann'));
+    expect(await ids('ann')).toContain(body['run_id']);
+    expect(await ids('amy')).toEqual(await ids('ann'));
+    expect(await ids('bob')).not.toContain(body['run_id']);
+    const { body: own } = await jackdaw.get('/api/runs?sessionId=listed', bearer('bob'));
+    expect(own).toEqual({ runs: [], next: null });
   });
 
   it("leaves another tenant's run running", async () => {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import { ProtocolRegistry } from '../reasoning/index.js';
 import { ToolRegistry } from '../tool/index.js';
@@ -8,7 +8,7 @@ import { AgentRegistry } from './agent.registry.js';
 
 /** Stops the boot when an agent names a model, a tool or a protocol that is not there. */
 @Injectable()
-export class AgentCheckService implements OnModuleInit {
+export class AgentCheckService implements OnApplicationBootstrap {
   constructor(
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
@@ -16,12 +16,14 @@ export class AgentCheckService implements OnModuleInit {
     private readonly protocols: ProtocolRegistry,
   ) {}
 
-  onModuleInit(): void {
+  /** Not before every module has begun: the tools of an application are registered then. */
+  onApplicationBootstrap(): void {
     const mistakes = this.agents.list().flatMap((definition) => this.mistakes(definition));
     if (mistakes.length > 0) throw new AppError('AGENT_INVALID', mistakes.join('\n'));
   }
 
-  private mistakes(definition: AgentDefinition): string[] {
+  /** What a definition names that is not there, in words. */
+  mistakes(definition: AgentDefinition): string[] {
     const checks = [
       () => this.models.create(definition),
       () => this.tools.select(definition.tools),

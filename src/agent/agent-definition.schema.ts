@@ -7,6 +7,19 @@ const modelParameters = z.strictObject({
   stop: z.array(z.string()).optional(),
 });
 
+/** Seven days, in ms. */
+const DEFAULT_EXPIRY_MS = 604_800_000;
+
+/** What becomes of calls that wait for a person. */
+export const waitingRulesSchema = z.strictObject({
+  /** How long a request stays open, in ms; `null` for ever. */
+  expiresMs: z.int().min(1).nullable().default(DEFAULT_EXPIRY_MS),
+  /** Whether the model is told of a call that was denied and the loop goes on, or the run ends with it. */
+  onDenied: z.enum(['continue', 'end']).default('continue'),
+  /** The same for a call that nobody decided in time. */
+  onExpired: z.enum(['continue', 'end']).default('continue'),
+});
+
 /** What an agent is. Unknown fields are refused; what is left out has the default named here. */
 export const agentDefinitionSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
@@ -43,6 +56,7 @@ export const agentDefinitionSchema = z.strictObject({
       maxResultBytes: z.int().min(64).default(65_536),
     })
     .prefault({}),
+  waiting: waitingRulesSchema.prefault({}),
 });
 
 /** An agent, whole: every default filled in. */

@@ -1,11 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, toAppError } from '../common/index.js';
-import type { ChatModel } from '../llm/index.js';
+import type { ChatModel, Message } from '../llm/index.js';
 import { LOOP_VERSION, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
   NO_USAGE,
+  journalUnavailable,
+  RunFollowService,
   RunHandlerRegistry,
   type RunContext,
+  type RunEvent,
   type RunHandler,
   type RunOutcome,
   type RunRecord,
@@ -13,8 +16,9 @@ import {
 } from '../run/index.js';
 import { SessionService, type SessionWindow, type TurnStatus } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import { waitingRulesSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
+import { outdatedTurn } from './outdated-turn.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
 
 export const AGENT_RUN = 'agent';
@@ -33,6 +37,7 @@ type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 @Injectable()
 export class AgentHandler implements RunHandler, OnModuleInit {
   readonly kind = AGENT_RUN;
+  readonly loopVersions = [LOOP_VERSION];
   /** Parsed definitions by their hash. */
   private readonly definitions = new Map<string, AgentDefinition>();
 
@@ -42,6 +47,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     private readonly sessions: SessionService,
     private readonly tools: ToolRegistry,
     private readonly models: AgentModelFactory,
+    private readonly follower: RunFollowService,
   ) {}
 
   onModuleInit(): void {
@@ -52,7 +58,9 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     const input = JSON.parse(run.input) as AgentRunInput;
     const window = await this.window(run, context, input);
     const outcome =
-      run.loopVersion === LOOP_VERSION ? await this.reason(run, context, input, window) : unsupported(run, input);
+      run.loopVersion === LOOP_VERSION
+        ? await this.reason(run, context, input, window)
+        : await this.closeOutdated(run, context, input);
     if (outcome.kind === 'waiting') return outcome;
     return { kind: 'finished', event: toEvent(run, outcome), statements: this.turn(run, window, outcome) };
   }
@@ -75,6 +83,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         // A call to a tool that is gone by now is answered with an error.
         tools: this.tools.available(definition.tools),
         limits: definition.limits,
+        waiting: definition.waiting,
         isStreaming: input.isStreaming,
       },
       context,
@@ -89,7 +98,25 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     }
   }
 
+  /** The loop has changed since: the run cannot be replayed, so it ends, with what it told in its session. */
+  private async closeOutdated(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<Ended> {
+    const told: RunEvent[] = [];
+    for await (const { event } of this.follower.recorded(run.id, 0)) told.push(event);
+    const { messages, closing } = outdatedTurn(input.query, told);
+    for (const event of closing) context.emit(event);
+    return unsupported(run, messages);
+  }
+
+  /** @throws AppError `JOURNAL_UNAVAILABLE` when the session cannot be read now */
   private async window(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<SessionWindow> {
+    try {
+      return await this.load(run, context, input);
+    } catch (error) {
+      throw error instanceof AppError ? error : journalUnavailable(run.id, error);
+    }
+  }
+
+  private async load(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<SessionWindow> {
     if (run.sessionId === null || input.isNewSession) return { lastTurn: 0, messages: [] };
     const { turns } = this.definition(run).memory;
     const load = (through?: number) => this.sessions.window(run.principal, run.sessionId!, turns, through);
@@ -107,7 +134,9 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   private definition(run: RunRecord): AgentDefinition {
     let definition = this.definitions.get(run.definitionHash);
     if (!definition) {
-      definition = JSON.parse(run.definition) as AgentDefinition;
+      const stored = JSON.parse(run.definition) as AgentDefinition;
+      // One that was stored before there were rules has the defaults.
+      definition = { ...stored, waiting: waitingRulesSchema.parse(stored.waiting ?? {}) };
       this.definitions.set(run.definitionHash, definition);
     }
     return definition;
@@ -134,8 +163,7 @@ function toEvent(run: RunRecord, ended: Ended): TerminalEvent {
   return failure ? { type: 'run.failed', ...result, error: failure } : { type: 'run.completed', ...result };
 }
 
-/** The loop has changed since the run was journaled: it cannot be replayed, so it ends, with what was asked in its session. */
-function unsupported(run: RunRecord, input: AgentRunInput): Ended {
+function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
   const error = new AppError(
     'RUN_VERSION_UNSUPPORTED',
     `The run was begun by version ${run.loopVersion} of the loop; this server runs version ${LOOP_VERSION}. Ask again.`,
@@ -147,7 +175,7 @@ function unsupported(run: RunRecord, input: AgentRunInput): Ended {
     iterations: 0,
     usage: NO_USAGE,
     model: '',
-    messages: [{ role: 'user', content: input.query }],
+    messages,
     failure: { code: error.code, message: error.message, is_retryable: false },
   };
 }

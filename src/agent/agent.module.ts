@@ -7,10 +7,13 @@ import { SessionModule } from '../session/index.js';
 import { ToolModule } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+import { AgentDecisionService } from './agent-decision.service.js';
+import { AgentForkService } from './agent-fork.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentService } from './agent.service.js';
+import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { defaultAgent } from './default-agent.factory.js';
 
 export interface AgentModuleOptions extends ReasoningModuleOptions {
@@ -41,8 +44,11 @@ export class AgentModule {
         AgentHandler,
         AgentCheckService,
         AgentService,
+        AgentDecisionService,
+        ForkDefinitionFactory,
+        AgentForkService,
       ],
-      exports: [AgentRegistry, AgentService, AgentModelFactory],
+      exports: [AgentRegistry, AgentService, AgentDecisionService, AgentForkService, AgentModelFactory],
     };
   }
 }

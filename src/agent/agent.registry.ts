@@ -21,21 +21,18 @@ export class AgentRegistry {
 
   /** @throws AppError `AGENT_INVALID` naming every field that is wrong, or when the name is taken */
   register(input: AgentDefinitionInput): RegisteredAgent {
-    const parsed = agentDefinitionSchema.safeParse(input);
-    if (!parsed.success) {
-      throw new AppError(
-        'AGENT_INVALID',
-        `The definition of agent "${input.name}" is wrong:\n${z.prettifyError(parsed.error)}`,
-      );
+    const parsed = parse(input);
+    if (this.agents.has(parsed.name)) {
+      throw new AppError('AGENT_INVALID', `There are two agents named "${parsed.name}"; rename one.`);
     }
-    if (this.agents.has(parsed.data.name)) {
-      throw new AppError('AGENT_INVALID', `There are two agents named "${parsed.data.name}"; rename one.`);
-    }
-    const definition = this.resolve(parsed.data);
-    const content = JSON.stringify(definition);
-    const agent = { definition, content, hash: createHash('sha256').update(content).digest('hex') };
-    this.agents.set(definition.name, agent);
+    const agent = this.complete(parsed);
+    this.agents.set(parsed.name, agent);
     return agent;
+  }
+
+  /** An agent that is not one of these: it is asked once, or in a fork. @throws AppError as `register` */
+  define(input: AgentDefinitionInput): RegisteredAgent {
+    return this.complete(parse(input));
   }
 
   list(): readonly AgentDefinition[] {
@@ -49,4 +46,19 @@ export class AgentRegistry {
     const known = [...this.agents.keys()].join(', ') || 'none';
     throw new AppError('AGENT_NOT_FOUND', `There is no agent "${name ?? 'default'}"; there is: ${known}.`);
   }
+
+  private complete(parsed: AgentDefinition): RegisteredAgent {
+    const definition = this.resolve(parsed);
+    const content = JSON.stringify(definition);
+    return { definition, content, hash: createHash('sha256').update(content).digest('hex') };
+  }
+}
+
+function parse(input: AgentDefinitionInput): AgentDefinition {
+  const parsed = agentDefinitionSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new AppError(
+    'AGENT_INVALID',
+    `The definition of agent "${input.name}" is wrong:\n${z.prettifyError(parsed.error)}`,
+  );
 }

@@ -1,19 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, newId, type Principal } from '../common/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
-import { RunFollowService, RunService, type RunHandle, type RunItem, type RunRecord } from '../run/index.js';
+import {
+  RunFollowService,
+  RunService,
+  START,
+  type RunHandle,
+  type RunItem,
+  type RunRecord,
+  type StartRun,
+} from '../run/index.js';
 import { SESSION_ID_PATTERN, SessionService } from '../session/index.js';
 import { AGENT_RUN, type AgentRunInput } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
-import type { AgentRequest, RunAnswer } from './agent.types.js';
+import type { AgentRequest, BackgroundRequest, RunAnswer } from './agent.types.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
 
-/** A run of an agent that was started here. */
-export interface StartedChat extends RunHandle {
-  readonly sessionId: string;
-}
-
-export interface StreamedChat extends StartedChat {
+/** A run that is followed. */
+export interface StreamedChat extends RunHandle {
   /** Everything the run tells, to the event that ends its stream. */
   readonly items: AsyncGenerator<RunItem, void>;
 }
@@ -29,80 +33,58 @@ export class AgentService {
   ) {}
 
   /**
-   * Starts a run of an agent; it is journaled when this resolves.
-   * @param listener gets everything the run tells, from its first event on
-   * @throws AppError `VALIDATION_FAILED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `SHUTTING_DOWN`
-   */
-  async start(
-    principal: Principal,
-    request: AgentRequest,
-    listener?: (item: RunItem) => void,
-    runId = newId(),
-  ): Promise<StartedChat> {
-    const { definition, content, hash } = this.agents.get(request.agent);
-    const sessionId = request.sessionId ?? newId();
-    assertSessionId(sessionId);
-    const input: AgentRunInput = {
-      query: request.query,
-      isStreaming: request.isStreaming ?? false,
-      isNewSession: request.sessionId === undefined,
-    };
-    const handle = await this.runs.start(
-      {
-        id: runId,
-        principal,
-        kind: AGENT_RUN,
-        agent: definition.name,
-        sessionId,
-        loopVersion: LOOP_VERSION,
-        definition: content,
-        definitionHash: hash,
-        input: JSON.stringify(input),
-        timeoutMs: definition.limits.runTimeoutMs,
-        statements: [this.sessions.beginStatement(principal, sessionId)],
-      },
-      listener,
-    );
-    return { ...handle, sessionId };
-  }
-
-  /**
    * Asks an agent and waits for what comes of it; failed, cancelled and waiting runs are answers too, and so is one that
    * stays queued because the run before it in its session waits for a person.
-   * @param onStart gets the run's id as soon as it is journaled
-   * @throws AppError as `start`; `SHUTTING_DOWN` when the run was handed over to the server's next start
+   * @param onStart gets the run as soon as it is journaled
+   * @throws AppError `VALIDATION_FAILED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`,
+   *   `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`; `SHUTTING_DOWN`, also when the run was handed over
    */
-  async chat(principal: Principal, request: AgentRequest, onStart?: (runId: string) => void): Promise<RunAnswer> {
+  async chat(principal: Principal, request: AgentRequest, onStart?: (run: RunHandle) => void): Promise<RunAnswer> {
     const fold = new RunAnswerFold();
     let closedBy: string | null = null;
-    const { id, sessionId, done } = await this.start(principal, request, (item) => {
+    const run = await this.runs.start(this.toStart(principal, request), (item) => {
       fold.apply(item);
       if (item.event.type === 'stream.closed') closedBy = item.event.code;
     });
-    onStart?.(id);
-    const status = await done;
+    onStart?.(run);
+    const status = await run.done;
     if (status === 'queued' && closedBy !== 'SESSION_BUSY') {
       throw new AppError(
         'SHUTTING_DOWN',
-        `The server is shutting down; run "${id}" is kept and goes on at its next start: GET /api/runs/${id} tells.`,
-        { isRetryable: false, details: { run_id: id } },
+        `The server is shutting down; run "${run.id}" is kept and goes on at its next start: GET /api/runs/${run.id} tells.`,
+        { isRetryable: false, details: { run_id: run.id } },
       );
     }
-    // A run that has not begun has told nobody whose it is.
-    return { ...fold.toAnswer(), run_id: id, session_id: sessionId, status };
+    // What was executed elsewhere was not all told here.
+    return run.kind === 'begun' ? { ...fold.toAnswer(), status } : this.answer(principal, run.id);
+  }
+
+  /**
+   * Asks an agent without waiting: the run is journaled when this resolves, and executed when its turn comes.
+   * @throws AppError as `chat`, but `SESSION_BUSY`
+   */
+  submit(principal: Principal, request: BackgroundRequest): Promise<Pick<RunHandle, 'id' | 'kind'>> {
+    const { priority, deadlineMs } = request;
+    return this.runs.submit({
+      ...this.toStart(principal, request),
+      ...(priority !== undefined && { priority }),
+      ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
+    });
   }
 
   /**
    * Asks an agent and follows what comes of it, message deltas included.
    * @param signal ends the following, not the run
-   * @throws AppError as `start`
+   * @throws AppError as `chat`
    */
   async stream(principal: Principal, request: AgentRequest, signal: AbortSignal): Promise<StreamedChat> {
     const runId = newId();
     const following = this.follower.open(runId);
     try {
-      const started = await this.start(principal, { ...request, isStreaming: true }, undefined, runId);
-      return { ...started, items: following.items(0, signal) };
+      const run = await this.runs.start(this.toStart(principal, { ...request, isStreaming: true }, runId));
+      if (run.kind !== 'twin') return { ...run, items: following.items(START, signal) };
+      following.close();
+      return { ...run, items: this.follower.open(run.id).items(START, signal) };
     } catch (error) {
       following.close();
       throw error;
@@ -114,7 +96,31 @@ export class AgentService {
     const run = await this.runs.get(principal, runId);
     const fold = new RunAnswerFold();
     for await (const item of this.follower.recorded(runId, 0)) fold.apply(item);
-    return { ...fold.toAnswer(), ...identityOf(run) };
+    const { waiting, ...answer } = fold.toAnswer();
+    return { ...answer, ...identityOf(run), ...(run.status === 'waiting' && waiting && { waiting }) };
+  }
+
+  private toStart(principal: Principal, request: AgentRequest, id = newId()): StartRun {
+    const { definition, content, hash } = this.agents.get(request.agent);
+    const sessionId = request.sessionId ?? newId();
+    assertSessionId(sessionId);
+    const isNewSession = request.sessionId === undefined;
+    const input: AgentRunInput = { query: request.query, isStreaming: request.isStreaming ?? false, isNewSession };
+    return {
+      id,
+      principal,
+      kind: AGENT_RUN,
+      agent: definition.name,
+      sessionId,
+      loopVersion: LOOP_VERSION,
+      definition: content,
+      definitionHash: hash,
+      input: JSON.stringify(input),
+      timeoutMs: definition.limits.runTimeoutMs,
+      isFirstOfSession: isNewSession,
+      ...(request.idempotency && { idempotency: request.idempotency }),
+      statements: [this.sessions.beginStatement(principal, sessionId)],
+    };
   }
 }
 
@@ -123,8 +129,9 @@ function identityOf({
   sessionId,
   agent,
   status,
-}: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status'> {
-  return { run_id: id, session_id: sessionId, agent, status };
+  forkedFrom,
+}: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from'> {
+  return { run_id: id, session_id: sessionId, agent, status, ...(forkedFrom !== null && { forked_from: forkedFrom }) };
 }
 
 function assertSessionId(id: string): void {

@@ -1,4 +1,11 @@
-import type { RunFailure, RunFinishReason, RunStatus, RunUsage } from '../run/index.js';
+import type {
+  IdempotentRequest,
+  RunFailure,
+  RunFinishReason,
+  RunStatus,
+  RunUsage,
+  WaitingRequest,
+} from '../run/index.js';
 
 /** What is asked of an agent. */
 export interface AgentRequest {
@@ -9,6 +16,16 @@ export interface AgentRequest {
   readonly agent?: string;
   /** Whether the model is asked to stream, for followers to see its message as it comes. */
   readonly isStreaming?: boolean;
+  /** Makes a repetition of the request the same run. */
+  readonly idempotency?: IdempotentRequest;
+}
+
+/** What is asked of an agent by somebody who does not wait. */
+export interface BackgroundRequest extends AgentRequest {
+  /** 0 (the default) to 9: of runs that wait for their turn, the higher goes first. */
+  readonly priority?: number;
+  /** Milliseconds from now after which the run goes on no more. */
+  readonly deadlineMs?: number;
 }
 
 /** What an agent did in one place of its loop; wire form. */
@@ -47,4 +64,8 @@ export interface RunAnswer {
   readonly steps: AgentStep[];
   readonly tool_results: AnsweredTool[];
   readonly error?: RunFailure;
+  /** The run that it is a fork of. */
+  readonly forked_from?: string;
+  /** What must be decided before it goes on; only while it waits. */
+  readonly waiting?: readonly WaitingRequest[];
 }

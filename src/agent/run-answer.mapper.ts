@@ -26,6 +26,8 @@ export class RunAnswerFold {
   private readonly thoughts = new Map<number, string>();
   private readonly messages: Event<'message.completed'>[] = [];
   private readonly results = new Map<string, AnsweredTool>();
+  /** The arguments that calls were really made with, where they were made. */
+  private readonly made = new Map<string, string>();
 
   apply({ event, at }: RunItem): void {
     switch (event.type) {
@@ -37,7 +39,7 @@ export class RunAnswerFold {
         this.set({ status: 'running' });
         break;
       case 'run.waiting':
-        this.set({ status: 'waiting', duration_ms: at - this.startedAt });
+        this.set({ status: 'waiting', duration_ms: at - this.startedAt, waiting: event.requests });
         break;
       case 'run.completed':
         this.end('completed', event, at);
@@ -63,7 +65,13 @@ export class RunAnswerFold {
         this.set({ model: event.model, usage: add(this.answer.usage, event) });
         break;
       case 'tool.started':
+        this.made.set(`${event.iteration}:${event.call_id}`, event.arguments);
+        break;
+      case 'policy.decided':
+        this.set({ status: 'queued' });
+        break;
       case 'step.started':
+      case 'step.restarted':
       case 'message.delta':
       case 'stream.closed':
         break;
@@ -75,7 +83,9 @@ export class RunAnswerFold {
     const tools = this.messages.flatMap(({ iteration, tool_calls }) =>
       tool_calls.flatMap(({ id }) => this.results.get(`${iteration}:${id}`) ?? []),
     );
-    return { ...this.answer, steps: this.messages.flatMap((message) => this.steps(message)), tool_results: tools };
+    const { waiting, ...answer } = this.answer;
+    const steps = this.messages.flatMap((message) => this.steps(message));
+    return { ...answer, steps, tool_results: tools, ...(answer.status === 'waiting' && waiting && { waiting }) };
   }
 
   private set(change: Partial<RunAnswer>): void {
@@ -96,7 +106,7 @@ export class RunAnswerFold {
       iteration,
       thought,
       action: call.name,
-      action_input: toActionInput(call.arguments),
+      action_input: toActionInput(this.made.get(`${iteration}:${call.id}`) ?? call.arguments),
       is_finished: false,
     }));
   }

@@ -4,13 +4,27 @@ import { SessionModule } from '../session/index.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { EventStreamService } from './event-stream.service.js';
+import { HeartbeatRegistry } from './heartbeat.registry.js';
 import { RunStreamService } from './run-stream.service.js';
+import { RunDecisionController } from './run-decision.controller.js';
+import { RunForkController } from './run-fork.controller.js';
+import { RunJournalController } from './run-journal.controller.js';
+import { RunJournalService } from './run-journal.service.js';
+import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
 import { SessionController } from './session.controller.js';
 
 @Module({
   imports: [RunModule, SessionModule],
-  controllers: [ChatController, RunController, SessionController],
-  providers: [ChatService, RunStreamService, EventStreamService],
+  controllers: [
+    ChatController,
+    RunListController,
+    RunController,
+    RunJournalController,
+    RunForkController,
+    RunDecisionController,
+    SessionController,
+  ],
+  providers: [ChatService, RunStreamService, EventStreamService, HeartbeatRegistry, RunJournalService],
 })
 export class ApiModule {}

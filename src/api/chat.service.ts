@@ -1,9 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AgentService } from '../agent/index.js';
+import { toAgentRequest } from './agent-request.mapper.js';
+import { AgentService, type RunAnswer } from '../agent/index.js';
 import { AppError, type Principal } from '../common/index.js';
-import { RunService } from '../run/index.js';
+import { RunService, type RunHandle } from '../run/index.js';
 import { toChatAnswer } from './answer.mapper.js';
+import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
@@ -21,18 +23,47 @@ export class ChatService {
   ) {}
 
   /** The answer when the run has ended, or 202 when it waits for a person, itself or behind another run. */
-  async answer(principal: Principal, body: ChatRequestDto, reply: FastifyReply): Promise<ChatAnswerDto> {
-    const answer = await this.agents.chat(principal, body, (runId) => this.watch(principal, body, reply, runId));
+  async answer(
+    principal: Principal,
+    body: ChatRequestDto,
+    key: string | undefined,
+    reply: FastifyReply,
+  ): Promise<ChatAnswerDto> {
+    const answer = await this.agents.chat(principal, toAgentRequest(body, 'chat', key), (run) => {
+      tellTwin(reply, run);
+      this.watch(principal, body, reply, run.id);
+    });
     reply.status(answer.status === 'waiting' || answer.status === 'queued' ? 202 : 200);
     return toChatAnswer(answer, body.includeDetails ?? false);
   }
 
-  async stream(principal: Principal, body: ChatRequestDto, reply: FastifyReply): Promise<void> {
+  async stream(
+    principal: Principal,
+    body: ChatRequestDto,
+    key: string | undefined,
+    reply: FastifyReply,
+  ): Promise<void> {
     const signal = disconnectSignal(reply);
-    const { id, items } = await this.agents.stream(principal, body, signal);
-    this.watch(principal, body, reply, id);
-    reply.header('x-run-id', id);
-    await this.streams.send(reply, id, items, signal);
+    const run = await this.agents.stream(principal, toAgentRequest(body, 'stream', key), signal);
+    this.watch(principal, body, reply, run.id);
+    tellTwin(reply, run);
+    reply.header('x-run-id', run.id);
+    await this.streams.send(reply, run.id, run.items, signal);
+  }
+
+  /** The run as it is now; its address is in the header `Location`. */
+  async submit(
+    principal: Principal,
+    body: BackgroundRequestDto,
+    key: string | undefined,
+    reply: FastifyReply,
+  ): Promise<RunAnswer> {
+    // Whoever follows it later reads its messages as they come.
+    const request = { ...toAgentRequest(body, 'runs', key), isStreaming: true };
+    const run = await this.agents.submit(principal, request);
+    tellTwin(reply, run);
+    reply.header('location', `/api/runs/${run.id}`);
+    return this.agents.answer(principal, run.id);
   }
 
   /** A client that goes away cancels nothing unless it asked for that. */
@@ -48,4 +79,9 @@ export class ChatService {
     if (gone.aborted) cancel();
     else gone.addEventListener('abort', cancel, { once: true });
   }
+}
+
+/** Says that the request has had its effect before. */
+function tellTwin(reply: FastifyReply, { kind }: Pick<RunHandle, 'kind'>): void {
+  if (kind === 'twin') reply.header('idempotent-replayed', 'true');
 }

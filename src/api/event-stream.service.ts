@@ -3,8 +3,10 @@ import type { FastifyReply } from 'fastify';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { RunItem } from '../run/index.js';
+import { HeartbeatRegistry } from './heartbeat.registry.js';
 
-const HEARTBEAT_MS = 15_000;
+/** A client that takes nothing of what is there for so long is let go; it can come back with its last place. */
+const STALLED_MS = 30_000;
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
@@ -15,6 +17,8 @@ const HEAD = {
 @Injectable()
 export class EventStreamService {
   private readonly logger = new Logger(EventStreamService.name);
+
+  constructor(private readonly heartbeats: HeartbeatRegistry) {}
 
   /**
    * Takes the reply over and writes until the items end or the client is gone. It never throws: a fault after the
@@ -29,9 +33,12 @@ export class EventStreamService {
     reply.hijack();
     const { raw } = reply;
     raw.on('error', () => undefined);
+    raw.setTimeout(STALLED_MS, () => {
+      if (raw.writableLength > 0) raw.destroy();
+    });
     raw.writeHead(200, { ...headersOf(reply), ...HEAD });
     raw.flushHeaders();
-    const heartbeat = setInterval(() => raw.write(': heartbeat\n\n'), HEARTBEAT_MS);
+    const stopHeartbeats = this.heartbeats.add(raw);
     try {
       for await (const item of items) {
         if (!raw.write(toEvent(item))) await drained(raw, signal);
@@ -40,16 +47,15 @@ export class EventStreamService {
     } catch (error) {
       this.logger.error({ err: error, run_id }, 'A stream of events broke');
     } finally {
-      clearInterval(heartbeat);
+      stopHeartbeats();
       raw.end();
     }
   }
 }
 
-/** An event as it goes over the wire; only a journaled one has a place to come back to. */
-function toEvent({ n, event, data }: RunItem): string {
-  const id = n === null ? '' : `id: ${n}\n`;
-  return `${id}event: ${event.type}\ndata: ${data}\n\n`;
+/** An event as it goes over the wire; its id is the place to come back to. */
+function toEvent({ id, event, data }: RunItem): string {
+  return `${id === null ? '' : `id: ${id}\n`}event: ${event.type}\ndata: ${data}\n\n`;
 }
 
 async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import type { AgentStep, AnsweredTool } from '../agent/index.js';
+import type { WaitingRequest } from '../run/index.js';
 
 /** Tokens, summed over the run's model calls. */
 export class RunUsageDto {
@@ -36,6 +37,28 @@ export class RunFailureDto {
   is_retryable!: boolean;
 }
 
+/** What a run waits for: one decision about one call. */
+export class WaitingRequestDto implements WaitingRequest {
+  /** Unique in the run. */
+  id!: string;
+  /** `approval` (answer with approve or deny), `input` or `outcome_unknown` (answer with settle). */
+  kind!: WaitingRequest['kind'];
+  /** The step that waits: `tool:1:2`. */
+  step!: string;
+  call_id!: string;
+  tool!: string;
+  /** JSON text. */
+  arguments!: string;
+  /** Why approval is wanted, or why nobody knows the outcome. */
+  reason?: string;
+  /** What the tool asks. */
+  question?: string;
+  /** The JSON Schema of an answer. */
+  schema?: Record<string, unknown>;
+  /** Epoch ms after which no answer is waited for any more; `null` for never. */
+  expires_at!: number | null;
+}
+
 /** What is told of every run. */
 export class RunResultDto {
   run_id!: string;
@@ -52,6 +75,8 @@ export class RunResultDto {
   usage!: RunUsageDto;
   /** The model that answered. */
   model!: string;
+  /** What must be decided before it goes on; only while it is `waiting`. */
+  waiting?: readonly WaitingRequestDto[];
 }
 
 /** What an agent answered. */
@@ -74,4 +99,6 @@ export class RunAnswerDto extends RunResultDto {
   tool_results!: AnsweredToolDto[];
   /** Why it failed, when it has. */
   error?: RunFailureDto;
+  /** The run that it is a fork of. */
+  forked_from?: string;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AppError, type Principal } from '../common/index.js';
-import { RunFollowService, RunService } from '../run/index.js';
+import { parseRunPlace, RunFollowService, RunService, START, type RunPlace } from '../run/index.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
 
@@ -21,16 +21,16 @@ export class RunStreamService {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
-    const after = toPlace(lastEventId);
+    const from = toPlace(lastEventId);
     await this.runs.get(principal, runId);
     const signal = disconnectSignal(reply);
-    await this.streams.send(reply, runId, this.follower.open(runId).items(after, signal), signal);
+    await this.streams.send(reply, runId, this.follower.open(runId).items(from, signal), signal);
   }
 }
 
-function toPlace(lastEventId: string | undefined): number {
-  if (lastEventId === undefined || lastEventId === '') return 0;
-  if (/^\d{1,9}$/.test(lastEventId)) return Number(lastEventId);
-  const message = `Last-Event-ID must be the id of an event of this run, a number; got "${lastEventId.slice(0, 40)}".`;
+function toPlace(lastEventId: string | undefined): RunPlace {
+  const place = lastEventId === undefined || lastEventId === '' ? START : parseRunPlace(lastEventId);
+  if (place) return place;
+  const message = `Last-Event-ID must be the id of an event of this run, like 12 or 12.1000003.250; got "${lastEventId?.slice(0, 40)}".`;
   throw new AppError('VALIDATION_FAILED', message, { details: { errors: [{ field: 'Last-Event-ID', message }] } });
 }

@@ -7,6 +7,8 @@ export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
+
 /** One entry of `API_KEYS`: whose key it is, and the hash it is known by. */
 export interface ApiKeyEntry {
   readonly id: string;
@@ -25,8 +27,10 @@ export interface ProviderAccess {
 export interface AppConfigValues {
   readonly http: { readonly port: number; readonly host: string };
   readonly dataDir: string;
-  /** `url` is a `sqlite:` URL; without one the file is `jackdaw.db` in `dataDir`. */
-  readonly database: { readonly url?: string };
+  /** Without `url` it is the SQLite file `jackdaw.db` in `dataDir`. */
+  readonly database: { readonly kind: DatabaseKind; readonly url?: string };
+  /** Where queue and bus are, if not beside the journal. */
+  readonly redis: { readonly url?: string };
   readonly auth: { readonly apiKeys: readonly ApiKeyEntry[] };
   readonly log: { readonly level: LogLevel };
   readonly llm: {
@@ -46,6 +50,19 @@ export interface AppConfigValues {
     readonly maxResultBytes: number;
     readonly historyTurns: number;
   };
+  /** How many runs go on (`concurrency`: in one process), wait, and may begin; of all but the first and `queueLimit`, 0 is no limit. */
+  readonly run: {
+    readonly concurrency: number;
+    readonly tenantConcurrency: number;
+    readonly agentConcurrency: number;
+    readonly queueLimit: number;
+    readonly tenantQueueLimit: number;
+    readonly tenantRatePerMinute: number;
+  };
+  /** Whether several processes share the database, and how soon one that is silent counts as dead. */
+  readonly cluster: { readonly isEnabled: boolean; readonly leaseMs: number; readonly checkMs: number };
+  /** How long journals of runs are kept, by how they ended; 0 is for ever. */
+  readonly retention: { readonly completedDays: number; readonly failedDays: number };
   readonly docs: { readonly enabled: boolean };
   /** How long a stop may take, in ms, before unfinished runs are left to the journal. */
   readonly shutdownTimeoutMs: number;
@@ -56,10 +73,14 @@ export class AppConfig implements AppConfigValues {
   readonly http!: AppConfigValues['http'];
   readonly dataDir!: string;
   readonly database!: AppConfigValues['database'];
+  readonly redis!: AppConfigValues['redis'];
   readonly auth!: AppConfigValues['auth'];
   readonly log!: AppConfigValues['log'];
   readonly llm!: AppConfigValues['llm'];
   readonly agent!: AppConfigValues['agent'];
+  readonly run!: AppConfigValues['run'];
+  readonly cluster!: AppConfigValues['cluster'];
+  readonly retention!: AppConfigValues['retention'];
   readonly docs!: AppConfigValues['docs'];
   readonly shutdownTimeoutMs!: number;
 

@@ -62,25 +62,3 @@ export function choice<const T extends string>(served: readonly T[], later: read
     return z.NEVER;
   });
 }
-
-/** A variable whose feature is still to come: any value is refused. */
-export function notServedYet(instead: string) {
-  return z.string().transform((_text, context): never => {
-    context.addIssue({ code: 'custom', message: `is not served yet: ${instead}` });
-    return z.NEVER;
-  });
-}
-
-const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.~].*)$/;
-
-export function databaseUrl() {
-  return z.string().transform((text, context) => {
-    if (SQLITE_URL.test(text)) return text;
-    const fault = /^(postgres|postgresql|mysql|mariadb):/i.test(text) ? 'is not served yet' : 'is not allowed';
-    context.addIssue({
-      code: 'custom',
-      message: `${fault}: leave it out, or give a SQLite file as sqlite:./path or sqlite:///absolute/path, without ~`,
-    });
-    return z.NEVER;
-  });
-}

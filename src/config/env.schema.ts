@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS } from './app-config.types.js';
-import { choice, databaseUrl, decimal, flag, httpUrl, integer, notServedYet, pattern } from './env-value.schema.js';
+import { choice, decimal, flag, httpUrl, integer, pattern } from './env-value.schema.js';
+import { databaseUrl, redisUrl } from './store-url.schema.js';
 
 const HOUR_MS = 3_600_000;
 const secret = { isSecret: true };
@@ -20,11 +21,15 @@ export const ENV_SCHEMA = z.object({
     .meta({
       ...secret,
       description:
-        '`sqlite:` URL of the database; without it `jackdaw.db` in `DATA_DIR`. PostgreSQL and MariaDB are not served yet',
+        'The database: `sqlite:./file`, `postgres://user:password@host/database` or `mariadb://…` (`sslmode` and `sslrootcert` as parameters); without it the file `jackdaw.db` in `DATA_DIR`',
     }),
-  REDIS_URL: notServedYet('leave it out')
+  REDIS_URL: redisUrl()
     .optional()
-    .meta({ ...secret, description: 'Not served yet: leave it out' }),
+    .meta({
+      ...secret,
+      description:
+        '`redis://` or `rediss://` URL; moves the queue of runs and the bus between processes to Redis. Several processes on one MariaDB need it, on PostgreSQL they do not',
+    }),
   SESSION_STORE: choice(['database'], ['memory', 'file', 'redis'])
     .default('database')
     .describe('Where sessions are kept; only `database` yet'),
@@ -92,6 +97,37 @@ export const ENV_SCHEMA = z.object({
     .default(65_536)
     .describe('Longest tool result the model is given, in bytes'),
   AGENT_HISTORY_TURNS: integer(0, 1000).default(20).describe('Past turns of a session the model is given'),
+
+  RUN_CONCURRENCY: integer(1, 100_000)
+    .default(500)
+    .describe('Most runs that one process executes at once; more of them queue'),
+  RUN_TENANT_CONCURRENCY: integer(0, 100_000)
+    .default(0)
+    .describe('Most runs of one tenant that go on at once, in all processes together; 0 is no limit'),
+  RUN_AGENT_CONCURRENCY: integer(0, 100_000)
+    .default(0)
+    .describe('Most runs of one agent that go on at once, in all processes together; 0 is no limit'),
+  RUN_QUEUE_LIMIT: integer(0, 10_000_000)
+    .default(10_000)
+    .describe('Most runs that wait for their turn; further ones are answered with 503 and `Retry-After`'),
+  RUN_TENANT_QUEUE_LIMIT: integer(0, 10_000_000)
+    .default(0)
+    .describe('Most runs of one tenant that wait for their turn, else 429; 0 is no limit'),
+  RUN_TENANT_RATE_PER_MINUTE: integer(0, 10_000_000)
+    .default(0)
+    .describe('Most runs that one tenant begins in a minute, else 429; 0 is no limit'),
+  CLUSTER_LEASE_MS: integer(500, 600_000, 'ms')
+    .default(10_000)
+    .describe('Silence of a process, in ms, after which the others of its cluster take its runs over'),
+  CLUSTER_CHECK_MS: integer(100, 60_000, 'ms')
+    .default(2000)
+    .describe('Time between two looks for runs that no process of the cluster executes, in ms'),
+  RUN_RETENTION_DAYS: integer(0, 36_500, 'days')
+    .default(90)
+    .describe('Days after which the journal of a completed run is deleted; 0 keeps it for ever'),
+  RUN_RETENTION_FAILED_DAYS: integer(0, 36_500, 'days')
+    .optional()
+    .describe('The same for failed and cancelled runs; by default as `RUN_RETENTION_DAYS`'),
 
   SHUTDOWN_TIMEOUT_MS: integer(0, 9000, 'ms')
     .default(8000)

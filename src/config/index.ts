@@ -1,7 +1,14 @@
 /** The one place that reads the environment: variables become one checked, typed, frozen `AppConfig`. */
 export { AppConfigModule } from './app-config.module.js';
 export { AppConfig } from './app-config.types.js';
-export type { ApiKeyEntry, AppConfigValues, LlmProvider, LogLevel, ProviderAccess } from './app-config.types.js';
+export type {
+  ApiKeyEntry,
+  AppConfigValues,
+  DatabaseKind,
+  LlmProvider,
+  LogLevel,
+  ProviderAccess,
+} from './app-config.types.js';
 export { loadConfig } from './config.loader.js';
 export type { ConfigSources, EnvRecord, LoadedConfig } from './config.loader.js';
 export { configVariables } from './env.schema.js';

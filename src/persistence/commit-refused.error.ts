@@ -1,5 +1,5 @@
 import { AppError } from '../common/index.js';
-import type { RefusalReason } from './database.js';
+import type { RefusalReason } from './statement.types.js';
 
 /** The error of a batch whose condition does not hold; nothing of the batch was applied. */
 export function commitRefused(reason: RefusalReason, statement: number, sql: string, cause?: unknown): AppError {

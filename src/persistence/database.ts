@@ -1,44 +1,55 @@
-/** A value that every one of the databases stores alike. Times are epoch ms, JSON is text. */
-export type SqlValue = string | number | null;
-
-/** SQL that the databases have in common: `?` placeholders, unquoted snake_case names. */
-export interface Statement {
-  readonly sql: string;
-  readonly params: readonly SqlValue[];
-  /** How many rows it must touch; with any other number the whole batch is refused. */
-  readonly rows?: number;
-}
-
-/** Why a batch was refused: a statement touched other rows than it had to, or met a row that is already there. */
-export type RefusalReason = 'rows' | 'unique';
+import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
+import type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
 
 /**
  * The port to the one database. What needs several statements is a batch: all of it is durable when `commit`
  * resolves, or none of it happened. Nothing can be awaited inside a batch.
  */
 export abstract class Database {
+  abstract readonly dialect: Dialect;
+
   /**
    * Applies a batch atomically and durably.
-   * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch does not hold
+   * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch does not hold: nothing was applied.
+   * AppError `DATABASE_LOCKED` when another process has become the database's owner. Any other error is the driver's;
+   * if it is of the connection, nobody knows whether the batch was applied
    */
   abstract commit(batch: readonly Statement[]): Promise<void>;
 
-  /** Reads rows by one prepared statement. */
-  abstract query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>;
-
-  /** An insert that does nothing when the row is already there. */
-  abstract insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement;
+  /** Reads rows by one prepared statement; `bigint` columns are numbers. */
+  abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;
 
   /** Resolves when the database answers. */
   abstract ping(): Promise<void>;
 
   /** Commits what still waits; then the connection may be closed. */
   abstract close(): Promise<void>;
-}
 
-/** An insert of one row; the SQL is the same for the same columns, so that it is prepared once. */
-export function insert(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
-  const columns = Object.keys(row);
-  const marks = columns.map(() => '?').join(', ');
-  return { sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, params: Object.values(row) };
+  /** An insert that does nothing when the row is already there. How many rows it touches differs: give it no `rows`. */
+  insertIgnore(table: string, row: Row): Statement {
+    return insertIgnore(this.dialect, table, row);
+  }
+
+  /**
+   * An insert that replaces the row with the same key; the table has no other unique key that the row could meet.
+   * How many rows it touches differs: give it no `rows`.
+   */
+  upsert(table: string, row: Row, keyColumns: readonly string[]): Statement {
+    return upsert(this.dialect, table, row, keyColumns);
+  }
+
+  /**
+   * Deletes up to `limit` rows, so that a large clean-up is many short transactions.
+   * @param keyColumns the table's primary key
+   * @param where a condition with `?` placeholders; it may end in an ORDER BY
+   */
+  limitedDelete(
+    table: string,
+    keyColumns: readonly string[],
+    where: string,
+    params: readonly SqlValue[],
+    limit: number,
+  ): Statement {
+    return limitedDelete(this.dialect, table, keyColumns, { where, params }, limit);
+  }
 }

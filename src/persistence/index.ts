@@ -1,6 +1,13 @@
 /** The one database: TypeORM's connection and migrations, and batches that are durable whole or not at all. */
+export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.factory.js';
+export type { ColumnDefinition, ColumnOptions } from './column.factory.js';
 export { isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
-export type { PersistenceOptions } from './data-source.factory.js';
-export { Database, insert } from './database.js';
-export type { SqlValue, Statement } from './database.js';
+export { Database } from './database.js';
+export { NotificationChannel } from './notification-channel.js';
 export { PersistenceModule } from './persistence.module.js';
+export type { PersistenceOptions } from './persistence.types.js';
+export { loadPostgresClient } from './postgres-client.factory.js';
+export { SchemaBuilder } from './schema.builder.js';
+export type { IndexDefinition, TableDefinition } from './schema.builder.js';
+export { insert } from './statement.factory.js';
+export type { Dialect, SqlValue, Statement } from './statement.types.js';

@@ -6,27 +6,20 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { dirname } from 'node:path';
 import { AppConfig } from '../config/index.js';
-import { openDataSource, sqliteFile, type OpenDataSource, type PersistenceOptions } from './data-source.factory.js';
 import { Database } from './database.js';
-import { measureFsync } from './fsync.indicator.js';
-import { SqliteDatabase } from './sqlite-database.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
+import { NotificationChannel } from './notification-channel.js';
+import { openPersistence } from './persistence.factory.js';
+import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 
-const OPEN_DATA_SOURCE = Symbol('OPEN_DATA_SOURCE');
-const SLOW_FSYNC_MS = 2;
+const OPEN_PERSISTENCE = Symbol('OPEN_PERSISTENCE');
 
 /** Owns the connection: open before any other provider asks for it, closed after all of them are done. */
 @Module({})
 export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(PersistenceModule.name);
 
-  constructor(
-    @Inject(OPEN_DATA_SOURCE) private readonly opened: OpenDataSource,
-    private readonly database: Database,
-    private readonly config: AppConfig,
-  ) {}
+  constructor(@Inject(OPEN_PERSISTENCE) private readonly opened: OpenPersistence) {}
 
   static forRoot(options: PersistenceOptions): DynamicModule {
     return {
@@ -34,38 +27,32 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
       global: true,
       providers: [
         {
-          provide: OPEN_DATA_SOURCE,
-          useFactory: (config: AppConfig) => openDataSource(config, options),
+          provide: OPEN_PERSISTENCE,
+          useFactory: (config: AppConfig) => openPersistence(config, options),
           inject: [AppConfig],
         },
         {
           provide: Database,
-          useFactory: ({ dataSource }: OpenDataSource) =>
-            new SqliteDatabase(
-              (dataSource.driver as unknown as { databaseConnection: SqliteHandle }).databaseConnection,
-            ),
-          inject: [OPEN_DATA_SOURCE],
+          useFactory: ({ database }: OpenPersistence) => database,
+          inject: [OPEN_PERSISTENCE],
+        },
+        {
+          // `null` where the database carries none: inject it with `@Optional()`.
+          provide: NotificationChannel,
+          useFactory: ({ notifications }: OpenPersistence) => notifications,
+          inject: [OPEN_PERSISTENCE],
         },
       ],
       // TypeORM's own token stays free for the data source of an application around us.
-      exports: [Database],
+      exports: [Database, NotificationChannel],
     };
   }
 
   onModuleInit(): void {
-    const file = sqliteFile(this.config);
-    if (file === ':memory:') return;
-    const ms = measureFsync(dirname(file));
-    if (ms > SLOW_FSYNC_MS) {
-      this.logger.warn(
-        `The disk of ${file} takes ${ms.toFixed(1)} ms to make a write durable; every step of a run waits for it.`,
-      );
-    }
+    for (const warning of this.opened.warnings) this.logger.warn(warning);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.database.close();
-    await this.opened.dataSource.destroy();
-    this.opened.unlock();
+    await this.opened.close();
   }
 }

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { refusalOf } from './commit-refused.error.js';
-import { insert, type SqlValue, type Statement } from './database.js';
 import { SqliteDatabase } from './sqlite-database.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
+import { insert } from './statement.factory.js';
+import type { SqlValue, Statement } from './statement.types.js';
 
 @Entity('item')
 class ItemEntity {

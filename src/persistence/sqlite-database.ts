@@ -1,6 +1,7 @@
 import { commitRefused } from './commit-refused.error.js';
-import { Database, insert, type SqlValue, type Statement } from './database.js';
+import { Database } from './database.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
+import type { SqlValue, Statement } from './statement.types.js';
 
 interface WaitingBatch {
   readonly batch: readonly Statement[];
@@ -14,6 +15,7 @@ interface WaitingBatch {
  * inside a transaction, so TypeORM's single statements run beside it.
  */
 export class SqliteDatabase extends Database {
+  readonly dialect = 'sqlite';
   private waiting: WaitingBatch[] = [];
   private readonly prepared = new Map<string, SqliteStatement>();
 
@@ -31,11 +33,6 @@ export class SqliteDatabase extends Database {
     return new Promise((resolve) => {
       resolve(this.prepare(sql).all(...params) as Row[]);
     });
-  }
-
-  insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
-    const { sql, params } = insert(table, row);
-    return { sql: `${sql} ON CONFLICT DO NOTHING`, params };
   }
 
   async ping(): Promise<void> {

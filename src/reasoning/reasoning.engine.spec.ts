@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { expectPairSafe } from '../../test/support/pairs.js';
 import { ALICE } from '../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from '../../test/support/scripted-chat-model.js';
 import { AppError, type ErrorCode } from '../common/index.js';
@@ -114,18 +115,6 @@ async function play(
   return { outcome, model, context, requestsAtAbort };
 }
 
-/** A turn is pair-safe when every call has exactly one result right after it, in order, and no result is without call. */
-function expectPairSafe(messages: readonly Message[]): void {
-  expect(messages[0]).toEqual(INPUT);
-  const expected: string[] = [];
-  for (const message of messages.slice(1)) {
-    if (message.role !== 'assistant') continue;
-    expected.push('assistant', ...(message.toolCalls ?? []).map(({ id, name }) => `${name} ${id}`));
-  }
-  const found = messages.slice(1).map((one) => (one.role === 'tool' ? `${one.name} ${one.toolCallId}` : one.role));
-  expect(found).toEqual(expected);
-}
-
 function usageOf(answers: readonly ChatResult[]): RunUsage {
   const sum = (key: keyof Usage) => answers.reduce((total, { usage }) => total + (usage?.[key] ?? 0), 0);
   return {
@@ -180,12 +169,12 @@ describe('whatever the model does, and whenever it is stopped', () => {
           expect([null, requestsAtAbort === null ? null : abort!.code]).toContain(rejection);
           if (rejection !== null) return;
           if (outcome.kind !== 'ended') throw new Error('Nothing here waits for anybody.');
-          expectPairSafe(outcome.messages);
+          expectPairSafe(outcome.messages, INPUT);
           expect(outcome.iterations).toBe(model.requests.length);
           // An answer that comes together with the stop is not waited for.
           const heard = [model.answers, ...(requestsAtAbort === null ? [] : [model.answers.slice(0, -1)])];
           expect(heard.map(usageOf)).toContainEqual(outcome.usage);
-          for (const { messages } of model.requests) expectPairSafe(messages.slice(1));
+          for (const { messages } of model.requests) expectPairSafe(messages.slice(1), INPUT);
           const isFailed = outcome.finishReason === 'error' || outcome.finishReason === 'timeout';
           expect(outcome.failure !== undefined).toBe(isFailed);
           expectToldOnce(context.events, outcome.messages);

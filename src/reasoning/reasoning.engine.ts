@@ -2,7 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type AppError, toAppError } from '../common/index.js';
 import type { Message } from '../llm/index.js';
 import { isGivenUp, NO_USAGE, type RunContext, type RunFailure, type RunFinishReason } from '../run/index.js';
-import { ToolExecutor, type ToolResult } from '../tool/index.js';
+import { failedResult, ToolExecutor, type ToolResult } from '../tool/index.js';
+import { outcomeUnknown } from './pipeline/decided-result.factory.js';
 import { pairResults } from './pipeline/format-results.processor.js';
 import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline } from './pipeline/pipeline.factory.js';
@@ -64,7 +65,7 @@ export class ReasoningEngine {
       decoded: null,
       results: new Map(),
       failed: new Set(),
-      unknown: [],
+      waiting: new Map(),
       end: null,
     };
   }
@@ -95,9 +96,9 @@ export class ReasoningEngine {
   /** Calls of the last reply that have no result get one that says why. */
   private settle(loop: Loop, failure: AppError): void {
     if (!isOpen(loop)) return;
-    const unknown = new Set(loop.unknown.map((call) => Number(call.step.split(':')[2]) - 1));
     pairResults(loop, (tool, index) => {
-      const result = unknown.has(index) ? outcomeUnknown(tool) : notExecuted(tool, failure);
+      const isUnknown = loop.waiting.get(index)?.kind === 'outcome_unknown';
+      const result = isUnknown ? outcomeUnknown(tool) : notExecuted(tool, failure);
       const call_id = loop.decoded!.calls[index]!.id;
       loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id, ...result });
       return result;
@@ -111,13 +112,7 @@ function isOpen(loop: Loop): boolean {
 }
 
 function notExecuted(tool: string, failure: AppError): ToolResult {
-  const error = `Not executed, or stopped before its result: ${failure.message}`;
-  return { tool, success: false, error, code: 'TOOL_CANCELLED', execution_time_ms: 0 };
-}
-
-function outcomeUnknown(tool: string): ToolResult {
-  const error = 'Nobody knows whether it happened: it was begun before the server was cut off.';
-  return { tool, success: false, error, code: 'TOOL_OUTCOME_UNKNOWN', execution_time_ms: 0 };
+  return failedResult(tool, 'TOOL_CANCELLED', `Not executed, or stopped before its result: ${failure.message}`);
 }
 
 function toFailure({ code, message, isRetryable, details }: AppError): RunFailure {

@@ -1,5 +1,5 @@
 import type { ChatModel, ChatResult, Message, ModelParameters } from '../llm/index.js';
-import type { RunContext, RunFailure, RunFinishReason, RunUsage, UnknownCall } from '../run/index.js';
+import type { RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
 import type { Tool, ToolResult } from '../tool/index.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
@@ -8,6 +8,15 @@ export interface ReasoningLimits {
   readonly maxIterations: number;
   /** UTF-8 bytes of one tool result that are kept. */
   readonly maxResultBytes: number;
+}
+
+/** What becomes of calls that wait for a person. */
+export interface WaitingRules {
+  /** How long a request stays open, in ms; `null` for ever. */
+  readonly expiresMs: number | null;
+  /** Whether the loop goes on with a denied call's error, or the run ends with it. */
+  readonly onDenied: 'continue' | 'end';
+  readonly onExpired: 'continue' | 'end';
 }
 
 /** What the loop works on. */
@@ -22,6 +31,8 @@ export interface ReasoningRequest {
   readonly protocol: string;
   readonly tools: readonly Tool[];
   readonly limits: ReasoningLimits;
+  /** By default requests stay open for ever, and the loop goes on whatever the answer. */
+  readonly waiting?: WaitingRules;
   /** Whether the model is asked to stream, so that followers see its message as it comes. */
   readonly isStreaming: boolean;
 }
@@ -39,12 +50,12 @@ export type ReasoningOutcome =
       /** Why it failed; only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
-  | { readonly kind: 'waiting'; readonly calls: readonly UnknownCall[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
 /** How a loop that still runs may end. */
 export type LoopEnd =
   | { readonly kind: 'answered'; readonly finishReason: RunFinishReason }
-  | { readonly kind: 'waiting'; readonly calls: readonly UnknownCall[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
 /** The loop's state; each processor reads what the ones before it wrote. */
 export interface Loop {
@@ -73,8 +84,8 @@ export interface Loop {
   results: Map<number, ToolResult>;
   /** Calls of this run that failed, by name and arguments, set by execute-tools. */
   readonly failed: Set<string>;
-  /** Calls whose outcome is unknown, set by execute-tools. */
-  unknown: readonly UnknownCall[];
+  /** What calls of the current reply wait for, by the calls' index, set by execute-tools. */
+  waiting: ReadonlyMap<number, WaitingRequest>;
   /** Set by the processor that ends the loop. */
   end: LoopEnd | null;
 }

@@ -1,10 +1,18 @@
 /** A run is a journal: one execution of anything, in steps that happen once, told in numbered events. */
+import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
 import { RunDefinitionEntity } from './entities/run-definition.entity.js';
+import { RunNodeEntity } from './entities/run-node.entity.js';
 import { RunEventEntity } from './entities/run-event.entity.js';
 import { RunStepEntity } from './entities/run-step.entity.js';
 import { RunEntity } from './entities/run.entity.js';
 import { CreateRun1764000000000 } from './migrations/1764000000000-create-run.migration.js';
+import { ExtendRun1764000000002 } from './migrations/1764000000002-extend-run.migration.js';
+import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
 
+export type { Decision, Verdict } from './decision/decision.types.js';
+export { RunDecisionService } from './decision/run-decision.service.js';
+export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
+export { selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
 export { NO_USAGE } from './run-event.types.js';
@@ -18,9 +26,20 @@ export type {
   RunUsage,
   TerminalEvent,
   ToolStarted,
-  UnknownCall,
+  WaitingKind,
+  WaitingRequest,
 } from './run-event.types.js';
-export { isGivenUp } from './given-up.policy.js';
+export type { CallOutcome, ForkEdits, ForkPlan } from './fork/run-fork.types.js';
+export { RunForkService } from './fork/run-fork.service.js';
+export { FIRST_STEP } from './fork/run-prefix.policy.js';
+export { RunAuditStore } from './run-audit.store.js';
+export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
+export { RunListStore } from './run-list.store.js';
+export type { ListedRun, RunFilter, RunPage } from './run-list.store.js';
+export type { RunSummary } from './run-summary.mapper.js';
+export { parseRunPlace, START } from './follow/run-place.parser.js';
+export type { RunPlace } from './follow/run-place.parser.js';
+export { isGivenUp, journalUnavailable } from './given-up.policy.js';
 export { MemoryRunContext } from './memory-run-context.js';
 export { RunItem } from './run-item.factory.js';
 export { RunFollowService } from './run-follow.service.js';
@@ -30,7 +49,16 @@ export type { RunHandler } from './run-handler.registry.js';
 export { RunModule } from './run.module.js';
 export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
+export { MAX_PRIORITY } from './intake/priority.policy.js';
+export type { IdempotentRequest } from './intake/idempotency.store.js';
 export type { RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
-export const RUN_ENTITIES = [RunEntity, RunStepEntity, RunEventEntity, RunDefinitionEntity];
-export const RUN_MIGRATIONS = [CreateRun1764000000000];
+export const RUN_ENTITIES = [
+  RunEntity,
+  RunStepEntity,
+  RunEventEntity,
+  RunDefinitionEntity,
+  RunNodeEntity,
+  IdempotencyKeyEntity,
+];
+export const RUN_MIGRATIONS = [CreateRun1764000000000, ExtendRun1764000000002, CreateRunNode1764000000003];

@@ -1,14 +1,15 @@
 import { AppError, type Principal } from '../common/index.js';
 import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
+import type { Decision } from './decision/decision.types.js';
 import { journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
-import { isLive, type RunEvent } from './run-event.types.js';
+import { isLive, type RunEvent, type WaitingRequest } from './run-event.types.js';
 import type { RunJournal } from './run-journal.js';
 import { RunOutbox } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
-import type { RecordedStep, RunOutcome, RunRecord, RunStatus } from './run.types.js';
-
-const MAX_SUBJECT_LENGTH = 256;
+import { toRunSummary } from './run-summary.mapper.js';
+import { toSubject } from './step-subject.mapper.js';
+import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 /**
  * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together;
@@ -23,11 +24,16 @@ export class JournaledRunContext extends RunContext {
   private isFlushScheduled = false;
   /** The batch that is about to be committed. */
   private writing: Promise<void> | null = null;
+  /** The batch that begins the run, while it is being committed: nothing else is committed before it. */
+  private opening: Promise<void> | null = null;
+  /** One batch after the other: on connections of a pool a later one could be durable first. */
+  private committing: Promise<void> = Promise.resolve();
 
   /**
    * @param run as this process claimed it
    * @param recorded what earlier executions recorded, by step name
    * @param controller tells the loop to stop; the first reason counts
+   * @param opening when the journal does not hold the run yet
    */
   constructor(
     private readonly run: RunRecord,
@@ -35,12 +41,14 @@ export class JournaledRunContext extends RunContext {
     private readonly outbox: RunOutbox,
     private readonly recorded: ReadonlyMap<string, RecordedStep>,
     private readonly controller: AbortController,
+    opening?: RunOpening,
   ) {
     super();
     this.runId = run.id;
     this.principal = run.principal;
     this.sessionId = run.sessionId;
     this.signal = controller.signal;
+    if (opening) this.opening = this.open(opening);
   }
 
   async step<T>(
@@ -52,6 +60,7 @@ export class JournaledRunContext extends RunContext {
     const subject = toSubject(about);
     const recorded = this.recorded.get(name);
     if (recorded) return this.replay(recorded, subject) as T;
+    if (!this.journal.isSurelyOwner()) await this.confirm();
     this.emit({ type: 'step.started', step: name });
     const result = await action();
     const step = { name, kind, subject, result: toJson(result) };
@@ -60,8 +69,13 @@ export class JournaledRunContext extends RunContext {
     return result;
   }
 
-  isRecorded({ kind, place }: StepName): boolean {
+  isRecorded({ kind, place }: { readonly kind: string; readonly place: string }): boolean {
     return this.recorded.has(`${kind}:${place}`);
+  }
+
+  answer(requestId: string): Decision | undefined {
+    const recorded = this.recorded.get(`answer:${requestId}`);
+    return recorded && (JSON.parse(recorded.result) as Decision);
   }
 
   async value<T>(place: string, make: () => T | Promise<T>): Promise<T> {
@@ -94,13 +108,15 @@ export class JournaledRunContext extends RunContext {
   /** Commits the end (or the waiting) of the run with all that is still in the outbox. */
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
-      this.outbox.add({ type: 'run.waiting', run_id: this.runId, reason: 'outcome_unknown', calls: outcome.calls });
-      await this.commit(leaveRun(this.run, 'waiting'), []);
+      const { requests } = outcome;
+      this.outbox.add({ type: 'run.waiting', run_id: this.runId, reason: requests[0]?.kind ?? 'approval', requests });
+      await this.commit(leaveRun(this.run, 'waiting', firstExpiry(requests)), []);
       return 'waiting';
     }
     const status = outcome.event.type.slice('run.'.length) as RunStatus;
     this.outbox.add(outcome.event);
-    await this.commit(endRun(this.run, 'running', status, Date.now()), outcome.statements);
+    const summary = toRunSummary(outcome.event);
+    await this.commit(endRun(this.run, 'running', status, Date.now(), summary), outcome.statements);
     return status;
   }
 
@@ -133,7 +149,42 @@ export class JournaledRunContext extends RunContext {
     return this.writing;
   }
 
-  private async commit(condition: Statement, statements: readonly Statement[]): Promise<void> {
+  /** What the beginning tells goes out when it is durable, and before all else. */
+  private open({ items, durable }: RunOpening): Promise<void> {
+    const held = this.outbox.hold([...items]);
+    const opened = durable.then(held.publish, (cause: unknown) => {
+      held.discard();
+      throw this.failure(cause);
+    });
+    opened.catch(() => undefined);
+    return opened;
+  }
+
+  /** A process that was frozen asks the journal before it does anything to the world. @throws AppError `RUN_FENCED` */
+  private async confirm(): Promise<void> {
+    // What is not there yet is nobody else's.
+    if (this.opening) await this.opening;
+    let isOurs: boolean;
+    try {
+      isOurs = await this.journal.isOwner(this.run);
+    } catch (cause) {
+      throw this.failure(cause);
+    }
+    if (isOurs) return;
+    const error = fenced(this.runId);
+    this.controller.abort(error);
+    throw error;
+  }
+
+  private commit(condition: Statement, statements: readonly Statement[]): Promise<void> {
+    const done = this.committing.then(() => this.commitNext(condition, statements));
+    this.committing = done.catch(() => undefined);
+    return done;
+  }
+
+  private async commitNext(condition: Statement, statements: readonly Statement[]): Promise<void> {
+    if (this.opening) await this.opening;
+    this.opening = null;
     const now = Date.now();
     const recorded = this.pendingSteps;
     this.pendingSteps = [];
@@ -158,24 +209,26 @@ export class JournaledRunContext extends RunContext {
    */
   private failure(cause: unknown): unknown {
     if (refusalOf(cause) && !isRefusedAtOnce(cause)) return cause;
-    const error = refusalOf(cause)
-      ? new AppError('RUN_FENCED', `Run ${this.runId} is no longer this process's to write to; it goes on elsewhere.`, {
-          cause,
-        })
-      : journalUnavailable(this.runId, cause);
+    const error = refusalOf(cause) ? fenced(this.runId, cause) : journalUnavailable(this.runId, cause);
     this.controller.abort(error);
     return error;
   }
 }
 
+/** When the first of the requests expires; `null` when none ever does. */
+function firstExpiry(requests: readonly WaitingRequest[]): number | null {
+  const times = requests.flatMap(({ expires_at }) => expires_at ?? []);
+  return times.length > 0 ? Math.min(...times) : null;
+}
+
+function fenced(runId: string, cause?: unknown): AppError {
+  const message = `Run ${runId} is no longer this process's to write to; it goes on elsewhere.`;
+  return new AppError('RUN_FENCED', message, { cause });
+}
+
 /** Resolves when everything that can happen at once has happened: before timers, input and output. */
 function afterThisTick(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
-}
-
-/** A subject may be a name that a model made up: as much of it as every database stores and gives back alike. */
-function toSubject(about: string): string {
-  return about.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 function toJson(value: unknown): string {

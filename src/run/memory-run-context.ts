@@ -1,4 +1,5 @@
 import { newId, type Principal } from '../common/index.js';
+import type { Decision } from './decision/decision.types.js';
 import { RunContext, type StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
 
@@ -6,6 +7,8 @@ import type { RunEvent } from './run-event.types.js';
 export class MemoryRunContext extends RunContext {
   readonly runId: string = newId();
   readonly events: RunEvent[] = [];
+  /** What was decided, by the request's id. */
+  readonly answers = new Map<string, Decision>();
   private readonly claims = new Set<string>();
 
   constructor(
@@ -22,6 +25,10 @@ export class MemoryRunContext extends RunContext {
 
   isRecorded(): boolean {
     return false;
+  }
+
+  answer(requestId: string): Decision | undefined {
+    return this.answers.get(requestId);
   }
 
   async value<T>(_place: string, make: () => T | Promise<T>): Promise<T> {

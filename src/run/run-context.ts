@@ -1,10 +1,11 @@
 import type { Principal } from '../common/index.js';
+import type { Decision } from './decision/decision.types.js';
 import type { RunEvent } from './run-event.types.js';
 
 /** The explicit, unique name of a step: its kind, then its place. */
 export interface StepName {
-  readonly kind: 'model' | 'tool' | 'claim';
-  /** Counted from 1: `<iteration>` or `<iteration>:<call>`. */
+  readonly kind: 'model' | 'tool' | 'claim' | 'suspend';
+  /** Counted from 1: `<iteration>` or `<iteration>:<call>`; `:r<n>` follows what is done for the n-th time. */
   readonly place: string;
   /** What the step is about; a recorded step asked for about something else is an error. */
   readonly subject: string;
@@ -28,7 +29,10 @@ export abstract class RunContext {
   abstract step<T>(name: StepName, action: () => Promise<T>, isLast?: (result: T) => boolean): Promise<T>;
 
   /** Whether an earlier execution recorded the step, so that it will answer without happening. */
-  abstract isRecorded(name: StepName): boolean;
+  abstract isRecorded(name: { readonly kind: StepName['kind'] | 'value'; readonly place: string }): boolean;
+
+  /** How a request was answered that the run waited for, if it was. */
+  abstract answer(requestId: string): Decision | undefined;
 
   /** A value that must be the same in every replay (time, an id, a place); recorded with the next batch. */
   abstract value<T>(place: string, make: () => T | Promise<T>): Promise<T>;

@@ -1,8 +1,11 @@
-import type { RunRecord, RunStatus } from './run.types.js';
+import type { RunOpening, RunRecord, RunStatus } from './run.types.js';
 
 /** The port to who runs what, and where. */
 export abstract class RunDispatcher {
-  /** Goes on with every run that an earlier process left unfinished; call it once, when the application is ready. */
+  /**
+   * Begins to take runs, those first that an earlier process left unfinished; call it once, when the application is
+   * ready.
+   */
   abstract recover(): Promise<void>;
 
   /**
@@ -11,15 +14,28 @@ export abstract class RunDispatcher {
    */
   abstract admit<T>(begin: () => Promise<T>): Promise<T>;
 
-  /** Whether runs are queued for this session, so that a further one must queue too. */
-  abstract isAwaited(slot: string): boolean;
+  /** Whether runs are queued for the run's session, so that a further one must queue too. */
+  abstract isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean | Promise<boolean>;
 
   /**
-   * Executes a run that the journal already holds as running and owned by this process.
+   * Executes a run that the journal holds, or will hold, as running and owned by this process, and for which room was
+   * taken in `RunCapacityRegistry`; it is given back at the end.
+   * @param opening when the journal does not hold it yet
    * @returns the status it had when the execution ended; `queued` when it was handed over
    */
-  abstract execute(run: RunRecord): Promise<RunStatus>;
+  abstract execute(run: RunRecord, opening?: RunOpening): Promise<RunStatus>;
 
-  /** Executes a queued run as soon as its session is free. */
+  /** Looks soon whether the journal holds a run whose beginning could not be confirmed, and goes on with it if it does. */
+  abstract recheck(run: RunRecord): void;
+
+  /**
+   * Executes a queued run as soon as its session is free and there is room, here or elsewhere; nobody waits for it.
+   */
+  abstract offer(run: RunRecord): void;
+
+  /**
+   * As `offer`, for a run whose end somebody waits for in this process.
+   * @returns the status it had when its execution ended
+   */
   abstract enqueue(run: RunRecord): Promise<RunStatus>;
 }

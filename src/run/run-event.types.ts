@@ -1,3 +1,5 @@
+import type { JsonSchema } from '../common/index.js';
+
 /** Tokens as the provider counted them, summed over a run's model calls. */
 export interface RunUsage {
   readonly prompt_tokens: number;
@@ -30,11 +32,28 @@ export interface RunFailure {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** A call whose outcome nobody recorded: it was claimed before a crash and has no result. */
-export interface UnknownCall {
+/** What a run waits for: leave to make a call, an answer to its question, or word of what became of it. */
+export type WaitingKind = 'approval' | 'input' | 'outcome_unknown';
+
+/** One thing that a person must decide before a call goes on; wire form. */
+export interface WaitingRequest {
+  /** Unique in the run: `approval:1:2`. */
+  readonly id: string;
+  readonly kind: WaitingKind;
+  /** The step that waits: `tool:1:2`. */
   readonly step: string;
   readonly call_id: string;
   readonly tool: string;
+  /** The call's arguments as they are written: JSON text. */
+  readonly arguments: string;
+  /** Why approval is wanted, or why nobody knows the outcome. */
+  readonly reason?: string;
+  /** What the tool asks; with the kind `input` only. */
+  readonly question?: string;
+  /** The JSON Schema of an answer; any JSON value without it. */
+  readonly schema?: JsonSchema;
+  /** Epoch ms after which nobody's answer is waited for any more; `null` for never. */
+  readonly expires_at: number | null;
 }
 
 export interface RunStarted {
@@ -51,8 +70,24 @@ export interface RunResumed {
 export interface RunWaiting {
   readonly type: 'run.waiting';
   readonly run_id: string;
-  readonly reason: 'outcome_unknown';
-  readonly calls: readonly UnknownCall[];
+  /** The kind of the first request. */
+  readonly reason: WaitingKind;
+  readonly requests: readonly WaitingRequest[];
+}
+/** What became of a request that a run waited for. */
+export interface PolicyDecided {
+  readonly type: 'policy.decided';
+  readonly run_id: string;
+  readonly request_id: string;
+  readonly call_id: string;
+  readonly tool: string;
+  readonly decision: 'approved' | 'denied' | 'answered' | 'settled' | 'expired';
+  /** The id of the principal who decided; `null` when time did. */
+  readonly by: string | null;
+  /** Why it was denied. */
+  readonly reason?: string;
+  /** Whether the call is made with other arguments than the model wrote; with `approved` only. */
+  readonly arguments_edited?: boolean;
 }
 export interface RunCompleted extends RunResult {
   readonly type: 'run.completed';
@@ -76,6 +111,12 @@ export interface MessageDelta {
   readonly iteration: number;
   readonly text: string;
 }
+/** The model is asked anew: what was told of this message is void, `text` is what it says so far. */
+export interface StepRestarted {
+  readonly type: 'step.restarted';
+  readonly iteration: number;
+  readonly text: string;
+}
 export interface MessageCompleted {
   readonly type: 'message.completed';
   readonly iteration: number;
@@ -93,7 +134,7 @@ export interface ToolStarted {
   readonly iteration: number;
   readonly call_id: string;
   readonly tool: string;
-  /** The arguments as the model wrote them. */
+  /** The arguments as the model wrote them, or as a person has changed them. */
   readonly arguments: string;
 }
 export interface ToolCompleted {
@@ -128,6 +169,7 @@ export type JournaledEvent =
   | RunStarted
   | RunResumed
   | RunWaiting
+  | PolicyDecided
   | TerminalEvent
   | MessageCompleted
   | Thought
@@ -136,13 +178,20 @@ export type JournaledEvent =
   | UsageReported;
 
 /** Only for those who are listening now. */
-export type LiveEvent = StepStarted | MessageDelta | StreamClosed;
+export type LiveEvent = StepStarted | MessageDelta | StepRestarted | StreamClosed;
 
 /** Everything a run tells the world, in its wire form; consumers switch over `type` exhaustively. */
 export type RunEvent = JournaledEvent | LiveEvent;
 
+const LIVE_TYPES: ReadonlySet<RunEvent['type']> = new Set<LiveEvent['type']>([
+  'message.delta',
+  'step.started',
+  'step.restarted',
+  'stream.closed',
+]);
+
 export function isLive(event: RunEvent): event is LiveEvent {
-  return event.type === 'message.delta' || event.type === 'step.started' || event.type === 'stream.closed';
+  return LIVE_TYPES.has(event.type);
 }
 
 export function isTerminal(event: RunEvent): event is TerminalEvent {

@@ -6,6 +6,8 @@ import type { RunOutcome, RunRecord } from './run.types.js';
 /** What executes the runs of one kind; upper modules register theirs at boot. */
 export interface RunHandler {
   readonly kind: string;
+  /** The versions of its loop that it can replay; the last one is its own. */
+  readonly loopVersions: readonly number[];
   /**
    * Executes the run from its beginning: recorded steps answer from the journal. It rejects with the signal's
    * reason when the run is handed over to another execution, and must not finish the run then.
@@ -22,6 +24,10 @@ export class RunHandlerRegistry {
       throw new AppError('INTERNAL', `Two handlers are registered for runs of kind "${handler.kind}".`);
     }
     this.handlers.set(handler.kind, handler);
+  }
+
+  all(): RunHandler[] {
+    return [...this.handlers.values()];
   }
 
   get(kind: string): RunHandler {

@@ -1,14 +1,17 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
-import type { RunEvent } from './run-event.types.js';
+import { isTerminal, type RunEvent, type RunWaiting, type WaitingRequest } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
+import { RunLease } from './run-lease.js';
 import { toRunRecord, type RunRow } from './run-record.mapper.js';
+import { toRunSummary } from './run-summary.mapper.js';
 import { claimRun, endRun, insertEvent, insertRun, insertStep } from './run-statement.factory.js';
-import type { RecordedStep, RunRecord, RunStatus, StartRun } from './run.types.js';
+import type { RecordedStep, RunOpening, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 const SELECT_RUN = `SELECT run.*, run_definition.content AS definition FROM run
   JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash`;
 const EVENT_PAGE = 500;
+const EXPIRY_PAGE = 100;
 
 interface EventRow {
   readonly n: number;
@@ -22,7 +25,11 @@ export class RunJournal {
   /** Definitions known to be stored, by `tenant` and hash. */
   private readonly stored = new Set<string>();
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    /** Without one, this process is the only one. */
+    @Optional() private readonly lease?: RunLease,
+  ) {}
 
   /**
    * Journals a new run: `running`, owned by this process and holding its session, or `queued`.
@@ -32,27 +39,58 @@ export class RunJournal {
     start: StartRun,
     status: 'running' | 'queued',
     now: number,
-  ): Promise<{ run: RunRecord; items: RunItem[] }> {
-    const { statements = [], ...rest } = start;
+  ): Promise<{ run: RunRecord; items: readonly RunItem[] }> {
+    const { durable, ...created } = this.begin(start, status, now);
+    await durable;
+    return created;
+  }
+
+  /** As `create`, without waiting until it is durable. */
+  begin(start: StartRun, status: 'running' | 'queued', now: number): RunOpening & { run: RunRecord } {
+    const { statements = [], isFirstOfSession: _isFirst, idempotency: _idempotency, ...rest } = start;
+    const hasBegun = status === 'running' || start.forkedFrom !== undefined;
     const run: RunRecord = {
       ...rest,
       tenant: start.principal.tenant,
       status,
-      epoch: status === 'running' ? 1 : 0,
+      epoch: hasBegun ? 1 : 0,
+      owner: status === 'running' ? this.node : null,
       attempts: 0,
       cancelRequestedAt: null,
       createdAt: now,
       finishedAt: null,
+      priority: start.priority ?? 0,
+      deadlineAt: start.deadlineAt ?? null,
+      forkedFrom: start.forkedFrom ?? null,
+      prunedAt: null,
+      summary: null,
     };
-    const items = status === 'running' ? [startedItem(run, now)] : [];
-    await this.database.commit([
-      ...this.definition(run, now),
-      insertRun(run),
-      ...items.map((item) => insertEvent(run, item)),
-      ...statements,
-    ]);
-    this.stored.add(definitionKey(run));
-    return { run, items };
+    const items = hasBegun ? [startedItem(run, now)] : [];
+    const durable = this.database
+      .commit([
+        ...this.definition(run, now),
+        insertRun(run),
+        ...items.map((item) => insertEvent(run, item)),
+        ...statements,
+      ])
+      .then(() => void this.stored.add(definitionKey(run)));
+    return { run, items, durable };
+  }
+
+  /** Whether nobody else can have taken over what this process owns, as far as it can know without asking. */
+  isSurelyOwner(): boolean {
+    return this.lease?.isSure() ?? true;
+  }
+
+  /** Whether the run is still running under this record's epoch. */
+  async isOwner(run: RunRecord): Promise<boolean> {
+    const sql = `SELECT id FROM run WHERE id = ? AND epoch = ? AND status = 'running'`;
+    return (await this.database.query(sql, [run.id, run.epoch])).length > 0;
+  }
+
+  /** The id of this process, as the runs that it owns bear it. */
+  get node(): string | null {
+    return this.lease?.node ?? null;
   }
 
   /**
@@ -65,10 +103,11 @@ export class RunJournal {
       ...run,
       status: 'running',
       epoch: run.epoch + 1,
+      owner: this.node,
       attempts: run.attempts + (crashed ? 1 : 0),
     };
     const items = run.epoch === 0 ? [startedItem(run, now)] : [];
-    await this.database.commit([claimRun(run, crashed), ...items.map((item) => insertEvent(run, item))]);
+    await this.database.commit([claimRun(run, crashed, this.node), ...items.map((item) => insertEvent(run, item))]);
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
   }
 
@@ -80,7 +119,7 @@ export class RunJournal {
   }
 
   /** Puts a run back whose execution was given up without a crash; nothing changes when it is somebody else's now. */
-  async putBack(run: RunRecord): Promise<void> {
+  async putBack(run: Pick<RunRecord, 'id' | 'epoch'>): Promise<void> {
     await this.database.commit([
       {
         sql: `UPDATE run SET status = 'queued' WHERE id = ? AND epoch = ? AND status = 'running'`,
@@ -136,6 +175,34 @@ export class RunJournal {
     return rows.map(({ n, data, created_at }) => new RunItem(n, created_at, JSON.parse(data) as RunEvent, data));
   }
 
+  /** What a waiting run asks: its last `run.waiting` says it, because every answer ends the waiting. */
+  async waitingRequests(runId: string): Promise<readonly WaitingRequest[]> {
+    const [row] = await this.database.query<{ data: string }>(
+      `SELECT data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
+      [runId],
+    );
+    // What waited before there were requests can only be cancelled.
+    return row ? ((JSON.parse(row.data) as Partial<RunWaiting>).requests ?? []) : [];
+  }
+
+  /** Runs that wait for somebody who did not come in time, the longest due first. */
+  async expiredRuns(now: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM run WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ${EXPIRY_PAGE}`,
+      [now],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** When the next waiting run expires after a time, in epoch ms. */
+  async nextExpiry(after: number): Promise<number | null> {
+    const [row] = await this.database.query<{ at: number | null }>(
+      `SELECT MIN(expires_at) AS at FROM run WHERE status = 'waiting' AND expires_at > ?`,
+      [after],
+    );
+    return row?.at ?? null;
+  }
+
   /** Asks the owner to cancel; the owner does it. @throws AppError `COMMIT_REFUSED` when it waits or has ended meanwhile */
   async requestCancel(run: RunRecord, now: number): Promise<void> {
     await this.database.commit([
@@ -150,7 +217,8 @@ export class RunJournal {
 
   /** Ends a run that nobody ever started. @throws AppError `COMMIT_REFUSED` when somebody has, meanwhile */
   async cancelQueued(run: RunRecord, item: RunItem): Promise<void> {
-    await this.database.commit([endRun(run, 'queued', 'cancelled', item.at), insertEvent(run, item)]);
+    const summary = isTerminal(item.event) ? toRunSummary(item.event) : null;
+    await this.database.commit([endRun(run, 'queued', 'cancelled', item.at, summary), insertEvent(run, item)]);
   }
 
   /** Answers a waiting run with a cancel: it is queued again, to close its turn. @throws AppError `COMMIT_REFUSED` when it waits no more */
@@ -158,7 +226,8 @@ export class RunJournal {
     const answer = { name: `answer:${run.epoch}`, kind: 'answer', subject: 'cancel', result: '{"answer":"cancel"}' };
     await this.database.commit([
       {
-        sql: `UPDATE run SET status = 'queued', cancel_requested_at = ? WHERE id = ? AND epoch = ? AND status = 'waiting'`,
+        sql: `UPDATE run SET status = 'queued', expires_at = NULL, cancel_requested_at = ?
+          WHERE id = ? AND epoch = ? AND status = 'waiting'`,
         params: [now, run.id, run.epoch],
         rows: 1,
       },

@@ -1,6 +1,7 @@
 import type { Statement } from '../persistence/index.js';
 import type { RunBus } from './run-bus.js';
-import { isLive, type RunEvent } from './run-event.types.js';
+import type { LiveRun } from './follow/live-run.mapper.js';
+import { endsStream, isLive, type LiveEvent, type RunEvent } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { insertEvent } from './run-statement.factory.js';
 import type { RunRecord } from './run.types.js';
@@ -12,47 +13,61 @@ export interface OutgoingBatch {
   discard(): void;
 }
 
+/** More than the messages of one execution: their attempts are numbered from `epoch` times this. */
+const ATTEMPTS_PER_EPOCH = 1_000_000;
+
 /**
  * A run's events on their way out, in order: journaled ones get their number and wait for their batch, live ones
- * pass at once unless a journaled one is before them.
+ * pass at once unless a journaled one is before them. Text gets its place in the message: the attempt is counted
+ * through the messages of this execution, above those of all earlier ones, so that no two tellings share a number.
  */
 export class RunOutbox {
   private waiting: RunItem[] = [];
   private journaledWaiting = 0;
   /** Batches that are being committed; live events queue behind them. */
   private readonly inFlight: { items: RunItem[]; isDurable: boolean }[] = [];
+  private readonly live: LiveRun;
+  private attempt: number;
+  /** What this attempt has told, in UTF-16 units. */
+  private offset = 0;
+  /** Whether an earlier execution may have been cut off in the midst of a message: until this one does its first step. */
+  private wasCutOff: boolean;
 
   /** @param last the number of the run's last journaled event */
   constructor(
     private readonly run: RunRecord,
     private readonly bus: RunBus,
     private last: number,
-  ) {}
+  ) {
+    this.live = bus.live.open(run.id, last);
+    this.attempt = run.epoch * ATTEMPTS_PER_EPOCH;
+    this.wasCutOff = run.epoch > 1;
+  }
 
   get hasJournaled(): boolean {
     return this.journaledWaiting > 0;
   }
 
   add(event: RunEvent): void {
-    if (!isLive(event)) {
-      this.journaledWaiting++;
-      this.waiting.push(new RunItem(++this.last, Date.now(), event));
-      return;
-    }
-    if (!this.bus.hasListeners(this.run.id)) return;
-    const item = new RunItem(null, Date.now(), event, undefined, this.last);
-    if (this.journaledWaiting > 0) this.waiting.push(item);
-    else if (this.inFlight.length > 0) this.inFlight.at(-1)!.items.push(item);
-    else this.bus.publish(this.run.id, item);
+    if (isLive(event)) return this.addLive(event);
+    this.journaledWaiting++;
+    this.waiting.push(new RunItem(++this.last, Date.now(), event));
+    if (event.type === 'message.completed') this.beginMessage();
   }
 
   take(): OutgoingBatch {
-    const flight = { items: this.waiting, isDurable: false };
+    const items = this.waiting;
     this.waiting = [];
     this.journaledWaiting = 0;
+    const statements = items.filter((item) => item.n !== null).map((item) => insertEvent(this.run, item));
+    return { statements, ...this.hold(items) };
+  }
+
+  /** Items of a batch that is being committed; what is told later goes out after them. */
+  hold(items: RunItem[]): Pick<OutgoingBatch, 'publish' | 'discard'> {
+    const flight = { items, isDurable: false };
     this.inFlight.push(flight);
     return {
-      statements: flight.items.filter((item) => item.n !== null).map((item) => insertEvent(this.run, item)),
       publish: () => {
         flight.isDurable = true;
         this.release();
@@ -65,9 +80,59 @@ export class RunOutbox {
     };
   }
 
-  private release(): void {
-    while (this.inFlight[0]?.isDurable) {
-      for (const item of this.inFlight.shift()!.items) this.bus.publish(this.run.id, item);
+  private addLive(event: LiveEvent): void {
+    switch (event.type) {
+      case 'step.started':
+        this.push(event);
+        this.beginStep(event.step);
+        break;
+      case 'message.delta':
+        this.offset += event.text.length;
+        this.push(event);
+        break;
+      case 'step.restarted':
+        this.beginMessage();
+        this.offset = event.text.length;
+        this.push(event);
+        break;
+      case 'stream.closed':
+        this.push(event);
     }
+  }
+
+  /** A model step begins a message, and voids what was told of one that was not completed. */
+  private beginStep(step: string): void {
+    const [kind, iteration] = step.split(':');
+    const isVoid = this.wasCutOff || this.offset > 0;
+    this.wasCutOff = false;
+    if (kind !== 'model') return;
+    if (isVoid) this.addLive({ type: 'step.restarted', iteration: Number(iteration), text: '' });
+    else this.beginMessage();
+  }
+
+  private beginMessage(): void {
+    this.attempt++;
+    this.offset = 0;
+  }
+
+  private push(event: LiveEvent): void {
+    const { last: n, attempt, offset } = this;
+    const isText = event.type === 'message.delta' || event.type === 'step.restarted';
+    const place = isText ? { n, attempt, offset } : { n, attempt: 0, offset: 0 };
+    const item = new RunItem(null, Date.now(), event, undefined, place);
+    if (this.journaledWaiting > 0) this.waiting.push(item);
+    else if (this.inFlight.length > 0) this.inFlight.at(-1)!.items.push(item);
+    else this.tell(item);
+  }
+
+  private release(): void {
+    while (this.inFlight[0]?.isDurable) for (const item of this.inFlight.shift()!.items) this.tell(item);
+  }
+
+  private tell(item: RunItem): void {
+    const { id } = this.run;
+    this.live.apply(item);
+    if (endsStream(item.event)) this.bus.live.close(id);
+    if (item.n !== null || this.bus.hasListeners(id)) this.bus.publish(id, item);
   }
 }

@@ -11,6 +11,7 @@ export interface RunRow {
   readonly session_id: string | null;
   readonly status: RunStatus;
   readonly epoch: number;
+  readonly owner: string | null;
   readonly attempts: number;
   readonly loop_version: number;
   readonly definition_hash: string;
@@ -20,6 +21,11 @@ export interface RunRow {
   readonly cancel_requested_at: number | null;
   readonly created_at: number;
   readonly finished_at: number | null;
+  readonly priority: number;
+  readonly deadline_at: number | null;
+  readonly forked_from: string | null;
+  readonly pruned_at: number | null;
+  readonly summary: string | null;
 }
 
 export function toRunRecord(row: RunRow): RunRecord {
@@ -32,6 +38,7 @@ export function toRunRecord(row: RunRow): RunRecord {
     sessionId: row.session_id,
     status: row.status,
     epoch: row.epoch,
+    owner: row.owner,
     attempts: row.attempts,
     loopVersion: row.loop_version,
     definitionHash: row.definition_hash,
@@ -41,5 +48,10 @@ export function toRunRecord(row: RunRow): RunRecord {
     cancelRequestedAt: row.cancel_requested_at,
     createdAt: row.created_at,
     finishedAt: row.finished_at,
+    priority: row.priority,
+    deadlineAt: row.deadline_at,
+    forkedFrom: row.forked_from,
+    prunedAt: row.pruned_at,
+    summary: row.summary,
   };
 }

@@ -20,6 +20,7 @@ export function insertRun(run: RunRecord): Statement {
     session_slot: run.status === 'running' ? sessionSlot(run) : null,
     status: run.status,
     epoch: run.epoch,
+    owner: run.owner,
     attempts: run.attempts,
     loop_version: run.loopVersion,
     definition_hash: run.definitionHash,
@@ -28,6 +29,9 @@ export function insertRun(run: RunRecord): Statement {
     cancel_requested_at: null,
     created_at: run.createdAt,
     finished_at: null,
+    priority: run.priority,
+    deadline_at: run.deadlineAt,
+    forked_from: run.forkedFrom,
   });
 }
 
@@ -69,29 +73,51 @@ export function fence(run: RunKey, isProgress = false): Statement {
 }
 
 /** Takes the run over: the next epoch, and its session's slot if it has a session. */
-export function claimRun(run: RunRecord, crashed: boolean): Statement {
+export function claimRun(run: RunRecord, crashed: boolean, node: string | null): Statement {
   return {
-    sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?
+    sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?, owner = ?
       WHERE id = ? AND epoch = ? AND status IN ('queued', 'running')`,
-    params: [crashed ? 1 : 0, sessionSlot(run), run.id, run.epoch],
+    params: [crashed ? 1 : 0, sessionSlot(run), node, run.id, run.epoch],
     rows: 1,
   };
 }
 
-/** Leaves `running` without an end: to `waiting` or back to `queued`; the session stays held. */
-export function leaveRun(run: RunKey, status: 'waiting' | 'queued'): Statement {
+/**
+ * Leaves `running` without an end: to `waiting` or back to `queued`; the session stays held.
+ * @param expiresAt epoch ms after which the first of what it waits for is not waited for any more
+ */
+export function leaveRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: number | null = null): Statement {
   return {
-    sql: `UPDATE run SET status = ?, attempts = 0 WHERE id = ? AND epoch = ? AND status = 'running'`,
-    params: [status, run.id, run.epoch],
+    sql: `UPDATE run SET status = ?, attempts = 0, expires_at = ? WHERE id = ? AND epoch = ? AND status = 'running'`,
+    params: [status, expiresAt, run.id, run.epoch],
     rows: 1,
   };
 }
 
-/** Ends the run and frees its session; conditional on the status that the caller saw and on the epoch. */
-export function endRun(run: RunKey, from: 'running' | 'queued', to: RunStatus, at: number): Statement {
+/** Leaves `waiting` with an answer, to go on: every way out of it begins so, and one only can be taken. */
+export function answerRun(run: RunKey): Statement {
   return {
-    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ? WHERE id = ? AND epoch = ? AND status = ?`,
-    params: [to, at, run.id, run.epoch, from],
+    sql: `UPDATE run SET status = 'queued', expires_at = NULL WHERE id = ? AND epoch = ? AND status = 'waiting'`,
+    params: [run.id, run.epoch],
+    rows: 1,
+  };
+}
+
+/**
+ * Ends the run and frees its session; conditional on the status that the caller saw and on the epoch.
+ * @param summary what is kept of the end when the journal is pruned, as JSON
+ */
+export function endRun(
+  run: RunKey,
+  from: 'running' | 'queued',
+  to: RunStatus,
+  at: number,
+  summary: string | null = null,
+): Statement {
+  return {
+    sql: `UPDATE run SET status = ?, session_slot = NULL, finished_at = ?, summary = ?
+      WHERE id = ? AND epoch = ? AND status = ?`,
+    params: [to, at, summary, run.id, run.epoch, from],
     rows: 1,
   };
 }

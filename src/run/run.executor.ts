@@ -9,7 +9,7 @@ import { RunItem } from './run-item.factory.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
 import { RunOutbox } from './run-outbox.js';
-import type { RunOutcome, RunRecord, RunStatus } from './run.types.js';
+import type { RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 interface Execution {
   readonly controller: AbortController;
@@ -38,12 +38,13 @@ export class RunExecutor {
   /**
    * @param run as this process claimed it
    * @param isNew whether it was begun by a request of now, so that its principal's rights are those of now
+   * @param opening when the journal does not hold the run yet
    * @returns its status when the execution ended
    * @throws AppError `RUN_FENCED` when it goes on elsewhere, `JOURNAL_UNAVAILABLE` when it must be tried again
    */
-  execute(run: RunRecord, isNew: boolean): Promise<RunStatus> {
+  execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
     const controller = new AbortController();
-    const done = this.supervise(run, controller, isNew);
+    const done = this.supervise(run, controller, isNew, opening);
     this.executions.set(run.id, { controller, done });
     return done;
   }
@@ -58,6 +59,7 @@ export class RunExecutor {
 
   /** Tells the run's followers that nothing more comes from here. */
   closeStreams(runId: string, code: ErrorCode): void {
+    this.bus.live.close(runId);
     this.bus.publish(runId, new RunItem(null, Date.now(), { type: 'stream.closed', run_id: runId, code }));
   }
 
@@ -80,14 +82,19 @@ export class RunExecutor {
     return isDone;
   }
 
-  private async supervise(run: RunRecord, controller: AbortController, isNew: boolean): Promise<RunStatus> {
-    const timer = setTimeout(() => {
-      controller.abort(new AppError('RUN_TIMEOUT', `The run took longer than its limit of ${run.timeoutMs} ms.`));
-    }, run.timeoutMs);
+  private async supervise(
+    run: RunRecord,
+    controller: AbortController,
+    isNew: boolean,
+    opening?: RunOpening,
+  ): Promise<RunStatus> {
+    const limit = timeLimit(run);
+    const timer = setTimeout(() => controller.abort(limit.error), limit.ms);
+    if (limit.ms === 0) controller.abort(limit.error);
     if (run.cancelRequestedAt !== null) controller.abort(cancelled());
     if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
     try {
-      const context = await this.open(run, controller, isNew);
+      const context = isNew ? this.begin(run, controller, opening) : await this.open(run, controller);
       return await this.conclude(run, context);
     } catch (error) {
       this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run was given up here');
@@ -99,9 +106,12 @@ export class RunExecutor {
     }
   }
 
-  private async open(run: RunRecord, controller: AbortController, isNew: boolean): Promise<JournaledRunContext> {
-    if (isNew)
-      return new JournaledRunContext(run, this.journal, new RunOutbox(run, this.bus, 1), new Map(), controller);
+  private begin(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
+    const outbox = new RunOutbox(run, this.bus, 1);
+    return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, opening);
+  }
+
+  private async open(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
     try {
       const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
       if (!principal) controller.abort(revoked(run));
@@ -134,7 +144,7 @@ export class RunExecutor {
     try {
       return await context.conclude(outcome);
     } catch (error) {
-      if (isGivenUp(context.signal)) throw error;
+      if (isGivenUp(context.signal)) throw context.signal.reason;
       return await context.conclude(this.broken(run, error));
     }
   }
@@ -143,7 +153,9 @@ export class RunExecutor {
     try {
       return await this.handlers.get(run.kind).execute(run, context);
     } catch (error) {
-      if (isGivenUp(context.signal)) throw error;
+      if (isGivenUp(context.signal)) throw context.signal.reason;
+      // What could not be read now is read again later.
+      if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') throw error;
       return this.broken(run, error);
     }
   }
@@ -157,6 +169,20 @@ export class RunExecutor {
 
 function cancelled(): AppError {
   return new AppError('RUN_CANCELLED', 'The run was cancelled.');
+}
+
+/** Which comes first: the end of the time for one execution, or the run's deadline. */
+function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: AppError } {
+  const leftMs = deadlineAt === null ? Number.POSITIVE_INFINITY : deadlineAt - Date.now();
+  if (leftMs > timeoutMs) {
+    const error = new AppError('RUN_TIMEOUT', `The run took longer than its limit of ${timeoutMs} ms.`);
+    return { ms: timeoutMs, error };
+  }
+  const deadline = new Date(deadlineAt!).toISOString();
+  return {
+    ms: Math.max(leftMs, 0),
+    error: new AppError('RUN_TIMEOUT', `The run was not done by its deadline, ${deadline}.`),
+  };
 }
 
 /** Rights that were revoked while a run was not running stay revoked. */

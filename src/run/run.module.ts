@@ -1,24 +1,121 @@
 import { Module } from '@nestjs/common';
+import { AppConfig } from '../config/index.js';
+import { Database, NotificationChannel } from '../persistence/index.js';
+import { RunDecisionService } from './decision/run-decision.service.js';
+import { RunExpiryService } from './decision/run-expiry.service.js';
+import { RunForkService } from './fork/run-fork.service.js';
+import { RunForkStore } from './fork/run-fork.store.js';
+import { IdempotencyStore } from './intake/idempotency.store.js';
+import { RunCapacityRegistry } from './intake/run-capacity.registry.js';
+import { RunIntakeService } from './intake/run-intake.service.js';
+import { RunLoadStore } from './intake/run-load.store.js';
 import { LocalRunBus } from './local/local-run-bus.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
+import { LocalRunLease } from './local/local-run-lease.js';
+import { RunAdmissionService } from './run-admission.service.js';
+import { RunRetentionService } from './retention/run-retention.service.js';
+import { RunRetentionStore } from './retention/run-retention.store.js';
+import { RunAuditStore } from './run-audit.store.js';
 import { RunBus } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunExecutor } from './run.executor.js';
 import { RunFollowService } from './run-follow.service.js';
 import { RunHandlerRegistry } from './run-handler.registry.js';
 import { RunJournal } from './run-journal.js';
+import { RunLease } from './run-lease.js';
+import { RunListStore } from './run-list.store.js';
+import { RunStartService } from './run-start.service.js';
 import { RunService } from './run.service.js';
+import type { NodeRegistry } from './bull/node.registry.js';
 
+/** Many processes where the database serves many, else one; what only many need is loaded only then. */
 @Module({
   providers: [
     RunJournal,
     RunHandlerRegistry,
     RunExecutor,
+    RunAdmissionService,
+    RunLoadStore,
+    RunCapacityRegistry,
+    RunIntakeService,
+    IdempotencyStore,
+    RunStartService,
     RunService,
     RunFollowService,
-    { provide: RunBus, useClass: LocalRunBus },
-    { provide: RunDispatcher, useClass: LocalRunDispatcher },
+    RunDecisionService,
+    RunExpiryService,
+    RunListStore,
+    RunAuditStore,
+    RunForkStore,
+    RunForkService,
+    RunRetentionStore,
+    RunRetentionService,
+    { provide: RunLease, useFactory: createLease, inject: [AppConfig, Database] },
+    {
+      provide: RunBus,
+      useFactory: createBus,
+      inject: [AppConfig, Database, RunJournal, RunLease, { token: NotificationChannel, optional: true }],
+    },
+    {
+      provide: RunDispatcher,
+      useFactory: createDispatcher,
+      inject: [
+        AppConfig,
+        Database,
+        RunLease,
+        RunBus,
+        RunJournal,
+        RunExecutor,
+        RunAdmissionService,
+        RunCapacityRegistry,
+        RunHandlerRegistry,
+      ],
+    },
   ],
-  exports: [RunHandlerRegistry, RunService, RunFollowService],
+  exports: [
+    RunHandlerRegistry,
+    RunService,
+    RunFollowService,
+    RunListStore,
+    RunAuditStore,
+    RunForkService,
+    RunDecisionService,
+  ],
 })
 export class RunModule {}
+
+type DispatcherParts = [RunJournal, RunExecutor, RunAdmissionService, RunCapacityRegistry, RunHandlerRegistry];
+
+async function createLease(config: AppConfig, database: Database): Promise<RunLease> {
+  if (!config.cluster.isEnabled) return new LocalRunLease();
+  const { NodeRegistry } = await import('./bull/node.registry.js');
+  return new NodeRegistry(database, config);
+}
+
+async function createBus(
+  config: AppConfig,
+  database: Database,
+  journal: RunJournal,
+  lease: RunLease,
+  channel?: NotificationChannel,
+): Promise<RunBus> {
+  if (!config.cluster.isEnabled) return new LocalRunBus();
+  const { createClusterRunBus } = await import('./bus/cluster-run-bus.factory.js');
+  return createClusterRunBus({ config, database, journal, lease, channel: channel ?? null });
+}
+
+async function createDispatcher(
+  config: AppConfig,
+  database: Database,
+  lease: RunLease,
+  bus: RunBus,
+  ...[journal, executor, admission, capacity, handlers]: DispatcherParts
+): Promise<RunDispatcher> {
+  if (!config.cluster.isEnabled) {
+    return new LocalRunDispatcher(journal, executor, bus, admission, capacity, config);
+  }
+  const { createBullRunDispatcher } = await import('./bull/bull-run-dispatcher.factory.js');
+  const nodes = lease as NodeRegistry;
+  const parts = { config, database, journal, executor, bus, nodes, handlers, admission, capacity };
+  return createBullRunDispatcher(parts);
+}

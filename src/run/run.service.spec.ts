@@ -42,7 +42,7 @@ function held(): Held {
 
 /** A run that waits for a person the first time, and does as it is told after that. */
 const WAITS: RunScript = async ({ signal }) => {
-  if (!signal.aborted) return { kind: 'waiting', calls: [{ step: 'tool:1:1', call_id: 'c', tool: 't' }] };
+  if (!signal.aborted) return { kind: 'waiting', requests: [] };
   return { kind: 'finished', event: { type: 'run.cancelled', run_id: '', ...RESULT }, statements: [] };
 };
 const RESULT = {

@@ -1,61 +1,77 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import { refusalOf } from '../persistence/index.js';
+import { START } from './follow/run-place.parser.js';
 import { RunBus, type RunListener } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { NO_USAGE, type RunCancelled } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
+import { RunFollowService } from './run-follow.service.js';
 import { isOpen, RunJournal } from './run-journal.js';
-import { sessionSlot } from './run-statement.factory.js';
+import { RunStartService } from './run-start.service.js';
+import { runPruned } from './retention/run-pruned.error.js';
 import type { RunRecord, RunStatus, StartRun } from './run.types.js';
 
 /** A run that was started here. */
 export interface RunHandle {
   readonly id: string;
+  /** Whether it began at once, waits for its turn, or had been begun by the same request before. */
+  readonly kind: 'begun' | 'queued' | 'twin';
   /** Its status when its execution ended; `queued` when it was handed over to the next start of the server. */
-  readonly done: Promise<RunStatus>;
-}
-
-/** A run that is journaled; wrapped, so that who awaits the beginning does not await the end. */
-interface Begun {
   readonly done: Promise<RunStatus>;
 }
 
 /** The public face of runs: start, look up, cancel. */
 @Injectable()
 export class RunService {
-  /** The last run of each session that is just being journaled: one that comes later must not pass it. */
-  private readonly beginning = new Map<string, Promise<unknown>>();
-
   constructor(
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly dispatcher: RunDispatcher,
+    private readonly starter: RunStartService,
+    private readonly follower: RunFollowService,
   ) {}
 
   /**
-   * Journals a run and executes it at once; when its session has a running run, it queues behind that one.
+   * Journals a run and executes it at once; it queues when its session has a running run, or when there is no room.
    * @param listener gets everything the run tells, from its first event on
-   * @throws AppError `SESSION_BUSY` when the session's run waits for a person, `SHUTTING_DOWN`
+   * @returns the run; a twin, when the same request began it before, by its idempotency key
+   * @throws AppError `SESSION_BUSY` when the session's run waits for a person, `SHUTTING_DOWN`, `RUN_QUEUE_FULL`,
+   *   `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`
    */
   async start(start: StartRun, listener?: RunListener): Promise<RunHandle> {
     const unsubscribe = listener ? this.bus.subscribe(start.id, listener) : () => undefined;
     try {
-      const { done } = await this.dispatcher.admit(() => this.beginInTurn(start));
-      const ended = done.finally(unsubscribe);
+      const begun = await this.starter.start(start);
+      if ('twinOf' in begun) {
+        unsubscribe();
+        return { id: begun.twinOf, kind: 'twin', done: this.endOf(begun.twinOf) };
+      }
+      const ended = begun.done.finally(unsubscribe);
       // Who only follows the run does not wait for its end, and its failure is logged where it happens.
       ended.catch(() => undefined);
-      return { id: start.id, done: ended };
+      return { ...begun, done: ended };
     } catch (error) {
       unsubscribe();
       throw error;
     }
   }
 
-  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run */
+  /**
+   * Journals a run as queued, to be executed when its turn comes, here or elsewhere; nobody waits for it.
+   * @returns its id; that of the run which the same request began before, when it bears a known idempotency key
+   * @throws AppError as `start`, but `SESSION_BUSY`
+   */
+  async submit(start: StartRun): Promise<Pick<RunHandle, 'id' | 'kind'>> {
+    const begun = await this.starter.submit(start);
+    return 'twinOf' in begun ? { id: begun.twinOf, kind: 'twin' } : { id: begun.id, kind: 'queued' };
+  }
+
+  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED` with what is left of it */
   async get(principal: Principal, id: string): Promise<RunRecord> {
     const run = await this.journal.findOf(principal.tenant, id);
     if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${id}".`);
+    if (run.prunedAt !== null) throw runPruned(run);
     return run;
   }
 
@@ -83,43 +99,10 @@ export class RunService {
     });
   }
 
-  private async beginInTurn(start: StartRun): Promise<Begun> {
-    const slot = sessionSlot({ tenant: start.principal.tenant, sessionId: start.sessionId });
-    if (slot === null) return this.begin(start, slot);
-    const begin = () => this.begin(start, slot);
-    const begun = this.beginning.get(slot)?.then(begin, begin) ?? begin();
-    this.beginning.set(slot, begun);
-    try {
-      return await begun;
-    } finally {
-      if (this.beginning.get(slot) === begun) this.beginning.delete(slot);
-    }
-  }
-
-  private async begin(start: StartRun, slot: string | null): Promise<Begun> {
-    if (slot !== null && this.dispatcher.isAwaited(slot)) return this.queueBehind(start, slot);
-    try {
-      const { run, items } = await this.journal.create(start, 'running', Date.now());
-      for (const item of items) this.bus.publish(run.id, item);
-      return { done: this.dispatcher.execute(run) };
-    } catch (error) {
-      if (refusalOf(error) !== 'unique') throw error;
-      return this.queueBehind(start, slot);
-    }
-  }
-
-  /** The session has an open run: one that runs is waited for, one that waits for a person is not. */
-  private async queueBehind(start: StartRun, slot: string | null): Promise<Begun> {
-    const holder = slot === null ? null : await this.journal.holder(slot);
-    if (holder?.status === 'waiting') {
-      throw new AppError(
-        'SESSION_BUSY',
-        `Session "${start.sessionId}" is held by run "${holder.id}", which waits for a decision; decide or cancel it first.`,
-        { details: { run_id: holder.id } },
-      );
-    }
-    const { run } = await this.journal.create(start, 'queued', Date.now());
-    return { done: this.dispatcher.enqueue(run) };
+  /** Of a run that may be executed anywhere. */
+  private async endOf(id: string): Promise<RunStatus> {
+    for await (const _ of this.follower.open(id).items(START, new AbortController().signal));
+    return (await this.journal.find(id))?.status ?? 'failed';
   }
 
   /** @returns whether the run was still as it was read */

@@ -1,6 +1,8 @@
 import type { Principal } from '../common/index.js';
 import type { Statement } from '../persistence/index.js';
-import type { TerminalEvent, UnknownCall } from './run-event.types.js';
+import type { IdempotentRequest } from './intake/idempotency.store.js';
+import type { RunItem } from './run-item.factory.js';
+import type { TerminalEvent, WaitingRequest } from './run-event.types.js';
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
@@ -16,6 +18,8 @@ export interface RunRecord {
   readonly status: RunStatus;
   /** Raised by whoever starts the run; only the owner of the current epoch may write to a running run. */
   readonly epoch: number;
+  /** The process that runs it, or ran it last; `null` for one that nobody has run. */
+  readonly owner: string | null;
   /** Crashes since the last recorded step. */
   readonly attempts: number;
   readonly loopVersion: number;
@@ -28,6 +32,16 @@ export interface RunRecord {
   readonly cancelRequestedAt: number | null;
   readonly createdAt: number;
   readonly finishedAt: number | null;
+  /** Of queued runs the higher goes first: 0 to 9. */
+  readonly priority: number;
+  /** After this time (epoch ms) the run goes on no more. */
+  readonly deadlineAt: number | null;
+  /** The run whose journal this one began with. */
+  readonly forkedFrom: string | null;
+  /** When its steps and events were deleted. */
+  readonly prunedAt: number | null;
+  /** JSON text of its end (`RunSummary`). */
+  readonly summary: string | null;
 }
 
 /** What starts a run. */
@@ -45,8 +59,26 @@ export interface StartRun {
   readonly input: string;
   /** The longest one execution of the run may take, in ms. */
   readonly timeoutMs: number;
+  /** 0 (the default) to 9: of queued runs the higher goes first. */
+  readonly priority?: number;
+  /** After this time (epoch ms) the run goes on no more. */
+  readonly deadlineAt?: number;
+  /** Makes a repetition of the request the same run. */
+  readonly idempotency?: IdempotentRequest;
+  /** Whether the run begins its session, so that no other run can hold it: the model is then asked at once. */
+  readonly isFirstOfSession?: boolean;
+  /** The run whose journal this one begins with: it has begun, and goes on from there. */
+  readonly forkedFrom?: string;
   /** Committed together with the run. */
   readonly statements?: readonly Statement[];
+}
+
+/** A run whose beginning is being journaled while it already asks its model. */
+export interface RunOpening {
+  /** What the beginning tells, once it is durable. */
+  readonly items: readonly RunItem[];
+  /** Resolves when the journal holds the run. */
+  readonly durable: Promise<void>;
 }
 
 /** How an execution of a run ended. */
@@ -57,7 +89,7 @@ export type RunOutcome =
       /** Committed together with the end, the session's turn above all. */
       readonly statements: readonly Statement[];
     }
-  | { readonly kind: 'waiting'; readonly calls: readonly UnknownCall[] };
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
 /** A step as it is recorded. */
 export interface RecordedStep {

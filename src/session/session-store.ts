@@ -62,6 +62,38 @@ export class SessionStore {
     ];
   }
 
+  /**
+   * Begins a session with another one's turns up to the turn `through`; refused when it is there already.
+   * @param from the other session and how many messages those turns have; `null` to begin without any
+   */
+  branch(
+    tenant: string,
+    id: string,
+    owner: string,
+    from: { readonly id: string; readonly through: number; readonly messageCount: number } | null,
+    now: number,
+  ): Statement[] {
+    const session = insert('session', {
+      tenant,
+      id,
+      owner,
+      last_turn: from?.through ?? 0,
+      message_count: from?.messageCount ?? 0,
+      created_at: now,
+      updated_at: now,
+    });
+    if (!from) return [session];
+    return [
+      session,
+      {
+        sql: `INSERT INTO session_turn (tenant, session_id, turn, run_id, status, messages, created_at)
+          SELECT tenant, ?, turn, run_id, status, messages, created_at FROM session_turn
+          WHERE tenant = ? AND session_id = ? AND turn <= ?`,
+        params: [id, tenant, from.id, from.through],
+      },
+    ];
+  }
+
   async find(tenant: string, id: string): Promise<SessionRecord | null> {
     const [row] = await this.database.query<SessionRow>('SELECT * FROM session WHERE tenant = ? AND id = ?', [
       tenant,

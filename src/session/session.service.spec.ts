@@ -109,23 +109,60 @@ describe('a turn', () => {
     await expect(sessions.get(ALICE, 'beside')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  it('is refused when its run has one already, in whatever session', async () => {
+  it('is refused when its run has one already in the session', async () => {
     await fill(1);
-    await begin('t');
-    for (const [lastTurn, id] of [
-      [1, 's'],
-      [0, 't'],
-    ] as const) {
-      const error = await append(lastTurn, turn(1), id).catch((thrown: unknown) => thrown);
-      expect(refusalOf(error)).toBe('unique');
-    }
-    expect(await sessions.get(ALICE, 't')).toMatchObject({ lastTurn: 0 });
+    const error = await append(1, turn(1)).catch((thrown: unknown) => thrown);
+    expect(refusalOf(error)).toBe('unique');
+    expect(await sessions.get(ALICE, 's')).toMatchObject({ lastTurn: 1 });
   });
 
   it('needs its session to be there', async () => {
     const error = await append(0, turn(1), 'nowhere').catch((thrown: unknown) => thrown);
     expect(refusalOf(error)).toBe('rows');
     expect(await opened.database.query('SELECT * FROM session_turn')).toEqual([]);
+  });
+});
+
+describe('a branch of a session', () => {
+  const branch = async (to: string, from: string | null, through: number, who = ALICE) =>
+    opened.database.commit(await sessions.branchStatements(who, to, from, through));
+
+  it.each([0, 1, 3, 5])('has its first %i turns, as they are', async (through) => {
+    await fill(5);
+    await branch('b', 's', through);
+    const turns = await sessions.turns(ALICE, 's', 0, 10);
+    expect(await sessions.turns(ALICE, 'b', 0, 10)).toEqual(turns.slice(0, through));
+    expect(await sessions.get(ALICE, 'b')).toMatchObject({ lastTurn: through, messageCount: 4 * through });
+  });
+
+  it('counts the messages of a long one', async () => {
+    await fill(230);
+    await branch('b', 's', 7);
+    expect(await sessions.get(ALICE, 'b')).toMatchObject({ lastTurn: 7, messageCount: 28 });
+  });
+
+  it('goes its own way', async () => {
+    await fill(2);
+    await branch('b', 's', 1);
+    await append(1, turn(7), 'b');
+    expect(questions((await sessions.window(ALICE, 'b', 9)).messages)).toEqual(['question 1', 'question 7']);
+    expect(questions((await sessions.window(ALICE, 's', 9)).messages)).toEqual(['question 1', 'question 2']);
+  });
+
+  it('can be a branch of a branch', async () => {
+    await fill(2);
+    await branch('b', 's', 2);
+    await branch('c', 'b', 1);
+    expect(await sessions.turns(ALICE, 'c', 0, 10)).toEqual((await sessions.turns(ALICE, 's', 0, 10)).slice(0, 1));
+  });
+
+  it('never takes the place of a session, and never takes turns of another tenant', async () => {
+    await fill(1);
+    await begin('b');
+    await expect(branch('b', 's', 1)).rejects.toMatchObject({ code: 'SESSION_EXISTS' });
+    await expect(branch('c', 's', 1, EVE)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await branch('b', null, 0, EVE);
+    expect(await sessions.get(EVE, 'b')).toMatchObject({ owner: 'eve', lastTurn: 0, messageCount: 0 });
   });
 });
 

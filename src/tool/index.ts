@@ -8,9 +8,25 @@ export { Parameter } from './parameter.builder.js';
 export type { ToolRegistration } from './tool-registration.types.js';
 export type { ToolOptions } from './tool-options.types.js';
 export { Tool } from './tool.decorator.js';
+export { cutText } from './call/cut-text.mapper.js';
+export { failedResult, succeededResult } from './call/tool-result.factory.js';
+export { createValueCheck } from './input/schema-input.factory.js';
+export { ToolPolicy } from './policy/tool-policy.js';
+export type { PolicyDecision } from './policy/tool-policy.js';
+export { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
+export { suspend } from './suspension.factory.js';
+export type { Suspension } from './suspension.factory.js';
 export type {
+  ApprovalPredicate,
+  CheckedCall,
+  Invoked,
   PlannedCall,
+  Reconciled,
+  Reconciliation,
   RequestedCall,
+  SuspendOptions,
+  SuspensionAnswer,
+  ToolApproval,
   ToolContext,
   ToolDefinition,
   ToolEffect,

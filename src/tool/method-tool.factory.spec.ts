@@ -105,6 +105,13 @@ class FormTools {
   bare(): unknown {
     return 42;
   }
+
+  @Tool({ description, approval: 'always', reconcile: 'findOut' })
+  careful(): void {}
+
+  findOut(key: string, { runId }: ToolContext): unknown {
+    return `${this.prefix} ${key} in ${runId}`;
+  }
 }
 
 class Undecorated {
@@ -139,6 +146,9 @@ class FaultyTools {
 
   @Tool({ name: 'finish', description })
   end(): void {}
+
+  @Tool({ description, approval: 'sometimes' as never, reconcile: 'findOut' })
+  careless(): void {}
 
   @Tool({ description, input: z.object({ at: z.date() }) })
   date(): void {}
@@ -243,7 +253,14 @@ describe('createMethodTool', () => {
     expect((await toolOf(tools, 'bare')).metadata).toEqual({ effect: 'once', source: 'FormTools.bare' });
   });
 
+  it('takes over when a person must agree, and the method that finds out', async () => {
+    const tool = await toolOf(new FormTools(), 'careful');
+    expect(tool.metadata).toEqual({ effect: 'once', source: 'FormTools.careful', approval: 'always' });
+    expect(tool.reconcile?.('k', CONTEXT)).toBe('got k in r');
+  });
+
   it.each([
+    ['careless', /its approval is "sometimes".*its reconcile is "findOut": FaultyTools has no method of that name/],
     ['shape', /interface.*give @Tool an `input` schema/],
     ['undecorated', /Undecorated has no class-validator decorators/],
     ['nested', /Nested holds another class/],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { Parameter } from './parameter.builder.js';
+import { suspend } from './suspension.factory.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import { ToolRegistry } from './tool.registry.js';
 import type { ToolContext } from './tool.types.js';
@@ -85,6 +86,20 @@ describe('a tool registered at run time', () => {
     });
   });
 
+  it('asks nobody, and cannot wait for an answer', async () => {
+    const registry = registryOf({ approval: 'always' });
+    expect(await registry.call('double', { n: 2 })).toBe(4);
+    const asking = registryOf({ handler: () => suspend({ question: 'Now?' }) });
+    await expect(asking.call('double', { n: 2 })).rejects.toThrow(coded('TOOL_FAILED', 'asks a person'));
+  });
+
+  it('keeps what says when a person must agree, and what finds out', () => {
+    const approval = () => true;
+    const registry = registryOf({ approval, reconcile: () => 'out' });
+    expect(registry.get('double').metadata.approval).toBe(approval);
+    expect(registry.get('double').reconcile?.('k', {} as ToolContext)).toBe('out');
+  });
+
   it('is refused when the name is taken, naming both places', () => {
     const registry = registryOf({ source: 'billing.js' });
     expect(() => registry.register({ ...double, source: 'shop.js' })).toThrow(
@@ -101,6 +116,8 @@ describe('a tool registered at run time', () => {
     [{ parameters: { type: 'string' } }, 'does not describe an object'],
     [{ parameters: [Parameter.string('a'), Parameter.string('a')] }, 'named "a"'],
     [{ timeoutMs: 0 }, 'timeoutMs is 0'],
+    [{ approval: true }, 'approval is true: use "never", "always" or a function'],
+    [{ reconcile: 'findOut' }, 'reconcile is not a function'],
   ])('is refused for %j', (wrong, reason) => {
     expect(() => registryOf(wrong as Partial<ToolRegistration>)).toThrow(coded('TOOL_INVALID', reason));
   });

@@ -5,7 +5,7 @@ import { createStandardInput } from './input/standard-input.factory.js';
 import { type Parameter, parametersSchema } from './parameter.builder.js';
 import { isStandardSchema } from './standard-schema.types.js';
 import type { ToolRegistration } from './tool-registration.types.js';
-import { createToolNow, type ToolHandler } from './tool.factory.js';
+import { createToolNow, type ToolDeclaration, type ToolHandler } from './tool.factory.js';
 import type { Tool } from './tool.types.js';
 
 const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
@@ -15,6 +15,8 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'handler',
   'effect',
   'timeoutMs',
+  'approval',
+  'reconcile',
   'source',
 ]);
 
@@ -25,6 +27,7 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
     description,
     effect = 'once',
     timeoutMs,
+    approval,
     source = `registry.register(${JSON.stringify(name)})`,
   } = registration;
   const unknown = Object.keys(registration).filter((key) => !KEYS.has(key));
@@ -35,10 +38,26 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
     throw new AppError('TOOL_INVALID', `${source}: it has no handler: give a function of (args, context).`);
   }
   return createToolNow(
-    { name, description, effect, source, ...(timeoutMs !== undefined && { timeoutMs }) },
+    {
+      name,
+      description,
+      effect,
+      source,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(approval !== undefined && { approval }),
+      ...reconciliationOf(registration),
+    },
     () => inputOf(registration.parameters),
     (args, context) => (registration.handler as ToolHandler)(args, context),
   );
+}
+
+/** Called on the registration, like its handler. */
+function reconciliationOf(registration: ToolRegistration): Pick<ToolDeclaration, 'reconcile' | 'problems'> {
+  if (registration.reconcile === undefined) return {};
+  if (typeof registration.reconcile !== 'function')
+    return { problems: ['its reconcile is not a function of (key, context)'] };
+  return { reconcile: (key, context) => registration.reconcile!(key, context) };
 }
 
 function inputOf(parameters: ToolRegistration['parameters'] = []): InputSource {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../common/index.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
-import type { ToolEffect } from './tool.types.js';
+import type { ToolApproval, ToolEffect } from './tool.types.js';
 
 /** What stands in `@Tool({…})`. */
 export interface ToolOptions {
@@ -16,4 +16,8 @@ export interface ToolOptions {
   readonly paramsDescription?: string;
   /** The longest one call may take, in ms. */
   readonly timeoutMs?: number;
+  /** When a person must agree to a call: `never` (the default), `always`, or what a predicate says of its checked input. */
+  readonly approval?: ToolApproval;
+  /** The name of a method of the same provider that finds out what became of a call, by its key; see `Reconciliation`. */
+  readonly reconcile?: string;
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../common/index.js';
 import type { Parameter } from './parameter.builder.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
-import type { ToolContext, ToolEffect } from './tool.types.js';
+import type { ToolApproval, ToolContext, ToolEffect } from './tool.types.js';
 
 /** A tool as it is registered at run time. */
 export interface ToolRegistration {
@@ -18,6 +18,10 @@ export interface ToolRegistration {
   readonly effect?: ToolEffect;
   /** The longest one call may take, in ms. */
   readonly timeoutMs?: number;
+  /** When a person must agree to a call: `never` (the default), `always`, or what a predicate says of its checked input. */
+  readonly approval?: ToolApproval;
+  /** Finds out what became of a call that was begun before a crash, by its key; gives a `Reconciliation`. */
+  reconcile?(key: string, context: ToolContext): unknown;
   /** Where it comes from, for people; errors name it. */
   readonly source?: string;
 }

@@ -2,10 +2,13 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { AppError, type JsonSchema } from '../common/index.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
+import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
+import { ToolPolicy, type PolicyDecision } from './policy/tool-policy.js';
+import { suspend } from './suspension.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
 import { ToolExecutor } from './tool.executor.js';
-import { createTool, type ToolDeclaration, type ToolHandler } from './tool.factory.js';
-import type { PlannedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
+import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
+import type { CheckedCall, PlannedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
 
 Logger.overrideLogger(false);
 const executor = new ToolExecutor();
@@ -28,12 +31,15 @@ const contextOf = (signal: AbortSignal = new AbortController().signal): ToolCont
 });
 
 const plan = async (tool: Tool, args: string): Promise<PlannedCall> =>
-  executor.plan({ name: 'probe', arguments: args }, new Map([[tool.definition.name, tool]]));
+  executor.plan({ name: 'probe', arguments: args }, new Map([[tool.definition.name, tool]]), contextOf());
 
 async function invoke(tool: Tool, signal?: AbortSignal, maxResultBytes?: number): Promise<ToolResult> {
   const planned = await plan(tool, '{"n":1}');
-  if (planned.kind !== 'run') throw new Error(planned.result.success ? '' : planned.result.error);
-  return executor.invoke(planned, contextOf(signal), maxResultBytes === undefined ? {} : { maxResultBytes });
+  if (planned.kind !== 'run') throw new Error(`It is ${planned.kind}.`);
+  const options = maxResultBytes === undefined ? {} : { maxResultBytes };
+  const invoked = await executor.invoke(planned, contextOf(signal), options);
+  if (invoked.kind !== 'result') throw new Error('It asks a person.');
+  return invoked.result;
 }
 
 afterEach(() => void jest.useRealTimers());
@@ -49,7 +55,7 @@ describe('plan', () => {
       ['a', await make(() => 1)],
       ['b', await make(() => 1)],
     ]);
-    expect(await executor.plan({ name: 'x', arguments: '{}' }, tools)).toEqual({
+    expect(await executor.plan({ name: 'x', arguments: '{}' }, tools, contextOf())).toEqual({
       kind: 'rejected',
       result: {
         tool: 'x',
@@ -83,12 +89,107 @@ describe('plan', () => {
   });
 });
 
+describe('plan, of a call that may need leave', () => {
+  const planWith = async (tool: Tool, policy: ToolPolicy) => {
+    const policies = new ToolPolicyRegistry();
+    policies.register(policy);
+    const call = { name: 'probe', arguments: '{"n":1}' };
+    return new ToolExecutor(policies).plan(call, new Map([['probe', tool]]), contextOf());
+  };
+  class Strict extends ToolPolicy {
+    readonly name = 'strict';
+    constructor(private readonly says: PolicyDecision) {
+      super();
+    }
+    decide({ input }: CheckedCall): PolicyDecision {
+      return (input as { n: number }).n === 1 ? this.says : 'allow';
+    }
+  }
+
+  it('says that a person must agree, and why', async () => {
+    const tool = await make(() => 1, { approval: 'always' });
+    const reason = expect.stringMatching(/needs approval/);
+    expect(await plan(tool, '{"n":1}')).toEqual({ kind: 'approval', tool, input: { n: 1 }, reason });
+    expect(await planWith(await make(() => 1), new Strict({ approve: 'mind' }))).toMatchObject({ reason: 'mind' });
+  });
+
+  it('asks nobody about a call that cannot be made', async () => {
+    expect(await plan(await make(() => 1, { approval: 'always' }), '{}')).toMatchObject({ kind: 'rejected' });
+  });
+
+  it('gives a call that a policy denies its result', async () => {
+    const planned = await planWith(await make(() => 1, { approval: 'always' }), new Strict({ deny: 'not now' }));
+    expect(planned).toMatchObject({ kind: 'rejected', result: { code: 'TOOL_DENIED', error: 'Denied: not now' } });
+  });
+});
+
+describe('reconcile', () => {
+  const reconciled = async (told: unknown, timeoutMs?: number) => {
+    const tool = await make(() => 1, {
+      effect: 'once',
+      reconcile: () => (typeof told === 'function' ? (told as () => unknown)() : told),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+    return executor.reconcile(tool, contextOf(), { maxResultBytes: 4 });
+  };
+
+  it.each<[unknown, unknown]>([
+    [
+      { outcome: 'succeeded', result: 7 },
+      { kind: 'result', result: { success: true, result: 7 } },
+    ],
+    [{ outcome: 'succeeded' }, { kind: 'result', result: { success: true, result: null } }],
+    [{ outcome: 'succeeded', result: 'abcdef' }, { result: { result: 'abcd… [cut: 4 of 6 bytes shown]' } }],
+    [
+      { outcome: 'succeeded', result: 1n },
+      { kind: 'result', result: { success: false, code: 'TOOL_FAILED' } },
+    ],
+    [
+      { outcome: 'failed', error: 'no' },
+      { kind: 'result', result: { success: false, error: 'no' } },
+    ],
+    [() => Promise.resolve({ outcome: 'not_happened' }), { kind: 'not_happened' }],
+    [{ outcome: 'unknown' }, { kind: 'unknown' }],
+    [{ outcome: 'failed' }, { kind: 'unknown' }],
+    [{ outcome: 'perhaps' }, { kind: 'unknown' }],
+    ['succeeded', { kind: 'unknown' }],
+    [null, { kind: 'unknown' }],
+    [() => Promise.reject(new Error('away')), { kind: 'unknown' }],
+  ])('makes of %p %p', async (told, expected) => {
+    expect(await reconciled(told)).toMatchObject(expected as object);
+  });
+
+  it('takes no longer than the tool may, and gets the key', async () => {
+    jest.useFakeTimers();
+    const pending = reconciled(() => new Promise(() => {}), 50);
+    await jest.advanceTimersByTimeAsync(50);
+    expect(await pending).toEqual({ kind: 'unknown' });
+    const seen = jest.fn<ToolReconciler>(() => ({ outcome: 'unknown' }));
+    await executor.reconcile(await make(() => 1, { reconcile: seen }), contextOf());
+    expect(seen).toHaveBeenCalledWith('r:tool:1:1', expect.objectContaining({ runId: 'r' }));
+  });
+
+  it('of a tool that cannot find out is unknown', async () => {
+    expect(await executor.reconcile(await make(() => 1), contextOf())).toEqual({ kind: 'unknown' });
+  });
+});
+
 describe('invoke', () => {
   it('gives the result of a call, waited for or not', async () => {
     const expected = { tool: 'probe', success: true, result: { n: 1 }, execution_time_ms: expect.any(Number) };
     expect(await invoke(await make((input) => input))).toEqual(expected);
     expect(await invoke(await make((input) => Promise.resolve(input)))).toEqual(expected);
     expect(await invoke(await make(() => undefined))).toMatchObject({ result: null });
+  });
+
+  it('tells a question apart from a result that looks like one', async () => {
+    const asked = { question: 'Now?' };
+    const tool = await make((_input, { answer }) => answer?.value ?? suspend(asked));
+    const planned = await plan(tool, '{"n":1}');
+    const call = planned as Extract<PlannedCall, { kind: 'run' }>;
+    expect(await executor.invoke(call, contextOf())).toEqual({ kind: 'suspended', asked });
+    const answered = { ...contextOf(), answer: { value: { asked }, by: 'ann' } };
+    expect(await executor.invoke(call, answered)).toMatchObject({ kind: 'result', result: { result: { asked } } });
   });
 
   it('hands over the context of the run', async () => {

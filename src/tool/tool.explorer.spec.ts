@@ -94,11 +94,14 @@ describe('tools of a Nest application', () => {
   async function call(name: string, args: unknown): Promise<ToolResult> {
     const executor = app.get(ToolExecutor);
     const tools = new Map([[name, app.get(ToolRegistry).get(name)]]);
-    const planned = await executor.plan({ name, arguments: JSON.stringify(args) }, tools);
-    if (planned.kind === 'rejected') return planned.result;
     const signal = new AbortController().signal;
     const principal = { id: 'p', tenant: 't', roles: [] };
-    return executor.invoke(planned, { principal, sessionId: null, runId: 'r', callId: 'c', key: 'k', signal });
+    const context = { principal, sessionId: null, runId: 'r', callId: 'c', key: 'k', signal };
+    const planned = await executor.plan({ name, arguments: JSON.stringify(args) }, tools, context);
+    if (planned.kind === 'rejected') return planned.result;
+    const invoked = await executor.invoke(planned, context);
+    if (invoked.kind !== 'result') throw new Error(`${name} asks a person.`);
+    return invoked.result;
   }
 
   it('finds all, each once', () => {

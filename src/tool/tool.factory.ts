@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../common/index.js';
 import type { InputSource } from './input/input.types.js';
 import { refusedName } from './tool-name.policy.js';
-import type { Tool, ToolContext, ToolEffect } from './tool.types.js';
+import type { Tool, ToolApproval, ToolContext, ToolEffect } from './tool.types.js';
 
 /** A tool as its author declares it, from whatever source. */
 export interface ToolDeclaration {
@@ -12,7 +12,13 @@ export interface ToolDeclaration {
   readonly source: string;
   /** In ms. */
   readonly timeoutMs?: number;
+  readonly approval?: ToolApproval;
+  readonly reconcile?: ToolReconciler;
+  /** What whoever declares it has found wrong. */
+  readonly problems?: readonly string[];
 }
+
+export type ToolReconciler = (key: string, context: ToolContext) => unknown;
 
 /** Takes what the input's `validate` gave. */
 export type ToolHandler = (input: unknown, context: ToolContext) => unknown;
@@ -55,18 +61,19 @@ function assemble(
   inputProblems: readonly string[],
   handler: ToolHandler,
 ): Tool {
-  const { name, description, effect, source, timeoutMs } = declaration;
-  const problems = [...problemsOf(declaration), ...inputProblems];
+  const { name, description, effect, source, timeoutMs, approval, reconcile } = declaration;
+  const problems = [...problemsOf(declaration), ...(declaration.problems ?? []), ...inputProblems];
   if (!inputSource || problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
   return {
     definition: { name, description, inputSchema: inputSource.schema },
-    metadata: { effect, source, ...(timeoutMs !== undefined && { timeoutMs }) },
+    metadata: { effect, source, ...(timeoutMs !== undefined && { timeoutMs }), ...(approval && { approval }) },
     validate: (args) => inputSource.validate(args),
     invoke: handler,
+    ...(reconcile && { reconcile }),
   };
 }
 
-function problemsOf({ name, description, effect, timeoutMs }: ToolDeclaration): string[] {
+function problemsOf({ name, description, effect, timeoutMs, approval }: ToolDeclaration): string[] {
   const problems: string[] = [];
   const refusal = refusedName(name);
   if (refusal) problems.push(refusal);
@@ -78,5 +85,14 @@ function problemsOf({ name, description, effect, timeoutMs }: ToolDeclaration): 
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     problems.push(`its timeoutMs is ${timeoutMs}: use whole milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
   }
+  if (!isApproval(approval)) {
+    problems.push(
+      `its approval is ${JSON.stringify(approval)}: use "never", "always" or a function of (input, context)`,
+    );
+  }
   return problems;
+}
+
+function isApproval(approval: unknown): boolean {
+  return approval === undefined || approval === 'never' || approval === 'always' || typeof approval === 'function';
 }

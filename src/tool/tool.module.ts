@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { ToolMetadataAccessor } from './tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './tool.explorer.js';
@@ -7,7 +8,7 @@ import { ToolRegistry } from './tool.registry.js';
 
 @Module({
   imports: [DiscoveryModule],
-  providers: [ToolMetadataAccessor, ToolExplorer, ToolRegistry, ToolExecutor],
-  exports: [ToolRegistry, ToolExecutor],
+  providers: [ToolMetadataAccessor, ToolExplorer, ToolRegistry, ToolPolicyRegistry, ToolExecutor],
+  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor],
 })
 export class ToolModule {}

@@ -48,8 +48,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Checks the arguments (a JSON object) and calls the tool outside of a run; what it returned comes as it is. What
-   * `context` leaves out is filled in. Throws `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its
+   * Checks the arguments (a JSON object) and calls the tool outside of a run; what it returned comes as it is. The caller
+   * answers for the call: neither approval nor policies play a part. What `context` leaves out is filled in. Throws `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its
    * cause, `TOOL_TIMEOUT` or, when the signal of `context` is aborted, `TOOL_CANCELLED`.
    */
   async call(

@@ -6,6 +6,12 @@ import type { ErrorCode, JsonSchema, JsonValue, Principal } from '../common/inde
  */
 export type ToolEffect = 'read' | 'idempotent' | 'once';
 
+/** Whether a person must agree to a call before it is made: of the checked input, by the tool itself. */
+export type ApprovalPredicate = (input: never, context: ToolContext) => boolean | Promise<boolean>;
+
+/** When a call waits for a person: `never` (the default), `always`, or when the predicate says so or throws. */
+export type ToolApproval = 'never' | 'always' | ApprovalPredicate;
+
 /** What the model sees. */
 export interface ToolDefinition {
   readonly name: string;
@@ -20,6 +26,24 @@ export interface ToolMetadata {
   readonly source: string;
   /** The longest one call may take, in ms; without it the run's own limit. */
   readonly timeoutMs?: number;
+  readonly approval?: ToolApproval;
+}
+
+/** A question to a person. */
+export interface SuspendOptions {
+  readonly question: string;
+  /** JSON Schema (2020-12) of the answer; any JSON value when left out. */
+  readonly schema?: JsonSchema;
+  /** How long the question stays open, in ms; by default as long as the agent's definition says. */
+  readonly expiresInMs?: number;
+}
+
+/** What a person said to the question that a call returned by `suspend`. */
+export interface SuspensionAnswer {
+  /** Valid against the question's schema. */
+  readonly value: JsonValue;
+  /** The id of the principal who said it. */
+  readonly by: string;
 }
 
 /** What one call may know about where it runs. */
@@ -33,7 +57,16 @@ export interface ToolContext {
   readonly key: string;
   /** Aborted when the run is cancelled, times out or the call's own time is over. */
   readonly signal: AbortSignal;
+  /** Set when the call was suspended and is made again: the answer to its last question. */
+  readonly answer?: SuspensionAnswer;
 }
+
+/** What a tool finds out about a call of which nobody recorded how it ended. */
+export type Reconciliation =
+  | { readonly outcome: 'succeeded'; readonly result?: unknown }
+  | { readonly outcome: 'failed'; readonly error: string }
+  | { readonly outcome: 'not_happened' }
+  | { readonly outcome: 'unknown' };
 
 export type ToolInput =
   | { readonly valid: true; readonly value: unknown }
@@ -46,7 +79,13 @@ export interface Tool {
   readonly metadata: ToolMetadata;
   /** Checks parsed JSON arguments; the value of a valid input is what `invoke` takes. */
   validate(args: unknown): ToolInput | Promise<ToolInput>;
+  /** Gives the result, or the question that `suspend` makes. */
   invoke(input: unknown, context: ToolContext): unknown;
+  /**
+   * Finds out whether a call that was begun before a crash happened: gives (or resolves to) a `Reconciliation`.
+   * @param key the `ToolContext.key` that the call had
+   */
+  reconcile?(key: string, context: ToolContext): unknown;
 }
 
 /** What came of a call. Wire form, as it stands in events and in the API. */
@@ -66,7 +105,26 @@ export interface RequestedCall {
   readonly arguments: string;
 }
 
-/** What is to happen to a call: it runs with a checked input, or it already has its (error) result. */
+/** A call with its tool and its checked input. */
+export interface CheckedCall {
+  readonly tool: Tool;
+  readonly input: unknown;
+}
+
+/** What is to happen to a call: it runs, a person must agree to it first, or it already has its (error) result. */
 export type PlannedCall =
-  | { readonly kind: 'run'; readonly tool: Tool; readonly input: unknown }
+  | (CheckedCall & { readonly kind: 'run' })
+  /** `reason` is for the person. */
+  | (CheckedCall & { readonly kind: 'approval'; readonly reason: string })
   | { readonly kind: 'rejected'; readonly result: ToolResult };
+
+/** What came of an invocation: a result, or the question that a person must answer before the call is made again. */
+export type Invoked =
+  | { readonly kind: 'result'; readonly result: ToolResult }
+  | { readonly kind: 'suspended'; readonly asked: SuspendOptions };
+
+/** What became of a call that was begun before a crash, as far as its tool can tell. */
+export type Reconciled =
+  | { readonly kind: 'result'; readonly result: ToolResult }
+  | { readonly kind: 'not_happened' }
+  | { readonly kind: 'unknown' };

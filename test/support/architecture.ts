@@ -49,7 +49,17 @@ function faultyFiles(): Record<string, string> {
     'src/common/hidden.ts': 'export {};',
     'src/agent/faults.ts': [
       imports(['./index.js', '../common/hidden.js', './faults.spec.js', './nowhere.js', 'jest', './round.js']),
-      imports(['openai', 'better-sqlite3', 'typeorm', 'undici', '@nestjs/swagger', '@nestjs/terminus']),
+      imports([
+        'openai',
+        'better-sqlite3',
+        'pg',
+        'bullmq',
+        'ioredis',
+        'typeorm',
+        'undici',
+        '@nestjs/swagger',
+        '@nestjs/terminus',
+      ]),
     ].join('\n'),
     'src/agent/round.ts': imports(['./faults.js']),
     'src/agent/faults.spec.ts': 'export {};',

@@ -25,6 +25,9 @@ class StepTools {
   once_step(input) {
     return perform('once_step', input);
   }
+  approved_step(input) {
+    return perform('approved_step', input);
+  }
 }
 
 const input = {
@@ -34,10 +37,11 @@ const input = {
   additionalProperties: false,
 };
 // Plain JavaScript: the decorator is called as a function, so that no build step is needed.
-for (const effect of ['read', 'idempotent', 'once']) {
-  const name = `${effect}_step`;
+for (const kind of ['read', 'idempotent', 'once', 'approved']) {
+  const name = `${kind}_step`;
   const descriptor = Object.getOwnPropertyDescriptor(StepTools.prototype, name);
-  Tool({ name, description: `Does a step (${effect}).`, effect, input })(StepTools.prototype, name, descriptor);
+  const handling = kind === 'approved' ? { approval: 'always' } : { effect: kind };
+  Tool({ name, description: `Does a step (${kind}).`, ...handling, input })(StepTools.prototype, name, descriptor);
 }
 
 const app = await createApp({ tools: [StepTools] });

@@ -3,6 +3,7 @@ import { Database, type SqlValue, type Statement } from '../../src/persistence/i
 
 /** A database somewhere else: every query takes turns of the event loop to go there and to come back. */
 export class DistantDatabase extends Database {
+  readonly dialect = 'sqlite';
   delays: readonly number[] = [];
   private asked = 0;
 
@@ -17,9 +18,6 @@ export class DistantDatabase extends Database {
     const rows = await this.near.query<Row>(sql, params);
     await turns(this.delay());
     return rows;
-  }
-  insertIgnore(table: string, row: Readonly<Record<string, SqlValue>>): Statement {
-    return this.near.insertIgnore(table, row);
   }
   ping(): Promise<void> {
     return this.near.ping();

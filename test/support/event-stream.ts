@@ -3,8 +3,10 @@ import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMes
 import type { RunEvent } from '../../src/run/index.js';
 
 export interface SseEvent {
-  /** The event's place; `null` for a live one. */
+  /** The event's number in the journal; `null` for a live one. */
   readonly id: number | null;
+  /** The place to come back to after it, as it came; `null` when it has none. */
+  readonly place: string | null;
   readonly event: string;
   readonly data: RunEvent & Record<string, unknown>;
 }
@@ -20,6 +22,7 @@ export class EventStream {
   readonly events: SseEvent[] = [];
   hasEnded = false;
   private text = '';
+  private lastCharacter = '';
   private readonly waiters = new Set<() => void>();
 
   private constructor(
@@ -68,6 +71,12 @@ export class EventStream {
     return this.events;
   }
 
+  /** The first events, so many or all to the stream's end. */
+  async first(count: number): Promise<SseEvent[]> {
+    await this.waitUntil(() => this.events.length >= count || this.hasEnded);
+    return this.events.slice(0, count);
+  }
+
   types(): string[] {
     return this.events.map(({ event }) => event);
   }
@@ -91,7 +100,12 @@ export class EventStream {
   }
 
   private take(piece: string): void {
-    const blocks = (this.text + piece).split('\n\n');
+    const isWhole = (this.lastCharacter + piece).includes('\n\n');
+    this.lastCharacter = piece.slice(-1);
+    this.text += piece;
+    // An event may be of megabytes: it is looked through once.
+    if (!isWhole) return;
+    const blocks = this.text.split('\n\n');
     this.text = blocks.pop() ?? '';
     for (const block of blocks) {
       const event = parseBlock(block);
@@ -126,9 +140,10 @@ function parseBlock(block: string): SseEvent | null {
   }
   const event = fields.get('event');
   if (event === undefined) return null;
-  const id = fields.get('id');
+  const place = fields.get('id') ?? null;
   return {
-    id: id === undefined ? null : Number(id),
+    id: place === null || place.includes('.') ? null : Number(place),
+    place,
     event,
     data: JSON.parse(fields.get('data') ?? '') as SseEvent['data'],
   };

@@ -10,6 +10,7 @@ const PORTS = [
   'clock',
   'database',
   'model-factory',
+  'notification-channel',
   'processor',
   'protocol',
   'run-bus',
@@ -17,9 +18,11 @@ const PORTS = [
   'run-dispatcher',
   'principal-directory',
   'run-journal',
+  'run-lease',
   'run-outbox',
   'run-queue',
   'session-store',
+  'tool-policy',
 ];
 
 const ROLE_NAME = new RegExp(`^[a-z0-9]+(-[a-z0-9]+)*\\.(${ROLES.replaceAll(' ', '|')})(\\.spec)?\\.ts$`);

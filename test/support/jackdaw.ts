@@ -75,7 +75,7 @@ export class Jackdaw {
   }
 
   /** A run's events after a place. */
-  follow(runId: string, after?: number, headers: Headings = {}): Promise<EventStream> {
+  follow(runId: string, after?: number | string, headers: Headings = {}): Promise<EventStream> {
     const place: Headings = after === undefined ? {} : { 'last-event-id': String(after) };
     return EventStream.open(`${this.url}/api/runs/${runId}/events`, { headers: { ...place, ...headers } });
   }

@@ -93,6 +93,11 @@ export class ServerProcess {
     return this.ended;
   }
 
+  /** Sends a signal that does not end it. */
+  send(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.child.kill(signal);
+  }
+
   private change(happen: () => void): void {
     happen();
     for (const check of this.waiters) check();

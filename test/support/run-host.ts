@@ -2,15 +2,19 @@ import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { Principal } from '../../src/common/index.js';
 import { loadConfig, type EnvRecord } from '../../src/config/index.js';
-import { openDataSource } from '../../src/persistence/data-source.factory.js';
 import type { Database, Statement } from '../../src/persistence/index.js';
-import { SqliteDatabase } from '../../src/persistence/sqlite-database.js';
-import type { SqliteHandle } from '../../src/persistence/sqlite-handle.types.js';
+import { openPersistence } from '../../src/persistence/persistence.factory.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
 import { LocalRunBus } from '../../src/run/local/local-run-bus.js';
 import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js';
 import { isTerminal } from '../../src/run/run-event.types.js';
 import type { RunItem } from '../../src/run/run-item.factory.js';
+import { IdempotencyStore } from '../../src/run/intake/idempotency.store.js';
+import { RunCapacityRegistry } from '../../src/run/intake/run-capacity.registry.js';
+import { RunIntakeService } from '../../src/run/intake/run-intake.service.js';
+import { RunLoadStore } from '../../src/run/intake/run-load.store.js';
+import { RunStartService } from '../../src/run/run-start.service.js';
+import { RunAdmissionService } from '../../src/run/run-admission.service.js';
 import { RunExecutor } from '../../src/run/run.executor.js';
 import { RunFollowService } from '../../src/run/run-follow.service.js';
 import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
@@ -26,26 +30,17 @@ export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
 export type RunScript = (context: RunContext, run: RunRecord) => Promise<RunOutcome | void>;
 
 export interface OpenDatabase {
-  readonly database: SqliteDatabase;
+  readonly database: Database;
   readonly dataSource: DataSource;
   close(): Promise<void>;
 }
 
-/** The whole schema in memory, or in the `DATA_DIR` of the variables. */
-export async function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
-  const source = await openDataSource(loadConfig({ env }).config, {
+/** The whole schema: in memory, in the `DATA_DIR` of the variables, or on the server of their `DATABASE_URL`. */
+export function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
+  return openPersistence(loadConfig({ env }).config, {
     entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
     migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
   });
-  const { dataSource } = source;
-  const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
-  const database = new SqliteDatabase(databaseConnection);
-  const close = async () => {
-    database.flush();
-    await dataSource.destroy();
-    source.unlock();
-  };
-  return { database, dataSource, close };
 }
 
 class KeepingDirectory extends PrincipalDirectory {
@@ -59,6 +54,7 @@ export class RunHost {
   readonly bus = new LocalRunBus();
   readonly journal: RunJournal;
   readonly executor: RunExecutor;
+  readonly admission: RunAdmissionService;
   readonly dispatcher: LocalRunDispatcher;
   readonly runs: RunService;
   readonly follower: RunFollowService;
@@ -73,13 +69,19 @@ export class RunHost {
   ) {
     Logger.overrideLogger(false);
     const handlers = new RunHandlerRegistry();
-    handlers.register({ kind: 'test', execute: (run, context) => this.execute(run, context) });
+    handlers.register({ kind: 'test', loopVersions: [1], execute: (run, context) => this.execute(run, context) });
     this.journal = new RunJournal(database);
     this.follower = new RunFollowService(this.journal, this.bus);
     this.executor = new RunExecutor(this.journal, this.bus, handlers, new KeepingDirectory());
     const { config } = loadConfig({ env: { SHUTDOWN_TIMEOUT_MS: String(shutdownTimeoutMs) } });
-    this.dispatcher = new LocalRunDispatcher(this.journal, this.executor, this.bus, config);
-    this.runs = new RunService(this.journal, this.bus, this.dispatcher);
+    this.admission = new RunAdmissionService();
+    const load = new RunLoadStore(database);
+    const capacity = new RunCapacityRegistry(load, config);
+    this.dispatcher = new LocalRunDispatcher(this.journal, this.executor, this.bus, this.admission, capacity, config);
+    const intake = new RunIntakeService(load, config);
+    const keys = new IdempotencyStore(database);
+    const starter = new RunStartService(this.journal, this.bus, this.dispatcher, capacity, intake, keys);
+    this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower);
   }
 
   /** Everything that a run tells from here on. */

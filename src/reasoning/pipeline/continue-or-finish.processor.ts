@@ -1,19 +1,41 @@
+import { AppError, type ErrorCode } from '../../common/index.js';
 import type { FinishReason } from '../../llm/index.js';
-import type { RunFinishReason } from '../../run/index.js';
+import type { RunFinishReason, WaitingRequest } from '../../run/index.js';
 import type { Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
+
+/** What a call without a decision in its favour ends with. */
+const ENDING: ReadonlySet<ErrorCode> = new Set(['TOOL_DENIED', 'TOOL_EXPIRED', 'TOOL_OUTCOME_UNKNOWN']);
 
 /** Decides whether the model is asked again. */
 export class ContinueOrFinishProcessor extends Processor {
   readonly name = 'continue-or-finish';
 
   async process(loop: Loop): Promise<void> {
-    if (loop.unknown.length > 0) loop.end = { kind: 'waiting', calls: loop.unknown };
+    const failure = endingOf(loop);
+    if (failure) throw failure;
+    if (loop.waiting.size > 0) loop.end = { kind: 'waiting', requests: inOrder(loop.waiting) };
     else if (loop.decoded!.calls.length === 0)
       loop.end = { kind: 'answered', finishReason: toRunReason(loop.reply!.finishReason) };
     else if (loop.iteration >= loop.request.limits.maxIterations)
       loop.end = { kind: 'answered', finishReason: 'iteration_limit' };
   }
+}
+
+/** Where the rules want it, a call that was denied, or that nobody decided in time, ends the run. */
+function endingOf({ request: { waiting }, results }: Loop): AppError | undefined {
+  for (const result of results.values()) {
+    if (result.success) continue;
+    const { code, tool, error } = result;
+    const rule = code === 'TOOL_DENIED' ? waiting?.onDenied : waiting?.onExpired;
+    if (ENDING.has(code) && rule === 'end')
+      return new AppError(code, `The call of tool "${tool}" ended the run: ${error}`);
+  }
+  return undefined;
+}
+
+function inOrder(waiting: ReadonlyMap<number, WaitingRequest>): readonly WaitingRequest[] {
+  return [...waiting].toSorted(([a], [b]) => a - b).map(([, request]) => request);
 }
 
 function toRunReason(reason: FinishReason): RunFinishReason {

@@ -7,7 +7,7 @@ export class FormatResultsProcessor extends Processor {
   readonly name = 'format-results';
 
   async process(loop: Loop): Promise<void> {
-    if (loop.unknown.length > 0) return;
+    if (loop.waiting.size > 0) return;
     pairResults(loop, null);
   }
 }

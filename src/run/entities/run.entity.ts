@@ -3,8 +3,11 @@ import type { RunStatus } from '../run.types.js';
 
 /** One execution of an agent on one input. */
 @Entity('run', { withoutRowid: true })
-@Index('run_by_status', ['status', 'createdAt'])
+@Index('run_by_status', ['status', 'tenant', 'createdAt'])
 @Index('run_session_slot', ['sessionSlot'], { unique: true })
+@Index('run_by_tenant', ['tenant', 'createdAt', 'id'])
+@Index('run_by_session', ['tenant', 'sessionId', 'createdAt'])
+@Index('run_by_expiry', ['expiresAt'])
 export class RunEntity {
   @PrimaryColumn('varchar', { length: 64 })
   id!: string;
@@ -35,6 +38,10 @@ export class RunEntity {
   @Column('integer')
   epoch!: number;
 
+  /** The process that runs it, or ran it last. */
+  @Column('varchar', { length: 64, nullable: true })
+  owner!: string | null;
+
   @Column('integer')
   attempts!: number;
 
@@ -58,4 +65,28 @@ export class RunEntity {
 
   @Column('bigint', { name: 'finished_at', nullable: true })
   finishedAt!: number | null;
+
+  /** When a run that waits is answered by time itself, epoch ms. */
+  @Column('bigint', { name: 'expires_at', nullable: true })
+  expiresAt!: number | null;
+
+  /** After this time the run goes on no more, epoch ms. */
+  @Column('bigint', { name: 'deadline_at', nullable: true })
+  deadlineAt!: number | null;
+
+  /** Of queued runs the higher goes first. */
+  @Column('integer', { default: 0 })
+  priority!: number;
+
+  /** The run whose journal this one began with. */
+  @Column('varchar', { name: 'forked_from', length: 64, nullable: true })
+  forkedFrom!: string | null;
+
+  /** When steps and events were removed, epoch ms; `summary` stays. */
+  @Column('bigint', { name: 'pruned_at', nullable: true })
+  prunedAt!: number | null;
+
+  /** JSON of the run's end, kept when the rest is pruned. */
+  @Column('text', { nullable: true })
+  summary!: string | null;
 }

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { RunBus, type RunListener } from '../run-bus.js';
+import { RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import type { RunItem } from '../run-item.factory.js';
 
 /** The bus inside one process. A listener that throws is told off in the log and disturbs nobody. */
@@ -7,7 +7,7 @@ import type { RunItem } from '../run-item.factory.js';
 export class LocalRunBus extends RunBus {
   private readonly logger = new Logger(LocalRunBus.name);
   private readonly listeners = new Map<string, Set<RunListener>>();
-  private readonly wakeListeners: ((runId: string) => void)[] = [];
+  private readonly wakeListeners: WakeListener[] = [];
 
   hasListeners(runId: string): boolean {
     return this.listeners.has(runId);
@@ -34,10 +34,10 @@ export class LocalRunBus extends RunBus {
   }
 
   wake(runId: string): void {
-    for (const listener of this.wakeListeners) listener(runId);
+    for (const listener of this.wakeListeners) listener(runId, true);
   }
 
-  onWake(listener: (runId: string) => void): void {
+  onWake(listener: WakeListener): void {
     this.wakeListeners.push(listener);
   }
 }

@@ -90,7 +90,7 @@ describe('a start after a crash', () => {
   });
 
   it('leaves alone what waits for a person', async () => {
-    host.scripts.set('a', async () => ({ kind: 'waiting', calls: [] }));
+    host.scripts.set('a', async () => ({ kind: 'waiting', requests: [] }));
     await (
       await host.runs.start(aRun('a', 's'))
     ).done;

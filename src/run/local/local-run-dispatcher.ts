@@ -1,14 +1,16 @@
-import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { refusalOf } from '../../persistence/index.js';
 import { journalUnavailable } from '../given-up.policy.js';
+import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
+import { RunAdmissionService } from '../run-admission.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunExecutor } from '../run.executor.js';
 import { isOpen, RunJournal } from '../run-journal.js';
 import { sessionSlot } from '../run-statement.factory.js';
-import type { RunRecord, RunStatus } from '../run.types.js';
+import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
 
 /** Runs that go on at once when a start finds many. */
@@ -22,17 +24,16 @@ const LAST_RETRY_MS = 30_000;
  * waits for what runs, then hands the rest over to the next start.
  */
 @Injectable()
-export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy, BeforeApplicationShutdown {
+export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(LocalRunDispatcher.name);
-  private readonly queue = new LocalRunQueue((queued) => this.track(this.startQueued(queued)));
-  private isClosing = false;
-  /** Runs that were let in and are being journaled or claimed. */
-  private readonly admitted = new Set<Promise<unknown>>();
+  private readonly queue = new LocalRunQueue((queued) => this.admission.track(this.startQueued(queued)));
 
   constructor(
     private readonly journal: RunJournal,
     private readonly executor: RunExecutor,
     private readonly bus: RunBus,
+    private readonly admission: RunAdmissionService,
+    private readonly capacity: RunCapacityRegistry,
     private readonly config: AppConfig,
   ) {
     super();
@@ -53,13 +54,8 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
     for (let i = 0; i < RECOVERY_CONCURRENCY; i++) void worker();
   }
 
-  onModuleDestroy(): void {
-    this.isClosing = true;
-  }
-
   async beforeApplicationShutdown(): Promise<void> {
-    this.isClosing = true;
-    await Promise.allSettled(this.admitted);
+    await this.admission.close();
     await this.executor.drain(this.config.shutdownTimeoutMs);
     for (const queued of this.queue.clear()) {
       this.executor.closeStreams(queued.run.id, 'SHUTTING_DOWN');
@@ -67,21 +63,25 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
     }
   }
 
-  async admit<T>(begin: () => Promise<T>): Promise<T> {
-    if (this.isClosing) {
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down and takes no new runs; try again in a moment.', {
-        isRetryable: true,
-      });
-    }
-    return this.track(begin());
+  admit<T>(begin: () => Promise<T>): Promise<T> {
+    return this.admission.admit(begin);
   }
 
-  isAwaited(slot: string): boolean {
-    return this.queue.isAwaited(slot);
+  isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean {
+    const slot = sessionSlot(run);
+    return slot !== null && this.queue.isAwaited(slot);
   }
 
-  execute(run: RunRecord): Promise<RunStatus> {
-    return this.run(run, true);
+  execute(run: RunRecord, opening?: RunOpening): Promise<RunStatus> {
+    return this.run(run, true, opening);
+  }
+
+  recheck(run: RunRecord): void {
+    this.retry(run, FIRST_RETRY_MS);
+  }
+
+  offer(run: RunRecord): void {
+    this.enqueue(run).catch(() => undefined);
   }
 
   enqueue(run: RunRecord): Promise<RunStatus> {
@@ -90,8 +90,8 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
     });
   }
 
-  private run(run: RunRecord, isNew: boolean): Promise<RunStatus> {
-    const execution = this.executor.execute(run, isNew);
+  private run(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
+    const execution = this.executor.execute(run, isNew, opening);
     void this.watch(run, execution);
     return execution;
   }
@@ -103,12 +103,21 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
     } catch (error) {
       if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') this.retry(run, FIRST_RETRY_MS);
     }
+    this.capacity.leave(run);
+    await this.queue.pumpFull(() => !this.capacity.isFull);
     const slot = sessionSlot(run);
     if (slot !== null) await this.queue.pump(slot);
   }
 
-  private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
-    if (this.isClosing) return 'busy';
+  private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'full' | 'gone'> {
+    if (this.admission.isClosing) return 'busy';
+    if (!(await this.capacity.enter(queued.run))) return 'full';
+    const outcome = await this.claim(queued);
+    if (outcome !== 'started') this.capacity.leave(queued.run);
+    return outcome;
+  }
+
+  private async claim(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
     try {
       const { run, items } = await this.journal.claim(queued.run, Date.now());
       for (const item of items) this.bus.publish(run.id, item);
@@ -148,22 +157,13 @@ export class LocalRunDispatcher extends RunDispatcher implements OnModuleDestroy
   /** The journal could not be read or written: the run is put back, which is no crash of its own, and goes on later. */
   private retry(run: RunRecord, delayMs: number): void {
     const timer = setTimeout(() => {
-      if (this.isClosing) return;
+      if (this.admission.isClosing) return;
       this.journal
         .putBack(run)
         .then(() => this.goOn(run))
         .catch(() => this.retry(run, Math.min(2 * delayMs, LAST_RETRY_MS)));
     }, delayMs);
     timer.unref();
-  }
-
-  private async track<T>(work: Promise<T>): Promise<T> {
-    this.admitted.add(work);
-    try {
-      return await work;
-    } finally {
-      this.admitted.delete(work);
-    }
   }
 
   private async statusOf(runId: string): Promise<RunStatus> {

@@ -21,7 +21,7 @@ describe('a run queued behind one that turns to waiting', () => {
     let executions = 0;
     host.scripts.set('first', async () => {
       await go.promise;
-      return ++executions === 1 ? { kind: 'waiting', calls: [] } : undefined;
+      return ++executions === 1 ? { kind: 'waiting', requests: [] } : undefined;
     });
     await host.runs.start(aRun('first', 's'));
     const second = await host.runs.start(aRun('second', 's'));
@@ -48,7 +48,7 @@ describe('a cancel that comes while the run turns to waiting', () => {
       if (++executions > 1) return undefined;
       // The flag is set, and the wake-up comes too late to stop this execution.
       await host.journal.requestCancel(run, 1);
-      return { kind: 'waiting', calls: [] };
+      return { kind: 'waiting', requests: [] };
     });
     const end = host.ended('a');
     await host.runs.start(aRun('a', 's'));

@@ -6,14 +6,19 @@ export interface QueuedRun {
   reject(error: unknown): void;
 }
 
-/** Starts a run: `busy` when its session is held by another one, so that it stays at the head; `gone` when it cannot start any more. */
-export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'gone'>;
+/**
+ * Starts a run: `busy` when its session is held by another one and `full` when there is no room, so that it stays at the
+ * head; `gone` when it cannot start any more.
+ */
+export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'full' | 'gone'>;
 
 /** Runs that wait for their session, in order, one queue a session. */
 export class LocalRunQueue {
   private readonly queues = new Map<string, QueuedRun[]>();
   /** Sessions whose head is being tried; `true` when it must be tried once more. */
   private readonly pumping = new Map<string, boolean>();
+  /** Sessions whose head waits for room alone. */
+  private readonly full = new Set<string>();
 
   constructor(private readonly start: StartQueued) {}
 
@@ -51,6 +56,7 @@ export class LocalRunQueue {
   clear(): QueuedRun[] {
     const all = [...this.queues.values()].flat();
     this.queues.clear();
+    this.full.clear();
     return all;
   }
 
@@ -64,12 +70,32 @@ export class LocalRunQueue {
     this.pumping.delete(slot);
   }
 
+  /** Tries those that wait for room, the most urgent first, as long as there may be some. */
+  async pumpFull(hasRoom: () => boolean): Promise<void> {
+    for (const slot of this.fullInOrder()) {
+      if (!hasRoom()) return;
+      if (this.full.delete(slot)) await this.pump(slot);
+    }
+  }
+
+  private fullInOrder(): string[] {
+    const heads = [...this.full].map((slot) => ({ slot, run: this.queues.get(slot)?.[0]?.run }));
+    heads.sort(
+      (a, b) => (b.run?.priority ?? 0) - (a.run?.priority ?? 0) || (a.run?.createdAt ?? 0) - (b.run?.createdAt ?? 0),
+    );
+    return heads.map(({ slot }) => slot);
+  }
+
   private async tryHead(slot: string): Promise<void> {
     const queue = this.queues.get(slot);
     const head = queue?.[0];
     if (!queue || !head) return void this.queues.delete(slot);
     const outcome = await this.start(head);
-    if (outcome === 'busy') return;
+    if (outcome === 'full') this.full.add(slot);
+    if (outcome === 'started' || outcome === 'gone') this.takeOff(slot, queue, head, outcome);
+  }
+
+  private takeOff(slot: string, queue: QueuedRun[], head: QueuedRun, outcome: 'started' | 'gone'): void {
     const at = queue.indexOf(head);
     if (at >= 0) queue.splice(at, 1);
     // A queue that became empty meanwhile may have been replaced.

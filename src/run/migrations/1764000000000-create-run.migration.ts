@@ -1,77 +1,78 @@
-import { Table, TableIndex, type MigrationInterface, type QueryRunner, type TableColumnOptions } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import {
+  bigintColumn,
+  integerColumn,
+  SchemaBuilder,
+  stringColumn,
+  textColumn,
+  type TableDefinition,
+} from '../../persistence/index.js';
 
-const text = (name: string): TableColumnOptions => ({ name, type: 'text' });
-const integer = (name: string): TableColumnOptions => ({ name, type: 'integer' });
-const time = (name: string, isNullable = false): TableColumnOptions => ({ name, type: 'bigint', isNullable });
-const string = (name: string, length: number, more: Partial<TableColumnOptions> = {}): TableColumnOptions => ({
-  name,
-  type: 'varchar',
-  length: String(length),
-  ...more,
-});
 const key = { isPrimary: true };
+const nullable = { isNullable: true };
 
-const RUN = new Table({
+const RUN: TableDefinition = {
   name: 'run',
-  withoutRowid: true,
   columns: [
-    string('id', 64, key),
-    string('tenant', 128),
-    text('principal'),
-    string('kind', 32),
-    string('agent', 128),
-    string('session_id', 128, { isNullable: true }),
-    string('session_slot', 300, { isNullable: true }),
-    string('status', 16),
-    integer('epoch'),
-    integer('attempts'),
-    integer('loop_version'),
-    string('definition_hash', 64),
-    text('input'),
-    time('timeout_ms'),
-    time('cancel_requested_at', true),
-    time('created_at'),
-    time('finished_at', true),
+    stringColumn('id', 64, key),
+    stringColumn('tenant', 128),
+    textColumn('principal'),
+    stringColumn('kind', 32),
+    stringColumn('agent', 128),
+    stringColumn('session_id', 128, nullable),
+    stringColumn('session_slot', 300, nullable),
+    stringColumn('status', 16),
+    integerColumn('epoch'),
+    integerColumn('attempts'),
+    integerColumn('loop_version'),
+    stringColumn('definition_hash', 64),
+    textColumn('input'),
+    bigintColumn('timeout_ms'),
+    bigintColumn('cancel_requested_at', nullable),
+    bigintColumn('created_at'),
+    bigintColumn('finished_at', nullable),
   ],
-  indices: [
-    new TableIndex({ name: 'run_by_status', columnNames: ['status', 'created_at'] }),
-    new TableIndex({ name: 'run_session_slot', columnNames: ['session_slot'], isUnique: true }),
+  indexes: [
+    { name: 'run_by_status', columns: ['status', 'tenant', 'created_at'] },
+    { name: 'run_session_slot', columns: ['session_slot'], isUnique: true },
   ],
-});
+};
 
-const RUN_STEP = new Table({
+const RUN_STEP: TableDefinition = {
   name: 'run_step',
-  withoutRowid: true,
   columns: [
-    string('run_id', 64, key),
-    string('name', 128, key),
-    string('tenant', 128),
-    string('kind', 32),
-    string('subject', 256),
-    text('result'),
-    integer('epoch'),
-    time('created_at'),
+    stringColumn('run_id', 64, key),
+    stringColumn('name', 128, key),
+    stringColumn('tenant', 128),
+    stringColumn('kind', 32),
+    stringColumn('subject', 256),
+    textColumn('result'),
+    integerColumn('epoch'),
+    bigintColumn('created_at'),
   ],
-});
+};
 
-const RUN_EVENT = new Table({
+const RUN_EVENT: TableDefinition = {
   name: 'run_event',
-  withoutRowid: true,
   columns: [
-    string('run_id', 64, key),
-    { ...integer('n'), isPrimary: true },
-    string('tenant', 128),
-    string('type', 32),
-    text('data'),
-    time('created_at'),
+    stringColumn('run_id', 64, key),
+    integerColumn('n', key),
+    stringColumn('tenant', 128),
+    stringColumn('type', 32),
+    textColumn('data'),
+    bigintColumn('created_at'),
   ],
-});
+};
 
-const RUN_DEFINITION = new Table({
+const RUN_DEFINITION: TableDefinition = {
   name: 'run_definition',
-  withoutRowid: true,
-  columns: [string('tenant', 128, key), string('hash', 64, key), text('content'), time('created_at')],
-});
+  columns: [
+    stringColumn('tenant', 128, key),
+    stringColumn('hash', 64, key),
+    textColumn('content'),
+    bigintColumn('created_at'),
+  ],
+};
 
 const TABLES = [RUN, RUN_STEP, RUN_EVENT, RUN_DEFINITION];
 
@@ -79,10 +80,12 @@ export class CreateRun1764000000000 implements MigrationInterface {
   readonly name = 'CreateRun1764000000000';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES) await runner.createTable(table);
+    const schema = new SchemaBuilder(runner);
+    for (const table of TABLES) await schema.createTable(table);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES.toReversed()) await runner.dropTable(table);
+    const schema = new SchemaBuilder(runner);
+    for (const { name } of TABLES.toReversed()) await schema.dropTable(name);
   }
 }

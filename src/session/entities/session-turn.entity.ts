@@ -3,7 +3,7 @@ import type { TurnStatus } from '../session.types.js';
 
 /** One turn of a conversation, whole. */
 @Entity('session_turn', { withoutRowid: true })
-@Index('session_turn_by_run', ['runId'], { unique: true })
+@Index('session_turn_by_run', ['runId', 'sessionId', 'tenant'], { unique: true })
 export class SessionTurnEntity {
   @PrimaryColumn('varchar', { length: 128 })
   tenant!: string;

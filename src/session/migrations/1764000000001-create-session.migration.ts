@@ -1,44 +1,55 @@
-import { Table, TableIndex, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import {
+  bigintColumn,
+  integerColumn,
+  SchemaBuilder,
+  stringColumn,
+  textColumn,
+  type TableDefinition,
+} from '../../persistence/index.js';
 
-const SESSION = new Table({
+const key = { isPrimary: true };
+
+const SESSION: TableDefinition = {
   name: 'session',
-  withoutRowid: true,
   columns: [
-    { name: 'tenant', type: 'varchar', length: '128', isPrimary: true },
-    { name: 'id', type: 'varchar', length: '128', isPrimary: true },
-    { name: 'owner', type: 'varchar', length: '128' },
-    { name: 'last_turn', type: 'integer' },
-    { name: 'message_count', type: 'integer' },
-    { name: 'created_at', type: 'bigint' },
-    { name: 'updated_at', type: 'bigint' },
+    stringColumn('tenant', 128, key),
+    stringColumn('id', 128, key),
+    stringColumn('owner', 128),
+    integerColumn('last_turn'),
+    integerColumn('message_count'),
+    bigintColumn('created_at'),
+    bigintColumn('updated_at'),
   ],
-});
+};
 
-const SESSION_TURN = new Table({
+const SESSION_TURN: TableDefinition = {
   name: 'session_turn',
-  withoutRowid: true,
   columns: [
-    { name: 'tenant', type: 'varchar', length: '128', isPrimary: true },
-    { name: 'session_id', type: 'varchar', length: '128', isPrimary: true },
-    { name: 'turn', type: 'integer', isPrimary: true },
-    { name: 'run_id', type: 'varchar', length: '64' },
-    { name: 'status', type: 'varchar', length: '16' },
-    { name: 'messages', type: 'text' },
-    { name: 'created_at', type: 'bigint' },
+    stringColumn('tenant', 128, key),
+    stringColumn('session_id', 128, key),
+    integerColumn('turn', key),
+    stringColumn('run_id', 64),
+    stringColumn('status', 16),
+    textColumn('messages'),
+    bigintColumn('created_at'),
   ],
-  indices: [new TableIndex({ name: 'session_turn_by_run', columnNames: ['run_id'], isUnique: true })],
-});
+  // A run's turn is once in a session, and in every branch of it. The run's id is first: it grows with time.
+  indexes: [{ name: 'session_turn_by_run', columns: ['run_id', 'session_id', 'tenant'], isUnique: true }],
+};
 
 export class CreateSession1764000000001 implements MigrationInterface {
   readonly name = 'CreateSession1764000000001';
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.createTable(SESSION);
-    await runner.createTable(SESSION_TURN);
+    const schema = new SchemaBuilder(runner);
+    await schema.createTable(SESSION);
+    await schema.createTable(SESSION_TURN);
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.dropTable(SESSION_TURN);
-    await runner.dropTable(SESSION);
+    const schema = new SchemaBuilder(runner);
+    await schema.dropTable(SESSION_TURN.name);
+    await schema.dropTable(SESSION.name);
   }
 }

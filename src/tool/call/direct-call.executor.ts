@@ -1,4 +1,5 @@
 import { AppError, messageOf, newId } from '../../common/index.js';
+import { Suspension } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 import { callBounded } from './bounded-call.executor.js';
 
@@ -21,6 +22,7 @@ export async function callDirectly(tool: Tool, args: unknown, given: Partial<Too
   );
   switch (outcome.kind) {
     case 'returned':
+      if (outcome.value instanceof Suspension) throw asksInVain(name);
       return outcome.value;
     case 'threw':
       throw new AppError('TOOL_FAILED', `Tool "${name}" failed: ${messageOf(outcome.error)}`, {
@@ -32,6 +34,11 @@ export async function callDirectly(tool: Tool, args: unknown, given: Partial<Too
     case 'cancelled':
       throw new AppError('TOOL_CANCELLED', `The call of tool "${name}" was cancelled.`, { details });
   }
+}
+
+function asksInVain(tool: string): AppError {
+  const message = `Tool "${tool}" asks a person, and outside of a run nothing waits for an answer: call it in a run.`;
+  return new AppError('TOOL_FAILED', message, { details: { tool } });
 }
 
 function contextOf(given: Partial<ToolContext>): ToolContext {

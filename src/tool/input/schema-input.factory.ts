@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { AppError, type JsonSchema, messageOf } from '../../common/index.js';
 import { closeSchema } from './closed-schema.mapper.js';
+import type { ToolInput } from '../tool.types.js';
 import type { SyncInputSource } from './input.types.js';
 import { toReason } from './reason.mapper.js';
 
@@ -26,6 +27,19 @@ export function createSchemaInput(input: JsonSchema): SyncInputSource {
   };
 }
 
+/**
+ * The check of a value that a JSON Schema describes, as it is: neither closed nor filled in. Its reasons call it
+ * "value". Throws `TOOL_INVALID` for a schema that cannot be used.
+ */
+export function createValueCheck(schema: JsonSchema): (value: unknown) => ToolInput {
+  const check = compile(schema, 'the schema', false);
+  return (value) => {
+    if (check(value)) return { valid: true, value };
+    const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/value${error.instancePath}` }));
+    return { valid: false, reason: toReason(errors) };
+  };
+}
+
 function asObjectSchema(schema: JsonSchema): JsonSchema {
   if (schema.type === 'object') return schema;
   if (schema.type === undefined && ['anyOf', 'oneOf', 'allOf', '$ref', 'properties'].some((key) => key in schema)) {
@@ -38,7 +52,7 @@ function asObjectSchema(schema: JsonSchema): JsonSchema {
  * Arguments are never coerced, and keywords nobody knows are kept. An instance for each (0.1 ms), so that no schema
  * sees the `$id`s of another and all goes when the tool goes.
  */
-function compile(schema: JsonSchema): ValidateFunction {
+function compile(schema: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
   try {
     if (metaschema.validateSchema(schema) !== true) throw new Error(metaschema.errorsText());
     const ajv = new Ajv2020({
@@ -46,7 +60,7 @@ function compile(schema: JsonSchema): ValidateFunction {
       strict: false,
       verbose: true,
       ownProperties: true,
-      useDefaults: true,
+      useDefaults,
       meta: false,
       validateSchema: false,
       logger: false,
@@ -54,7 +68,7 @@ function compile(schema: JsonSchema): ValidateFunction {
     formats.default(ajv);
     return ajv.compile(schema);
   } catch (error) {
-    throw new AppError('TOOL_INVALID', `its input is not a JSON Schema that can be used: ${messageOf(error)}`, {
+    throw new AppError('TOOL_INVALID', `${what} is not a JSON Schema that can be used: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,3 +1,4 @@
+import { mayBeJson } from '../json-text.policy.js';
 import { parseKeywords } from './loose-json.parser.js';
 
 /** What a model wants with one `Action:`; known without knowing the tools, so that a stream can be read the same way. */
@@ -27,8 +28,11 @@ const NOTHING = new Set(
     '无需',
   ].concat(['none required', 'no action needed', 'no action required', '无需行动', '空']),
 );
+const LONGEST_NOTHING = 40;
 /** In UTF-16 units; what stands behind is no name any more. */
 const LONGEST_NAME = 400;
+/** A name alone, as most are. */
+const PLAIN = /^[\w-]{0,64}$/;
 const WRAPPING = /^[\s`"'*[\]【】「」“”]{1,16}|[\s`"'*[\]【】「」“”.。,，;；:：]{1,16}$/g;
 const INLINE_INPUT = /[ \t,，;；|]{0,4}(?:action[ _]?input|行动输入|动作输入|操作输入)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const WITH_ARGUMENTS = /^[`"'*]{0,2}([\w.-]{1,64})[ \t]{0,2}([([{])/;
@@ -41,12 +45,9 @@ const FENCE_OPEN = /^```(?:[\w-]{0,20}[ \t]{0,8}(?:\r?\n|(?=[{[ ])))?/;
  */
 export function parseAction(value: string, input: string | null): ParsedAction {
   const body = withoutFences(value);
-  if (body.startsWith('{')) {
-    const action = parseJsonAction(body);
-    if (action) return action;
-  }
-  const called = input === null || input.trim() === '' ? parseCalled(body) : null;
-  if (called) return called;
+  if (PLAIN.test(body)) return toAction(body, input ?? '');
+  const parsed = parseJsonAction(body) ?? parseCalled(body, input);
+  if (parsed) return parsed;
   const [head, rest] = splitFirstLine(body);
   const inline = input === null ? INLINE_INPUT.exec(head) : null;
   if (inline) return toAction(head.slice(0, inline.index), join(head.slice(inline.index + inline[0].length), rest));
@@ -55,7 +56,7 @@ export function parseAction(value: string, input: string | null): ParsedAction {
 
 /** Whether a text only says that there is nothing. */
 export function saysNothing(text: string): boolean {
-  return text.length <= 40 && NOTHING.has(stripWrapping(text).toLowerCase());
+  return text.length <= LONGEST_NOTHING && NOTHING.has(stripWrapping(text).toLowerCase());
 }
 
 /** Whether this action ends the run. */
@@ -83,28 +84,33 @@ export function toAnswer(input: string): string {
 
 function toAction(head: string, input: string): ParsedAction {
   const name = stripWrapping(head);
-  if (FINISH.has(name.toLowerCase())) return { kind: 'finish', text: toAnswer(input) };
-  if (!saysNothing(head)) return { kind: 'call', name, input };
+  const word = name.toLowerCase();
+  if (FINISH.has(word)) return { kind: 'finish', text: toAnswer(input) };
+  if (head.length > LONGEST_NOTHING || !NOTHING.has(word)) return { kind: 'call', name, input };
   const [first, rest] = splitFirstLine(input);
   return { kind: 'none', text: saysNothing(first) ? rest.trim() : input.trim() };
 }
 
 /** `calculator(expression="1+1")`, `calculator[1+1]`, `calculator {"expression": "1+1"}`. */
-function parseCalled(body: string): ParsedAction | null {
+function parseCalled(body: string, input: string | null): ParsedAction | null {
+  if (input !== null && input.trim() !== '') return null;
   const match = WITH_ARGUMENTS.exec(body);
   if (!match) return null;
   const [begin, name, open] = match as unknown as [string, string, string];
-  const end = body.replace(/[`"'*.。;]{1,4}$/, '');
-  if (!end.endsWith(CLOSING[open]!) || end.length <= begin.length) return null;
+  const close = CLOSING[open]!;
+  const end = body.endsWith(close) ? body : body.replace(/[`"'*.。;]{1,4}$/, '');
+  if (!end.endsWith(close) || end.length <= begin.length) return null;
   const inner = end.slice(begin.length, -1).trim();
-  if (open === '{') return toAction(name, `{${inner}}`);
-  if (inner === '') return toAction(name, '');
-  return toAction(name, parseKeywords(inner) ?? unquote(inner));
+  return toAction(name, open === '{' ? `{${inner}}` : toInput(inner));
+}
+
+function toInput(inner: string): string {
+  return (inner.includes('=') ? parseKeywords(inner) : null) ?? unquote(inner);
 }
 
 /** `{"action": "calculator", "action_input": {…}}`. */
 function parseJsonAction(body: string): ParsedAction | null {
-  const parsed = tryParse(body);
+  const parsed = body.startsWith('{') ? tryParse(body) : null;
   if (typeof parsed !== 'object' || parsed === null) return null;
   const fields = new Map<string, unknown>(Object.entries(parsed));
   const name = firstOf(fields, ['action', 'name', 'tool']);
@@ -124,7 +130,7 @@ function unquote(text: string): string {
 }
 
 function stripWrapping(text: string): string {
-  return text.trim().slice(0, LONGEST_NAME).replace(WRAPPING, '');
+  return PLAIN.test(text) ? text : text.trim().slice(0, LONGEST_NAME).replace(WRAPPING, '');
 }
 
 function splitFirstLine(text: string): [string, string] {
@@ -136,7 +142,9 @@ function join(first: string, rest: string): string {
   return rest === '' ? first : `${first}\n${rest}`;
 }
 
-function tryParse(text: string): unknown {
+/** @returns undefined when the text is no JSON */
+export function tryParse(text: string): unknown {
+  if (!mayBeJson(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

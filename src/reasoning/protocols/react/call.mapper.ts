@@ -1,28 +1,44 @@
 import type { ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
-import { saysNothing, withoutFences } from './action.parser.js';
-import { parseKeywords, parseLooseObject } from './loose-json.parser.js';
+import { MAX_CALLS, TOO_MANY_CALLS } from '../call-limit.policy.js';
+import { saysNothing, tryParse, withoutFences } from './action.parser.js';
+import { parseKeywords, parseLooseObject, parseStringBody } from './loose-json.parser.js';
 import type { WantedCall } from './segment.builder.js';
 
 const WORD = /[\w-]{1,64}/g;
 const LONGEST_NAME = 200;
 
-/** The call as the loop takes it; a name or an input that fits no tool stays as it is, for the executor to refuse. */
-export function toToolCall({ name, input }: WantedCall, tools: readonly Tool[], id: string): ToolCall {
-  const tool = findTool(name.slice(0, LONGEST_NAME), tools);
-  return { id, name: tool?.definition.name ?? name, arguments: toArguments(input, tool) };
+/** The calls as the loop takes them; a name or an input that fits no tool stays as it is, for the executor to refuse. */
+export function toToolCalls(wanted: readonly WantedCall[], tools: readonly Tool[], iteration: number): ToolCall[] {
+  const names = new ToolNames(tools);
+  return wanted.map(({ name, input }, index) => {
+    const tool = names.find(name.slice(0, LONGEST_NAME));
+    const args = index < MAX_CALLS ? toArguments(input, tool) : TOO_MANY_CALLS;
+    return { id: `call_${iteration}_${index + 1}`, name: tool?.definition.name ?? name, arguments: args };
+  });
 }
 
-/** By its name, by its name in other letters, or as the only tool that the text names (`use the calculator tool`). */
-function findTool(name: string, tools: readonly Tool[]): Tool | undefined {
-  const wanted = name.toLowerCase();
-  const exact = tools.find(({ definition }) => definition.name === name);
-  if (exact) return exact;
-  const alike = tools.filter(({ definition }) => definition.name.toLowerCase() === wanted);
-  if (alike.length === 1) return alike[0];
-  const words = new Set(wanted.match(WORD));
-  const named = tools.filter(({ definition }) => words.has(definition.name.toLowerCase()));
-  return named.length === 1 ? named[0] : undefined;
+/** Finds tools by their name, in other letters if need be, or as the only one that a text names (`use the search tool`). */
+class ToolNames {
+  private readonly exact: ReadonlyMap<string, Tool>;
+  private readonly alike: ReadonlyMap<string, readonly Tool[]>;
+
+  constructor(tools: readonly Tool[]) {
+    this.exact = new Map(tools.map((tool) => [tool.definition.name, tool]));
+    this.alike = Map.groupBy(tools, ({ definition }) => definition.name.toLowerCase());
+  }
+
+  find(text: string): Tool | undefined {
+    return this.exact.get(text) ?? this.findIn(text.toLowerCase());
+  }
+
+  private findIn(text: string): Tool | undefined {
+    const [tool, ...others] = this.alike.get(text) ?? [];
+    if (tool && others.length === 0) return tool;
+    const named = new Set<Tool>();
+    for (const word of text.match(WORD) ?? []) for (const one of this.alike.get(word) ?? []) named.add(one);
+    return named.size === 1 ? [...named][0] : undefined;
+  }
 }
 
 function toArguments(input: string, tool: Tool | undefined): string {
@@ -39,7 +55,7 @@ function readPlain(text: string, { properties, required }: InputShape): string |
   if (keywords !== null) return keywords;
   const [only] = required;
   if (required.length !== 1 || only === undefined || typeOf(properties[only]) !== 'string') return null;
-  return JSON.stringify({ [only]: toText(text) });
+  return `{${JSON.stringify(only)}:${JSON.stringify(toText(text))}}`;
 }
 
 const KEYWORDS = /^[A-Za-z_]\w{0,63}[ \t]{0,2}[=:：]/;
@@ -57,31 +73,18 @@ function readKeywords(text: string): string | null {
 
 /** The object that the text begins with; prose behind it is the model talking on. */
 function readObject(text: string): string | null {
-  if (isObject(text)) return text;
+  if (tryParse(text) !== undefined) return text;
   const loose = parseLooseObject(text);
   if (!loose) return null;
   const rest = loose.rest.trim();
   return rest === '' || !/^[{[,:}\]"'+*/=|&-]/.test(rest) ? loose.json : null;
 }
 
-function isObject(text: string): boolean {
-  try {
-    return typeof JSON.parse(text) === 'object';
-  } catch {
-    return false;
-  }
-}
-
 /** A JSON string is what it says; any other text is itself. */
 function toText(text: string): string {
-  if (!text.startsWith('"') || !text.endsWith('"')) {
-    return /^'[^']*'$/.test(text) ? text.slice(1, -1) : text;
-  }
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text;
-  }
+  if (/^'[^']*'$/.test(text)) return text.slice(1, -1);
+  const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"');
+  return (isQuoted ? parseStringBody(text.slice(1, -1)) : null) ?? text;
 }
 
 interface InputShape {

@@ -5,7 +5,7 @@ export interface Label {
   readonly kind: LabelKind;
   /** A label that nothing but the format has; the others are words of ordinary texts, too (`Input:`, `答案：`). */
   readonly isStrong: boolean;
-  /** Where the value begins in the line. */
+  /** Where the value begins in the text. */
   readonly valueStart: number;
 }
 
@@ -43,6 +43,11 @@ for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const
   }
 }
 
+/** The labels as we ask for them, which need no key to be made. */
+const USUAL = new Map(
+  ['Thought', 'Action', 'Action Input', 'Observation', 'Final Answer'].map((name) => [name, LABELS.get(toKey(name))!]),
+);
+
 /** Every beginning of every label, to know early what can no longer become one. */
 const BEGINNINGS = new Set(
   [...LABELS.keys()].flatMap((key) => Array.from(key, (_, at) => key.slice(0, at)).concat(key)),
@@ -59,7 +64,9 @@ const BEFORE = '[ \\t>#*_`•\\-\\[【(（]{0,16}(?:\\d{1,3}[.)、．:][ \\t]{0,
 const AFTER =
   '[ \\t]{0,2}(?:#?\\d{1,3})?[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\))?[ \\t]{0,2}[\\])】）*_`"\']{0,4}[ \\t]{0,2}';
 
-const LABEL = new RegExp(`^(${BEFORE})(${NAMES})(${AFTER})[:：]`, 'i');
+/** The source of a pattern of a label with all around it, of which `toLabel` reads the match. */
+export const LABELLED = `(${BEFORE})(${NAMES})(${AFTER})[:：]`;
+const LABEL = new RegExp(`^${LABELLED}`, 'i');
 const LABELS_IN_TEXT = new RegExp(`(?:^|(?<=</think(?:ing)?>))(${BEFORE}(?:${NAMES})${AFTER})(?=[:：])`, 'gim');
 const BEFORE_ONLY = new RegExp(`^${BEFORE}`);
 const NUMBER_BEGUN = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
@@ -73,10 +80,14 @@ const MARKS = /[*_`]{1,4}$/;
 export function readLabel(line: string): Label | null {
   if (!mayBegin(line)) return null;
   const match = LABEL.exec(line);
-  if (!match) return null;
+  return match && toLabel(match);
+}
+
+export function toLabel(match: RegExpExecArray): Label {
   const [all, before, name, after] = match as unknown as [string, string, string, string];
-  const known = LABELS.get(toKey(name))!;
-  return { ...known, valueStart: all.length + closingMarks(line, all.length, before, after) };
+  const { kind, isStrong } = USUAL.get(name) ?? LABELS.get(toKey(name))!;
+  const end = match.index + all.length;
+  return { kind, isStrong, valueStart: end + closingMarks(match.input, end, before, after) };
 }
 
 /** Whether a line that begins like this may still turn out to begin with a label. */
@@ -102,7 +113,7 @@ export function escapeLabels(text: string): string {
 }
 
 function closingMarks(line: string, at: number, before: string, after: string): number {
-  const opened = MARKS.exec(before)?.[0];
+  const opened = before === '' ? undefined : MARKS.exec(before)?.[0];
   if (!opened || /[*_`]/.test(after)) return 0;
   return line.startsWith(opened, at) ? opened.length : 0;
 }

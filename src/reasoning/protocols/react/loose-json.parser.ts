@@ -5,7 +5,9 @@ export interface LooseObject {
 }
 
 const MAX_DEPTH = 64;
-const SPACE = /\s*/y;
+/** What is longer is not mended but left for the executor to refuse. */
+const MAX_VALUES = 10_000;
+const SPACE = /\s+/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z_][\w-]*/y;
 const WORDS = new Map(
@@ -35,12 +37,13 @@ export function parseKeywords(text: string): string | null {
 
 class LooseReader {
   at = 0;
+  private values = 0;
 
   constructor(private readonly text: string) {}
 
   readValue(depth: number): string | null {
-    if (depth > MAX_DEPTH) return null;
-    this.take(SPACE);
+    if (depth > MAX_DEPTH || ++this.values > MAX_VALUES) return null;
+    this.skipSpace();
     const first = this.text[this.at] ?? '';
     if (first === '{') {
       this.at++;
@@ -56,7 +59,7 @@ class LooseReader {
     const members: string[] = [];
     while (!this.ends(close)) {
       const key = this.readKey();
-      this.take(SPACE);
+      this.skipSpace();
       if (key === null || !this.skip(colon, colon === ':' ? '：' : colon)) return null;
       const value = this.readValue(depth);
       if (value === null || !this.separates(close)) return null;
@@ -77,7 +80,7 @@ class LooseReader {
   }
 
   private readKey(): string | null {
-    this.take(SPACE);
+    this.skipSpace();
     if ((this.text[this.at] ?? '') in QUOTES) return this.readString();
     const word = this.take(WORD);
     return word === '' ? null : JSON.stringify(word);
@@ -96,13 +99,13 @@ class LooseReader {
   }
 
   private ends(close: string): boolean {
-    this.take(SPACE);
+    this.skipSpace();
     return close === '' ? this.at >= this.text.length : this.skip(close, close);
   }
 
   /** A comma, or the end itself, which stays to be read. */
   private separates(close: string): boolean {
-    this.take(SPACE);
+    this.skipSpace();
     if (this.skip(',', '，')) return true;
     return close === '' ? this.at >= this.text.length : this.text[this.at] === close;
   }
@@ -115,10 +118,15 @@ class LooseReader {
   }
 
   private take(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text)?.[0] ?? '';
-    this.at += found.length;
-    return found;
+    const from = this.at;
+    if (this.matches(pattern)) this.at = pattern.lastIndex;
+    return this.text.slice(from, this.at);
+  }
+
+  private skipSpace(): void {
+    // Most often there is none, which is quicker to see than to search for.
+    const code = this.text.charCodeAt(this.at);
+    if ((code <= 0x20 || code >= 0x80) && this.matches(SPACE)) this.at = SPACE.lastIndex;
   }
 
   private matches(pattern: RegExp): boolean {
@@ -128,15 +136,31 @@ class LooseReader {
 }
 
 const RAW_IN_STRING = /\\[\s\S]|["\n\r\t]/g;
+const ESCAPED = new Map([
+  ['"', '\\"'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\\\n', '\\n'],
+]);
+const ESCAPES = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/g;
+/** What a JSON string holds only with a backslash before it. */
+const UNSAFE = /["\\]|[^ -\uffff]/;
+const CONTROL = /[^ -\uffff\n\r\t]/;
+
+/** The text of a JSON string, of which this stands between the quotes; null when it is none. */
+export function parseStringBody(body: string): string | null {
+  if (!UNSAFE.test(body)) return body;
+  return UNSAFE.test(body.replace(ESCAPES, '')) ? null : (JSON.parse(`"${body}"`) as string);
+}
 
 function toStrictString(body: string, quote: string): string | null {
-  const strict = body.replace(RAW_IN_STRING, (found) => {
-    if (found === '\\' + quote && quote !== '"') return quote;
-    return found.length === 1 || found === '\\\n' ? JSON.stringify(found.at(-1)).slice(1, -1) : found;
-  });
-  try {
-    return JSON.stringify(JSON.parse(`"${strict}"`));
-  } catch {
-    return null;
-  }
+  const text = body.includes('\\') ? parseStringBody(toStrictBody(body, quote)) : body;
+  return text === null || CONTROL.test(body) ? null : JSON.stringify(text);
+}
+
+function toStrictBody(body: string, quote: string): string {
+  return body.replace(RAW_IN_STRING, (found) =>
+    found === '\\' + quote && quote !== '"' ? quote : (ESCAPED.get(found) ?? found),
+  );
 }

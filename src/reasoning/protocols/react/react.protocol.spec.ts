@@ -118,6 +118,22 @@ describe('ReactProtocol.decode', () => {
     });
   });
 
+  it('refuses what comes after a thousand calls', () => {
+    const { calls, text } = decode('Action: noop\nAction Input: {}\n'.repeat(1_500) + 'Final Answer: x');
+    expect(text).toBe('');
+    expect(calls).toHaveLength(1_001);
+    expect(new Set(calls.slice(0, 1_000).map((call) => call.arguments))).toEqual(new Set(['{}']));
+    expect(calls.at(-1)).toEqual({ id: 'call_3_1001', name: 'noop', arguments: 'Over 1000 calls' });
+  });
+
+  it('mends no JSON of more than ten thousand values', () => {
+    const list = (length: number) => `{'expression': [${'1,'.repeat(length)}]}`;
+    expect(decode(`Action: calculator\nAction Input: ${list(9_000)}`).calls[0]?.arguments).toMatch(
+      /^\{"expression":\[1,1/,
+    );
+    expect(decode(`Action: calculator\nAction Input: ${list(11_000)}`).calls[0]?.arguments).toBe(list(11_000));
+  });
+
   it.each(['length', 'content_filter'] as const)('runs no call of a reply cut by %s', (reason) => {
     expect(decode('Action: calculator\nAction Input: {"expression": "1', reason)).toMatchObject({
       calls: [],
@@ -238,59 +254,3 @@ describe('properties', () => {
     );
   });
 });
-
-describe('streaming', () => {
-  it('shows the answer as it comes', () => {
-    const decoder = protocol.decodeStream();
-    const shown = ['Tho', 'ught: x\nFinal', ' Answer', ': It', ' is', ' 2', '.\nObs', 'olete', '.'].map((piece) =>
-      decoder.push(piece),
-    );
-    expect(shown).toEqual(['', '', '', 'It', ' is', ' 2', '.', '\nObsolete', '.']);
-  });
-
-  it('shows an answer without a label as soon as it can be none', () => {
-    const decoder = protocol.decodeStream();
-    expect(['A', 'ct', 'ually, ', 'yes'].map((piece) => decoder.push(piece))).toEqual(['', '', 'Actually,', ' yes']);
-  });
-});
-
-/** Between bars. */
-const HOSTILE: readonly string[] = (
-  ':| |`|{|[|(|\n|"|\'|*|\\|<think>|Action|Action:|Action: |Action\n|Action:\n|Action: a\n|Action Input: |Action Input:\n|' +
-  '```\n|``` \n|x\n|\n |{\'a\':|"\\|Thought: Action: |Action: a(|行动：|Final Answer:|- 1. |a=1,|{"a":|\' ,|\r|[1]\n'
-).split('|');
-const STARTS = ['', 'Thought: ', 'Action: ', 'Action: calculator\nAction Input: ', 'Action: a\nAction Input: {"b":'];
-
-describe('hostile text', () => {
-  it.each(HOSTILE)('is read in linear time: %j', (unit) => {
-    for (const start of STARTS) {
-      // A pause of the machine may spoil one comparison, a quadratic reader spoils all.
-      const factors = [1, 2, 3, 4].values().map(() => growth(start, unit));
-      expect(factors.some((factor) => factor < 40)).toBe(true);
-    }
-  });
-});
-
-/** How much longer eight times the text takes. */
-function growth(start: string, unit: string): number {
-  const small = fastest(() => work(start, unit, 16_000));
-  return fastest(() => work(start, unit, 128_000)) / Math.max(small, 1);
-}
-
-function work(start: string, unit: string, length: number): void {
-  const text = start + unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
-  decode(text);
-  streamed(cut(text, [7]));
-  written({ role: 'user', content: text }, { role: 'tool', toolCallId: '1', name: 'noop', content: text });
-}
-
-/** In ms; the fastest of three, so that a pause of the machine does not count. */
-function fastest(run: () => void): number {
-  return Math.min(
-    ...[1, 2].map(() => {
-      const start = performance.now();
-      run();
-      return performance.now() - start;
-    }),
-  );
-}

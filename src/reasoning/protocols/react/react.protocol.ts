@@ -9,7 +9,7 @@ import {
   type DecodedReply,
   type StreamDecoder,
 } from '../protocol.js';
-import { toToolCall } from './call.mapper.js';
+import { toToolCalls } from './call.mapper.js';
 import { toTextMessages } from './message-text.mapper.js';
 import { ReplyParser } from './reply.parser.js';
 import { describeTools } from './tool-text.builder.js';
@@ -40,13 +40,8 @@ export class ReactProtocol extends Protocol {
     const parser = new ReplyParser();
     const text = parser.push(content) + parser.end();
     const { thoughts, calls } = parser.found;
-    const thought = [reasoning, ...thoughts].filter((part) => part !== '').join('\n');
-    const wanted = isCut(result) ? [] : calls;
-    return toDecodedReply(
-      text,
-      thought,
-      wanted.map((call, index) => toToolCall(call, tools, `call_${iteration}_${index + 1}`)),
-    );
+    const thought = [reasoning, thoughts.join('\n')].filter((part) => part !== '').join('\n');
+    return toDecodedReply(text, thought, isCut(result) ? [] : toToolCalls(calls, tools, iteration));
   }
 
   decodeStream(): StreamDecoder {

@@ -1,4 +1,13 @@
 import { MAX_LABEL, mayBecomeLabel, mayCloseMarks, readLabel, type Label } from './label.parser.js';
+import {
+  endOfBlankLines,
+  findLine,
+  isFence,
+  isToolLike,
+  mayBecomeFence,
+  mayBecomeThink,
+  type MarkedLine,
+} from './line.parser.js';
 import { SegmentBuilder, type ReplySegments } from './segment.builder.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
@@ -9,15 +18,9 @@ import { VisibleTextBuilder } from './visible-text.builder.js';
 type Mode = 'start' | 'think' | 'free' | 'segment' | 'answer' | 'hidden' | 'done';
 type Verdict = 'label' | 'text' | 'undecided';
 
-const FENCE = /^[ \t]{0,3}```[\w-]{0,20}[ \t\r]{0,8}\n?$/;
-const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w-]{0,20}[ \t\r]{0,8})$/;
 const THINK = /^[ \t]{0,8}<think(?:ing)?>/;
-const THINK_BEGUN = /^[ \t]{0,8}<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?$/;
 const THINK_END = /<\/think(?:ing)?>/;
 const LONGEST_THINK_END = '</thinking>'.length;
-/** In an ordinary text only the name of a tool makes an action of a line that begins with `Action:`. */
-const TOOL_LIKE =
-  /^[ \t]{0,4}[`"'*[]{0,4}[\w.-]{1,64}[`"'*\]]{0,4}[ \t\r]{0,8}(?:\n|$|[({[]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
 
 /**
  * Reads a reply of a model piece by piece. Whether a line is a label is decided by its first characters alone, so that
@@ -27,7 +30,7 @@ export class ReplyParser {
   private readonly segments = new SegmentBuilder();
   private readonly visible = new VisibleTextBuilder();
   private mode: Mode = 'start';
-  private out: string[] = [];
+  private out = '';
   /** The undecided beginning of the current line. */
   private head = '';
   private isInLine = false;
@@ -39,8 +42,9 @@ export class ReplyParser {
 
   /** @returns what of the piece the user may read */
   push(piece: string): string {
+    const whole = piece.lastIndexOf('\n') + 1;
     let at = 0;
-    while (at < piece.length && this.mode !== 'done') at = this.readSome(piece, at);
+    while (at < piece.length && this.mode !== 'done') at = this.readSome(piece, at, whole);
     return this.take();
   }
 
@@ -50,11 +54,11 @@ export class ReplyParser {
     this.head = '';
     if (head !== '') this.readLine(head, true);
     this.segments.add(this.thinkTail);
-    if (this.held !== '' && (this.mode === 'start' || !this.isWrapped)) this.show(this.held);
+    if (this.held !== '' && (this.mode === 'start' || !this.isWrapped)) this.showHeldAnd('');
     if (this.mode === 'think') this.segments.closeThought();
     else this.segments.close();
-    this.out.push(this.visible.end());
-    if (!this.visible.hasText && !this.segments.hasCalls) this.out.push(this.visible.add(this.segments.fallback()));
+    this.out += this.visible.end();
+    if (!this.visible.hasText && !this.segments.hasCalls) this.out += this.visible.add(this.segments.fallback());
     return this.take();
   }
 
@@ -63,17 +67,65 @@ export class ReplyParser {
     return this.segments;
   }
 
-  private take(): string {
-    const text = this.out.join('');
-    this.out = [];
-    return text;
+  /** Whether every line belongs to the format until a label says otherwise. */
+  private get isFormat(): boolean {
+    return this.mode === 'segment' || this.mode === 'hidden';
   }
 
-  private readSome(piece: string, at: number): number {
+  private take(): string {
+    const { out } = this;
+    this.out = '';
+    return out;
+  }
+
+  /** @param whole up to where the piece consists of whole lines */
+  private readSome(piece: string, at: number, whole: number): number {
     if (this.mode === 'think') return this.readThink(piece, at);
+    if (this.mode !== 'start' && this.held === '') {
+      if (this.isInLine) return this.readLines(piece, at, at, whole);
+      if (at > 0 && at < whole) return this.readLines(piece, at - 1, at, whole);
+    }
     if (this.isInLine) return this.readRest(piece, at);
-    if (this.head === '' && piece.charCodeAt(at) === 10) return this.readBlankLines(piece, at);
-    return this.readHead(piece, at);
+    const end = this.head === '' ? endOfBlankLines(piece, at) : at;
+    if (end === at) return this.readHead(piece, at);
+    this.feed(piece.slice(at, end));
+    return end;
+  }
+
+  /** Reads on to the next line that means something, which is most often far away. */
+  private readLines(piece: string, from: number, at: number, whole: number): number {
+    if (at >= whole) {
+      this.feed(piece.slice(at));
+      return piece.length;
+    }
+    const line = this.findLine(piece, from, whole);
+    const end = line?.start ?? whole;
+    this.feed(piece.slice(at, end));
+    this.isInLine = false;
+    if (!line) return whole;
+    if (!line.label) return this.readFenceLine(piece, line.start);
+    this.begin(line.label);
+    this.isInLine = true;
+    return line.label.valueStart;
+  }
+
+  private findLine(piece: string, from: number, whole: number): MarkedLine | null {
+    const kind = this.isFormat ? 'labels' : this.isInFence ? 'fences' : 'both';
+    let line = findLine(piece, from, kind);
+    while (line?.label && line.start < whole && !this.isMeant(line.label, piece, line.start))
+      line = findLine(piece, line.start, kind);
+    return line && line.start < whole ? line : null;
+  }
+
+  private isMeant(label: Label, piece: string, start: number): boolean {
+    if (this.isFormat) return this.segments.accepts(label);
+    return this.judge(label, piece, start + MAX_LABEL, true) === 'label';
+  }
+
+  private readFenceLine(piece: string, at: number): number {
+    const end = piece.indexOf('\n', at) + 1;
+    this.readFence(piece.slice(at, end));
+    return end;
   }
 
   private readRest(piece: string, at: number): number {
@@ -81,13 +133,6 @@ export class ReplyParser {
     const end = newline < 0 ? piece.length : newline + 1;
     this.feed(piece.slice(at, end));
     this.isInLine = newline < 0;
-    return end;
-  }
-
-  private readBlankLines(piece: string, at: number): number {
-    let end = at + 1;
-    while (piece.charCodeAt(end) === 10) end++;
-    this.feedBlank(piece.slice(at, end));
     return end;
   }
 
@@ -133,10 +178,10 @@ export class ReplyParser {
 
   /** @returns false when the line's beginning does not say yet what it is */
   private readLine(line: string, isComplete: boolean): boolean {
-    if (this.mode === 'segment' || this.mode === 'hidden') return this.readFormatLine(line, isComplete);
-    if (this.mode === 'start' && !isComplete && THINK_BEGUN.test(line)) return false;
-    if (!isComplete && FENCE_BEGUN.test(line)) return false;
-    if (FENCE.test(line)) return this.readFence(line);
+    if (this.isFormat) return this.readFormatLine(line, isComplete);
+    if (this.mode === 'start' && !isComplete && mayBecomeThink(line)) return false;
+    if (!isComplete && mayBecomeFence(line)) return false;
+    if (isFence(line)) return this.readFence(line);
     return this.readTextLine(line, isComplete);
   }
 
@@ -145,14 +190,14 @@ export class ReplyParser {
     if (!label && !isComplete && mayBecomeLabel(line)) return false;
     if (!label || !this.segments.accepts(label)) return this.feed(line);
     if (!isComplete && mayCloseMarks(line, label)) return false;
-    return this.begin(label, line);
+    return this.beginIn(line, label);
   }
 
   private readTextLine(line: string, isComplete: boolean): boolean {
-    if (line.trim() === '') return isComplete && this.feedBlank(line);
+    if (line.trim() === '') return isComplete && this.feed(line);
     const verdict = this.mayBeLabel() ? this.judgeLine(line, isComplete) : 'text';
     if (verdict === 'undecided') return false;
-    if (verdict !== 'text') return this.begin(verdict, line);
+    if (verdict !== 'text') return this.beginIn(line, verdict);
     this.showHeldAnd(line);
     return true;
   }
@@ -160,7 +205,7 @@ export class ReplyParser {
   private judgeLine(line: string, isComplete: boolean): Label | 'text' | 'undecided' {
     const label = readLabel(line);
     if (!label) return !isComplete && mayBecomeLabel(line) ? 'undecided' : 'text';
-    const verdict = this.judge(label, line, isComplete);
+    const verdict = this.judge(label, line, line.length, isComplete);
     return verdict === 'label' ? label : verdict;
   }
 
@@ -169,16 +214,17 @@ export class ReplyParser {
     return !this.isInFence || (this.held !== '' && (this.mode !== 'answer' || this.isWrapped));
   }
 
-  private judge(label: Label, line: string, isComplete: boolean): Verdict {
+  /** @param end where the beginning of the line ends that decides */
+  private judge(label: Label, text: string, end: number, isComplete: boolean): Verdict {
     if (label.kind === 'input') return 'text';
     if (this.mode !== 'start') {
       if (!label.isStrong) return 'text';
       if (label.kind === 'action') {
         if (!isComplete) return 'undecided';
-        return TOOL_LIKE.test(line.slice(label.valueStart)) ? 'label' : 'text';
+        return isToolLike(text.slice(label.valueStart, end)) ? 'label' : 'text';
       }
     }
-    return !isComplete && mayCloseMarks(line, label) ? 'undecided' : 'label';
+    return !isComplete && mayCloseMarks(text, label) ? 'undecided' : 'label';
   }
 
   private readFence(line: string): boolean {
@@ -195,7 +241,12 @@ export class ReplyParser {
     return true;
   }
 
-  private begin(label: Label, line: string): boolean {
+  private beginIn(line: string, label: Label): boolean {
+    this.begin(label);
+    return this.feed(line.slice(label.valueStart));
+  }
+
+  private begin(label: Label): void {
     if (this.held !== '') this.isWrapped = true;
     this.held = '';
     this.isInFence = false;
@@ -205,13 +256,13 @@ export class ReplyParser {
       mode === 'hidden' ||
       (mode === 'free' && label.kind === 'observation');
     this.mode = isEnd ? 'done' : this.enter(label);
-    return this.feed(line.slice(label.valueStart));
   }
 
   private enter({ kind }: Label): Mode {
     if (kind !== 'answer') {
       const isAnswer = this.segments.begin(kind) === 'answer';
-      if (!isAnswer) return kind === 'observation' && this.segments.hasCalls ? 'done' : 'segment';
+      const isEnd = this.segments.hasTooMany || (kind === 'observation' && this.segments.hasCalls);
+      if (!isAnswer) return isEnd ? 'done' : 'segment';
       this.visible.beginInput();
     } else this.segments.close();
     if (this.segments.hasCalls) return 'hidden';
@@ -221,15 +272,15 @@ export class ReplyParser {
 
   private feed(text: string): boolean {
     if (this.mode === 'segment') this.segments.add(text);
-    else if (this.mode === 'start' && text.trim() !== '') this.showHeldAnd(text);
-    else if (this.mode === 'free' || this.mode === 'answer') this.out.push(this.visible.add(text));
+    else if (this.mode === 'start' || this.held !== '') this.feedUndecided(text);
+    else if (this.mode === 'free' || this.mode === 'answer') this.out += this.visible.add(text);
     return true;
   }
 
-  private feedBlank(text: string): boolean {
-    if (this.held !== '') this.held += text;
-    else if (this.mode !== 'start') this.feed(text);
-    return true;
+  /** Blanks do not decide whether what is held back is text. */
+  private feedUndecided(text: string): void {
+    if (text.trim() !== '') this.showHeldAnd(text);
+    else if (this.held !== '') this.held += text;
   }
 
   private showHeldAnd(text: string): void {

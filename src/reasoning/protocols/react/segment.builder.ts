@@ -1,3 +1,4 @@
+import { MAX_CALLS } from '../call-limit.policy.js';
 import { isFinish, parseAction, withoutFences, type ParsedAction } from './action.parser.js';
 import type { Label, LabelKind } from './label.parser.js';
 
@@ -22,13 +23,17 @@ export class SegmentBuilder implements ReplySegments {
   readonly thoughts: string[] = [];
   readonly calls: WantedCall[] = [];
   private kind: SegmentKind | null = null;
-  private parts: string[] = [];
+  private text = '';
   private action: string | null = null;
   private answer = '';
   private saidNothing = false;
 
   get hasCalls(): boolean {
     return this.calls.length > 0;
+  }
+
+  get hasTooMany(): boolean {
+    return this.calls.length > MAX_CALLS;
   }
 
   /** Whether the label means something where it stands. */
@@ -54,7 +59,7 @@ export class SegmentBuilder implements ReplySegments {
   }
 
   add(text: string): void {
-    if (this.kind !== null) this.parts.push(text);
+    if (this.kind !== null) this.text += text;
   }
 
   close(): void {
@@ -78,8 +83,8 @@ export class SegmentBuilder implements ReplySegments {
   }
 
   private takeText(): string {
-    const text = this.parts.join('');
-    this.parts = [];
+    const { text } = this;
+    this.text = '';
     return text;
   }
 
@@ -87,7 +92,11 @@ export class SegmentBuilder implements ReplySegments {
     if (previous === 'action') this.action = text;
     // A second input without a second action is a second call of the same tool.
     else if (previous === 'input') this.finish(this.action, text);
-    else if (previous === 'thought') this.action = this.splitThought(text);
+    else if (previous === 'thought') {
+      const inline = findInlineAction(text);
+      this.keepThought(inline?.before ?? text);
+      this.action = inline?.action ?? null;
+    }
   }
 
   private closeWith(kind: SegmentKind | null, text: string): void {
@@ -97,15 +106,10 @@ export class SegmentBuilder implements ReplySegments {
       this.action = null;
     } else if (kind === 'thought') {
       const inline = findInlineAction(text);
-      if (inline && SELF_CONTAINED.test(inline.action)) this.finish(this.splitThought(text), null);
-      else this.keepThought(text);
+      const isCall = inline !== null && SELF_CONTAINED.test(inline.action);
+      this.keepThought(isCall ? inline.before : text);
+      if (isCall) this.finish(inline.action, null);
     }
-  }
-
-  private splitThought(text: string): string | null {
-    const inline = findInlineAction(text);
-    this.keepThought(inline ? inline.before : text);
-    return inline && inline.action;
   }
 
   private keepThought(text: string): void {
@@ -114,7 +118,7 @@ export class SegmentBuilder implements ReplySegments {
   }
 
   private finish(action: string | null, input: string | null): void {
-    if (action === null) return;
+    if (action === null || this.hasTooMany) return;
     const parsed = parseAction(action, input);
     if (parsed.kind === 'call') this.calls.push(parsed);
     else {

@@ -10,7 +10,7 @@ export class VisibleTextBuilder {
   /** Blanks are dropped here: at the beginning, and behind a label. */
   private isAtStart = true;
   private isInput = false;
-  private held: string[] | null = null;
+  private held: string | null = null;
 
   get hasText(): boolean {
     return !this.isEmpty || this.held !== null;
@@ -28,14 +28,14 @@ export class VisibleTextBuilder {
 
   /** @returns what of it may be shown now */
   add(piece: string): string {
-    if (this.held) {
-      this.held.push(piece);
+    if (this.held !== null) {
+      this.held += piece;
       return '';
     }
     const text = this.isAtStart ? piece.trimStart() : piece;
     if (text === '') return '';
     if (this.isEmpty && this.isInput && WRAPPED.test(text)) {
-      this.held = [text];
+      this.held = text;
       return '';
     }
     this.isEmpty = false;
@@ -51,6 +51,6 @@ export class VisibleTextBuilder {
   }
 
   end(): string {
-    return this.held ? toAnswer(this.held.join('')) : '';
+    return this.held === null ? '' : toAnswer(this.held);
   }
 }

@@ -1,14 +1,33 @@
 import type { CallBuilder } from './call.builder.js';
-import { readTag, type Tag } from './tag.parser.js';
-import { isAny, isInvoke, isOuter, isResults, isWrapper } from './tag-name.policy.js';
+import { MAY_BE_END, MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
+import { isOuter, namesOf, type TagKind } from './tag-name.policy.js';
 
 type State = 'elements' | 'json' | 'value' | 'cdata' | 'closed' | 'results';
 
-const MARK = /[<{[]/g;
+type ValueEnd = Tag | 'partial' | 'none' | 'cdata' | 'end';
+
+const OUTER_NAMES = namesOf('wrapper', 'invoke', 'results');
+/** What may end text, by what the block holds there. */
+const MARKS = {
+  elements: new RegExp(MAY_BE_TAG, 'g'),
+  nothing: new RegExp(`${MAY_BE_TAG}|[{[]`, 'g'),
+  json: new RegExp(mayBeTagOf(namesOf('wrapper', 'results')), 'gi'),
+  tooMany: new RegExp(mayBeTagOf(OUTER_NAMES), 'gi'),
+};
+const MAY_BE_CDATA = String.raw`<(?=!\[CDATA\[|!\[?C?D?A?T?A?$)`;
+/** What may end a value, or begin CDATA in it. Nearly all are of parameters. */
+const STRICT_MARKS = {
+  parameter: new RegExp(`${mayBeEndOf(['parameter'])}|${MAY_BE_CDATA}`, 'gi'),
+  other: new RegExp(`${MAY_BE_END}|${MAY_BE_CDATA}`, 'gi'),
+};
+const LENIENT_MARKS = {
+  parameter: new RegExp(mayBeTagOf([...OUTER_NAMES, 'parameter']), 'gi'),
+  other: MARKS.elements,
+};
+/** Deeper ones are not told apart any more. */
+const MAX_WRAPPERS = 100;
 const CDATA = '<![CDATA[';
 const CDATA_END = ']]>';
-/** Some models put the parameters into one more element. */
-const TRANSPARENT: ReadonlySet<string> = new Set(['parameters', 'arguments']);
 
 /** Reads one block of calls, in pieces: text up to where `read` returns needs not be given again. */
 export class BlockParser {
@@ -24,16 +43,17 @@ export class BlockParser {
     private readonly calls: CallBuilder,
     private isLenient: boolean,
   ) {
+    calls.startBlock();
     this.enter(first);
   }
 
   get isClosed(): boolean {
-    return this.state === 'closed' || this.state === 'results';
+    return this.state === 'closed' || this.isLast;
   }
 
-  /** Whether it ended with results, which only we may write. */
-  get hasInvented(): boolean {
-    return this.state === 'results';
+  /** Whether nothing behind it counts: it ended with results, which only we may write, or there are too many calls. */
+  get isLast(): boolean {
+    return this.state === 'results' || this.calls.hasTooManyCalls;
   }
 
   /** @returns up to where the text was used */
@@ -67,15 +87,26 @@ export class BlockParser {
 
   private step(text: string, at: number, isFinal: boolean): number {
     if (this.state === 'cdata') return this.readCdata(text, at, isFinal);
-    MARK.lastIndex = at;
-    const index = MARK.exec(text)?.index ?? text.length;
+    if (this.state === 'value') return this.readValue(text, at, isFinal);
+    const index = indexOf(this.mark, text, at);
     if (index > at) return this.keep(text, at, index);
-    if (text.charAt(at) !== '<') return this.readBracket(text, at);
-    return this.state === 'value' ? this.readInValue(text, at, isFinal) : this.readElement(text, at, isFinal);
+    return text.charAt(at) === '<' ? this.readElement(text, at, isFinal) : this.readBracket(text, at);
+  }
+
+  /** What may end text. */
+  private get mark(): RegExp {
+    if (this.state === 'json') return MARKS.json;
+    if (this.calls.hasTooManyParameters) return MARKS.tooMany;
+    return this.mayBeJson ? MARKS.nothing : MARKS.elements;
+  }
+
+  /** Whether a bracket here begins JSON in the place of calls. */
+  private get mayBeJson(): boolean {
+    return this.state === 'elements' && !this.calls.isOpen && !this.calls.hasLooseText;
   }
 
   private readBracket(text: string, at: number): number {
-    if (this.state === 'elements' && !this.calls.isOpen && !this.calls.hasLooseText) this.state = 'json';
+    if (this.mayBeJson) this.state = 'json';
     return this.keep(text, at, at + 1);
   }
 
@@ -87,14 +118,29 @@ export class BlockParser {
     return tag.end;
   }
 
-  private readInValue(text: string, at: number, isFinal: boolean): number {
-    if (!this.isLenient && text.startsWith('<!', at)) return this.readCdataStart(text, at, isFinal);
-    const tag = readTag(text, at, this.endsValue);
-    if (tag === 'partial') return this.readCutTag(text, at, isFinal);
-    if (tag === 'none' || !(this.isLenient || tag.isClose)) return this.keep(text, at, at + 1);
+  private readValue(text: string, at: number, isFinal: boolean): number {
+    const marks = this.isLenient ? LENIENT_MARKS : STRICT_MARKS;
+    const mark = this.open!.name === 'parameter' ? marks.parameter : marks.other;
+    let index = indexOf(mark, text, at);
+    let end = this.readValueEnd(text, index);
+    while (end === 'none') {
+      index = indexOf(mark, text, index + 1);
+      end = this.readValueEnd(text, index);
+    }
+    this.keep(text, at, index);
+    if (end === 'end') return index;
+    if (end === 'cdata') return this.readCdataStart(text, index, isFinal);
+    if (end === 'partial') return this.readCutTag(text, index, isFinal);
     this.closeValue();
-    if (tag.name !== this.open!.name || !tag.isClose) this.enter(tag);
-    return tag.end;
+    if (end.name !== this.open!.name || !end.isClose) this.enter(end);
+    return end.end;
+  }
+
+  private readValueEnd(text: string, at: number): ValueEnd {
+    if (at >= text.length) return 'end';
+    if (!this.isLenient && text.startsWith('<!', at)) return 'cdata';
+    const tag = readTag(text, at, this.accepts);
+    return typeof tag === 'string' || this.isLenient || tag.isClose ? tag : 'none';
   }
 
   /** An end tag that the end of the reply cuts ends its value all the same. */
@@ -125,19 +171,19 @@ export class BlockParser {
   }
 
   private keep(text: string, from: number, to: number): number {
+    if (from === to) return to;
     const piece = text.slice(from, to);
     if (this.state === 'value' || this.state === 'cdata') this.value += piece;
     else this.calls.addText(piece);
     return to;
   }
 
-  private readonly accepts = (name: string): boolean => {
-    if (this.state === 'json') return isWrapper(name) || isResults(name);
-    return this.calls.isJsonBody ? isOuter(name) || TRANSPARENT.has(name) : isAny();
+  private readonly accepts = (kind: TagKind, name: string): boolean => {
+    if (this.state === 'value') return name === this.open!.name || (this.isLenient && endsCall(kind, name));
+    if (this.state === 'json') return kind === 'wrapper' || kind === 'results';
+    if (this.calls.hasTooManyParameters) return isOuter(kind);
+    return kind !== 'parameter' || !this.calls.isJsonBody;
   };
-
-  private readonly endsValue = (name: string): boolean =>
-    name === this.open!.name || (this.isLenient && (isOuter(name) || name === 'parameter'));
 
   private closeValue(): void {
     this.state = 'elements';
@@ -148,14 +194,22 @@ export class BlockParser {
   private addParameter({ name: element, attributes }: Tag, text: string): void {
     const string = attributes.get('string')?.toLowerCase();
     const name = element === 'parameter' ? (attributes.get('name') ?? '') : element;
-    this.calls.add(element, { name, text, ...(string !== undefined && { string }) });
+    this.calls.add(element, string === undefined ? { name, text } : { name, text, string });
   }
 
   private enter(tag: Tag): void {
-    if (isResults(tag.name)) this.enterResults();
-    else if (isWrapper(tag.name)) this.enterWrapper(tag);
-    else if (isInvoke(tag.name)) this.enterCall(tag);
-    else if (!TRANSPARENT.has(tag.name) && !tag.isClose) this.enterParameter(tag);
+    switch (tag.kind) {
+      case 'results':
+        return this.enterResults();
+      case 'wrapper':
+        return this.enterWrapper(tag);
+      case 'invoke':
+        return this.enterCall(tag);
+      case 'parameter':
+        return tag.isClose ? undefined : this.enterParameter(tag);
+      case 'transparent':
+        return;
+    }
   }
 
   private enterResults(): void {
@@ -171,7 +225,7 @@ export class BlockParser {
     const wasCall = this.calls.isOpen;
     this.calls.end();
     if (!tag.isClose) {
-      if (!tag.isEmpty) this.wrappers.push(tag.name);
+      if (!tag.isEmpty && this.wrappers.length < MAX_WRAPPERS) this.wrappers.push(tag.name);
       return;
     }
     if (!wasCall && this.wrappers.at(-1) === tag.name) this.calls.endBareName();
@@ -188,9 +242,20 @@ export class BlockParser {
   }
 
   private enterParameter(tag: Tag): void {
+    if (this.calls.hasTooManyParameters) return;
     this.open = tag;
     const value = tag.attributes.get('value');
     if (tag.isEmpty) return this.addParameter(tag, value ?? '');
     this.state = 'value';
   }
+}
+
+function endsCall(kind: TagKind, name: string): boolean {
+  return isOuter(kind) || name === 'parameter';
+}
+
+/** @param mark a pattern of one character and of what is ahead of it */
+function indexOf(mark: RegExp, text: string, from: number): number {
+  mark.lastIndex = from;
+  return mark.test(text) ? mark.lastIndex - 1 : text.length;
 }

@@ -1,3 +1,5 @@
+import { MAX_CALLS, MAX_PARAMETERS } from '../call-limit.policy.js';
+
 export interface RawParameter {
   readonly name: string;
   /** As it was written: entities and CDATA are still in it. */
@@ -19,32 +21,49 @@ export type RawCall =
 
 const BARE_NAME = /^[\w-]{1,64}$/;
 
-/** Collects what a block says, in the order in which it says it. */
+/** Collects what the blocks of a reply say, in the order in which they say it. */
 export class CallBuilder {
+  readonly found: RawCall[] = [];
+  /** How many of them are elements; of JSON nobody knows yet whether it is a call. */
+  private elements = 0;
   /** What stands between tags: what may be a name or a body. */
   private loose = '';
+  /** Its first character that is no blank. */
+  private looseStart = '';
   private name: string | null = null;
   private key = '';
   private parameters: RawParameter[] = [];
   private inCall = false;
-
-  constructor(private readonly found: RawCall[]) {}
 
   get isOpen(): boolean {
     return this.inCall;
   }
 
   get hasLooseText(): boolean {
-    return this.loose.trim() !== '';
+    return this.looseStart !== '';
   }
 
   /** Whether the call's arguments are JSON and not elements. */
   get isJsonBody(): boolean {
-    return this.inCall && this.loose.trimStart().startsWith('{');
+    return this.inCall && this.looseStart === '{';
+  }
+
+  get hasTooManyCalls(): boolean {
+    return this.elements > MAX_CALLS;
+  }
+
+  get hasTooManyParameters(): boolean {
+    return this.inCall && this.parameters.length > MAX_PARAMETERS;
+  }
+
+  startBlock(): void {
+    this.takeLoose();
+    this.key = '';
   }
 
   addText(piece: string): void {
     this.loose += piece;
+    if (this.looseStart === '') this.looseStart = piece.trimStart().charAt(0);
   }
 
   start(name: string | null): void {
@@ -52,7 +71,7 @@ export class CallBuilder {
     this.inCall = true;
     this.name = name;
     this.parameters = [];
-    this.loose = '';
+    this.takeLoose();
   }
 
   add(element: string, parameter: RawParameter): void {
@@ -67,25 +86,35 @@ export class CallBuilder {
   end(): void {
     if (!this.inCall) return;
     this.inCall = false;
-    const { name, parameters, loose: body } = this;
-    if (name !== null && name.trim() !== '') this.found.push({ kind: 'element', name: name.trim(), parameters, body });
-    this.loose = '';
+    const { name, parameters } = this;
+    const body = this.takeLoose();
+    if (name !== null && name.trim() !== '') this.addCall(name.trim(), parameters, body);
   }
 
   endJson(): void {
-    this.found.push({ kind: 'json', text: this.loose });
-    this.loose = '';
+    this.found.push({ kind: 'json', text: this.takeLoose() });
   }
 
   /** A wrapper that holds nothing but a name calls that tool without arguments. */
   endBareName(): void {
     const name = this.takeBareName();
-    if (name !== null) this.found.push({ kind: 'element', name, parameters: [], body: '' });
+    if (name !== null) this.addCall(name, [], '');
+  }
+
+  private addCall(name: string, parameters: readonly RawParameter[], body: string): void {
+    this.found.push({ kind: 'element', name, parameters, body });
+    this.elements++;
+  }
+
+  private takeLoose(): string {
+    const { loose } = this;
+    this.loose = '';
+    this.looseStart = '';
+    return loose;
   }
 
   private takeBareName(): string | null {
-    const name = this.loose.trim();
-    this.loose = '';
+    const name = this.takeLoose().trim();
     return BARE_NAME.test(name) ? name : null;
   }
 }

@@ -1,7 +1,8 @@
 import { parseJson, type JsonSchema } from '../../../common/index.js';
 import type { ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
-import type { RawCall } from './call.builder.js';
+import { MAX_CALLS, MAX_PARAMETERS, TOO_MANY_CALLS, TOO_MANY_PARAMETERS } from '../call-limit.policy.js';
+import type { RawCall, RawParameter } from './call.builder.js';
 import { escapeAttribute, escapeText, unescapeText } from './entity.mapper.js';
 import { readJsonCalls } from './json-call.parser.js';
 import { readValue, typesOf, writeValue } from './value.mapper.js';
@@ -10,9 +11,16 @@ type NamedCall = Omit<ToolCall, 'id'>;
 
 /** The calls of a reply, with ids that are unique in the run. */
 export function toToolCalls(found: readonly RawCall[], tools: readonly Tool[], iteration: number): ToolCall[] {
-  return found
-    .flatMap((call) => toNamedCalls(call, tools))
-    .map((call, index) => ({ id: `call_${iteration}_${index + 1}`, ...call }));
+  const schemas = new Map(tools.map(({ definition }) => [definition.name, definition.inputSchema]));
+  const calls: ToolCall[] = [];
+  for (const call of found) {
+    for (const { name, arguments: args } of toNamedCalls(call, schemas)) {
+      if (calls.length > MAX_CALLS) return calls;
+      const id = `call_${iteration}_${calls.length + 1}`;
+      calls.push({ id, name, arguments: calls.length < MAX_CALLS ? args : TOO_MANY_CALLS });
+    }
+  }
+  return calls;
 }
 
 /** All calls of one message as a model would write them. */
@@ -21,16 +29,27 @@ export function writeCalls(calls: readonly ToolCall[], tools: readonly Tool[]): 
   return ['<function_calls>', ...invokes, '</function_calls>'].join('\n');
 }
 
-function toNamedCalls(call: RawCall, tools: readonly Tool[]): readonly NamedCall[] {
+function toNamedCalls(call: RawCall, schemas: ReadonlyMap<string, JsonSchema>): readonly NamedCall[] {
   if (call.kind === 'json') return readJsonCalls(call.text);
   const { name, parameters, body } = call;
+  if (parameters.length > MAX_PARAMETERS) return [{ name, arguments: TOO_MANY_PARAMETERS }];
+  const isBody = parameters.length === 0;
+  return [{ name, arguments: isBody ? toBodyArguments(body) : toArguments(parameters, schemas.get(name)) }];
+}
+
+function toBodyArguments(body: string): string {
   const text = unescapeText(body.trim());
-  if (parameters.length === 0 && text.startsWith('{')) return [{ name, arguments: text }];
-  const schema = schemaOf(name, tools);
-  const values = new Map<string, string>();
-  for (const one of parameters) values.set(one.name, readValue(one.text, typesOf(schema, one.name), one.string));
-  const members = [...values].map(([key, json]) => `${JSON.stringify(key)}:${json}`);
-  return [{ name, arguments: `{${members.join(',')}}` }];
+  return text.startsWith('{') ? text : '{}';
+}
+
+/** Of two parameters with one name the last counts. */
+function toArguments(parameters: readonly RawParameter[], schema: JsonSchema | undefined): string {
+  const last = new Map<string, RawParameter>();
+  for (const one of parameters) last.set(one.name, one);
+  const members = [...last.values()].map(({ name, text, string }) => {
+    return `${JSON.stringify(name)}:${readValue(text, typesOf(schema, name), string)}`;
+  });
+  return `{${members.join(',')}}`;
 }
 
 function writeCall(call: ToolCall, schema: JsonSchema | undefined): string {

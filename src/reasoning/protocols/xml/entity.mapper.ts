@@ -22,7 +22,10 @@ export function unescapeText(text: string): string {
 
 /** Text between tags. Line breaks at its edges are spelled out, as a reader drops one there. */
 export function escapeText(text: string): string {
-  return text.replace(/[<>&]|^[\r\n]|[\r\n]$/g, (sign) => ESCAPED[sign]!);
+  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const last = escaped.at(-1);
+  const isBreak = last === '\n' || last === '\r';
+  return (isBreak ? escaped.slice(0, -1) + ESCAPED[last] : escaped).replace(/^[\r\n]/, (sign) => ESCAPED[sign]!);
 }
 
 export function escapeAttribute(text: string): string {

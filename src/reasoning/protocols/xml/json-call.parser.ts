@@ -1,4 +1,6 @@
 import { parseJson } from '../../../common/index.js';
+import { MAX_CALLS } from '../call-limit.policy.js';
+import { mayBeJson } from '../json-text.policy.js';
 
 interface JsonCall {
   readonly name: string;
@@ -13,12 +15,17 @@ export function readJsonCalls(text: string): readonly JsonCall[] {
   const json = text.trim();
   const whole = readJson(json);
   if (whole.length > 0 || !json.includes('\n')) return whole;
-  return json.split('\n').flatMap((line) => readJson(line.trim()));
+  const calls: JsonCall[] = [];
+  for (const line of json.split('\n')) {
+    calls.push(...readJson(line.trim()));
+    if (calls.length > MAX_CALLS) break;
+  }
+  return calls;
 }
 
-/** What has no end is not parsed at all: a parser's error costs more than its work. */
+/** What has no end, or no string that could be a name, is not parsed at all: a parser's error costs more than its work. */
 function readJson(json: string): readonly JsonCall[] {
-  if (!json.endsWith('}') && !json.endsWith(']')) return [];
+  if ((!json.endsWith('}') && !json.endsWith(']')) || !json.includes('"') || !mayBeJson(json)) return [];
   const parsed = parseJson(json);
   return parsed.ok ? toCalls(parsed.value) : [];
 }
@@ -33,7 +40,8 @@ function toCalls(value: unknown): readonly JsonCall[] {
 
 function argumentsOf(call: Readonly<Record<string, unknown>>): string {
   const key = ARGUMENT_KEYS.find((one) => call[one] !== undefined && call[one] !== null);
-  const args = key === undefined ? {} : call[key];
+  if (key === undefined) return '{}';
+  const args = call[key];
   return typeof args === 'string' ? args : JSON.stringify(args);
 }
 

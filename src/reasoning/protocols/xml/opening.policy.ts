@@ -1,5 +1,5 @@
 import { readTag, unfinishedName, type Tag } from './tag.parser.js';
-import { isAny, isCutName, isInner, isInvoke, isOuter, isResults, isWrapper } from './tag-name.policy.js';
+import { isAny, isCutName, isInner, isOuter } from './tag-name.policy.js';
 
 /** What a `<` in a reply's text turns out to be. */
 export type Opening =
@@ -30,7 +30,7 @@ export function readOpening(text: string, at: number, isInline: boolean, isFinal
 }
 
 function readWhole(text: string, tag: Tag, isInline: boolean, isFinal: boolean): Opening {
-  if (isResults(tag.name) && !tag.isClose) return { kind: 'results' };
+  if (tag.kind === 'results' && !tag.isClose) return { kind: 'results' };
   return tag.isClose ? readStrayEnd(tag, isInline) : readContent(text, tag, isFinal);
 }
 
@@ -58,7 +58,7 @@ function readContent(text: string, tag: Tag, isFinal: boolean): Opening {
     case '<':
       return readInnerTag(text, next, tag, wait);
     default:
-      return isWrapper(tag.name) ? readBareName(text, next, tag, isFinal) : { kind: 'text', end: tag.end };
+      return tag.kind === 'wrapper' ? readBareName(text, next, tag, isFinal) : { kind: 'text', end: tag.end };
   }
 }
 
@@ -71,16 +71,16 @@ function readBareName(text: string, at: number, tag: Tag, isFinal: boolean): Ope
 }
 
 function readInnerTag(text: string, at: number, tag: Tag, wait: Opening): Opening {
-  const inner = readTag(text, at, isWrapper(tag.name) ? isInner : isAny);
+  const inner = readTag(text, at, tag.kind === 'wrapper' ? isInner : isAny);
   if (inner === 'partial') return wait;
   return inner === 'none' ? { kind: 'text', end: tag.end } : { kind: 'block', tag };
 }
 
-function isCallAlone({ name, attributes }: Tag): boolean {
-  return isInvoke(name) && attributes.has('name');
+function isCallAlone({ kind, attributes }: Tag): boolean {
+  return kind === 'invoke' && attributes.has('name');
 }
 
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
-  return pattern.exec(text) ? pattern.lastIndex : at;
+  return pattern.test(text) ? pattern.lastIndex : at;
 }

@@ -54,6 +54,38 @@ describe('what it streams', () => {
     expect(stream.push('.<function_results>1</function_results> so it is')).toBe('.');
     expect(stream.push('more') + stream.end()).toBe('');
   });
+
+  it('holds no tag back that a piece completes, however long it is', () => {
+    const tag = `<invoke name="noop" note="${'x'.repeat(400)}"/>`;
+    for (const length of [1, 7, 100]) {
+      expect(streamed(`a ${tag} b`.match(new RegExp(`[^]{1,${length}}`, 'g'))!)).toBe('a b');
+    }
+  });
+});
+
+describe('what is too much', () => {
+  const argumentsOf = (reply: string) => decode(reply).calls.map((call) => call.arguments);
+
+  it.each([
+    ['a block for each', '<tool_call>noop</tool_call>\n', '', ''],
+    ['one block', '<invoke name="noop"/>', '<function_calls>', '</function_calls>'],
+    ['JSON', '<tool_call>{"name":"noop"}</tool_call>', '', ''],
+    ['lines of JSON', '{"name":"noop"}\n', '<tool_call>', '</tool_call>'],
+  ])('refuses what comes after a thousand calls: %s', (_, call, start, end) => {
+    const found = argumentsOf(start + call.repeat(1_500) + end);
+    expect(found).toHaveLength(1_001);
+    expect(new Set(found.slice(0, 1_000))).toEqual(new Set(['{}']));
+    expect(found.at(-1)).toBe('Over 1000 calls');
+  });
+
+  it('refuses a call with more than a thousand parameters, and that one alone', () => {
+    const call = (count: number) => `<invoke name="noop">${'<parameter name="a">1</parameter>'.repeat(count)}</invoke>`;
+    expect(argumentsOf(`<function_calls>${call(1_000)}${call(5_000)}${call(2)}</function_calls>`)).toEqual([
+      '{"a":1}',
+      'Over 1000 parameters',
+      '{"a":1}',
+    ]);
+  });
 });
 
 describe('hostile text', () => {
@@ -81,10 +113,36 @@ describe('hostile text', () => {
     [']]', `${CALL}<![CDATA[`],
     ['&amp', CALL],
     ['<x>', '<invoke name="search">'],
+    ['<x/>', '<invoke name="search">'],
+    ['<parameter name="a">1</parameter>\n', '<invoke name="search">'],
+    ['<x>', '<invoke name="search"><query>'],
+    ['</x>', '<invoke name="search"><query>'],
+    ['<x>', CALL],
+    ['</param', CALL],
+    ['<invoke name="a">', CALL],
+    ['<!', CALL],
+    ['{', CALL],
     ['\n', CALL],
+    ['<a'],
+    ['<invoke '],
+    [`<invoke${' '.repeat(500)}"`],
+    [`<invoke${' a=b'.repeat(200)}`],
+    ['<invoke name="a"></invoke>'],
+    ['<function_calls></function_calls>'],
+    ['<tool_call>{"}</tool_call>'],
+    ['{"}\n', '<tool_call>'],
+    ['```\n'],
   ])('is read in linear time: %j', (piece, start = '') => {
+    expectLinear((length) => start + piece.repeat(length / piece.length));
+  });
+
+  it('is read in linear time: blocks in blocks that others close', () => {
+    expectLinear((length) => '<tool_call>'.repeat(length / 22) + '</function_call>'.repeat(length / 32));
+  });
+
+  function expectLinear(build: (length: number) => string): void {
     const time = (length: number, rounds: number) => {
-      const reply = start + piece.repeat(length / piece.length);
+      const reply = build(length);
       let best = Number.POSITIVE_INFINITY;
       for (let round = 0; round < rounds; round++) {
         const from = performance.now();
@@ -96,6 +154,8 @@ describe('hostile text', () => {
       return best;
     };
     time(20_000, 1);
-    expect(time(1_000_000, 1) / Math.max(0.5, time(125_000, 3))).toBeLessThan(40);
-  });
+    // A pause of the machine may spoil one comparison, a quadratic reader (64) spoils all.
+    const factors = [1, 2, 3, 4].values().map(() => time(1_000_000, 1) / Math.max(0.5, time(125_000, 3)));
+    expect(factors.some((factor) => factor < 40)).toBe(true);
+  }
 });

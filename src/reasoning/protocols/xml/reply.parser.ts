@@ -1,22 +1,36 @@
 import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';
+import { namesOf } from './tag-name.policy.js';
+import { mayBeTagOf } from './tag.parser.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
-/** A `<` that may begin a tag (or that the text ends with), or a backtick. */
-const SIGN = /<(?=[\w/\s|｜]|$)|`/g;
 /** What may turn out to be the fence of a block: backticks, a language, space. */
 const FENCE = /(`{1,8})([\w-]{0,16})(\s{0,64})/y;
+const OUTER_TAG = mayBeTagOf(namesOf('wrapper', 'invoke', 'results'));
+/** Where a block may begin, with a fence before it or without. */
+const SIGN = new RegExp(`${OUTER_TAG}|\`{8}(?=\`)|\`{1,8}(?=[\\w-]{0,16}\\s{0,64}(?:${OUTER_TAG}|$))`, 'gi');
+/** After a block in a fence any backticks may close it. */
+const SIGN_AFTER_FENCE = new RegExp(`${OUTER_TAG}|\``, 'gi');
+
+/** A tag that is longer and still has no end is not read again with every piece, but when it has grown so much. */
+const LONG = 128;
+const GROWTH = 1.5;
 
 /**
  * Reads a reply in pieces of any size: tells apart what the user may read and what the model calls. Every piece of
  * text is looked at a bounded number of times.
  */
 export class ReplyParser {
-  readonly calls: RawCall[] = [];
+  private readonly builder = new CallBuilder();
   private readonly visible = new VisibleTextBuilder();
   private text = '';
+  /** Up to where the text was read. */
   private at = 0;
+  /** Up to where it was shown, or is none to be shown. */
+  private used = 0;
+  /** How much text is worth another look. */
+  private enough = 0;
   private block: BlockParser | null = null;
   /** The backticks before the last block, until those after it. */
   private fence = '';
@@ -26,9 +40,11 @@ export class ReplyParser {
   /** @returns what the user may read by now */
   push(piece: string): string {
     if (this.isDone) return '';
-    this.text = this.text.slice(this.at) + piece;
-    this.at = 0;
+    this.setText(this.text.slice(this.used) + piece);
+    if (this.text.length < this.enough) return '';
     this.read(false);
+    const held = this.text.length - this.used;
+    this.enough = held < LONG ? 0 : held * GROWTH;
     return this.visible.take();
   }
 
@@ -38,8 +54,7 @@ export class ReplyParser {
     const reopened = this.block?.reopen() ?? '';
     if (reopened !== '') {
       this.isLenient = true;
-      this.text = reopened;
-      this.at = 0;
+      this.setText(reopened);
       this.read(true);
     }
     this.block?.end();
@@ -47,85 +62,113 @@ export class ReplyParser {
     return this.visible.take();
   }
 
-  private read(isFinal: boolean): void {
-    while (this.at < this.text.length && !this.isDone) {
-      const from = this.at;
-      if (this.block) this.readBlock(this.block, isFinal);
-      else this.readText(isFinal);
-      if (this.at === from) break;
-    }
+  get calls(): readonly RawCall[] {
+    return this.builder.found;
   }
 
-  private readBlock(block: BlockParser, isFinal: boolean): void {
-    this.at = block.read(this.text, this.at, isFinal);
+  private setText(text: string): void {
+    this.text = text;
+    this.at = 0;
+    this.used = 0;
+  }
+
+  private read(isFinal: boolean): void {
+    let goesOn = true;
+    while (goesOn && this.at < this.text.length && !this.isDone)
+      goesOn = this.block ? this.readBlock(this.block, isFinal) : this.readText(isFinal);
+    if (!this.isDone) this.show();
+  }
+
+  private readBlock(block: BlockParser, isFinal: boolean): boolean {
+    const from = this.at;
+    this.at = block.read(this.text, from, isFinal);
+    this.used = this.at;
     this.closeBlock(block);
+    return this.at > from;
   }
 
   private closeBlock(block: BlockParser): void {
     if (!block.isClosed) return;
-    this.isDone = block.hasInvented;
+    this.isDone = block.isLast;
     this.block = null;
   }
 
-  private readText(isFinal: boolean): void {
-    SIGN.lastIndex = this.at;
-    const index = SIGN.exec(this.text)?.index ?? this.text.length;
-    if (index > this.at) this.show(index);
-    else if (this.text.charAt(index) === '<') this.readSign(index, false, isFinal);
-    else this.readFence(isFinal);
+  /** @returns false when more text has to decide */
+  private readText(isFinal: boolean): boolean {
+    const sign = this.fence === '' ? SIGN : SIGN_AFTER_FENCE;
+    sign.lastIndex = this.at;
+    this.passTo(sign.exec(this.text)?.index ?? this.text.length);
+    if (this.at === this.text.length) return true;
+    return this.text.charAt(this.at) === '<' ? this.readSign(this.at, false, isFinal) : this.readFence(isFinal);
   }
 
   /** Backticks are markup when they stand around a block and text otherwise. */
-  private readFence(isFinal: boolean): void {
+  private readFence(isFinal: boolean): boolean {
     FENCE.lastIndex = this.at;
-    const [whole, ticks, language, space] = FENCE.exec(this.text)!;
+    const [whole, ticks, language, space] = FENCE.exec(this.text) as unknown as [string, string, string, string];
     const end = this.at + whole.length;
-    if (end === this.text.length && !isFinal) return;
+    if (end === this.text.length && !isFinal) return false;
     if (this.fence === ticks) {
+      this.show();
       this.fence = '';
-      this.at += ticks.length;
-      return;
+      this.skipTo(this.at + ticks.length);
+      return true;
     }
-    const isInline = ticks!.length < 3 && whole === ticks;
-    const isFence = isInline || isFenceStart(ticks!, language!, space!);
-    if (isFence && this.text.charAt(end) === '<') this.readSign(end, isInline, isFinal, ticks);
-    else this.show(this.at + ticks!.length);
+    const isInline = ticks.length < 3 && whole === ticks;
+    const isFence = isInline || isFenceStart(ticks, language, space);
+    if (isFence && this.text.charAt(end) === '<') return this.readSign(end, isInline, isFinal, ticks);
+    this.passTo(this.at + ticks.length);
+    return true;
   }
 
-  /** @param ticks the backticks right before it, which are not shown yet */
-  private readSign(at: number, isInline: boolean, isFinal: boolean, ticks = ''): void {
+  /** @param ticks the backticks right before it, which are not passed yet */
+  private readSign(at: number, isInline: boolean, isFinal: boolean, ticks = ''): boolean {
     const opening = readOpening(this.text, at, isInline, isFinal);
     switch (opening.kind) {
       case 'wait':
-        return;
+        return false;
       case 'text':
-        return this.show(opening.end);
+        this.passTo(opening.end);
+        return true;
       case 'hidden':
+        this.show();
         this.visible.addBlock();
-        this.at = opening.end;
-        return;
+        this.skipTo(opening.end);
+        return true;
       case 'results':
-        this.isDone = true;
+        this.show();
         this.visible.addBlock();
-        return;
+        this.isDone = true;
+        return true;
       case 'block':
-        return this.openBlock(opening, ticks);
+        this.openBlock(opening, ticks);
+        return true;
     }
   }
 
   private openBlock({ tag }: Extract<Opening, { kind: 'block' }>, ticks: string): void {
+    this.show();
     if (ticks !== '') this.fence = ticks;
     this.visible.addBlock();
-    this.at = tag.end;
-    this.block = new BlockParser(tag, new CallBuilder(this.calls), this.isLenient);
+    this.skipTo(tag.end);
+    this.block = new BlockParser(tag, this.builder, this.isLenient);
     this.closeBlock(this.block);
   }
 
-  private show(end: number): void {
-    const text = this.text.slice(this.at, end);
-    if (this.fence !== '' && text.trim() !== '') this.fence = '';
-    this.visible.add(text);
+  /** What is passed is text, to be shown with what follows. */
+  private passTo(end: number): void {
+    if (this.fence !== '' && this.text.slice(this.at, end).trim() !== '') this.fence = '';
     this.at = end;
+  }
+
+  private skipTo(end: number): void {
+    this.at = end;
+    this.used = end;
+  }
+
+  private show(): void {
+    if (this.at > this.used) this.visible.add(this.text.slice(this.used, this.at));
+    this.used = this.at;
   }
 }
 

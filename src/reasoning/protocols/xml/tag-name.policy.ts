@@ -1,38 +1,46 @@
-/** What stands around calls. `tool_call` is what Qwen and Hermes learnt, the plural what others make of it. */
-const WRAPPERS: ReadonlySet<string> = new Set(['function_calls', 'function_call', 'tool_calls', 'tool_call']);
-const INVOKES: ReadonlySet<string> = new Set(['invoke', 'function']);
-/** What only we may write: a model that writes it invents what a tool said. */
-const RESULTS: ReadonlySet<string> = new Set([
-  'function_results',
-  'function_result',
-  'tool_results',
-  'tool_result',
-  'tool_response',
+/**
+ * `wrapper`: what stands around calls; `tool_call` is what Qwen and Hermes learnt, the plural what others make of it.
+ * `results`: what only we may write; a model that writes it invents what a tool said. `transparent`: the one more
+ * element that some models put the parameters into.
+ */
+export type TagKind = 'wrapper' | 'invoke' | 'results' | 'transparent' | 'parameter';
+
+const KINDS = new Map<string, TagKind>([
+  ['function_calls', 'wrapper'],
+  ['function_call', 'wrapper'],
+  ['tool_calls', 'wrapper'],
+  ['tool_call', 'wrapper'],
+  ['invoke', 'invoke'],
+  ['function', 'invoke'],
+  ['function_results', 'results'],
+  ['function_result', 'results'],
+  ['tool_results', 'results'],
+  ['tool_result', 'results'],
+  ['tool_response', 'results'],
+  ['parameters', 'transparent'],
+  ['arguments', 'transparent'],
 ]);
-const ALL: readonly string[] = [...WRAPPERS, ...INVOKES, ...RESULTS, 'parameter'];
+const ALL = [...namesOf('wrapper', 'invoke', 'results'), 'parameter'];
 /** From how many letters on a cut tag at the end of a reply is markup rather than a sign in a sentence. */
 const MIN_CUT_NAME = 3;
 
-export function isWrapper(name: string): boolean {
-  return WRAPPERS.has(name);
+/** What a tag with this name means in a block; whatever else there is are parameters. */
+export function kindOf(name: string): TagKind {
+  return KINDS.get(name) ?? 'parameter';
 }
 
-export function isInvoke(name: string): boolean {
-  return INVOKES.has(name);
+export function namesOf(...kinds: readonly TagKind[]): readonly string[] {
+  return [...KINDS].filter(([, kind]) => kinds.includes(kind)).map(([name]) => name);
 }
 
-export function isResults(name: string): boolean {
-  return RESULTS.has(name);
-}
-
-/** The names that mean something in a sentence; parameters have a meaning only in a call. */
-export function isOuter(name: string): boolean {
-  return WRAPPERS.has(name) || INVOKES.has(name) || RESULTS.has(name);
+/** The kinds that mean something in a sentence; parameters have a meaning only in a call. */
+export function isOuter(kind: TagKind): boolean {
+  return kind === 'wrapper' || kind === 'invoke' || kind === 'results';
 }
 
 /** What may come next in a wrapper. */
-export function isInner(name: string): boolean {
-  return isOuter(name) || name === 'parameter' || name === 'arg_key' || name === 'tool_name';
+export function isInner(kind: TagKind, name: string): boolean {
+  return isOuter(kind) || name === 'parameter' || name === 'arg_key' || name === 'tool_name';
 }
 
 export function isAny(): boolean {

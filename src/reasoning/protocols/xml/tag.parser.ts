@@ -1,8 +1,10 @@
 import { unescapeText } from './entity.mapper.js';
+import { kindOf, type TagKind } from './tag-name.policy.js';
 
 export interface Tag {
   /** In lower case, without a prefix such as `antml:`, with `_` for `-`. */
   readonly name: string;
+  readonly kind: TagKind;
   readonly isClose: boolean;
   readonly isEmpty: boolean;
   /** Names in lower case; `<function=add>` has its value under `name`. */
@@ -11,6 +13,8 @@ export interface Tag {
   readonly end: number;
 }
 
+export type TagFilter = (kind: TagKind, name: string) => boolean;
+
 /** `partial`: the text ends before it is clear; `none`: it is text. */
 export type TagReading = Tag | 'partial' | 'none';
 
@@ -18,43 +22,82 @@ export type TagReading = Tag | 'partial' | 'none';
 export const MAX_TAG_LENGTH = 1_024;
 
 const PREFIX = String.raw`(?:[|｜]DSML[|｜]|[\w.-]{1,24}:)?`;
-const HEAD = new RegExp(String.raw`<\s{0,4}(\/?)\s{0,4}${PREFIX}([A-Za-z_][\w.-]{0,63})`, 'y');
-/** The sign after `<`. */
-const MAY_BEGIN = /[\w/\s|｜]/;
+const NAME = String.raw`<(?![.-])\s{0,4}(\/?)\s{0,4}${PREFIX}([A-Za-z_][\w.-]{0,63})`;
+/** The beginning of a tag; all of it where it has no attribute but the name, in one of the two usual forms. */
+const HEAD = new RegExp(String.raw`${NAME}(?:(?: name="([^"&]{0,64})"|=([\w.-]{1,64}))?(\/?)>)?`, 'y');
+const UNUSUAL = /[A-Z-]/;
 const MAX_HEAD_LENGTH = 110;
-const UNFINISHED_HEAD = /<[\s/]{0,9}[|｜\w.:-]{0,100}$/y;
+/** At the end of a text, what may still become a head. */
+const UNFINISHED = String.raw`[\s/]{0,9}[|｜\w.:-]{0,100}$`;
+const UNFINISHED_HEAD = new RegExp(`<(?![.:-])${UNFINISHED}`, 'y');
 const SHORTHAND = /\s{0,4}=\s{0,4}["']?([^\s<>"'/]{1,128})["']?/y;
 const ATTRIBUTE =
   /\s+([^\s=<>/"'“”]{1,64})(?:\s{0,8}=\s{0,8}(?:"([^"]*)"|'([^']*)'|“([^”]*)”|([^\s"'“”<>][^\s<>]*?)(?=\s|\/?>)))?/y;
 const TAG_END = /\s*(?:(\/)\s{0,4})?>/y;
+const OPEN_ENDED =
+  /^(?:\s*(?:\/\s*)?|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|\s+(?:[^\s=<>/"'“”]+\s*)?(?:=\s*(?:"[^"]*|'[^']*|“[^”]*|[^\s"'“”<>][^\s<>]*)?)?)$/;
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Sources of patterns that find the `<` at which there may be a tag. Hostile text has a million others, and to look at
+ * each of them costs far more than to search for these.
+ */
+export const MAY_BE_TAG = String.raw`<(?=[\s/]{0,9}(?:[\w.:|｜-]|$))`;
+export const MAY_BE_END = String.raw`<(?=[\s/]{0,9}$|\s{0,4}\/[\s/]{0,8}[\w.:|｜-])`;
+
+export function mayBeTagOf(names: readonly string[]): string {
+  return mayBe(String.raw`\/?\s{0,4}`, names);
+}
+
+export function mayBeEndOf(names: readonly string[]): string {
+  return mayBe(String.raw`\/\s{0,4}`, names);
+}
+
+function mayBe(slash: string, names: readonly string[]): string {
+  const written = names.join('|').replaceAll('_', '[_-]');
+  return String.raw`<(?=\s{0,4}${slash}${PREFIX}(?:${written})[\s=/>]|${UNFINISHED})`;
+}
 
 /**
  * Reads the tag that begins at `at`, tolerant of case, space, prefixes and either quote.
- * @param isName which names make a tag
+ * @param isTag which names make a tag
  */
-export function readTag(text: string, at: number, isName: (name: string) => boolean): TagReading {
-  if (at + 1 < text.length && !MAY_BEGIN.test(text.charAt(at + 1))) return 'none';
-  if (text.length - at <= MAX_HEAD_LENGTH && matchAt(UNFINISHED_HEAD, text, at)) return 'partial';
+export function readTag(text: string, at: number, isTag: TagFilter): TagReading {
+  if (text.length - at <= MAX_HEAD_LENGTH && isAt(UNFINISHED_HEAD, text, at)) return 'partial';
   const head = matchAt(HEAD, text, at);
   if (!head) return 'none';
-  const name = head[2]!.toLowerCase().replaceAll('-', '_');
-  if (!isName(name)) return 'none';
-  const nameEnd = HEAD.lastIndex - at;
-  const window = text.slice(at, at + MAX_TAG_LENGTH);
-  const attributes = new Map<string, string>();
-  const place = readAttributes(window, nameEnd, attributes);
-  const end = matchAt(TAG_END, window, place);
-  if (end) {
-    const isEmpty = end[1] !== undefined;
-    return { name, isClose: head[1] === '/', isEmpty, attributes, end: at + TAG_END.lastIndex };
-  }
-  return isOpenEnded(window, place) ? 'partial' : 'none';
+  const [, slash, written, quoted, bare, emptySlash] = head;
+  const name = UNUSUAL.test(written!) ? written!.toLowerCase().replaceAll('-', '_') : written!;
+  const kind = kindOf(name);
+  if (!isTag(kind, name)) return 'none';
+  const isClose = slash === '/';
+  const end = HEAD.lastIndex;
+  if (emptySlash === undefined) return readRest({ name, kind, isClose }, text.slice(at, at + MAX_TAG_LENGTH), at, end);
+  const value = quoted ?? bare;
+  const attributes = value === undefined ? NO_ATTRIBUTES : new Map([['name', value]]);
+  return { name, kind, isClose, isEmpty: emptySlash === '/', attributes, end };
 }
 
 /** The name that a cut tag at `at` has so far; empty when there is none. */
 export function unfinishedName(text: string, at: number): string {
   const rest = text.slice(at, at + MAX_TAG_LENGTH);
   return (/^<[\s/]*(?:[|｜]DSML[|｜]|[\w.-]+:)?([\w-]*)/.exec(rest)?.[1] ?? '').toLowerCase().replaceAll('-', '_');
+}
+
+/** @param at where the window begins in the text, in which the tag's name ends at `nameEnd` */
+function readRest(
+  { name, kind, isClose }: Pick<Tag, 'name' | 'kind' | 'isClose'>,
+  window: string,
+  at: number,
+  nameEnd: number,
+): TagReading {
+  const isCut = window.length < MAX_TAG_LENGTH;
+  if (!isCut && !window.includes('>')) return 'none';
+  const attributes = new Map<string, string>();
+  const place = readAttributes(window, nameEnd - at, attributes);
+  const end = matchAt(TAG_END, window, place);
+  if (end) return { name, kind, isClose, isEmpty: end[1] !== undefined, attributes, end: at + TAG_END.lastIndex };
+  return isCut && OPEN_ENDED.test(window.slice(place)) ? 'partial' : 'none';
 }
 
 function readAttributes(window: string, from: number, attributes: Map<string, string>): number {
@@ -72,16 +115,12 @@ function readAttributes(window: string, from: number, attributes: Map<string, st
   return place;
 }
 
-/** Whether more text could still finish the tag: nothing after the last whole attribute rules it out. */
-function isOpenEnded(window: string, place: number): boolean {
-  if (window.length >= MAX_TAG_LENGTH) return false;
-  const rest = window.slice(place);
-  return /^(?:\s*\/?\s*|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|\s+[^\s=<>/"'“”]*\s*(?:=\s*(?:"[^"]*|'[^']*|“[^”]*|[^\s"'“”<>][^\s<>]*)?)?)$/.test(
-    rest,
-  );
-}
-
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
+}
+
+function isAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }

@@ -1,4 +1,5 @@
 import { parseJson, type JsonSchema } from '../../../common/index.js';
+import { mayBeJson } from '../json-text.policy.js';
 import { escapeText, unescapeText } from './entity.mapper.js';
 
 /** The JSON types that a schema allows; empty when it does not say. */
@@ -7,7 +8,7 @@ export type ValueTypes = ReadonlySet<string>;
 const CDATA = /<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/gi;
 const CDATA_ALONE = /^\s*<!\[CDATA\[/i;
 /** Most text is none; it is quicker to see than to try. */
-const MAY_BE_JSON = /^(?:[{["\d-]|(?:true|false|null)$)/;
+const BEGINS_JSON = /^(?:[{["\d-]|(?:true|false|null)$)/;
 const PYTHON: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 const COMPOSED = ['anyOf', 'oneOf'] as const;
 
@@ -32,17 +33,18 @@ export function readValue(raw: string, types: ValueTypes, string?: string): stri
 
 /** Writes a value so that `readValue` gives the same back; `string` is what it needs to be told for that. */
 export function writeValue(value: unknown, types: ValueTypes): { readonly text: string; readonly string?: 'false' } {
+  if (typeof value === 'string' && (isTextValue(value, types) || readJson(value) === undefined))
+    return { text: escapeText(value) };
   const json = JSON.stringify(value);
-  const forms = typeof value === 'string' ? [value, json] : [json];
-  const text = forms.map(escapeText).find((form) => readValue(form, types) === json);
-  return text === undefined ? { text: escapeText(json), string: 'false' } : { text };
+  const text = escapeText(json);
+  return isTextValue(json, types) || readJson(json) !== json ? { text, string: 'false' } : { text };
 }
 
 /** JSON is taken over as it was written, so that no digit of a number is lost. */
 function readJson(text: string): string | undefined {
   const json = text.trim();
   if (Object.hasOwn(PYTHON, json)) return PYTHON[json];
-  if (!MAY_BE_JSON.test(json)) return undefined;
+  if (!BEGINS_JSON.test(json) || !mayBeJson(json)) return undefined;
   const parsed = parseJson(json);
   // What is JSON but forbidden is for the check of the arguments to refuse, with its reason.
   return parsed.ok || parsed.fault.kind === 'forbidden_key' ? json : undefined;

@@ -1,27 +1,20 @@
-import { join } from 'node:path';
-import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
+import { dirname, join } from 'node:path';
+import { DataSource } from 'typeorm';
 import type { AppConfig } from '../config/index.js';
+import { measureFsync } from './fsync.indicator.js';
+import { migrate, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
+import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import { SqliteDatabase } from './sqlite-database.js';
 import { prepareSqliteFile } from './sqlite-file.factory.js';
-import { lockSqliteFile } from './sqlite-lock.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
-
-/** What the modules bring into the one schema; explicit classes, in the order of their migrations' timestamps. */
-export interface PersistenceOptions {
-  readonly entities: readonly (Function | EntitySchema)[];
-  readonly migrations: readonly (new () => MigrationInterface)[];
-}
-
-export interface OpenDataSource {
-  readonly dataSource: DataSource;
-  /** Gives the file back to other processes; call it after the data source is closed. */
-  unlock(): void;
-}
+import { lockSqliteFile } from './sqlite-lock.factory.js';
 
 const MEMORY = ':memory:';
 const UNLOCKED = { file: MEMORY, unlock: () => {} };
 /** How long a write waits for another process's, a shell's or a backup's; nothing else happens meanwhile. */
 const BUSY_TIMEOUT_MS = 250;
+const SLOW_FSYNC_MS = 2;
 
 /** The file of `DATABASE_URL`, by default `jackdaw.db` in the data folder. */
 export function sqliteFile(config: AppConfig): string {
@@ -33,13 +26,19 @@ export function sqliteFile(config: AppConfig): string {
  * Opens the database, takes its lock and brings the schema up to date.
  * @throws AppError `DATABASE_LOCKED` when another process owns the file, `CONFIG_INVALID` when it cannot be opened
  */
-export async function openDataSource(config: AppConfig, options: PersistenceOptions): Promise<OpenDataSource> {
+export async function openSqlite(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const name = sqliteFile(config);
   const lock = name === MEMORY ? UNLOCKED : takeLock(name);
   try {
-    const dataSource = createDataSource(lock.file, options);
-    await dataSource.initialize();
-    return { dataSource, unlock: lock.unlock };
+    const dataSource = await openDataSource(lock.file, options);
+    const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
+    const database = new SqliteDatabase(databaseConnection);
+    const close = async () => {
+      await database.close();
+      await dataSource.destroy();
+      lock.unlock();
+    };
+    return { database, dataSource, notifications: null, warnings: warningsOf(name), close };
   } catch (error) {
     lock.unlock();
     throw toOpenFailure(name, error);
@@ -55,14 +54,13 @@ function takeLock(name: string): typeof UNLOCKED {
   }
 }
 
-function createDataSource(file: string, { entities, migrations }: PersistenceOptions): DataSource {
-  return new DataSource({
+async function openDataSource(file: string, { entities, migrations }: PersistenceOptions): Promise<DataSource> {
+  const dataSource = new DataSource({
     type: 'better-sqlite3',
     database: file,
     timeout: BUSY_TIMEOUT_MS,
     entities: [...entities],
     migrations: [...migrations],
-    migrationsRun: true,
     prepareDatabase: (handle: SqliteHandle) => {
       handle.pragma('journal_mode = WAL');
       handle.pragma('synchronous = FULL');
@@ -71,4 +69,14 @@ function createDataSource(file: string, { entities, migrations }: PersistenceOpt
       handle.pragma('wal_autocheckpoint = 4000');
     },
   });
+  await dataSource.initialize();
+  await migrate(dataSource, NO_MIGRATION_LOCK);
+  return dataSource;
+}
+
+function warningsOf(file: string): string[] {
+  if (file === MEMORY) return [];
+  const ms = measureFsync(dirname(file));
+  if (ms <= SLOW_FSYNC_MS) return [];
+  return [`The disk of ${file} takes ${ms.toFixed(1)} ms to make a write durable; every step of a run waits for it.`];
 }

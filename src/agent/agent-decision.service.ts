@@ -1,0 +1,141 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, messageOf, type JsonValue, type Principal } from '../common/index.js';
+import {
+  RunDecisionService,
+  selectRequest,
+  selectRequests,
+  type Verdict,
+  type WaitingRequest,
+  type WaitingRun,
+} from '../run/index.js';
+import { createValueCheck, ToolExecutor, ToolRegistry } from '../tool/index.js';
+import { AgentService } from './agent.service.js';
+import type { RunAnswer } from './agent.types.js';
+
+/** Which call an answer is for; it may be left out where no other can be meant. */
+interface Addressed {
+  readonly callId?: string;
+}
+
+/** Leave to make a call; without `callId` all calls that wait for leave. */
+export interface Approval extends Addressed {
+  /** What the call is made with instead; then for one call only. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+}
+
+/** A call that is not to be made; without `callId` all calls that wait for leave. */
+export interface Denial extends Addressed {
+  /** The model reads it. */
+  readonly reason?: string;
+}
+
+/** The answer to a tool's question. */
+export interface Input extends Addressed {
+  readonly value: unknown;
+}
+
+/** What became of a call that a crash cut off. */
+export interface Settlement extends Addressed {
+  readonly outcome: 'retry' | 'succeeded' | 'failed';
+  /** With `succeeded` only; `null` when left out. */
+  readonly result?: unknown;
+  /** With `failed` only. */
+  readonly error?: string;
+}
+
+/**
+ * What people say to agents' runs that wait. Every method gives the run's answer as it is then, and throws `AppError`:
+ * `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when nothing such is asked (any more); `VALIDATION_FAILED`, with nothing changed.
+ */
+@Injectable()
+export class AgentDecisionService {
+  constructor(
+    private readonly decisions: RunDecisionService,
+    private readonly agents: AgentService,
+    private readonly tools: ToolRegistry,
+    private readonly executor: ToolExecutor,
+  ) {}
+
+  async approve(principal: Principal, runId: string, { callId, ...given }: Approval = {}): Promise<RunAnswer> {
+    const waiting = await this.decisions.open(principal, runId);
+    if (given.arguments === undefined) {
+      const requests = selectRequests(waiting, 'approval', callId);
+      return this.decide(principal, waiting, requests, { kind: 'approve' });
+    }
+    const request = selectRequest(waiting, 'approval', callId);
+    const edited = JSON.stringify(given.arguments);
+    await this.checkArguments(request, edited);
+    return this.decide(principal, waiting, [request], { kind: 'approve', arguments: edited });
+  }
+
+  async deny(principal: Principal, runId: string, { callId, reason }: Denial = {}): Promise<RunAnswer> {
+    const waiting = await this.decisions.open(principal, runId);
+    const requests = selectRequests(waiting, 'approval', callId);
+    return this.decide(principal, waiting, requests, { kind: 'deny', ...(reason !== undefined && { reason }) });
+  }
+
+  async input(principal: Principal, runId: string, { callId, value }: Input): Promise<RunAnswer> {
+    const waiting = await this.decisions.open(principal, runId);
+    const request = selectRequest(waiting, 'input', callId);
+    const json = toJson('value', value);
+    const checked = request.schema ? createValueCheck(request.schema)(json) : { valid: true as const };
+    if (!checked.valid) throw invalid('value', checked.reason);
+    return this.decide(principal, waiting, [request], { kind: 'input', value: json });
+  }
+
+  async settle(principal: Principal, runId: string, { callId, ...settlement }: Settlement): Promise<RunAnswer> {
+    const waiting = await this.decisions.open(principal, runId);
+    const verdict = toVerdict(settlement, principal);
+    return this.decide(principal, waiting, [selectRequest(waiting, 'outcome_unknown', callId)], verdict);
+  }
+
+  private async decide(
+    principal: Principal,
+    waiting: WaitingRun,
+    requests: readonly WaitingRequest[],
+    verdict: Verdict,
+  ): Promise<RunAnswer> {
+    const answers = requests.map((request) => ({ request, verdict }));
+    await this.decisions.decide(waiting, answers, principal.id);
+    return this.agents.answer(principal, waiting.run.id);
+  }
+
+  /** By the tool itself, as the model's own arguments are. */
+  private async checkArguments({ tool }: WaitingRequest, edited: string): Promise<void> {
+    const tools = new Map(this.tools.list().map((one) => [one.definition.name, one]));
+    const checked = await this.executor.check({ name: tool, arguments: edited }, tools);
+    if (checked.kind === 'rejected' && !checked.result.success) throw invalid('arguments', checked.result.error);
+  }
+}
+
+function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): Verdict {
+  if (result !== undefined && outcome !== 'succeeded') throw invalid('result', 'is only for the outcome "succeeded"');
+  if (error !== undefined && outcome !== 'failed') throw invalid('error', 'is only for the outcome "failed"');
+  switch (outcome) {
+    case 'retry':
+      return { kind: 'settle', outcome };
+    case 'succeeded':
+      return { kind: 'settle', outcome, result: toJson('result', result ?? null) };
+    case 'failed':
+      return { kind: 'settle', outcome, error: error ?? `It failed, says "${id}".` };
+  }
+}
+
+/** A copy as JSON has it. */
+function toJson(field: string, value: unknown): JsonValue {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw invalid(field, `cannot be written as JSON: ${messageOf(error)}`);
+  }
+  if (text === undefined) throw invalid(field, 'must be a JSON value');
+  return JSON.parse(text) as JsonValue;
+}
+
+function invalid(field: string, reason: string): AppError {
+  const message = `${field}: ${reason}`;
+  return new AppError('VALIDATION_FAILED', `Nothing was decided: ${message}`, {
+    details: { errors: [{ field, message: reason }] },
+  });
+}

@@ -1,0 +1,133 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, newId, type Principal } from '../common/index.js';
+import type { Statement } from '../persistence/index.js';
+import { LOOP_VERSION } from '../reasoning/index.js';
+import {
+  FIRST_STEP,
+  RunForkService,
+  RunHandlerRegistry,
+  RunService,
+  type ForkEdits,
+  type ForkPlan,
+  type RunRecord,
+} from '../run/index.js';
+import { SessionService } from '../session/index.js';
+import { succeededResult } from '../tool/index.js';
+import type { AgentDefinition } from './agent-definition.schema.js';
+import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
+import { AgentModelFactory } from './agent-model.factory.js';
+import { AGENT_RUN, type AgentRunInput } from './agent.handler.js';
+import { ForkDefinitionFactory } from './fork-definition.factory.js';
+
+/** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
+@Injectable()
+export class AgentForkService {
+  constructor(
+    private readonly runs: RunService,
+    private readonly handlers: RunHandlerRegistry,
+    private readonly forks: RunForkService,
+    private readonly definitions: ForkDefinitionFactory,
+    private readonly models: AgentModelFactory,
+    private readonly sessions: SessionService,
+  ) {}
+
+  /**
+   * Starts a run that has done what another one did before a step, in a branch of its session, with edits if wanted. It
+   * is journaled, and goes on in the background, when this resolves.
+   * @returns the new run's id
+   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `RUN_VERSION_UNSUPPORTED` from any but the first
+   *   step of a run that cannot be replayed, `AGENT_NOT_FOUND`, `SESSION_EXISTS`, `SHUTTING_DOWN`
+   */
+  async fork(principal: Principal, runId: string, request: ForkRequest): Promise<string> {
+    const { edit = {} } = request;
+    const original = await this.runs.get(principal, runId);
+    if (original.kind !== AGENT_RUN) throw invalid('id', `run "${runId}" is not an agent's`);
+    assertFits(edit, request.fromStep);
+    const plan = await this.plan(original, request.fromStep);
+    const { definition, content, hash } = this.definitions.create(original, edit, plan.hasReplies);
+    const id = newId();
+    const sessionId = request.sessionId ?? (original.sessionId === null ? null : newId());
+    const input = JSON.parse(original.input) as AgentRunInput;
+    const window = await this.windowOf(principal, original, input);
+    // Whoever follows it reads its messages as they come.
+    const changes = { query: edit.message ?? input.query, isNewSession: window === 0, isStreaming: true };
+    await this.forks.start(
+      plan,
+      {
+        id,
+        principal,
+        kind: AGENT_RUN,
+        agent: definition.name,
+        sessionId,
+        // Replies are read again as they were read first.
+        loopVersion: plan.hasReplies ? original.loopVersion : LOOP_VERSION,
+        definition: content,
+        definitionHash: hash,
+        input: JSON.stringify({ ...input, ...changes } satisfies AgentRunInput),
+        timeoutMs: definition.limits.runTimeoutMs,
+        statements: await this.branch(principal, sessionId, original.sessionId, window),
+      },
+      this.editsOf(edit, plan, definition),
+    );
+    return id;
+  }
+
+  private async plan(original: RunRecord, fromStep: string): Promise<ForkPlan> {
+    const isReplayable = this.handlers.get(AGENT_RUN).loopVersions.includes(original.loopVersion);
+    if (!isReplayable && fromStep !== FIRST_STEP) {
+      throw new AppError(
+        'RUN_VERSION_UNSUPPORTED',
+        `Run "${original.id}" was made by version ${original.loopVersion} of the loop, which cannot be replayed any more: fork it from "${FIRST_STEP}".`,
+        { details: { run_id: original.id, loop_version: original.loopVersion } },
+      );
+    }
+    const plan = await this.forks.plan(original, fromStep);
+    return isReplayable ? plan : { ...plan, prefix: { steps: [], events: [] } };
+  }
+
+  private editsOf(edit: ForkEdit, { call }: ForkPlan, definition: AgentDefinition): ForkEdits {
+    if (edit.toolResult !== undefined && !call) throw invalid('fromStep', 'the run has told no call at this step');
+    const isOtherModel = edit.model !== undefined || edit.agent !== undefined;
+    return {
+      ...(isOtherModel && { modelSubject: this.models.create(definition).name }),
+      ...(edit.toolResult !== undefined && {
+        callOutcome: succeededResult(call!.name, edit.toolResult, definition.limits.maxResultBytes),
+      }),
+    };
+  }
+
+  /** The session's last turn that the run saw; that of now, when it has not looked yet. */
+  private async windowOf(principal: Principal, original: RunRecord, input: AgentRunInput): Promise<number> {
+    if (original.sessionId === null || input.isNewSession) return 0;
+    const recorded = await this.forks.value(original.id, 'window');
+    if (typeof recorded === 'number') return recorded;
+    return (await this.sessions.get(principal, original.sessionId)).lastTurn;
+  }
+
+  private async branch(
+    principal: Principal,
+    to: string | null,
+    from: string | null,
+    window: number,
+  ): Promise<Statement[]> {
+    return to === null ? [] : this.sessions.branchStatements(principal, to, from, window);
+  }
+}
+
+function assertFits(edit: ForkEdit, fromStep: string): void {
+  if (edit.message !== undefined && fromStep !== FIRST_STEP) {
+    throw invalid(
+      'edit.message',
+      `the message can be edited only in a fork from "${FIRST_STEP}", before anything answered it`,
+    );
+  }
+  if (edit.toolResult !== undefined && !fromStep.startsWith('tool:')) {
+    throw invalid('edit.toolResult', 'a result can be given only in a fork from a step of a tool, such as "tool:1:1"');
+  }
+}
+
+function invalid(field: string, message: string): AppError {
+  return new AppError('VALIDATION_FAILED', `The run cannot be forked so: ${message}.`, {
+    details: { errors: [{ field, message }] },
+  });
+}

@@ -1,0 +1,43 @@
+import type { Message } from '../llm/index.js';
+import type { RunEvent } from '../run/index.js';
+import { failedResult, toolResultText, type ToolResult } from '../tool/index.js';
+
+type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
+
+/** A turn as far as its run told it, closed: every call has one result. */
+export interface OutdatedTurn {
+  readonly messages: readonly Message[];
+  /** What is still to be told of calls that had no result. */
+  readonly closing: readonly Event<'tool.completed'>[];
+}
+
+/** Reads the turn of a run that cannot be replayed from what it told. */
+export function outdatedTurn(query: string, told: readonly RunEvent[]): OutdatedTurn {
+  const messages: Message[] = [{ role: 'user', content: query }];
+  const closing: Event<'tool.completed'>[] = [];
+  for (const event of told) {
+    if (event.type !== 'message.completed') continue;
+    const { iteration, text, tool_calls } = event;
+    const toolCalls = tool_calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
+    messages.push({ role: 'assistant', content: text, ...(toolCalls.length > 0 && { toolCalls }) });
+    for (const { id, name } of toolCalls) {
+      const isThis = (one: { iteration: number; call_id: string }) => one.iteration === iteration && one.call_id === id;
+      const completed = told.find((one) => one.type === 'tool.completed' && isThis(one));
+      const isStarted = told.some((one) => one.type === 'tool.started' && isThis(one));
+      const result = completed ? (completed as unknown as ToolResult) : openResult(name, isStarted);
+      if (!completed) closing.push({ type: 'tool.completed', iteration, call_id: id, ...result });
+      messages.push({ role: 'tool', toolCallId: id, name, content: toolResultText(result) });
+    }
+  }
+  return { messages, closing };
+}
+
+function openResult(tool: string, isStarted: boolean): ToolResult {
+  return isStarted
+    ? failedResult(
+        tool,
+        'TOOL_OUTCOME_UNKNOWN',
+        'Nobody knows whether it happened: the run was cut off and cannot go on.',
+      )
+    : failedResult(tool, 'TOOL_CANCELLED', 'Not executed: the run was cut off and cannot go on.');
+}

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { PassThrough } from 'node:stream';
+import { HeartbeatRegistry } from './heartbeat.registry.js';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** A stream, and how often it was written to in each second that passed. */
+function openStream(): PassThrough {
+  return new PassThrough({ readableHighWaterMark: 1, writableHighWaterMark: 10 });
+}
+
+describe('heartbeats', () => {
+  it('come every 15 s, the first one within 15 s, and no more after the end', () => {
+    const heartbeats = new HeartbeatRegistry();
+    const stream = openStream();
+    const stop = heartbeats.add(stream);
+    const beats: number[] = [];
+    for (let second = 1; second <= 45; second++) {
+      jest.advanceTimersByTime(1_000);
+      if (stream.read() !== null) beats.push(second);
+    }
+    expect(beats).toEqual([15, 30, 45]);
+    stop();
+    stop();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('of many streams share one timer, and do not all come at once', () => {
+    const heartbeats = new HeartbeatRegistry();
+    const streams: PassThrough[] = [];
+    for (let second = 0; second < 15; second++) {
+      for (let i = 0; i < 10; i++) streams.push(openStream());
+      for (const stream of streams.slice(-10)) heartbeats.add(stream);
+      jest.advanceTimersByTime(1_000);
+    }
+    expect(jest.getTimerCount()).toBe(1);
+    const beaten = () => streams.filter((stream) => stream.read() !== null).length;
+    beaten();
+    for (let second = 0; second < 15; second++) {
+      jest.advanceTimersByTime(1_000);
+      expect(beaten()).toBe(10);
+    }
+  });
+
+  it('are not added to what a client has not taken yet', () => {
+    const heartbeats = new HeartbeatRegistry();
+    const stream = openStream();
+    stream.write('x'.repeat(20));
+    stream.write('y'.repeat(20));
+    heartbeats.add(stream);
+    const before = stream.writableLength;
+    expect(before).toBeGreaterThan(0);
+    jest.advanceTimersByTime(60_000);
+    expect(stream.writableLength).toBe(before);
+  });
+});

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../common/index.js';
+import type { IdempotentRequest } from '../run/index.js';
+
+/** Visible ASCII, as the draft standard of the header has it, up to what the journal stores. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * The `Idempotency-Key` of a request, and what it stands for.
+ * @param route tells requests with the same body apart
+ * @throws AppError `VALIDATION_FAILED` when the key is none
+ */
+export function parseIdempotencyKey(
+  key: string | undefined,
+  route: string,
+  body: object,
+): IdempotentRequest | undefined {
+  if (key === undefined) return undefined;
+  if (!KEY.test(key)) {
+    const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters, without spaces.';
+    throw new AppError('VALIDATION_FAILED', message, { details: { errors: [{ field: 'Idempotency-Key', message }] } });
+  }
+  // The fields of a checked body are plain values.
+  const fields = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    key,
+    bodyHash: createHash('sha256')
+      .update(JSON.stringify([route, fields]))
+      .digest('hex'),
+  };
+}

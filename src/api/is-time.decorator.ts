@@ -1,0 +1,21 @@
+import { ValidateBy } from 'class-validator';
+
+const EPOCH_MS = /^\d{1,15}$/;
+const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** A time as epoch ms: written so, or in ISO 8601 with its zone; a date alone is its midnight, UTC. `null` for other texts. */
+export function toEpochMs(text: string): number | null {
+  if (EPOCH_MS.test(text)) return Number(text);
+  const ms = ISO_8601.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** A text that `toEpochMs` can read. */
+export const IsTime = () =>
+  ValidateBy({
+    name: 'isTime',
+    validator: {
+      validate: (value) => typeof value === 'string' && toEpochMs(value) !== null,
+      defaultMessage: () => '$property must be epoch ms, or an ISO 8601 date or time with its zone',
+    },
+  });

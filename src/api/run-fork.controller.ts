@@ -1,0 +1,30 @@
+import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AgentForkService, AgentService } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { CurrentPrincipal } from '../security/index.js';
+import { RunAnswerDto } from './run-answer.dto.js';
+import { ForkRequestDto } from './run-fork.dto.js';
+import { toForkRequest } from './run-fork.mapper.js';
+
+@Controller('runs')
+export class RunForkController {
+  constructor(
+    private readonly agents: AgentService,
+    private readonly forks: AgentForkService,
+  ) {}
+
+  /** Begins a new run with what this one did before a step, edited if wanted; it goes on in the background. */
+  @Post(':id/fork')
+  @HttpCode(202)
+  async fork(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() body: ForkRequestDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RunAnswerDto> {
+    const forked = await this.forks.fork(principal, id, toForkRequest(body));
+    reply.header('location', `/api/runs/${forked}`);
+    return this.agents.answer(principal, forked);
+  }
+}

@@ -1,0 +1,77 @@
+import { Type } from 'class-transformer';
+import { Allow, IsObject, IsString, Matches, MaxLength, ValidateBy, ValidateNested } from 'class-validator';
+import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+
+const IsNameOrChanges = () =>
+  ValidateBy({
+    name: 'isNameOrChanges',
+    validator: {
+      validate: (value) =>
+        typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value)),
+      defaultMessage: () => "$property must be an agent's name, or an object of changes",
+    },
+  });
+
+/** Who answers what the new run asks. */
+export class ForkModelDto {
+  /** As in `LLM_PROVIDER`; the run's own when left out. */
+  @MayBeLeftOut()
+  @IsString()
+  provider?: string;
+
+  /** The run's own when left out, or that provider's default. */
+  @MayBeLeftOut()
+  @IsString()
+  name?: string;
+
+  /** `temperature`, `maxTokens`, `topP`, `stop`. */
+  @MayBeLeftOut()
+  @IsObject()
+  parameters?: Record<string, unknown>;
+}
+
+/** What is otherwise in the new run. */
+export class ForkEditDto {
+  /** What the user says instead; only from `model:1`. */
+  @MayBeLeftOut()
+  @IsString()
+  @Matches(/\S/u, { message: 'message must not be blank' })
+  message?: string;
+
+  @MayBeLeftOut()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ForkModelDto)
+  model?: ForkModelDto;
+
+  /** What the call of the step came to, any JSON value; only from a step of a tool. */
+  @Allow()
+  toolResult?: unknown;
+
+  /** Another agent's name, or changes of the run's own: `instructions`, `tools` (fewer), `memory`, `limits`. */
+  @MayBeLeftOut()
+  @IsNameOrChanges()
+  agent?: unknown;
+}
+
+/** A new run from a place in another one. */
+export class ForkRequestDto {
+  /**
+   * The step at which the new run begins to live; what comes before it is copied and does not happen again.
+   * @example 'tool:1:1'
+   */
+  @IsString()
+  @MaxLength(128)
+  fromStep!: string;
+
+  /** The new run's session, which must not be there yet; a new id when left out. */
+  @MayBeLeftOut()
+  @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
+  sessionId?: string;
+
+  @MayBeLeftOut()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ForkEditDto)
+  edit?: ForkEditDto;
+}

@@ -1,0 +1,34 @@
+import type { AuditedEvent, AuditedStep, RunRecord } from '../run/index.js';
+import type { JournalEventDto, JournalStepDto, RunJournalDto } from './run-journal.dto.js';
+
+/** @param steps and `events`: one more than `limit`, the most that the page may have, when there are further ones */
+export function toRunJournal(
+  run: RunRecord,
+  steps: readonly AuditedStep[],
+  events: readonly AuditedEvent[],
+  { after, limit }: { readonly after: number; readonly limit: number },
+): RunJournalDto {
+  return {
+    run_id: run.id,
+    agent: run.agent,
+    status: run.status,
+    session_id: run.sessionId,
+    forked_from: run.forkedFrom,
+    loop_version: run.loopVersion,
+    created_at: run.createdAt,
+    finished_at: run.finishedAt,
+    input: JSON.parse(run.input),
+    definition: JSON.parse(run.definition),
+    steps: steps.slice(0, limit).map(toStep),
+    events: events.slice(0, limit).map(toEvent),
+    next: Math.max(steps.length, events.length) > limit ? after + limit : null,
+  };
+}
+
+function toStep({ position, name, kind, subject, result, epoch, createdAt }: AuditedStep): JournalStepDto {
+  return { position, name, kind, subject, result: JSON.parse(result), epoch, created_at: createdAt };
+}
+
+function toEvent({ n, type, data, createdAt }: AuditedEvent): JournalEventDto {
+  return { n, type, data: JSON.parse(data), created_at: createdAt };
+}

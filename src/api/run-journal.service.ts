@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { RunAuditStore, RunService } from '../run/index.js';
+import type { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
+import { toRunJournal } from './run-journal.mapper.js';
+
+/** Tells a run's journal, for audits and for replay tests. */
+@Injectable()
+export class RunJournalService {
+  constructor(
+    private readonly runs: RunService,
+    private readonly audit: RunAuditStore,
+  ) {}
+
+  /** @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED` */
+  async page(principal: Principal, id: string, { after = 0, limit = 50 }: RunJournalQueryDto): Promise<RunJournalDto> {
+    const run = await this.runs.get(principal, id);
+    const [steps, events] = await Promise.all([
+      this.audit.steps(id, after, limit + 1),
+      this.audit.events(id, after, limit + 1),
+    ]);
+    return toRunJournal(run, steps, events, { after, limit });
+  }
+}

@@ -1,0 +1,17 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { RunListStore } from '../run/index.js';
+import { CurrentPrincipal } from '../security/index.js';
+import { RunListQueryDto, RunPageDto } from './run-list.dto.js';
+import { toRunFilter, toRunPage } from './run-list.mapper.js';
+
+@Controller('runs')
+export class RunListController {
+  constructor(private readonly runs: RunListStore) {}
+
+  /** Runs, the newest first, by status, agent, session and time. */
+  @Get()
+  async list(@CurrentPrincipal() principal: Principal, @Query() query: RunListQueryDto): Promise<RunPageDto> {
+    return toRunPage(await this.runs.list(principal, toRunFilter(query), query.limit ?? 50, query.cursor));
+  }
+}

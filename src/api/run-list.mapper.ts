@@ -1,0 +1,33 @@
+import type { ListedRun, RunFilter, RunPage, RunStatus } from '../run/index.js';
+import { toEpochMs } from './is-time.decorator.js';
+import type { ListedRunDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
+
+/** @param query a checked one */
+export function toRunFilter({ status, agent, sessionId, from, to }: RunListQueryDto): RunFilter {
+  return {
+    ...(status !== undefined && { statuses: status.split(',') as RunStatus[] }),
+    ...(agent !== undefined && { agent }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(from !== undefined && { from: toEpochMs(from) ?? 0 }),
+    ...(to !== undefined && { to: toEpochMs(to) ?? 0 }),
+  };
+}
+
+export function toRunPage({ runs, next }: RunPage): RunPageDto {
+  return { runs: runs.map(toListedRun), next };
+}
+
+function toListedRun(run: ListedRun): ListedRunDto {
+  return {
+    run_id: run.id,
+    status: run.status,
+    agent: run.agent,
+    session_id: run.sessionId,
+    created_at: run.createdAt,
+    finished_at: run.finishedAt,
+    forked_from: run.forkedFrom,
+    pruned_at: run.prunedAt,
+    finish_reason: run.summary?.finish_reason ?? null,
+    usage: run.summary?.usage ?? null,
+  };
+}

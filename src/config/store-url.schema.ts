@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { DatabaseKind } from './app-config.types.js';
+
+const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.~].*)$/;
+const SERVER_KINDS: Readonly<Record<string, DatabaseKind>> = {
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+  'mysql:': 'mariadb',
+  'mariadb:': 'mariadb',
+};
+/** What a MariaDB URL may say besides; PostgreSQL's driver knows many more and reads them itself. */
+const MARIADB_PARAMS: readonly string[] = ['sslmode', 'sslrootcert'];
+const SSL_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** Which database a checked `DATABASE_URL` means. */
+export function databaseKind(url: string | undefined): DatabaseKind {
+  return SERVER_KINDS[url?.slice(0, url.indexOf(':') + 1).toLowerCase() ?? ''] ?? 'sqlite';
+}
+
+/** `DATABASE_URL`. Messages never hold a part of it: any part may be a password that is written wrongly. */
+export function databaseUrl() {
+  return z.string().transform((text, context) => {
+    const fault = SQLITE_URL.test(text) ? undefined : databaseFault(text);
+    if (fault === undefined) return text;
+    context.addIssue({ code: 'custom', message: `is not allowed: ${fault}` });
+    return z.NEVER;
+  });
+}
+
+/** `REDIS_URL`. */
+export function redisUrl() {
+  return z.string().transform((text, context) => {
+    const url = URL.parse(text);
+    const isRedis = url !== null && /^rediss?:$/.test(url.protocol);
+    if (isRedis && url.hostname !== '' && /^\/?\d*$/.test(url.pathname) && url.hash === '') return text;
+    context.addIssue({
+      code: 'custom',
+      message: `is not allowed: give redis://user:password@host:6379, or rediss:// for TLS, with nothing but a number after the host${isRedis ? ENCODE : ''}`,
+    });
+    return z.NEVER;
+  });
+}
+
+const ENCODE = '; write special characters of a password encoded, as %40 for @ and %23 for #';
+
+function databaseFault(text: string): string | undefined {
+  const kind = databaseKind(text);
+  if (kind === 'sqlite') {
+    return 'leave it out, or give a SQLite file as sqlite:./path or sqlite:///absolute/path, without ~, or postgres://user:password@host/database, or mariadb://user:password@host/database';
+  }
+  const url = URL.parse(text);
+  if (!url || url.hash !== '') return `it is no URL${ENCODE}`;
+  if (url.hostname === '') return 'it names no host: give …//user:password@host/database';
+  if (!/^\/[^/]+$/.test(url.pathname)) return 'it names no database: give …//user:password@host/database';
+  if (![url.username, url.password, url.hostname, url.pathname].every(isEncoded)) return `it has a stray %${ENCODE}`;
+  return kind === 'mariadb' ? mariadbFault(url.searchParams) : undefined;
+}
+
+function mariadbFault(params: URLSearchParams): string | undefined {
+  if ([...params.keys()].some((name) => !MARIADB_PARAMS.includes(name))) {
+    return `of parameters it may have ${MARIADB_PARAMS.join(' and ')} only`;
+  }
+  const mode = params.get('sslmode');
+  if (mode === null || SSL_MODES.includes(mode)) return undefined;
+  return `its sslmode may be one of ${SSL_MODES.join(', ')}`;
+}
+
+function isEncoded(part: string): boolean {
+  return !/%(?![0-9a-f]{2})/i.test(part);
+}

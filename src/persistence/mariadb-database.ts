@@ -1,0 +1,113 @@
+import type { Pool, PoolConnection, QueryError } from 'mysql2';
+import { commitRefused } from './commit-refused.error.js';
+import { Database } from './database.js';
+import type { MariadbOwnerClient } from './mariadb-owner.client.js';
+import { ROWS_REFUSED, type MariadbTextBuilder } from './mariadb-text.builder.js';
+import { SERVER_LIMITS } from './server-limits.policy.js';
+import type { SqlValue, Statement } from './statement.types.js';
+import { retryTransient } from './transient-failure.policy.js';
+
+const DUPLICATE_ENTRY = 1062;
+/** Deadlock, and a lock that was waited for too long. */
+const TRANSIENT = [1213, 1205];
+/** What the block's own handler says, once it has rolled everything back. */
+const ROLLED_BACK = /^(\d+): /;
+
+/** MariaDB: a batch is one compound statement, and so one round trip. */
+export class MariadbDatabase extends Database {
+  readonly dialect = 'mariadb';
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly texts: MariadbTextBuilder,
+    /** Where no Redis makes a cluster of them, one process alone may write. */
+    private readonly owner: MariadbOwnerClient | null,
+  ) {
+    super();
+  }
+
+  async commit(batch: readonly Statement[]): Promise<void> {
+    if (batch.length === 0) return;
+    const text = this.texts.batch(batch);
+    const commit = retryTransient(
+      () => this.apply(text, batch),
+      (error) => TRANSIENT.includes(numberOf(error)),
+    );
+    this.underWay.add(commit);
+    try {
+      await commit;
+    } finally {
+      this.underWay.delete(commit);
+    }
+  }
+
+  async query<Found>(sql: string, params: readonly SqlValue[] = []): Promise<Found[]> {
+    return (await this.send(this.texts.query(sql, params))) as Found[];
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.underWay);
+  }
+
+  private async apply(text: string, batch: readonly Statement[]): Promise<void> {
+    await this.owner?.check();
+    try {
+      await this.send(text);
+    } catch (error) {
+      throw toCommitError(error as QueryError, batch);
+    }
+  }
+
+  private async send(sql: string): Promise<unknown> {
+    const connection = await acquire(this.pool);
+    return new Promise((resolve, reject) => {
+      // The driver's own timer would outlive a lost connection, and hold the process up.
+      const timer = setTimeout(() => {
+        connection.destroy();
+        reject(new Error('The database did not answer in time.'));
+      }, SERVER_LIMITS.answerMs);
+      connection.query(sql, (error, result) => {
+        clearTimeout(timer);
+        // A connection that may still be inside a transaction is not used again.
+        if (error && !ROLLED_BACK.test(error.message)) connection.destroy();
+        else connection.release();
+        if (error) reject(error);
+        else resolve(result);
+      });
+    });
+  }
+}
+
+/** A connection of the pool, which by itself waits for one without end. */
+function acquire(pool: Pool): Promise<PoolConnection> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error('No connection to the database came free in time.'));
+    }, SERVER_LIMITS.connectMs);
+    pool.getConnection((error, connection) => {
+      clearTimeout(timer);
+      if (isLate) connection?.release();
+      else if (error) reject(error);
+      else resolve(connection);
+    });
+  });
+}
+
+function toCommitError(error: QueryError, batch: readonly Statement[]): Error {
+  const at = Number(ROLLED_BACK.exec(error.message)?.[1] ?? Number.NaN);
+  const sql = batch[at]?.sql;
+  if (sql === undefined) return error;
+  if (numberOf(error) === DUPLICATE_ENTRY) return commitRefused('unique', at, sql, error);
+  return error.message.endsWith(ROWS_REFUSED) ? commitRefused('rows', at, sql, error) : error;
+}
+
+function numberOf(error: unknown): number {
+  return (error as QueryError | null)?.errno ?? 0;
+}

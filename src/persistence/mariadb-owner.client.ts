@@ -1,0 +1,138 @@
+import { Logger } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import type { Connection, RowDataPacket } from 'mysql2/promise';
+import { AppError } from '../common/index.js';
+
+/** How often the connection that holds the lock is asked whether it still lives, in ms. */
+const HEARTBEAT_MS = 5_000;
+/** After this silence the server itself drops the connection, and the lock with it: the heir of a dead machine waits so long. */
+const SILENCE_S = 15;
+const RETRY_MS = 500;
+/** How long the lock is waited for: the server learns of a process's end a moment after its successor may have started. */
+const PATIENCE_S = 1;
+/** The shortest limit of a lock's name among servers. */
+const LONGEST_NAME = 64;
+
+/**
+ * The right of one process to write to a database, as long as no queue on Redis says who runs what: a server-side lock
+ * on a connection of its own. When the connection is lost, so is the lock; it is taken again at once, and if another
+ * process was quicker, nothing more is written here.
+ */
+export class MariadbOwnerClient {
+  private readonly logger = new Logger(MariadbOwnerClient.name);
+  private readonly lock: string;
+  private connection: Connection | null = null;
+  /** The id and the end of the connection that held it last. */
+  private last: { readonly id: number; lostAt: number } | null = null;
+  private taking: Promise<void> | null = null;
+  private lost: AppError | null = null;
+  private isClosed = false;
+  private heartbeat: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
+
+  /** `name` is the server and database in messages. */
+  constructor(
+    private readonly connect: () => Promise<Connection>,
+    private readonly name: string,
+    database: string,
+  ) {
+    const lock = `jackdaw:${database}`;
+    this.lock = lock.length <= LONGEST_NAME ? lock : createHash('sha256').update(lock).digest('hex');
+  }
+
+  /** Nothing while the lock is held; otherwise it is taken first. @throws as `take` does */
+  check(): Promise<void> | undefined {
+    return this.connection ? undefined : this.take();
+  }
+
+  /** @throws AppError `DATABASE_LOCKED` when another process has the lock, or the driver's error */
+  take(): Promise<void> {
+    if (this.lost) return Promise.reject(this.lost);
+    this.taking ??= this.takeOnce().finally(() => (this.taking = null));
+    return this.taking;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.heartbeat);
+    clearTimeout(this.retry);
+    await this.taking?.catch(() => undefined);
+    const { connection } = this;
+    this.connection = null;
+    if (!connection) return;
+    try {
+      // The server would notice the end of the connection a moment later.
+      await connection.query('SELECT RELEASE_LOCK(?)', [this.lock]);
+      await connection.end();
+    } catch {
+      connection.destroy();
+    }
+  }
+
+  private async takeOnce(): Promise<void> {
+    const connection = await this.connect();
+    connection.on('error', () => this.drop(connection));
+    connection.on('end', () => this.drop(connection));
+    try {
+      await connection.query(`SET SESSION wait_timeout = ${SILENCE_S}`);
+      await this.lockOn(connection);
+      if (this.isClosed) throw new Error('The database is being closed.');
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+    this.connection = connection;
+    clearInterval(this.heartbeat);
+    this.heartbeat = setInterval(() => this.beat(connection), HEARTBEAT_MS).unref();
+  }
+
+  private async lockOn(connection: Connection): Promise<void> {
+    const [[row]] = await connection.query<RowDataPacket[]>(
+      'SELECT GET_LOCK(?, ?) AS is_ours, IS_USED_LOCK(?) AS holder, CONNECTION_ID() AS id',
+      [this.lock, PATIENCE_S, this.lock],
+    );
+    const { is_ours: isOurs, holder, id } = row as { is_ours: number; holder: number | null; id: number };
+    if (isOurs !== 1) throw this.isAnothers(holder) ? this.lockedElsewhere() : new Error('The lock is not free yet.');
+    this.last = { id, lostAt: Number.POSITIVE_INFINITY };
+  }
+
+  /** Not if it has become free just now, nor if the server has not noticed yet that our own connection is gone. */
+  private isAnothers(holder: number | null): boolean {
+    if (holder === null) return false;
+    return this.last?.id !== holder || Date.now() > this.last.lostAt + 2 * SILENCE_S * 1000;
+  }
+
+  private beat(connection: Connection): void {
+    const silence = setTimeout(() => this.drop(connection), HEARTBEAT_MS).unref();
+    connection.query('SELECT 1').then(
+      () => clearTimeout(silence),
+      () => this.drop(connection),
+    );
+  }
+
+  private drop(connection: Connection): void {
+    if (this.connection !== connection) return;
+    this.connection = null;
+    if (this.last) this.last.lostAt = Date.now();
+    connection.destroy();
+    if (!this.isClosed) this.takeAgain();
+  }
+
+  private takeAgain(): void {
+    this.take().catch(() => {
+      if (!this.isClosed && !this.lost) this.retry = setTimeout(() => this.takeAgain(), RETRY_MS).unref();
+    });
+  }
+
+  private lockedElsewhere(): AppError {
+    const error = new AppError(
+      'DATABASE_LOCKED',
+      `The MariaDB database ${this.name} belongs to another running Jackdaw. Stop that one, or set REDIS_URL on all of them to make them a cluster.`,
+    );
+    if (this.last) {
+      this.lost = error;
+      this.logger.fatal(`${error.message} It took over when our connection was lost: nothing more is written here.`);
+    }
+    return error;
+  }
+}

@@ -1,0 +1,20 @@
+import type { AppConfig } from '../config/index.js';
+import { openMariadb } from './mariadb.factory.js';
+import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import { openPostgres } from './postgres.factory.js';
+import { openSqlite } from './sqlite.factory.js';
+
+/**
+ * Opens the configured database and brings its schema up to date.
+ * @throws AppError `CONFIG_INVALID` when it cannot be used, `DATABASE_LOCKED` when it is another process's
+ */
+export function openPersistence(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+  switch (config.database.kind) {
+    case 'sqlite':
+      return openSqlite(config, options);
+    case 'postgres':
+      return openPostgres(config, options);
+    case 'mariadb':
+      return openMariadb(config, options);
+  }
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { MariadbTextBuilder } from './mariadb-text.builder.js';
+import { splitAtPlaceholders } from './placeholder.parser.js';
+import { PostgresStatementRegistry } from './postgres-statement.registry.js';
+
+const AT = 1_764_000_000_123;
+
+describe('placeholders', () => {
+  it.each([
+    ['SELECT 1', ['SELECT 1']],
+    ['?', ['', '']],
+    ['a = ? AND b IN (?, ?)', ['a = ', ' AND b IN (', ', ', ')']],
+    [`a = '?' AND b = ?`, [`a = '?' AND b = `, '']],
+    [`'it''s ?' ? "?""?" ?`, [`'it''s ?' `, ' "?""?" ', '']],
+  ])('%s', (sql, pieces) => {
+    expect(splitAtPlaceholders(sql)).toEqual(pieces);
+  });
+});
+
+describe('PostgreSQL’s writing', () => {
+  it('is made once, and bears one name', () => {
+    const registry = new PostgresStatementRegistry();
+    const first = registry.query('SELECT ? FROM x WHERE id = ?', ['a', 1]);
+    expect(first.text).toBe('SELECT $1 FROM x WHERE id = $2');
+    expect(registry.query('SELECT ? FROM x WHERE id = ?', [null, 2])).toBe(first);
+  });
+
+  it('says the type of a number that no integer holds', () => {
+    const registry = new PostgresStatementRegistry();
+    const sql = 'a = ? AND b = ? AND c = ?';
+    const texts = [
+      [1, AT, 'x'],
+      [1, AT + 1, 'y'],
+      [1, 2, 'x'],
+      [AT, 2, -AT],
+    ].map((params) => registry.query(sql, params));
+    expect(texts.map(({ text }) => text)).toEqual([
+      'a = $1 AND b = $2::bigint AND c = $3',
+      'a = $1 AND b = $2::bigint AND c = $3',
+      'a = $1 AND b = $2 AND c = $3',
+      'a = $1::bigint AND b = $2 AND c = $3::bigint',
+    ]);
+    expect(new Set(texts.map(({ name }) => name)).size).toBe(3);
+  });
+
+  it('has another name for each number of rows, and for a query', () => {
+    const registry = new PostgresStatementRegistry();
+    const sql = 'DELETE FROM x';
+    const names = [
+      registry.query(sql, []),
+      registry.change({ sql, params: [] }),
+      registry.change({ sql, params: [], rows: 1 }),
+      registry.change({ sql, params: [], rows: 2 }),
+    ].map(({ name }) => name);
+    expect(new Set(names).size).toBe(4);
+  });
+
+  it('prepares no more texts than a server can be asked to keep', () => {
+    const registry = new PostgresStatementRegistry();
+    const names = Array.from({ length: 1200 }, (_, at) => registry.query(`SELECT ${at}`, []).name);
+    expect(names.filter((name) => name === '')).toHaveLength(200);
+    expect(registry.query('SELECT 5', []).name).toBe(names[5]);
+  });
+});
+
+describe('MariaDB’s writing', () => {
+  const builder = new MariadbTextBuilder((text) => `<${text}>`);
+
+  it('has the values in it', () => {
+    expect(builder.query('a = ? AND b = ? OR c = ?', ['x?', AT, null])).toBe(`a = <x?> AND b = ${AT} OR c = NULL`);
+    expect(builder.query(`a = '?' AND b = ?`, [-0.5])).toBe(`a = '?' AND b = -0.5`);
+  });
+
+  it.each([[[]], [[1, 2]], [[Number.NaN]], [[{}]], [[undefined]], [[true]]])('refuses the values %j', (params) => {
+    expect(() => builder.query('a = ?', params as never)).toThrow(TypeError);
+  });
+});

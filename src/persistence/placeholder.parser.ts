@@ -1,0 +1,14 @@
+/** A quoted piece of SQL, or a placeholder outside of one. */
+const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g;
+
+/** The pieces of SQL between its `?` placeholders: one more than there are placeholders. */
+export function splitAtPlaceholders(sql: string): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { 0: token, index } of sql.matchAll(TOKEN)) {
+    if (token !== '?') continue;
+    pieces.push(sql.slice(from, index));
+    from = index + 1;
+  }
+  return [...pieces, sql.slice(from)];
+}

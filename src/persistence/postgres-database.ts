@@ -1,0 +1,101 @@
+import type { DatabaseError, Pool, PoolClient, QueryConfig } from 'pg';
+import { commitRefused } from './commit-refused.error.js';
+import { Database } from './database.js';
+import { executeBatch, type BatchFailure } from './postgres-batch.executor.js';
+import { PostgresStatementRegistry, ROWS_REFUSED } from './postgres-statement.registry.js';
+import { SERVER_LIMITS } from './server-limits.policy.js';
+import type { SqlValue, Statement } from './statement.types.js';
+import { retryTransient } from './transient-failure.policy.js';
+
+const UNIQUE_VIOLATION = '23505';
+const NOT_A_NUMBER = '22P02';
+/** A prepared text's result changed with the schema, as another node's migration does. */
+const PLAN_OUTDATED = '0A000';
+/** Serialization failure and deadlock: the server has rolled the transaction back. */
+const TRANSIENT = ['40001', '40P01'];
+/** Connection lost, server stopping. */
+const CONNECTION_FAILED = /^(08|57P)/;
+
+/** PostgreSQL: a batch is one round trip and one transaction of its own; the server shares an fsync among those that wait. */
+export class PostgresDatabase extends Database {
+  readonly dialect = 'postgres';
+  private readonly statements = new PostgresStatementRegistry();
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(private readonly pool: Pool) {
+    super();
+  }
+
+  async commit(batch: readonly Statement[]): Promise<void> {
+    if (batch.length === 0) return;
+    const commit = retryTransient(
+      () => this.apply(batch),
+      (error) => TRANSIENT.includes(codeOf(error)),
+    );
+    this.underWay.add(commit);
+    try {
+      await commit;
+    } finally {
+      this.underWay.delete(commit);
+    }
+  }
+
+  async query<Found>(sql: string, params: readonly SqlValue[] = []): Promise<Found[]> {
+    const { name, text } = this.statements.query(sql, params);
+    const config = { text, values: [...params], query_timeout: SERVER_LIMITS.answerMs };
+    try {
+      return await this.rows({ ...config, name });
+    } catch (error) {
+      if (codeOf(error) !== PLAN_OUTDATED) throw error;
+      return this.rows(config);
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.underWay);
+  }
+
+  private async rows<Found>(config: QueryConfig): Promise<Found[]> {
+    const { rows } = await this.pool.query(config);
+    return rows as Found[];
+  }
+
+  private async apply(batch: readonly Statement[]): Promise<void> {
+    const client = await this.pool.connect();
+    const failure = await this.send(client, batch);
+    // A connection that nobody knows the state of is closed, not used again.
+    client.release(failure !== null && isOfConnection(failure.error));
+    if (failure) throw toCommitError(failure, batch);
+  }
+
+  private async send(client: PoolClient, batch: readonly Statement[]): Promise<BatchFailure | null> {
+    try {
+      const steps = batch.map((statement) => ({ ...this.statements.change(statement), values: statement.params }));
+      return await executeBatch(client, steps);
+    } catch (error) {
+      return { at: 0, error: error as Error };
+    }
+  }
+}
+
+function toCommitError({ at, error }: BatchFailure, batch: readonly Statement[]): Error {
+  const sql = batch[at]?.sql ?? 'COMMIT';
+  if (codeOf(error) === UNIQUE_VIOLATION) return commitRefused('unique', at, sql, error);
+  const isRows = codeOf(error) === NOT_A_NUMBER && error.message.includes(ROWS_REFUSED);
+  return isRows ? commitRefused('rows', at, sql, error) : error;
+}
+
+/** A SQLSTATE, or the empty text for an error that is not of the server. */
+function codeOf(error: unknown): string {
+  const { code, severity } = (error ?? {}) as Partial<DatabaseError>;
+  return severity === undefined ? '' : (code ?? '');
+}
+
+function isOfConnection(error: Error): boolean {
+  const code = codeOf(error);
+  return code === '' || CONNECTION_FAILED.test(code);
+}

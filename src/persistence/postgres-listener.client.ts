@@ -1,0 +1,87 @@
+import type { Client } from 'pg';
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+/** How often the connection is asked whether it still lives, in ms: a dead one says nothing itself. */
+const HEARTBEAT_MS = 10_000;
+
+export interface ListenerOptions {
+  createClient(): Client;
+  /** What is listened to on every new connection. */
+  channels(): Iterable<string>;
+  onNotification(channel: string, payload: string): void;
+  /** After a time in which nothing was heard. */
+  onReconnect(): void;
+}
+
+/** One connection that listens, and is made again when it is lost. */
+export class PostgresListenerClient {
+  private current: Promise<Client> | null = null;
+  private wasConnected = false;
+  private isClosed = false;
+  private waitMs = FIRST_WAIT_MS;
+  private beat: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: ListenerOptions) {}
+
+  /** @throws the driver's error when there is no connection now */
+  async listen(channel: string): Promise<void> {
+    const client = await this.connect();
+    await client.query(`LISTEN ${channel}`);
+  }
+
+  async unlisten(channel: string): Promise<void> {
+    const client = await this.current?.catch(() => null);
+    // A lost connection listens to nothing.
+    await client?.query(`UNLISTEN ${channel}`).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.retry);
+    clearInterval(this.beat);
+    const client = await this.current?.catch(() => null);
+    await client?.end().catch(() => undefined);
+  }
+
+  private connect(): Promise<Client> {
+    if (this.current) return this.current;
+    const client = this.options.createClient();
+    const opening = this.open(client);
+    this.current = opening;
+    // An error ends it, and the end is what counts.
+    client.on('error', () => undefined);
+    client.on('end', () => this.lose(opening));
+    opening.catch(() => {
+      this.lose(opening);
+      return client.end();
+    });
+    return opening;
+  }
+
+  private async open(client: Client): Promise<Client> {
+    client.on('notification', ({ channel, payload = '' }) => this.options.onNotification(channel, payload));
+    await client.connect();
+    for (const channel of this.options.channels()) await client.query(`LISTEN ${channel}`);
+    this.beat = setInterval(() => void client.query('SELECT 1').catch(() => client.end()), HEARTBEAT_MS).unref();
+    this.waitMs = FIRST_WAIT_MS;
+    if (this.wasConnected) this.options.onReconnect();
+    this.wasConnected = true;
+    return client;
+  }
+
+  private lose(opening: Promise<Client>): void {
+    if (this.current !== opening) return;
+    this.current = null;
+    clearInterval(this.beat);
+    if (this.isClosed) return;
+    this.retry = setTimeout(() => this.reconnect(), this.waitMs).unref();
+    this.waitMs = Math.min(2 * this.waitMs, LONGEST_WAIT_MS);
+  }
+
+  private reconnect(): void {
+    if (this.isClosed || ![...this.options.channels()].length) return;
+    this.connect().catch(() => undefined);
+  }
+}

@@ -1,0 +1,135 @@
+import { Logger } from '@nestjs/common';
+import type { Client, Pool, QueryConfig } from 'pg';
+import { AppError, messageOf } from '../common/index.js';
+import { NotificationChannel } from './notification-channel.js';
+import { PostgresListenerClient } from './postgres-listener.client.js';
+import { SERVER_LIMITS } from './server-limits.policy.js';
+
+/** PostgreSQL wants less than 8,000 bytes; payloads of one turn go together up to here. */
+const MOST_BYTES = 7_900;
+const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+/** Notifications are not for keeping, so that no disk is waited for. */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
+
+interface Subscription {
+  readonly listener: (payload: string) => void;
+  readonly onReconnect: (() => void) | undefined;
+}
+
+/** LISTEN on one connection of its own; NOTIFY by the pool, one after the other so that the order stays. */
+export class PostgresNotificationChannel extends NotificationChannel {
+  private readonly logger = new Logger(PostgresNotificationChannel.name);
+  private readonly subscriptions = new Map<string, Set<Subscription>>();
+  private readonly listener: PostgresListenerClient;
+  private waiting = new Map<string, string[]>();
+  private sending: Promise<void> | null = null;
+
+  constructor(
+    private readonly pool: Pool,
+    createClient: () => Client,
+  ) {
+    super();
+    this.listener = new PostgresListenerClient({
+      createClient,
+      channels: () => this.subscriptions.keys(),
+      onNotification: (channel, payload) => this.deliver(channel, payload),
+      onReconnect: () => this.resync(),
+    });
+  }
+
+  async listen(
+    channel: string,
+    listener: (payload: string) => void,
+    onReconnect?: () => void,
+  ): Promise<() => Promise<void>> {
+    if (!NAME.test(channel)) throw new AppError('INTERNAL', `"${channel}" is no name of a channel.`);
+    const subscription: Subscription = { listener, onReconnect };
+    const subscribed = this.subscriptions.get(channel) ?? new Set();
+    this.subscriptions.set(channel, subscribed.add(subscription));
+    try {
+      await this.listener.listen(channel);
+    } catch (error) {
+      this.unsubscribe(channel, subscription);
+      throw error;
+    }
+    return async () => {
+      if (this.unsubscribe(channel, subscription)) await this.listener.unlisten(channel);
+    };
+  }
+
+  notify(channel: string, payload: string): void {
+    if (Buffer.byteLength(payload) > MOST_BYTES || /[\n\0]/.test(payload)) {
+      throw new AppError(
+        'INTERNAL',
+        `A payload for "${channel}" is longer than ${MOST_BYTES} bytes, or no single line.`,
+      );
+    }
+    const payloads = this.waiting.get(channel);
+    if (payloads) payloads.push(payload);
+    else this.waiting.set(channel, [payload]);
+    this.sending ??= this.sendSoon();
+  }
+
+  async close(): Promise<void> {
+    await this.sending;
+    await this.listener.close();
+  }
+
+  private deliver(channel: string, text: string): void {
+    const payloads = text.split('\n');
+    for (const { listener } of this.subscriptions.get(channel) ?? []) payloads.forEach((payload) => listener(payload));
+  }
+
+  private resync(): void {
+    for (const subscribed of this.subscriptions.values()) for (const { onReconnect } of subscribed) onReconnect?.();
+  }
+
+  /** Whether it was the last one of its channel. */
+  private unsubscribe(channel: string, subscription: Subscription): boolean {
+    const subscribed = this.subscriptions.get(channel);
+    if (!subscribed?.delete(subscription) || subscribed.size > 0) return false;
+    return this.subscriptions.delete(channel);
+  }
+
+  private async sendSoon(): Promise<void> {
+    await new Promise(setImmediate);
+    while (this.waiting.size > 0) {
+      const waiting = this.waiting;
+      this.waiting = new Map();
+      await this.sendAll(waiting);
+    }
+    this.sending = null;
+  }
+
+  private async sendAll(waiting: ReadonlyMap<string, readonly string[]>): Promise<void> {
+    try {
+      for (const [channel, payloads] of waiting) {
+        for (const text of joined(payloads)) {
+          const config = { name: 'jackdaw_notify', text: NOTIFY, values: [channel, text] };
+          await this.pool.query({ ...config, query_timeout: SERVER_LIMITS.answerMs } as QueryConfig);
+        }
+      }
+    } catch (error) {
+      // Whoever missed them reads the tables; to keep them would be to keep them without end.
+      this.waiting.clear();
+      this.logger.warn(`Notifications to other processes were lost: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Lines, as many in one text as a notification may be long. */
+function joined(payloads: readonly string[]): string[] {
+  const texts: string[] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const payload of payloads) {
+    const more = Buffer.byteLength(payload) + 1;
+    if (bytes + more > MOST_BYTES) {
+      texts.push(payload);
+      bytes = more;
+    } else {
+      texts[texts.length - 1] += `\n${payload}`;
+      bytes += more;
+    }
+  }
+  return texts;
+}

@@ -1,0 +1,47 @@
+import { Logger } from '@nestjs/common';
+import type { Client as PgClient, ClientConfig, Pool as PgPool } from 'pg';
+import { loadPostgresClient } from './postgres-client.factory.js';
+import { SERVER_LIMITS } from './server-limits.policy.js';
+import type { ServerUrl } from './server-url.parser.js';
+
+type TypeId = (typeof import('pg').types.builtins)['INT8'];
+
+export interface PostgresConnections {
+  readonly pool: PgPool;
+  /** A connection beside the pool. */
+  readonly createClient: () => PgClient;
+}
+
+/** Makes a pool; it connects when it is first used. The driver is loaded here, by those who use it. */
+export async function createPostgresPool(
+  connectionString: string,
+  { params }: ServerUrl,
+): Promise<PostgresConnections> {
+  const [{ Pool, types }, Client] = await Promise.all([import('pg'), loadPostgresClient()]);
+  // A sum of bigints is a numeric.
+  const numbers: readonly TypeId[] = [types.builtins.INT8, types.builtins.NUMERIC];
+  const url = new URL(connectionString);
+  // What stands in the URL would win over what is said beside it.
+  url.searchParams.delete('options');
+  const options = [params.get('options') ?? '', String.raw`-c default_transaction_isolation=read\ committed`];
+  const config: ClientConfig = {
+    connectionString: url.href,
+    options: options.join(' ').trim(),
+    fallback_application_name: 'jackdaw',
+    connectionTimeoutMillis: SERVER_LIMITS.connectMs,
+    statement_timeout: SERVER_LIMITS.statementMs,
+    // A process that freezes while it migrates ends up without its locks.
+    idle_in_transaction_session_timeout: SERVER_LIMITS.statementMs,
+    keepAlive: true,
+    // Of these connections only: whoever else uses the driver in this process reads what he is used to.
+    types: {
+      getTypeParser: ((id: TypeId, format: 'text') =>
+        numbers.includes(id) ? Number : types.getTypeParser(id, format)) as typeof types.getTypeParser,
+    },
+  };
+  const logger = new Logger('PostgresPool');
+  const pool = new Pool({ ...config, Client, max: SERVER_LIMITS.connections });
+  // A connection that breaks while nobody uses it is replaced; without a listener its error would end the process.
+  pool.on('error', (error) => logger.warn(`A connection to the database was lost: ${error.message}`));
+  return { pool, createClient: () => new Client({ ...config, query_timeout: SERVER_LIMITS.connectMs }) };
+}

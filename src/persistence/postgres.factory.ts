@@ -1,0 +1,102 @@
+import type { Pool } from 'pg';
+import { DataSource, type QueryRunner } from 'typeorm';
+import type { AppConfig } from '../config/index.js';
+import { migrate, type MigrationLock } from './migration.executor.js';
+import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import { PostgresDatabase } from './postgres-database.js';
+import { PostgresNotificationChannel } from './postgres-notification-channel.js';
+import { createPostgresPool } from './postgres-pool.factory.js';
+import { toServerFailure, unsuitableServer } from './server-failure.error.js';
+import { parseServerUrl } from './server-url.parser.js';
+
+const OLDEST = 130_000;
+/** Any number that nothing else locks by; it counts within the database. */
+const MIGRATION_LOCK = 5_226_324;
+
+interface Settings {
+  readonly number: number;
+  readonly version: string;
+  readonly encoding: string;
+  readonly fsync: string;
+  readonly synchronous: string;
+}
+
+/**
+ * Opens a PostgreSQL database and brings its schema up to date.
+ * @throws AppError `CONFIG_INVALID` when the server or the database cannot be used
+ */
+export async function openPostgres(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+  const url = parseServerUrl(config, 5432);
+  const { pool, createClient } = await createPostgresPool(config.database.url!, url);
+  try {
+    const settings = await readSettings(pool);
+    const fault = faultOf(settings);
+    if (fault) throw unsuitableServer('PostgreSQL', url.name, fault);
+    const dataSource = await openDataSource(pool, options);
+    const notifications = new PostgresNotificationChannel(pool, createClient);
+    const database = new PostgresDatabase(pool);
+    const close = async () => {
+      await database.close();
+      await notifications.close();
+      await dataSource.destroy();
+    };
+    const warnings = warningsOf(settings, url.name);
+    return { database, dataSource, notifications, warnings, close };
+  } catch (error) {
+    if (!pool.ending) await pool.end();
+    throw toServerFailure('PostgreSQL', url.name, error);
+  }
+}
+
+async function readSettings(pool: Pool): Promise<Settings> {
+  const { rows } = await pool.query<Settings>(
+    `SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
+      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous`,
+  );
+  return rows[0]!;
+}
+
+function faultOf({ number, version, encoding }: Settings): string | undefined {
+  if (number < OLDEST) return `it is ${version}, and PostgreSQL 13 or newer is needed`;
+  if (encoding === 'UTF8') return undefined;
+  return `its encoding is ${encoding}: create it with ENCODING 'UTF8' TEMPLATE template0`;
+}
+
+function warningsOf({ fsync, synchronous }: Settings, name: string): string[] {
+  const off = [fsync === 'off' && 'fsync', synchronous === 'off' && 'synchronous_commit'].filter(Boolean);
+  if (off.length === 0) return [];
+  return [
+    `The PostgreSQL database ${name} runs with ${off.join(' and ')} off: a crash of its machine loses answered requests.`,
+  ];
+}
+
+/** TypeORM is given our pool, so that there is one, with the same limits and the same types, whoever asks. */
+async function openDataSource(pool: Pool, { entities, migrations }: PersistenceOptions): Promise<DataSource> {
+  const driver = {
+    Pool: function OurPool() {
+      return pool;
+    },
+  };
+  const dataSource = new DataSource({
+    type: 'postgres',
+    driver,
+    entities: [...entities],
+    migrations: [...migrations],
+    installExtensions: false,
+  });
+  await dataSource.initialize();
+  await migrate(dataSource, LOCK);
+  return dataSource;
+}
+
+/** A migration may take longer than a statement otherwise may, and so may the wait for another node's. */
+const LOCK: MigrationLock = {
+  async take(runner: QueryRunner) {
+    await runner.query('SET statement_timeout = 0');
+    await runner.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+  },
+  async release(runner: QueryRunner) {
+    await runner.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+    await runner.query('RESET statement_timeout');
+  },
+};

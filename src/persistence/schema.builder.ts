@@ -1,0 +1,77 @@
+import { Table, type QueryRunner } from 'typeorm';
+import { toTableColumn, type ColumnDefinition } from './column.factory.js';
+import type { Dialect } from './statement.types.js';
+
+export interface IndexDefinition {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly isUnique?: boolean;
+}
+
+export interface TableDefinition {
+  readonly name: string;
+  readonly columns: readonly ColumnDefinition[];
+  readonly indexes?: readonly IndexDefinition[];
+}
+
+/**
+ * What migrations do, written once for the three databases. MariaDB has no transactions around changes of the schema, so
+ * that a migration may be run again after half of it: what is there already is left.
+ */
+export class SchemaBuilder {
+  private readonly dialect: Dialect;
+
+  constructor(private readonly runner: QueryRunner) {
+    const { type } = runner.dataSource.options;
+    this.dialect = type === 'postgres' || type === 'mariadb' ? type : 'sqlite';
+  }
+
+  /** Tables have no row ids on SQLite: their primary key is the table, not a second tree. */
+  async createTable({ name, columns, indexes = [] }: TableDefinition): Promise<void> {
+    const table = new Table({
+      name,
+      withoutRowid: this.dialect === 'sqlite',
+      columns: columns.map((column) => toTableColumn(this.dialect, column)),
+    });
+    await this.runner.createTable(table, true);
+    for (const index of indexes) await this.createIndex(name, index);
+  }
+
+  async dropTable(name: string): Promise<void> {
+    await this.runner.query(`DROP TABLE IF EXISTS ${name}`);
+  }
+
+  /** Adds columns where they are: TypeORM would copy a whole SQLite table for each. They may be null, or have a default. */
+  async addColumns(table: string, columns: readonly ColumnDefinition[]): Promise<void> {
+    const ifMissing = this.dialect === 'sqlite' ? '' : 'IF NOT EXISTS ';
+    for (const column of columns)
+      await this.runner.query(`ALTER TABLE ${table} ADD COLUMN ${ifMissing}${this.sqlOf(column)}`);
+  }
+
+  async dropColumns(table: string, names: readonly string[]): Promise<void> {
+    const ifThere = this.dialect === 'sqlite' ? '' : 'IF EXISTS ';
+    for (const name of names) await this.runner.query(`ALTER TABLE ${table} DROP COLUMN ${ifThere}${name}`);
+  }
+
+  async createIndex(table: string, { name, columns, isUnique = false }: IndexDefinition): Promise<void> {
+    const unique = isUnique ? 'UNIQUE ' : '';
+    await this.runner.query(`CREATE ${unique}INDEX IF NOT EXISTS ${name} ON ${table} (${columns.join(', ')})`);
+  }
+
+  async dropIndex(table: string, name: string): Promise<void> {
+    await this.runner.query(`DROP INDEX IF EXISTS ${name}${this.dialect === 'mariadb' ? ` ON ${table}` : ''}`);
+  }
+
+  private sqlOf(column: ColumnDefinition): string {
+    const { name, type, length, charset, collation, isNullable, default: value } = toTableColumn(this.dialect, column);
+    return [
+      `${name} ${type}${length ? `(${length})` : ''}`,
+      charset && `CHARACTER SET ${charset}`,
+      collation && `COLLATE "${collation}"`,
+      isNullable ? '' : 'NOT NULL',
+      value !== undefined && `DEFAULT ${String(value)}`,
+    ]
+      .filter(Boolean)
+      .join(' ');
+  }
+}

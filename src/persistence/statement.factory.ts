@@ -1,0 +1,50 @@
+import type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
+
+/** Rows of a table; `where` may end in an ORDER BY. */
+export interface Condition {
+  readonly where: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** An insert of one row; the SQL is the same for the same columns, so that it is prepared once. */
+export function insert(table: string, row: Row): Statement {
+  const columns = Object.keys(row);
+  const marks = columns.map(() => '?').join(', ');
+  return { sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, params: Object.values(row) };
+}
+
+export function insertIgnore(dialect: Dialect, table: string, row: Row): Statement {
+  const { sql, params } = insert(table, row);
+  const [column = ''] = Object.keys(row);
+  // MariaDB's INSERT IGNORE would make warnings of all errors, not only of this one.
+  const ignored = dialect === 'mariadb' ? `ON DUPLICATE KEY UPDATE ${column} = ${column}` : 'ON CONFLICT DO NOTHING';
+  return { sql: `${sql} ${ignored}`, params };
+}
+
+export function upsert(dialect: Dialect, table: string, row: Row, keyColumns: readonly string[]): Statement {
+  const changed = Object.keys(row).filter((column) => !keyColumns.includes(column));
+  if (changed.length === 0) return insertIgnore(dialect, table, row);
+  const { sql, params } = insert(table, row);
+  if (dialect === 'mariadb') {
+    const sets = changed.map((column) => `${column} = VALUES(${column})`).join(', ');
+    return { sql: `${sql} ON DUPLICATE KEY UPDATE ${sets}`, params };
+  }
+  const sets = changed.map((column) => `${column} = excluded.${column}`).join(', ');
+  return { sql: `${sql} ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${sets}`, params };
+}
+
+export function limitedDelete(
+  dialect: Dialect,
+  table: string,
+  keyColumns: readonly string[],
+  { where, params }: Condition,
+  limit: number,
+): Statement {
+  const keys = keyColumns.join(', ');
+  // MariaDB has no LIMIT in a subquery of IN; the others have none in DELETE.
+  const sql =
+    dialect === 'mariadb'
+      ? `DELETE FROM ${table} WHERE ${where} LIMIT ?`
+      : `DELETE FROM ${table} WHERE (${keys}) IN (SELECT ${keys} FROM ${table} WHERE ${where} LIMIT ?)`;
+  return { sql, params: [...params, limit] };
+}

@@ -1,0 +1,53 @@
+import type { Decision, RunContext } from '../../run/index.js';
+import type { SuspensionAnswer } from '../../tool/index.js';
+import { invocationPlace, requestId } from './waiting-request.factory.js';
+
+interface Given {
+  readonly answer?: SuspensionAnswer;
+}
+
+/** Where a call stands by what earlier executions recorded of it. `at` is the place of its last invocation. */
+export type CallStanding =
+  /** It may be made for the n-th time, with the answer to its last question, if it asked one. */
+  | (Given & { readonly kind: 'ready'; readonly n: number })
+  /** It asked, and nobody has answered. */
+  | { readonly kind: 'asked'; readonly at: string }
+  /** It was begun for the n-th time, and nobody recorded what came of it. */
+  | (Given & { readonly kind: 'unknown'; readonly at: string; readonly n: number })
+  /** It will not be made again. */
+  | { readonly kind: 'decided'; readonly about: 'input' | 'outcome_unknown'; readonly decision: Decision };
+
+/** Goes through a call's invocations, from the first to where it stopped. */
+export function standingOf(run: RunContext, place: string): CallStanding {
+  let given: Given = {};
+  for (let n = 1; ; n++) {
+    const standing = standingAt(run, place, n, given);
+    if ('kind' in standing) return standing;
+    given = standing;
+  }
+}
+
+/** Where it stands by its n-th invocation; without a kind: it may be made once more, with this answer. */
+function standingAt(run: RunContext, place: string, n: number, given: Given): CallStanding | Given {
+  const at = invocationPlace(place, n);
+  if (run.isRecorded({ kind: 'suspend', place: at })) return answered(at, run.answer(requestId('input', at)));
+  if (!run.isRecorded({ kind: 'claim', place: at })) return { ...given, kind: 'ready', n };
+  const decision = run.answer(requestId('outcome_unknown', at));
+  if (decision) return isRetry(decision) ? given : { kind: 'decided', about: 'outcome_unknown', decision };
+  return wasBegun(run, invocationPlace(place, n + 1)) ? given : { ...given, kind: 'unknown', at, n };
+}
+
+function answered(at: string, decision: Decision | undefined): CallStanding | Given {
+  if (!decision) return { kind: 'asked', at };
+  if (decision.kind !== 'input') return { kind: 'decided', about: 'input', decision };
+  return { answer: { value: decision.value, by: decision.by ?? '' } };
+}
+
+function isRetry(decision: Decision): boolean {
+  return decision.kind === 'settle' && decision.outcome === 'retry';
+}
+
+/** The tool itself found out then that the invocation before did not happen. */
+function wasBegun(run: RunContext, at: string): boolean {
+  return run.isRecorded({ kind: 'claim', place: at }) || run.isRecorded({ kind: 'suspend', place: at });
+}

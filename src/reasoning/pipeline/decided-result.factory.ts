@@ -1,0 +1,58 @@
+import { AppError } from '../../common/index.js';
+import type { Decision, WaitingKind } from '../../run/index.js';
+import { cutText, failedResult, succeededResult, type ToolResult } from '../../tool/index.js';
+
+/**
+ * The result of a call that is not made, or not again, because of a decision; for the model to read.
+ * @param about what was decided upon
+ * @param maxBytes UTF-8 bytes of a result or an error that are kept
+ */
+export function decidedResult(tool: string, about: WaitingKind, decision: Decision, maxBytes: number): ToolResult {
+  switch (decision.kind) {
+    case 'deny':
+      return failedResult(tool, 'TOOL_DENIED', cutText(deniedBy(decision.by, decision.reason), maxBytes));
+    case 'expire':
+      return expired(tool, about);
+    case 'settle':
+      return settled(tool, decision, maxBytes);
+    case 'approve':
+    case 'input':
+      throw unfit(tool, decision);
+  }
+}
+
+/** A call that may have happened, and that nobody settled. */
+export function outcomeUnknown(tool: string): ToolResult {
+  const error = 'Nobody knows whether it happened: it was begun before the server was cut off.';
+  return failedResult(tool, 'TOOL_OUTCOME_UNKNOWN', error);
+}
+
+function settled(tool: string, decision: Extract<Decision, { kind: 'settle' }>, maxBytes: number): ToolResult {
+  switch (decision.outcome) {
+    case 'succeeded':
+      return succeededResult(tool, decision.result, maxBytes);
+    case 'failed':
+      return failedResult(tool, 'TOOL_FAILED', cutText(decision.error, maxBytes));
+    case 'retry':
+      throw unfit(tool, decision);
+  }
+}
+
+function unfit(tool: string, { kind }: Decision): AppError {
+  return new AppError('INTERNAL', `A call of tool "${tool}" is not over by the decision "${kind}".`);
+}
+
+function deniedBy(by: string | null, reason: string | undefined): string {
+  return `Denied by ${by ?? 'nobody'}${reason === undefined ? '.' : `: ${reason}`}`;
+}
+
+function expired(tool: string, about: WaitingKind): ToolResult {
+  switch (about) {
+    case 'approval':
+      return failedResult(tool, 'TOOL_EXPIRED', 'Not executed: nobody approved the call in time.');
+    case 'input':
+      return failedResult(tool, 'TOOL_EXPIRED', 'Given up: nobody answered the question of the tool in time.');
+    case 'outcome_unknown':
+      return outcomeUnknown(tool);
+  }
+}

@@ -1,0 +1,64 @@
+import type { ToolCall } from '../../llm/index.js';
+import type { WaitingKind, WaitingRequest } from '../../run/index.js';
+import type { SuspendOptions } from '../../tool/index.js';
+import type { Loop } from '../reasoning.types.js';
+
+const PREFIXES: Readonly<Record<WaitingKind, string>> = {
+  approval: 'approval',
+  input: 'input',
+  outcome_unknown: 'settle',
+};
+
+/** A call at its place in the run. */
+export interface PlacedCall {
+  readonly loop: Loop;
+  readonly call: ToolCall;
+  /** `<iteration>:<call>`, counted from 1. */
+  readonly place: string;
+}
+
+/** The place of a call's n-th invocation, counted from 1: the place itself, then with `:r2` and so on. */
+export function invocationPlace(place: string, n: number): string {
+  return n === 1 ? place : `${place}:r${n}`;
+}
+
+/** The id of a request; its answer is the step `answer:<id>`. */
+export function requestId(kind: WaitingKind, place: string): string {
+  return `${PREFIXES[kind]}:${place}`;
+}
+
+/** Recorded as soon as it is made: what was asked stays asked, with the same words and the same time. */
+export function approvalRequest(placed: PlacedCall, reason: string): Promise<WaitingRequest> {
+  return recorded(placed, { ...base(placed, 'approval', placed.place), reason, expires_at: expiry(placed) });
+}
+
+/** @param at the place of the invocation of which nobody recorded how it ended */
+export function settlementRequest(placed: PlacedCall, at: string): Promise<WaitingRequest> {
+  const reason = 'It was begun before the server was cut off; nobody recorded how it ended.';
+  return recorded(placed, { ...base(placed, 'outcome_unknown', at), reason, expires_at: expiry(placed) });
+}
+
+/** @param at the place of the invocation that asked */
+export function inputRequest(placed: PlacedCall, at: string, asked: SuspendOptions): WaitingRequest {
+  const { question, schema, expiresInMs } = asked;
+  return {
+    ...base(placed, 'input', at),
+    question,
+    ...(schema && { schema }),
+    expires_at: expiry(placed, expiresInMs),
+  };
+}
+
+function base({ call, place }: PlacedCall, kind: WaitingKind, at: string) {
+  const { id: call_id, name: tool, arguments: args } = call;
+  return { id: requestId(kind, at), kind, step: `tool:${place}`, call_id, tool, arguments: args };
+}
+
+function expiry({ loop }: PlacedCall, expiresInMs?: number): number | null {
+  const time = expiresInMs ?? loop.request.waiting?.expiresMs ?? null;
+  return time === null ? null : Date.now() + time;
+}
+
+function recorded({ loop }: PlacedCall, request: WaitingRequest): Promise<WaitingRequest> {
+  return loop.run.value(request.id, () => request);
+}

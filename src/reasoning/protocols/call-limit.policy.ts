@@ -1,0 +1,9 @@
+/**
+ * A reply with more calls, or a call with more parameters, is no plan but a fault, and would keep the tools busy for
+ * hours. It is read no further. The first call too many stands among the others with one of these texts for its
+ * arguments: they are no JSON, so the executor refuses the call and quotes the text to the model.
+ */
+export const MAX_CALLS = 1_000;
+export const TOO_MANY_CALLS = `Over ${MAX_CALLS} calls`;
+export const MAX_PARAMETERS = 1_000;
+export const TOO_MANY_PARAMETERS = `Over ${MAX_PARAMETERS} parameters`;

@@ -1,0 +1,56 @@
+import { LABELLED, toLabel, type Label } from './label.parser.js';
+
+/** A line that a label begins, or, where that is null, a fence. */
+export interface MarkedLine {
+  readonly start: number;
+  readonly label: Label | null;
+}
+
+const FENCE = /^[ \t]{0,3}```[\w-]{0,20}[ \t\r]{0,8}\n?$/;
+const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w-]{0,20}[ \t\r]{0,8})$/;
+/** Behind a line break, so that a whole text is searched at once and not line by line. */
+const LABEL_LINE = `\\n${LABELLED}`;
+const FENCE_LINE = String.raw`\n[ \t]{0,3}${'```'}[\w-]{0,20}[ \t\r]{0,8}(?=\n)`;
+const LINES = {
+  labels: new RegExp(LABEL_LINE, 'gi'),
+  fences: new RegExp(FENCE_LINE, 'g'),
+  both: new RegExp(`${LABEL_LINE}|${FENCE_LINE}`, 'gi'),
+};
+const BLANK_LINES = /\s*\n/y;
+const THINK_BEGUN = /^[ \t]{0,8}<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?$/;
+/** In an ordinary text only the name of a tool makes an action of a line that begins with `Action:`. */
+const TOOL_LIKE =
+  /^[ \t]{0,4}[`"'*[]{0,4}[\w.-]{1,64}[`"'*\]]{0,4}[ \t\r]{0,8}(?:\n|$|[({[]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
+
+/** The first such line that begins behind a line break at `from` or later. */
+export function findLine(text: string, from: number, kind: keyof typeof LINES): MarkedLine | null {
+  const pattern = LINES[kind];
+  pattern.lastIndex = from;
+  const match = pattern.exec(text);
+  return match && { start: match.index + 1, label: match[2] === undefined ? null : toLabel(match) };
+}
+
+/** @returns where the blank lines end that begin at `at` */
+export function endOfBlankLines(text: string, at: number): number {
+  BLANK_LINES.lastIndex = at;
+  return BLANK_LINES.test(text) ? BLANK_LINES.lastIndex : at;
+}
+
+export function isFence(line: string): boolean {
+  return FENCE.test(line);
+}
+
+/** Whether a line that begins like this may still turn out to be a fence. */
+export function mayBecomeFence(beginning: string): boolean {
+  return FENCE_BEGUN.test(beginning);
+}
+
+/** Whether a line that begins like this may still turn out to begin with `<think>`. */
+export function mayBecomeThink(beginning: string): boolean {
+  return THINK_BEGUN.test(beginning);
+}
+
+/** Whether what stands behind `Action:` looks like a tool. */
+export function isToolLike(value: string): boolean {
+  return TOOL_LIKE.test(value);
+}

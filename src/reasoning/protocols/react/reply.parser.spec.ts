@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { ReactProtocol } from './react.protocol.js';
+
+const protocol = new ReactProtocol();
+
+function decode(content: string) {
+  const message = { role: 'assistant' as const, content };
+  return protocol.decode({ message, finishReason: 'stop', model: 'm' }, { tools: [], iteration: 1 });
+}
+
+function streamed(reply: string, length: number): string {
+  const decoder = protocol.decodeStream();
+  let text = '';
+  for (let at = 0; at < reply.length; at += length) text += decoder.push(reply.slice(at, at + length));
+  return text + decoder.end();
+}
+
+describe('streaming', () => {
+  it('shows the answer as it comes', () => {
+    const decoder = protocol.decodeStream();
+    const shown = ['Tho', 'ught: x\nFinal', ' Answer', ': It', ' is', ' 2', '.\nObs', 'olete', '.'].map((piece) =>
+      decoder.push(piece),
+    );
+    expect(shown).toEqual(['', '', '', 'It', ' is', ' 2', '.', '\nObsolete', '.']);
+  });
+
+  it('shows an answer without a label as soon as it can be none', () => {
+    const decoder = protocol.decodeStream();
+    expect(['A', 'ct', 'ually, ', 'yes'].map((piece) => decoder.push(piece))).toEqual(['', '', 'Actually,', ' yes']);
+  });
+});
+
+describe('long text', () => {
+  const LINE = 'and so on, and so on: ';
+
+  it.each([
+    ['an answer', '', (text: string) => text],
+    ['a labelled answer', 'Thought: hm\nFinal Answer: ', (text: string) => text],
+    ['a thought', 'Thought: ', () => ''],
+    ['an input', 'Action: a\nAction Input: ', () => ''],
+  ])('is read as it is in pieces: %s', (_, start, shown) => {
+    const text =
+      `x\n${LINE}\n\`\`\`\n${LINE.repeat(20)}\nInput: y\n\`\`\`\nAction Time: now\n- 1. ${LINE}\n`.repeat(20) + 'end';
+    expect(decode(start + text).text).toBe(shown(text));
+    for (const length of [1, 7, 160, 1_000]) expect(streamed(start + text, length)).toBe(shown(text));
+  });
+
+  it('keeps its order behind a fence that a line with long blanks follows', () => {
+    const text = `So:\n\`\`\`\n${' '.repeat(200)}x\ny`;
+    expect([decode(text).text, streamed(text, 1), streamed(text, 100)]).toEqual([text, text, text]);
+  });
+});
+
+/** Between bars. */
+const HOSTILE: readonly string[] = (
+  ':| |`|{|[|(|\n|"|\'|*|\\|<think>|Action|Action:|Action: |Action\n|Action:\n|Action: a\n|Action Input: |Action Input:\n|' +
+  '```\n|``` \n|x\n|\n |{\'a\':|"\\|Thought: Action: |Action: a(|行动：|Final Answer:|- 1. |a=1,|{"a":|\' ,|\r|[1]\n|a\n|' +
+  '* \n|Thought: x\n|Input: x\n|<think>x</think>|Action: Final Answer\n|Action: {"name":}\n|Action: use the a tool\n|' +
+  'Action: None\n|Action: a(1)\n|Action: a\nAction Input: {"a":"\\x"}\n|Action: a\nAction Input: {\'a\':1}\n|1,|"\\n",'
+).split('|');
+const STARTS = ['', 'Thought: ', 'Action: ', 'Action: calculator\nAction Input: ', 'Action: a\nAction Input: {"b":['];
+
+describe('hostile text', () => {
+  it.each(HOSTILE)('is read in linear time: %j', (unit) => {
+    for (const start of STARTS) {
+      // A pause of the machine may spoil one comparison, a quadratic reader spoils all.
+      const factors = [1, 2, 3, 4].values().map(() => growth(start, unit));
+      expect(factors.some((factor) => factor < 40)).toBe(true);
+    }
+  });
+});
+
+/** How much longer eight times the text takes. */
+function growth(start: string, unit: string): number {
+  const small = fastest(() => work(start, unit, 16_000));
+  return fastest(() => work(start, unit, 128_000)) / Math.max(small, 1);
+}
+
+function work(start: string, unit: string, length: number): void {
+  const content = start + unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+  decode(content);
+  streamed(content, 7);
+  const result = { role: 'tool' as const, toolCallId: '1', name: 'noop', content };
+  protocol.encode({ instructions: '', messages: [{ role: 'user', content }, result], tools: [] });
+}
+
+/** In ms; the faster of two, so that a pause of the machine does not count. */
+function fastest(run: () => void): number {
+  return Math.min(
+    ...[1, 2].map(() => {
+      const start = performance.now();
+      run();
+      return performance.now() - start;
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import { endsStream, type RunEvent } from '../run-event.types.js';
+import { RunBus } from '../run-bus.js';
+import type { RunRecord, RunStatus } from '../run.types.js';
+
+interface AwaitedRun {
+  resolve(status: RunStatus | Promise<RunStatus>): void;
+  readonly unsubscribe: () => void;
+}
+
+/** Queued runs that a connection of this process waits for, wherever they will be executed. */
+export class AwaitedRunRegistry {
+  private readonly runs = new Map<string, AwaitedRun>();
+
+  constructor(private readonly bus: RunBus) {}
+
+  /** Resolves when the run is settled here, or when it is told from elsewhere that it ended or waits. */
+  add({ id }: Pick<RunRecord, 'id'>): Promise<RunStatus> {
+    return new Promise((resolve) => {
+      const unsubscribe = this.bus.subscribe(id, ({ event }) => {
+        const status = endedAs(event);
+        if (status) this.settle(id, status);
+      });
+      this.runs.set(id, { resolve, unsubscribe });
+    });
+  }
+
+  has(runId: string): boolean {
+    return this.runs.has(runId);
+  }
+
+  ids(): string[] {
+    return [...this.runs.keys()];
+  }
+
+  /** Nobody waits for it any more but for its status. */
+  settle(runId: string, status: RunStatus | Promise<RunStatus>): void {
+    const run = this.runs.get(runId);
+    if (!run) return;
+    this.runs.delete(runId);
+    run.unsubscribe();
+    run.resolve(status);
+  }
+}
+
+function endedAs(event: RunEvent): RunStatus | null {
+  if (!endsStream(event) || event.type === 'stream.closed') return null;
+  return event.type.slice('run.'.length) as RunStatus;
+}

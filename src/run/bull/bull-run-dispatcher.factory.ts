@@ -1,0 +1,40 @@
+import type { AppConfig } from '../../config/index.js';
+import type { Database } from '../../persistence/index.js';
+import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
+import { RunAdmissionService } from '../run-admission.service.js';
+import { RunBus } from '../run-bus.js';
+import { RunExecutor } from '../run.executor.js';
+import { RunHandlerRegistry } from '../run-handler.registry.js';
+import { RunJournal } from '../run-journal.js';
+import { AwaitedRunRegistry } from './awaited-run.registry.js';
+import { BullRunDispatcher } from './bull-run-dispatcher.js';
+import { BullRunQueue } from './bull-run-queue.js';
+import { ClusterService } from './cluster.service.js';
+import { NodeRegistry } from './node.registry.js';
+import { OpenRunStore } from './open-run.store.js';
+import { RunSweepService } from './run-sweep.service.js';
+import { RunTakeService } from './run-take.service.js';
+
+/** What the dispatcher of many processes is made of; the rest is its own. */
+export interface ClusterParts {
+  readonly config: AppConfig;
+  readonly database: Database;
+  readonly journal: RunJournal;
+  readonly executor: RunExecutor;
+  readonly bus: RunBus;
+  readonly nodes: NodeRegistry;
+  readonly handlers: RunHandlerRegistry;
+  readonly admission: RunAdmissionService;
+  readonly capacity: RunCapacityRegistry;
+}
+
+export function createBullRunDispatcher(parts: ClusterParts): BullRunDispatcher {
+  const { config, database, journal, executor, bus, nodes, handlers, admission, capacity } = parts;
+  const open = new OpenRunStore(database);
+  const queue = new BullRunQueue(config);
+  const awaited = new AwaitedRunRegistry(bus);
+  const sweep = new RunSweepService(open, nodes, queue, handlers, config);
+  const cluster = new ClusterService(nodes, queue, sweep, handlers, config);
+  const taker = new RunTakeService(journal, executor, bus, nodes, awaited, { admission, capacity });
+  return new BullRunDispatcher(journal, bus, cluster, taker, open, awaited);
+}

@@ -1,0 +1,170 @@
+import { Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { RunBus } from '../run-bus.js';
+import { RunDispatcher } from '../run-dispatcher.js';
+import { isOpen, RunJournal } from '../run-journal.js';
+import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
+import { AwaitedRunRegistry } from './awaited-run.registry.js';
+import { ClusterService } from './cluster.service.js';
+import { OpenRunStore } from './open-run.store.js';
+import type { RunRef } from './run-ref.types.js';
+import { RunTakeService } from './run-take.service.js';
+
+/** How soon a run is tried again whose journal was not available, in ms. */
+const RETRY_MS = 1_000;
+/** How long the process that holds the connection of a session's next run has to take it before this one does, in ms. */
+const OTHERS_FIRST_MS = 150;
+
+/**
+ * Runs on many processes over one database. A run that somebody waits for is executed where its connection is; all others
+ * go through the queue, to whoever has room. Who may write is the journal's to say: taking a run raises its epoch.
+ */
+export class BullRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(BullRunDispatcher.name);
+  /** What goes on beside the runs; a shutdown waits for it. */
+  private readonly background = new Set<Promise<void>>();
+  /** Runs that were this process's in the last sweep, but were not executed. */
+  private suspects = new Set<string>();
+
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly bus: RunBus,
+    private readonly cluster: ClusterService,
+    private readonly taker: RunTakeService,
+    private readonly open: OpenRunStore,
+    private readonly awaited: AwaitedRunRegistry,
+  ) {
+    super();
+    bus.onWake((runId, isOwn) => this.inBackground(runId, this.onWake(runId, isOwn)));
+    taker.onExecution((run, execution) => this.inBackground(run.id, this.watch(run, execution)));
+  }
+
+  recover(): Promise<void> {
+    return this.cluster.serve(
+      (runId) => this.taker.take(runId),
+      async () => {
+        // Their ends are told by the bus, which may lose what it carries.
+        await Promise.all(this.awaited.ids().map((runId) => this.look(runId)));
+        await this.putBackLost();
+      },
+    );
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.taker.close();
+    await this.cluster.leave(async (timeoutMs) => {
+      await this.taker.drain(timeoutMs);
+      await Promise.all(this.background);
+    });
+  }
+
+  async admit<T>(begin: () => Promise<T>): Promise<T> {
+    return this.taker.admit(async () => {
+      await this.cluster.join();
+      return begin();
+    });
+  }
+
+  isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<boolean> {
+    return this.open.isAwaited(run);
+  }
+
+  execute(run: RunRecord, opening?: RunOpening): Promise<RunStatus> {
+    return this.taker.execute(run, true, opening);
+  }
+
+  recheck(run: RunRecord): void {
+    this.retryLater(run);
+  }
+
+  offer(run: RunRecord): void {
+    this.inBackground(run.id, this.cluster.offer([run]));
+  }
+
+  enqueue(run: RunRecord): Promise<RunStatus> {
+    const status = this.awaited.add(run);
+    this.offer(run);
+    return status;
+  }
+
+  /** What is to be done when an execution has ended: try again, hand over, act on a late cancel, go on with the session. */
+  private async watch(run: RunRecord, execution: Promise<RunStatus>): Promise<void> {
+    try {
+      const status = await execution;
+      if (status === 'queued') return await this.cluster.offer([run]);
+      if (status === 'waiting') this.bus.wake(run.id);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') return this.retryLater(run);
+    }
+    await this.startNext(run);
+  }
+
+  /** The session is free, or waits for a person: its next run begins, where its connection is if it has one. */
+  private async startNext(run: RunRecord): Promise<void> {
+    if (run.sessionId === null || this.taker.isClosing) return;
+    const next = await this.open.nextOf(run);
+    if (!next) return;
+    this.bus.wake(next.id);
+    if (!this.cluster.serves(next)) return this.cluster.offer([next]);
+    setTimeout(() => this.inBackground(next.id, this.takeOrOffer(next)), OTHERS_FIRST_MS).unref();
+  }
+
+  private async takeOrOffer(run: RunRef): Promise<void> {
+    if ((await this.taker.take(run.id)) === 'full') await this.cluster.offer([run]);
+  }
+
+  /** This process owns the run and is alive, so nobody else would take it: it is put back, which is no crash of its own. */
+  private retryLater(run: RunRecord): void {
+    const retry = async () => {
+      await this.journal.putBack(run);
+      await this.cluster.offer([run]);
+    };
+    setTimeout(() => void retry().catch(() => this.retryLater(run)), RETRY_MS).unref();
+  }
+
+  /**
+   * A connection that broke while a run was being taken or begun does not tell whether it was: the run may be this
+   * process's without being executed. It is put back when it was so in two sweeps.
+   */
+  private async putBackLost(): Promise<void> {
+    const owned = await this.open.ownedBy(this.journal.node ?? '');
+    const lost = owned.filter(({ id }) => !this.taker.has(id));
+    for (const run of lost.filter(({ id }) => this.suspects.has(id))) {
+      await this.journal.putBack(run);
+      await this.cluster.offer([run]);
+    }
+    this.suspects = new Set(lost.map(({ id }) => id));
+  }
+
+  /** Something about the run changed: a cancel was requested, an answer was given, or its session is free. */
+  private async onWake(runId: string, isOwn: boolean): Promise<void> {
+    if (isOwn || this.taker.has(runId) || this.awaited.has(runId)) await this.look(runId);
+  }
+
+  private async look(runId: string): Promise<void> {
+    const run = await this.journal.find(runId);
+    if (!run) return;
+    const isCancelled = run.cancelRequestedAt !== null;
+    if (!isOpen(run.status)) this.awaited.settle(runId, run.status);
+    else if (run.status === 'running' && isCancelled) this.taker.cancel(runId);
+    else if (run.status === 'waiting' && isCancelled) await this.cancelWaiting(run);
+    else if (run.status === 'queued' && this.awaited.has(runId)) await this.takeOrOffer(run);
+    else if (run.status === 'queued') await this.cluster.offer([run]);
+  }
+
+  /** The cancel came while the run turned to waiting. */
+  private async cancelWaiting(run: RunRecord): Promise<void> {
+    await this.journal.cancelWaiting(run, Date.now());
+    await this.cluster.offer([run]);
+  }
+
+  private inBackground(runId: string, work: Promise<void>): void {
+    const done = work
+      .catch((err: unknown) => {
+        if (this.taker.isClosing) return;
+        this.logger.warn({ err, run_id: runId }, 'What was to be done about a run is left to the next sweep');
+      })
+      .finally(() => this.background.delete(done));
+    this.background.add(done);
+  }
+}

@@ -1,0 +1,71 @@
+import { Database } from '../../persistence/index.js';
+import type { RunRecord } from '../run.types.js';
+import type { RunRef } from './run-ref.types.js';
+
+const SELECT_REF = 'SELECT r.id, r.epoch, r.kind, r.loop_version, r.priority, r.owner FROM run r';
+const PAGE = 500;
+
+interface RefRow {
+  readonly id: string;
+  readonly epoch: number;
+  readonly kind: string;
+  readonly loop_version: number;
+  readonly priority: number;
+  readonly owner: string | null;
+}
+
+/** A run that is running, or was, and whose it is. */
+export interface OwnedRef extends RunRef {
+  readonly owner: string | null;
+}
+
+/** Which runs could be started, as the journal knows it. */
+export class OpenRunStore {
+  constructor(private readonly database: Database) {}
+
+  /** Whether runs are queued for the session. */
+  async isAwaited({ tenant, sessionId }: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<boolean> {
+    return sessionId !== null && (await this.nextOf({ tenant, sessionId })) !== null;
+  }
+
+  /** The queued run of the session that comes next: the one that holds it, else the oldest. */
+  async nextOf({ tenant, sessionId }: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<RunRef | null> {
+    const rows = await this.database.query<RefRow>(
+      `${SELECT_REF} WHERE r.tenant = ? AND r.session_id = ? AND r.status = 'queued'
+        ORDER BY CASE WHEN r.epoch > 0 THEN 0 ELSE 1 END, r.created_at, r.id LIMIT 1`,
+      [tenant, sessionId],
+    );
+    return rows[0] ? toRef(rows[0]) : null;
+  }
+
+  /** Runs that a process ran which is none of these, the oldest first. */
+  async orphans(live: readonly string[]): Promise<OwnedRef[]> {
+    const rows = await this.database.query<RefRow>(
+      `${SELECT_REF} WHERE r.status = 'running' AND (r.owner IS NULL OR r.owner NOT IN (${live.map(() => '?').join(', ')}))
+        ORDER BY r.created_at LIMIT ${PAGE}`,
+      [...live],
+    );
+    return rows.map((row) => ({ ...toRef(row), owner: row.owner }));
+  }
+
+  /** Runs that a process runs. */
+  async ownedBy(node: string): Promise<RunRef[]> {
+    const rows = await this.database.query<RefRow>(`${SELECT_REF} WHERE r.status = 'running' AND r.owner = ?`, [node]);
+    return rows.map(toRef);
+  }
+
+  /** Queued runs whose session no other run holds, the oldest first. */
+  async startable(): Promise<RunRef[]> {
+    const rows = await this.database.query<RefRow>(
+      `${SELECT_REF} WHERE r.status = 'queued' AND (r.session_id IS NULL OR NOT EXISTS (
+          SELECT 1 FROM run h WHERE h.tenant = r.tenant AND h.session_id = r.session_id
+            AND h.session_slot IS NOT NULL AND h.id <> r.id))
+        ORDER BY r.priority DESC, r.created_at LIMIT ${PAGE}`,
+    );
+    return rows.map(toRef);
+  }
+}
+
+function toRef({ id, epoch, kind, loop_version, priority }: RefRow): RunRef {
+  return { id, epoch, kind, loopVersion: loop_version, priority };
+}

@@ -1,0 +1,134 @@
+import { refusalOf } from '../../persistence/index.js';
+import { journalUnavailable } from '../given-up.policy.js';
+import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
+import { RunAdmissionService } from '../run-admission.service.js';
+import { RunBus } from '../run-bus.js';
+import { RunExecutor } from '../run.executor.js';
+import { RunJournal } from '../run-journal.js';
+import { sessionSlot } from '../run-statement.factory.js';
+import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
+import { AwaitedRunRegistry } from './awaited-run.registry.js';
+import { NodeRegistry } from './node.registry.js';
+
+/** Whether and how many runs may begin here. */
+export interface TakeLimits {
+  readonly admission: RunAdmissionService;
+  readonly capacity: RunCapacityRegistry;
+}
+
+/** A run that was taken; wrapped, so that who awaits the beginning does not await the end. */
+interface Begun {
+  readonly done: Promise<RunStatus>;
+}
+
+/** Gets every execution that begins in this process. */
+type ExecutionListener = (run: RunRecord, execution: Promise<RunStatus>) => void;
+
+/** Executes runs in this process: new ones, and those it can take because they are queued or their process is dead. */
+export class RunTakeService {
+  private listener: ExecutionListener = () => undefined;
+  private readonly admission: RunAdmissionService;
+  private readonly capacity: RunCapacityRegistry;
+
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly executor: RunExecutor,
+    private readonly bus: RunBus,
+    private readonly nodes: NodeRegistry,
+    private readonly awaited: AwaitedRunRegistry,
+    { admission, capacity }: TakeLimits,
+  ) {
+    this.admission = admission;
+    this.capacity = capacity;
+  }
+
+  onExecution(listener: ExecutionListener): void {
+    this.listener = listener;
+  }
+
+  get isClosing(): boolean {
+    return this.admission.isClosing;
+  }
+
+  /** @throws AppError `SHUTTING_DOWN` */
+  admit<T>(begin: () => Promise<T>): Promise<T> {
+    return this.admission.admit(begin);
+  }
+
+  /** Takes nothing more; resolves when all that came in has begun. */
+  close(): Promise<void> {
+    return this.admission.close();
+  }
+
+  has(runId: string): boolean {
+    return this.executor.has(runId);
+  }
+
+  execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
+    const execution = this.executor.execute(run, isNew, opening).finally(() => this.capacity.leave(run));
+    this.listener(run, execution);
+    return execution;
+  }
+
+  /** Executes the run to its end if it can be taken; how it ends is said where it ends. */
+  async take(runId: string): Promise<'done' | 'full'> {
+    const taken = await this.admission.admit(() => this.begin(runId));
+    if (taken === 'full') return 'full';
+    await taken?.done.catch(() => undefined);
+    return 'done';
+  }
+
+  cancel(runId: string): void {
+    this.executor.cancel(runId);
+  }
+
+  /** Waits for what runs, then hands the rest over. */
+  async drain(timeoutMs: number): Promise<void> {
+    await this.executor.drain(timeoutMs);
+    for (const runId of this.awaited.ids()) {
+      this.executor.closeStreams(runId, 'SHUTTING_DOWN');
+      this.awaited.settle(runId, 'queued');
+    }
+  }
+
+  private async begin(runId: string): Promise<Begun | 'full' | null> {
+    const run = await this.journal.find(runId);
+    if (!run || this.executor.has(runId) || !this.isFree(run)) return null;
+    if (!(await this.capacity.enter(run))) return 'full';
+    const begun = await this.claim(run).catch((error: unknown) => {
+      this.capacity.leave(run);
+      throw error;
+    });
+    if (!begun) this.capacity.leave(run);
+    return begun;
+  }
+
+  private async claim(run: RunRecord): Promise<Begun | null> {
+    const runId = run.id;
+    try {
+      const { run: claimed, items } = await this.journal.claim(run, Date.now());
+      for (const item of items) this.bus.publish(runId, item);
+      const done = this.execute(claimed, false);
+      this.awaited.settle(runId, done);
+      return { done };
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal === null) throw journalUnavailable(runId, error);
+      if (refusal === 'unique') await this.stayQueued(run);
+      return null;
+    }
+  }
+
+  private isFree({ status, owner }: RunRecord): boolean {
+    return status === 'queued' || (status === 'running' && !this.nodes.live().includes(owner ?? ''));
+  }
+
+  /** A run behind one that waits for a person stays queued, but nobody is kept waiting for it. */
+  private async stayQueued(run: RunRecord): Promise<void> {
+    if (!this.awaited.has(run.id)) return;
+    const holder = await this.journal.holder(sessionSlot(run) ?? '');
+    if (holder?.status !== 'waiting') return;
+    this.executor.closeStreams(run.id, 'SESSION_BUSY');
+    this.awaited.settle(run.id, 'queued');
+  }
+}

@@ -1,0 +1,27 @@
+import type { AppConfig } from '../../config/index.js';
+import type { Database, NotificationChannel } from '../../persistence/index.js';
+import type { RunJournal } from '../run-journal.js';
+import type { RunLease } from '../run-lease.js';
+import { ClusterRunBus } from './cluster-run-bus.js';
+import { openRedisChannel } from './redis-channel.factory.js';
+import { RemoteFollowRegistry } from './remote-follow.registry.js';
+import { RemoteRunClient } from './remote-run.client.js';
+
+/** What the bus between processes is made of. */
+export interface ClusterBusParts {
+  readonly config: AppConfig;
+  readonly database: Database;
+  readonly journal: RunJournal;
+  readonly lease: RunLease;
+  /** The database's own, if it has one. */
+  readonly channel: NotificationChannel | null;
+}
+
+/** The bus between processes: on Redis when it is configured, else on the database's notifications. */
+export async function createClusterRunBus(parts: ClusterBusParts): Promise<ClusterRunBus> {
+  const { config, database, journal, lease } = parts;
+  const channel = config.redis.url === undefined ? parts.channel! : await openRedisChannel(config, config.redis.url);
+  const bus = new ClusterRunBus(channel, lease, new RemoteFollowRegistry(), new RemoteRunClient(journal, database));
+  await bus.start();
+  return bus;
+}

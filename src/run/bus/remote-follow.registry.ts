@@ -1,0 +1,31 @@
+/** A process that has not said for so long that it still follows a run is told nothing more, in ms. */
+const FORGET_MS = 10_000;
+
+/** Which other processes follow which runs. */
+export class RemoteFollowRegistry {
+  /** Until when (monotonic ms), by node, by run. */
+  private readonly runs = new Map<string, Map<string, number>>();
+
+  add(runId: string, node: string): void {
+    let nodes = this.runs.get(runId);
+    if (!nodes) this.runs.set(runId, (nodes = new Map()));
+    nodes.set(node, performance.now() + FORGET_MS);
+  }
+
+  has(runId: string): boolean {
+    return this.runs.has(runId);
+  }
+
+  of(runId: string): Iterable<string> {
+    return this.runs.get(runId)?.keys() ?? [];
+  }
+
+  /** Forgets those who have not been heard of for long. */
+  expire(): void {
+    const now = performance.now();
+    for (const [runId, nodes] of this.runs) {
+      for (const [node, until] of nodes) if (until < now) nodes.delete(node);
+      if (nodes.size === 0) this.runs.delete(runId);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type Principal } from '../../common/index.js';
+import { refusalOf, type Statement } from '../../persistence/index.js';
+import { RunBus } from '../run-bus.js';
+import type { PolicyDecided, WaitingRequest } from '../run-event.types.js';
+import { RunItem } from '../run-item.factory.js';
+import { RunJournal } from '../run-journal.js';
+import { answerRun, insertEvent, insertStep } from '../run-statement.factory.js';
+import { runPruned } from '../retention/run-pruned.error.js';
+import type { RunRecord } from '../run.types.js';
+import type { Decision, Verdict } from './decision.types.js';
+import { notWaiting } from './not-waiting.error.js';
+
+/** A run that waits, and for what. */
+export interface WaitingRun {
+  readonly run: RunRecord;
+  readonly requests: readonly WaitingRequest[];
+}
+
+/** One request with what was decided. */
+export interface AnsweredRequest {
+  readonly request: WaitingRequest;
+  readonly verdict: Verdict;
+}
+
+const TOLD: Readonly<Record<Verdict['kind'], PolicyDecided['decision']>> = {
+  approve: 'approved',
+  deny: 'denied',
+  input: 'answered',
+  settle: 'settled',
+  expire: 'expired',
+};
+
+/** Answers what waiting runs ask; of several answers at once, from whatever node, one counts. */
+@Injectable()
+export class RunDecisionService {
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly bus: RunBus,
+  ) {}
+
+  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED`; `RUN_NOT_WAITING` */
+  async open(principal: Principal, runId: string): Promise<WaitingRun> {
+    const run = await this.journal.findOf(principal.tenant, runId);
+    if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${runId}".`);
+    if (run.prunedAt !== null) throw runPruned(run);
+    if (run.status !== 'waiting') throw notWaiting(runId, run.status);
+    return { run, requests: await this.journal.waitingRequests(runId) };
+  }
+
+  /**
+   * Records the answers and lets the run go on; what was not answered is asked again.
+   * @param by the id of the principal who decides; `null` when time does
+   * @throws AppError `RUN_NOT_WAITING` when somebody else was first
+   */
+  async decide({ run }: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
+    const at = Date.now();
+    const last = await this.journal.lastEvent(run.id);
+    const items = answers.map((answer, i) => new RunItem(last + 1 + i, at, toEvent(run, answer, by)));
+    await this.commit(run, [
+      answerRun(run),
+      ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at)),
+      ...items.map((item) => insertEvent(run, item)),
+    ]);
+    for (const item of items) this.bus.publish(run.id, item);
+    this.bus.wake(run.id);
+  }
+
+  private async commit(run: RunRecord, batch: readonly Statement[]): Promise<void> {
+    try {
+      await this.journal.commit(batch);
+    } catch (error) {
+      if (!refusalOf(error)) throw error;
+      throw notWaiting(run.id, (await this.journal.find(run.id))?.status ?? 'cancelled');
+    }
+  }
+}
+
+function toStep({ id }: WaitingRequest, decision: Decision) {
+  return { name: `answer:${id}`, kind: 'answer', subject: decision.kind, result: JSON.stringify(decision) };
+}
+
+function toEvent(run: RunRecord, { request, verdict }: AnsweredRequest, by: string | null): PolicyDecided {
+  const { id, call_id, tool } = request;
+  return {
+    type: 'policy.decided',
+    run_id: run.id,
+    request_id: id,
+    call_id,
+    tool,
+    decision: TOLD[verdict.kind],
+    by,
+    ...(verdict.kind === 'deny' && verdict.reason !== undefined && { reason: verdict.reason }),
+    ...(verdict.kind === 'approve' && { arguments_edited: verdict.arguments !== undefined }),
+  };
+}

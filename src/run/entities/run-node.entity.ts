@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A process that runs runs; as long as its beat changes, it lives. */
+@Entity('run_node')
+export class RunNodeEntity {
+  @PrimaryColumn('varchar', { length: 64 })
+  id!: string;
+
+  @Column('bigint')
+  beat!: number;
+
+  /** The queues it serves, separated by commas. */
+  @Column('varchar', { length: 2000 })
+  serves!: string;
+}

@@ -1,0 +1,20 @@
+import type { RunEvent } from '../run-event.types.js';
+import { RunItem } from '../run-item.factory.js';
+
+/**
+ * Text in pieces that say the same, for a bus that carries only short messages; any other item as it is.
+ * @param longest of an event's JSON, in UTF-16 units; more than a few hundred
+ */
+export function inPieces(item: RunItem, longest: number): RunItem[] {
+  const { event, at, place } = item;
+  const isText = event.type === 'message.delta' || event.type === 'step.restarted';
+  if (!isText || item.data.length <= longest) return [item];
+  const half = Math.ceil(event.text.length / 2);
+  const first: RunEvent = { ...event, text: event.text.slice(0, half) };
+  const second: RunEvent = { type: 'message.delta', iteration: event.iteration, text: event.text.slice(half) };
+  const middle = { ...place, offset: place.offset - second.text.length };
+  return [
+    ...inPieces(new RunItem(null, at, first, undefined, middle), longest),
+    ...inPieces(new RunItem(null, at, second, undefined, place), longest),
+  ];
+}

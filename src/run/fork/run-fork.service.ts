@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import type { Statement } from '../../persistence/index.js';
+import type { ToolCompleted, ToolStarted } from '../run-event.types.js';
+import { RunItem } from '../run-item.factory.js';
+import { insertEvent, insertStep } from '../run-statement.factory.js';
+import { RunService } from '../run.service.js';
+import { toSubject } from '../step-subject.mapper.js';
+import type { RunRecord, StartRun } from '../run.types.js';
+import type { CallOutcome, ForkEdits, ForkPlan } from './run-fork.types.js';
+import { RunForkStore } from './run-fork.store.js';
+import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
+import { parseStepName } from './step-name.parser.js';
+
+/** Step names that an error tells of; a long run has thousands. */
+const TOLD_STEPS = 30;
+
+/** Time travel: a new run that has recorded what another one had before a step, and lives from there on. */
+@Injectable()
+export class RunForkService {
+  constructor(
+    private readonly store: RunForkStore,
+    private readonly runs: RunService,
+  ) {}
+
+  /** What a fork would take along. @throws AppError `VALIDATION_FAILED` naming the steps there are */
+  async plan(original: RunRecord, fromStep: string): Promise<ForkPlan> {
+    const marks = await this.store.marks(original.id);
+    const points = forkPoints(marks);
+    if (!points.includes(fromStep)) throw notAPoint(original, fromStep, points);
+    const prefix = prefixBefore(marks, fromStep);
+    const hasReplies = prefix.steps.some((name) => parseStepName(name).kind === 'model');
+    return { original, fromStep, prefix, hasReplies, call: callOf(marks, fromStep) };
+  }
+
+  /** A value that a run recorded (`RunContext.value`); `null` when it has not. */
+  async value(runId: string, place: string): Promise<unknown> {
+    const text = await this.store.result(runId, `value:${place}`);
+    return text === null ? null : JSON.parse(text);
+  }
+
+  /**
+   * Journals the new run with its copy in one batch, and lets it go on from there.
+   * @param start the new run as it would be started
+   * @throws AppError `COMMIT_REFUSED` when what was planned is no longer there, `SHUTTING_DOWN`
+   */
+  async start({ original, fromStep, prefix, call }: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
+    const { steps, events } = prefix;
+    const outcome =
+      call && edits.callOutcome ? recordOutcome(start, { fromStep, call }, edits.callOutcome, events.length + 1) : [];
+    await this.runs.submit({
+      ...start,
+      forkedFrom: original.id,
+      statements: [
+        ...(start.statements ?? []),
+        ...this.store.copySteps(original.id, start.id, steps, edits.modelSubject && toSubject(edits.modelSubject)),
+        // The new run's own beginning is its event 1.
+        ...this.store.copyEvents(original.id, start.id, events, 1),
+        ...outcome,
+      ],
+    });
+  }
+}
+
+/** A call that came to a given outcome: its step, and what a call tells. */
+function recordOutcome(
+  { id, principal }: StartRun,
+  { fromStep, call }: { fromStep: string; call: NonNullable<ForkPlan['call']> },
+  outcome: CallOutcome,
+  lastEvent: number,
+): Statement[] {
+  const run = { id, tenant: principal.tenant, epoch: 0 };
+  const now = Date.now();
+  const { iteration } = parseStepName(fromStep);
+  const about = { iteration, call_id: call.id };
+  const started: ToolStarted = { type: 'tool.started', ...about, tool: call.name, arguments: call.arguments };
+  const completed: ToolCompleted = { type: 'tool.completed', ...about, ...outcome };
+  const result = JSON.stringify(outcome);
+  return [
+    insertStep(run, { name: fromStep, kind: 'tool', subject: toSubject(call.name), result }, now),
+    insertEvent(run, new RunItem(lastEvent + 1, now, started)),
+    insertEvent(run, new RunItem(lastEvent + 2, now, completed)),
+  ];
+}
+
+function notAPoint({ id }: RunRecord, fromStep: string, points: readonly string[]): AppError {
+  const told = points.length <= TOLD_STEPS ? points.join(', ') : `${points.slice(0, TOLD_STEPS).join(', ')}, …`;
+  const message = `Run "${id}" cannot be forked from "${fromStep}"; its steps are: ${told}`;
+  return new AppError('VALIDATION_FAILED', `${message}.`, {
+    details: { errors: [{ field: 'fromStep', message }], steps: points },
+  });
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../../persistence/index.js';
+import { inLists } from '../in-list.factory.js';
+import type { RunEvent } from '../run-event.types.js';
+import type { RunItem } from '../run-item.factory.js';
+import { RunJournal } from '../run-journal.js';
+import type { EventMark, RunMarks } from './run-fork.types.js';
+
+/** Reads what a run has recorded, and writes copies of it: rows go from table to table, byte-exact. */
+@Injectable()
+export class RunForkStore {
+  constructor(
+    private readonly database: Database,
+    private readonly journal: RunJournal,
+  ) {}
+
+  /** The steps are read first: whatever of a running run is recorded meanwhile has events without a step, never the other way. */
+  async marks(runId: string): Promise<RunMarks> {
+    const sql = 'SELECT name, created_at AS at FROM run_step WHERE run_id = ?';
+    const steps = await this.database.query<{ name: string; at: number }>(sql, [runId]);
+    return { steps, events: await this.eventMarks(runId) };
+  }
+
+  /** The JSON text of a step's result; `null` when it is not recorded. */
+  async result(runId: string, step: string): Promise<string | null> {
+    const sql = 'SELECT result FROM run_step WHERE run_id = ? AND name = ?';
+    const [row] = await this.database.query<{ result: string }>(sql, [runId, step]);
+    return row?.result ?? null;
+  }
+
+  /**
+   * Copies steps into another run of the same tenant; refused when one of them is gone.
+   * @param modelSubject what model steps are about in the copy; as they are when left out
+   */
+  copySteps(from: string, to: string, names: readonly string[], modelSubject?: string): Statement[] {
+    const subject = modelSubject === undefined ? 'subject' : `CASE WHEN kind = 'model' THEN ? ELSE subject END`;
+    const given = modelSubject === undefined ? [] : [modelSubject];
+    return inLists(names).map(({ marks, params, size }) => ({
+      sql: `INSERT INTO run_step (run_id, name, tenant, kind, subject, result, epoch, created_at)
+        SELECT ?, name, tenant, kind, ${subject}, result, 0, created_at FROM run_step
+        WHERE run_id = ? AND name IN (${marks})`,
+      params: [to, ...given, from, ...params],
+      rows: size,
+    }));
+  }
+
+  /** Copies events into another run, numbered anew after the number `after`; refused when one of them is gone. */
+  copyEvents(from: string, to: string, numbers: readonly number[], after: number): Statement[] {
+    let last = after;
+    return inLists(numbers).map(({ marks, params, size }) => {
+      const offset = last;
+      last += size;
+      return {
+        sql: `INSERT INTO run_event (run_id, n, tenant, type, data, created_at)
+          SELECT ?, ? + ROW_NUMBER() OVER (ORDER BY n), tenant, type, data, created_at FROM run_event
+          WHERE run_id = ? AND n IN (${marks})`,
+        params: [to, offset, from, ...params],
+        rows: size,
+      };
+    });
+  }
+
+  private async eventMarks(runId: string): Promise<EventMark[]> {
+    const marks: EventMark[] = [];
+    for (let page = await this.journal.events(runId, 0); page.length > 0;) {
+      marks.push(...page.map(toMark));
+      page = await this.journal.events(runId, page.at(-1)!.place.n);
+    }
+    return marks;
+  }
+}
+
+function toMark({ place, at, event }: RunItem): EventMark {
+  const { iteration, call_id, tool_calls } = event as Partial<Extract<RunEvent, { type: 'message.completed' }>> & {
+    readonly call_id?: string;
+  };
+  return {
+    n: place.n,
+    at,
+    type: event.type,
+    iteration: iteration ?? null,
+    callId: call_id ?? null,
+    calls: event.type === 'message.completed' ? (tool_calls ?? []) : null,
+  };
+}

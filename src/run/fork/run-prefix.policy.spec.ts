@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import type { EventMark, RunMarks } from './run-fork.types.js';
+import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
+
+type Told = Partial<EventMark> & { readonly type: string };
+
+/** A run that recorded these steps, one each ms, and told these events. */
+function marks(steps: readonly string[], events: readonly Told[] = []): RunMarks {
+  return {
+    steps: steps.map((name, i) => ({ name, at: i + 1 })),
+    events: events.map((event, i) => ({ n: i + 1, at: 0, iteration: null, callId: null, calls: null, ...event })),
+  };
+}
+
+const message = (iteration: number, ...ids: string[]): Told => ({
+  type: 'message.completed',
+  iteration,
+  calls: ids.map((id) => ({ id, name: `tool-${id}`, arguments: '{}' })),
+});
+const tool = (type: 'started' | 'completed', iteration: number, callId: string): Told => ({
+  type: `tool.${type}`,
+  iteration,
+  callId,
+});
+
+const TWO_CALLS = marks(
+  ['value:window', 'model:1', 'tool:1:2', 'tool:1:1', 'model:2'],
+  [
+    { type: 'run.started' },
+    message(1, 'a', 'b'),
+    { type: 'usage', iteration: 1 },
+    tool('started', 1, 'a'),
+    tool('started', 1, 'b'),
+    tool('completed', 1, 'b'),
+    tool('completed', 1, 'a'),
+    message(2),
+    { type: 'run.completed' },
+  ],
+);
+
+describe('the steps a run can be forked from', () => {
+  it.each([
+    ['of one that has recorded nothing', marks([]), ['model:1']],
+    ['of one that has ended', TWO_CALLS, ['value:window', 'model:1', 'tool:1:1', 'tool:1:2', 'model:2']],
+    [
+      'of one whose calls are being made',
+      marks(['model:1', 'claim:1:2'], [message(1, 'a', 'b')]),
+      ['model:1', 'tool:1:1', 'claim:1:2', 'tool:1:2'],
+    ],
+    [
+      'of one that asks its model again',
+      marks(['model:1', 'tool:1:1'], [message(1, 'a')]),
+      ['model:1', 'tool:1:1', 'model:2'],
+    ],
+    ['of one whose model said nothing', marks(['model:1']), ['model:1', 'model:1:r1']],
+    ['of one that was cancelled while it waited', marks(['model:1', 'answer:3'], [message(1)]), ['model:1']],
+  ])('%s', (_case, run, expected) => {
+    expect(forkPoints(run)).toEqual(expected);
+  });
+});
+
+describe('the prefix before a step', () => {
+  it.each([
+    ['model:1', ['value:window'], []],
+    ['value:window', [], []],
+    ['tool:1:1', ['value:window', 'model:1'], [2, 3]],
+    ['tool:1:2', ['value:window', 'model:1', 'tool:1:1'], [2, 3, 4, 7]],
+    ['model:2', ['value:window', 'model:1', 'tool:1:1', 'tool:1:2'], [2, 3, 4, 5, 6, 7]],
+  ])('%s', (fromStep, steps, events) => {
+    expect(prefixBefore(TWO_CALLS, fromStep)).toEqual({ steps, events });
+  });
+
+  it('takes a call as one unit: it begins anew from whichever of its steps', () => {
+    const run = marks(
+      ['model:1', 'tool:1:1', 'answer:approval:1:2', 'claim:1:2', 'suspend:1:2', 'answer:input:1:2', 'tool:1:2'],
+      [message(1, 'a', 'b'), tool('completed', 1, 'a'), tool('started', 1, 'b'), tool('completed', 1, 'b')],
+    );
+    for (const fromStep of run.steps.map(({ name }) => name).filter((name) => name.includes(':1:2'))) {
+      expect(prefixBefore(run, fromStep)).toEqual({ steps: ['model:1', 'tool:1:1'], events: [1, 2] });
+    }
+  });
+
+  it('begins an earlier call without a result anew', () => {
+    const steps = ['model:1', 'value:approval:1:1', 'answer:approval:1:1', 'suspend:1:1', 'tool:1:2'];
+    const run = marks(steps, [message(1, 'a', 'b')]);
+    expect(prefixBefore(run, 'tool:1:2')).toEqual({ steps: ['model:1'], events: [1] });
+  });
+
+  it('keeps what is known of one that was claimed, but not its approval', () => {
+    const run = marks(
+      ['model:1', 'value:approval:1:1', 'answer:approval:1:1', 'claim:1:1', 'value:settle:1:1', 'tool:1:2'],
+      [message(1, 'a', 'b'), tool('started', 1, 'a'), tool('completed', 1, 'b')],
+    );
+    expect(prefixBefore(run, 'tool:1:2')).toEqual({ steps: ['model:1', 'claim:1:1'], events: [1, 2] });
+  });
+
+  it('parts two tries of one reply', () => {
+    const run: RunMarks = {
+      steps: [
+        { name: 'model:1', at: 10 },
+        { name: 'model:1:r1', at: 20 },
+      ],
+      events: [
+        { n: 2, at: 9, type: 'usage', iteration: 1, callId: null, calls: null },
+        { n: 3, at: 19, type: 'thought', iteration: 1, callId: null, calls: null },
+        { n: 4, at: 19, type: 'message.completed', iteration: 1, callId: null, calls: [] },
+        { n: 5, at: 19, type: 'usage', iteration: 1, callId: null, calls: null },
+      ],
+    };
+    expect(prefixBefore(run, 'model:1:r1')).toEqual({ steps: ['model:1'], events: [2] });
+    expect(prefixBefore(run, 'model:1')).toEqual({ steps: [], events: [] });
+  });
+});
+
+describe('the call of a step', () => {
+  it('is the one at its place', () => {
+    expect(callOf(TWO_CALLS, 'tool:1:2')).toMatchObject({ id: 'b', name: 'tool-b' });
+    expect(callOf(TWO_CALLS, 'model:2')).toBeNull();
+    expect(callOf(TWO_CALLS, 'tool:7:1')).toBeNull();
+  });
+});

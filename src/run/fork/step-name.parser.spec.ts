@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { compareStepNames, parseStepName } from './step-name.parser.js';
+
+describe('the name of a step', () => {
+  it.each([
+    ['value:window', { iteration: 0, call: 0, retry: 0, word: 'window' }],
+    ['model:2', { iteration: 2, call: 0, retry: 0, word: '' }],
+    ['model:2:r1', { iteration: 2, call: 0, retry: 1, word: '' }],
+    ['tool:2:1', { iteration: 2, call: 1, retry: 0, word: '' }],
+    ['claim:2:1:r2', { iteration: 2, call: 1, retry: 2, word: '' }],
+    ['suspend:12:3', { iteration: 12, call: 3, retry: 0, word: '' }],
+    ['value:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
+    ['answer:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
+    ['answer:settle:2:1:r2', { iteration: 2, call: 1, retry: 2, word: 'settle' }],
+  ])('%s tells its place', (name, place) => {
+    expect(parseStepName(name)).toEqual({ kind: name.split(':')[0], ...place });
+  });
+
+  it.each(['answer:3', 'something', 'tool', '', 'model:x'])('%j has no place: it comes after all that have', (name) => {
+    expect(parseStepName(name).iteration).toBe(Infinity);
+    expect(compareStepNames(name, 'tool:999999999:9')).toBe(1);
+  });
+});
+
+/** A call's tries, and whether it has come to its result. */
+interface Call {
+  readonly rounds: readonly Record<'isApproved' | 'isClaimed' | 'isSuspended' | 'isSettled', boolean>[];
+  readonly isRecorded: boolean;
+}
+const round = fc.record({
+  isApproved: fc.boolean(),
+  isClaimed: fc.boolean(),
+  isSuspended: fc.boolean(),
+  isSettled: fc.boolean(),
+});
+const call: fc.Arbitrary<Call> = fc.record({ rounds: fc.array(round, { maxLength: 3 }), isRecorded: fc.boolean() });
+const turn = fc.record({ retries: fc.nat(2), calls: fc.array(call, { maxLength: 12 }) });
+
+/** The names of a call's steps in the order in which the loop records them. */
+function namesOfCall(place: string, { rounds, isRecorded }: Call): string[] {
+  const tries = rounds.flatMap(({ isApproved, isClaimed, isSuspended, isSettled }, i) => {
+    const at = i === 0 ? place : `${place}:r${i + 1}`;
+    return [
+      ...(isApproved ? [`value:approval:${at}`, `answer:approval:${at}`] : []),
+      ...(isClaimed ? [`claim:${at}`] : []),
+      ...(isSuspended ? [`suspend:${at}`, `answer:input:${at}`] : []),
+      ...(isSettled ? [`value:settle:${at}`, `answer:settle:${at}`] : []),
+    ];
+  });
+  return [...tries, ...(isRecorded ? [`tool:${place}`] : [])];
+}
+
+const loop = fc
+  .array(turn, { maxLength: 12 })
+  .map((turns) => [
+    'value:window',
+    ...turns.flatMap(({ retries, calls }, i) => [
+      `model:${i + 1}`,
+      ...Array.from({ length: retries }, (_, r) => `model:${i + 1}:r${r + 1}`),
+      ...calls.flatMap((one, c) => namesOfCall(`${i + 1}:${c + 1}`, one)),
+    ]),
+  ]);
+
+const anyName = fc.oneof(
+  loop.map((names) => names.at(-1)!),
+  fc.string(),
+  fc
+    .tuple(
+      fc.constantFrom('model', 'tool', 'claim', 'answer', 'value', 'x'),
+      fc.array(fc.constantFrom('1', '2', '10', 'r1', 'settle')),
+    )
+    .map(([kind, parts]) => [kind, ...parts].join(':')),
+);
+
+describe('the order of steps', () => {
+  it('is that of the loop', () => {
+    fc.assert(
+      fc.property(loop, fc.infiniteStream(fc.nat()), (names, random) => {
+        const shuffled = names
+          .map((name) => ({ name, key: random.next().value as number }))
+          .toSorted((a, b) => a.key - b.key)
+          .map(({ name }) => name);
+        expect(shuffled.toSorted(compareStepNames)).toEqual(names);
+      }),
+    );
+  });
+
+  it('is total', () => {
+    fc.assert(
+      fc.property(anyName, anyName, anyName, (a, b, c) => {
+        expect(compareStepNames(a, b)).toBe(0 - compareStepNames(b, a));
+        expect(compareStepNames(a, b) === 0).toBe(a === b);
+        const isChain = compareStepNames(a, b) < 0 && compareStepNames(b, c) < 0;
+        expect(isChain && compareStepNames(a, c) >= 0).toBe(false);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,58 @@
+/** Where a step stands in its run, read from its name. */
+export interface StepPlace {
+  readonly kind: string;
+  /** What an answer or a value is about: `approval`, `input`, `settle`, `window`; empty for other kinds. */
+  readonly word: string;
+  /** The turn of the loop, counted from 1; 0 for what comes before the first, infinite for what has no place. */
+  readonly iteration: number;
+  /** The call of that turn, counted from 1; 0 for what belongs to the turn itself. */
+  readonly call: number;
+  /** `r<n>` at the end of the name; 0 without it. */
+  readonly retry: number;
+}
+
+/** Reads a name such as `model:2:r1`, `tool:2:1`, `answer:settle:2:1:r2` or `value:window`; any text has some place. */
+export function parseStepName(name: string): StepPlace {
+  const [kind = '', ...parts] = name.split(':');
+  const numbers = parts.filter((part) => /^\d{1,9}$/.test(part)).map(Number);
+  const retry = Number(/^r(\d{1,9})/.exec(parts.at(-1) ?? '')?.[1] ?? 0);
+  const word = parts.find((part) => /^[A-Za-z]/.test(part) && !/^r\d/.test(part)) ?? '';
+  const [iteration = 0, call = 0] = numbers;
+  return { kind, word, iteration: hasPlace(kind, numbers) ? iteration : Infinity, call, retry };
+}
+
+/** Only values come before the loop; an answer is one to a call. */
+function hasPlace(kind: string, numbers: readonly number[]): boolean {
+  return kind === 'value' || numbers.length >= (kind === 'answer' ? 2 : 1);
+}
+
+/** Orders steps as the loop comes to them: turn by turn, the model before its calls, each call from its plan to its result. */
+export function compareStepNames(one: string, other: string): number {
+  const [a, b] = [orderOf(one), orderOf(other)];
+  const at = a.findIndex((value, i) => value !== b[i]);
+  if (at >= 0) return a[at]! < b[at]! ? -1 : 1;
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function orderOf(name: string): readonly number[] {
+  const place = parseStepName(name);
+  return [place.iteration, place.call, place.kind === 'tool' ? 1 : 0, place.retry, rankOf(place)];
+}
+
+/** A try of a call: it is asked for, approved, claimed; it asks, and is answered; nobody knows, and it is settled. */
+const TRY = [
+  'value:approval',
+  'answer:approval',
+  'claim:',
+  'suspend:',
+  'answer:input',
+  'value:settle',
+  'answer:settle',
+] as const;
+
+function rankOf({ kind, word, call }: StepPlace): number {
+  if (call === 0) return kind === 'value' ? 0 : 1;
+  const at = TRY.findIndex((step) => step === `${kind}:${word}`);
+  return at < 0 ? TRY.length : at;
+}

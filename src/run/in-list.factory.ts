@@ -1,0 +1,28 @@
+import type { SqlValue } from '../persistence/index.js';
+
+/** Values for `column IN (…)`. */
+export interface InList {
+  /** `?, ?, …` */
+  readonly marks: string;
+  readonly params: readonly SqlValue[];
+  /** How many different values there are. */
+  readonly size: number;
+}
+
+/** The most values of one list. */
+const MAX_VALUES = 256;
+
+/**
+ * Different values as lists that a statement can hold. The last value is repeated until the length is a power of two:
+ * statements are prepared once a text, and so there are few texts.
+ */
+export function inLists(values: readonly SqlValue[]): InList[] {
+  const lists: InList[] = [];
+  for (let at = 0; at < values.length; at += MAX_VALUES) {
+    const some = values.slice(at, at + MAX_VALUES);
+    const length = 2 ** Math.ceil(Math.log2(some.length));
+    const params = Array.from({ length }, (_, i) => some[Math.min(i, some.length - 1)]!);
+    lists.push({ marks: params.map(() => '?').join(', '), params, size: some.length });
+  }
+  return lists;
+}

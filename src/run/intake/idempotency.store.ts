@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { Database, insert, type Statement } from '../../persistence/index.js';
+
+/** How long a key stands for its request, in ms: 24 hours. */
+export const KEY_LIFETIME_MS = 24 * 3_600_000;
+
+/** A request that must have one effect however often it comes. */
+export interface IdempotentRequest {
+  readonly key: string;
+  /** SHA-256 (hex) of what was asked. */
+  readonly bodyHash: string;
+}
+
+/** Which run a key has begun; the row is committed together with the run. */
+@Injectable()
+export class IdempotencyStore {
+  constructor(private readonly database: Database) {}
+
+  /** What takes the key for the run; refused (unique) when another run has it. */
+  take(tenant: string, { key, bodyHash }: IdempotentRequest, runId: string, now: number): Statement[] {
+    return [
+      {
+        sql: 'DELETE FROM idempotency_key WHERE tenant = ? AND idem_key = ? AND created_at <= ?',
+        params: [tenant, key, now - KEY_LIFETIME_MS],
+      },
+      insert('idempotency_key', { tenant, idem_key: key, body_hash: bodyHash, run_id: runId, created_at: now }),
+    ];
+  }
+
+  /**
+   * The run that the same request has begun.
+   * @throws AppError `IDEMPOTENCY_KEY_REUSED` when it was another request
+   */
+  async find(tenant: string, { key, bodyHash }: IdempotentRequest, now: number): Promise<string | null> {
+    const [row] = await this.database.query<{ body_hash: string; run_id: string }>(
+      'SELECT body_hash, run_id FROM idempotency_key WHERE tenant = ? AND idem_key = ? AND created_at > ?',
+      [tenant, key, now - KEY_LIFETIME_MS],
+    );
+    if (!row) return null;
+    if (row.body_hash === bodyHash) return row.run_id;
+    throw new AppError(
+      'IDEMPOTENCY_KEY_REUSED',
+      'This Idempotency-Key was sent with another request in the last 24 hours: give every request a key of its own.',
+    );
+  }
+}

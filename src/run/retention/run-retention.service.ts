@@ -1,0 +1,136 @@
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppConfig } from '../../config/index.js';
+import type { RunStatus } from '../run.types.js';
+import { RunRetentionStore, type AgingRun } from './run-retention.store.js';
+
+const DAY_MS = 86_400_000;
+const FIRST_SWEEP_MS = 60_000;
+const SWEEP_EVERY_MS = 3_600_000;
+/** Between two batches others have the database to themselves. */
+const PAUSE_MS = 20;
+const RUNS_A_PAGE = 500;
+const RUNS_A_BATCH = 100;
+const KEYS_A_BATCH = 500;
+/** How long an idempotency key is good for. */
+const KEY_AGE_MS = DAY_MS;
+
+/**
+ * Deletes the journals of runs that ended long ago, by their status, and idempotency keys. Every process does it, in
+ * small batches; doing it twice does no harm.
+ */
+@Injectable()
+export class RunRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(RunRetentionService.name);
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<unknown> = Promise.resolve();
+  private isClosing = false;
+  /** Up to this run nothing is left to prune, ever. */
+  private settled = '';
+
+  constructor(
+    private readonly store: RunRetentionStore,
+    private readonly config: AppConfig,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule(FIRST_SWEEP_MS);
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isClosing = true;
+    clearTimeout(this.timer);
+    await this.sweeping.catch(() => undefined);
+  }
+
+  /**
+   * Deletes all that is too old at a time.
+   * @param now epoch ms
+   * @returns how many runs were pruned
+   */
+  async sweep(now: number): Promise<number> {
+    const pruned = await this.sweepRuns(now);
+    while (!this.isClosing && (await this.store.dropKeys(now - KEY_AGE_MS, KEYS_A_BATCH))) await this.rest();
+    return pruned;
+  }
+
+  private schedule(delayMs: number): void {
+    this.timer = setTimeout(() => {
+      this.sweeping = this.sweep(Date.now()).then(
+        (pruned) => pruned > 0 && this.logger.log(`Deleted the journals of ${pruned} old runs`),
+        (err: unknown) => this.logger.error({ err }, 'Old runs could not be pruned; they are tried again'),
+      );
+      void this.sweeping.then(() => this.isClosing || this.schedule(SWEEP_EVERY_MS));
+    }, delayMs);
+    this.timer.unref();
+  }
+
+  /** Goes through the runs from the oldest on, until all are younger than any that may be pruned. */
+  private async sweepRuns(now: number): Promise<number> {
+    let pruned = 0;
+    let isSettled = true;
+    for (let place = this.settled; !this.isClosing;) {
+      const page = await this.store.runsAfter(place, RUNS_A_PAGE);
+      const due = page.filter((run) => this.isDue(run, now));
+      await this.pruneAll(due, now);
+      pruned += due.length;
+      const done = new Set(due);
+      for (const run of page) {
+        isSettled &&= done.has(run) || this.isSettled(run);
+        if (isSettled) this.settled = run.id;
+      }
+      const isOver = page.every(({ createdAt }) => createdAt > now - this.shortestMs);
+      if (isOver || page.length < RUNS_A_PAGE) break;
+      place = page.at(-1)!.id;
+      await this.rest();
+    }
+    return pruned;
+  }
+
+  private async pruneAll(due: readonly AgingRun[], now: number): Promise<void> {
+    for (let at = 0; at < due.length; at += RUNS_A_BATCH) {
+      if (at > 0) await this.rest();
+      await this.store.prune(
+        due.slice(at, at + RUNS_A_BATCH).map(({ id }) => id),
+        now,
+      );
+    }
+  }
+
+  private isDue({ status, finishedAt, prunedAt }: AgingRun, now: number): boolean {
+    return prunedAt === null && finishedAt !== null && finishedAt < now - this.keptMs(status);
+  }
+
+  private isSettled({ status, finishedAt, prunedAt }: AgingRun): boolean {
+    return prunedAt !== null || (finishedAt !== null && this.keptMs(status) === Infinity);
+  }
+
+  /** How long runs that ended so are kept, in ms; open runs are kept whatever their age. */
+  private keptMs(status: RunStatus): number {
+    const { completedDays, failedDays } = this.config.retention;
+    switch (status) {
+      case 'completed':
+        return toMs(completedDays);
+      case 'failed':
+      case 'cancelled':
+        return toMs(failedDays);
+      case 'queued':
+      case 'running':
+      case 'waiting':
+        return Infinity;
+    }
+  }
+
+  private get shortestMs(): number {
+    return Math.min(this.keptMs('completed'), this.keptMs('failed'));
+  }
+
+  private async rest(): Promise<void> {
+    await pause(PAUSE_MS, undefined, { ref: false });
+  }
+}
+
+/** 0 days is for ever. */
+function toMs(days: number): number {
+  return days === 0 ? Infinity : days * DAY_MS;
+}

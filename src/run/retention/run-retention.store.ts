@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../persistence/index.js';
+import { inLists } from '../in-list.factory.js';
+import type { RunStatus } from '../run.types.js';
+
+/** What retention looks at. Times are epoch ms. */
+export interface AgingRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+  readonly prunedAt: number | null;
+}
+
+interface AgingRow {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+  readonly pruned_at: number | null;
+}
+
+const OLD_KEYS = 'created_at < ?';
+
+/** Reads runs by age and deletes what has become too old, a little at a time. */
+@Injectable()
+export class RunRetentionStore {
+  constructor(private readonly database: Database) {}
+
+  /** Up to `limit` runs of all tenants after the id `after`; ids begin with the time, so the oldest come first. */
+  async runsAfter(after: string, limit: number): Promise<AgingRun[]> {
+    const rows = await this.database.query<AgingRow>(
+      'SELECT id, status, created_at, finished_at, pruned_at FROM run WHERE id > ? ORDER BY id LIMIT ?',
+      [after, limit],
+    );
+    return rows.map(({ id, status, created_at, finished_at, pruned_at }) => ({
+      id,
+      status,
+      createdAt: created_at,
+      finishedAt: finished_at,
+      prunedAt: pruned_at,
+    }));
+  }
+
+  /** Deletes the journals of runs that have ended, in one batch; their rows stay, with the summary of their end. */
+  async prune(runIds: readonly string[], now: number): Promise<void> {
+    const statements = inLists(runIds).flatMap(({ marks, params }) => [
+      {
+        sql: `UPDATE run SET pruned_at = ?, input = '' WHERE pruned_at IS NULL AND id IN (${marks})`,
+        params: [now, ...params],
+      },
+      { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
+      { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
+    ]);
+    await this.database.commit(statements);
+  }
+
+  /** Deletes up to `limit` idempotency keys that were given before a time. @returns whether there are more */
+  async dropKeys(before: number, limit: number): Promise<boolean> {
+    const table = 'idempotency_key';
+    await this.database.commit([this.database.limitedDelete(table, ['tenant', 'idem_key'], OLD_KEYS, [before], limit)]);
+    return (
+      (await this.database.query(`SELECT created_at FROM ${table} WHERE ${OLD_KEYS} LIMIT 1`, [before])).length > 0
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { AppError } from '../common/index.js';
+
+/** Who still comes in: at a shutdown nobody, and what has come in is waited for. */
+@Injectable()
+export class RunAdmissionService implements OnModuleDestroy {
+  private closing = false;
+  /** Runs that were let in and are being journaled or claimed. */
+  private readonly admitted = new Set<Promise<unknown>>();
+
+  get isClosing(): boolean {
+    return this.closing;
+  }
+
+  onModuleDestroy(): void {
+    this.closing = true;
+  }
+
+  /** @throws AppError `SHUTTING_DOWN` */
+  async admit<T>(begin: () => Promise<T>): Promise<T> {
+    if (this.closing) {
+      throw new AppError('SHUTTING_DOWN', 'The server is shutting down and takes no new runs; try again in a moment.', {
+        isRetryable: true,
+      });
+    }
+    return this.track(begin());
+  }
+
+  /** Work that a shutdown waits for. */
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.admitted.add(work);
+    try {
+      return await work;
+    } finally {
+      this.admitted.delete(work);
+    }
+  }
+
+  /** Lets nobody in any more; resolves when all who are in have begun. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await Promise.allSettled(this.admitted);
+  }
+}

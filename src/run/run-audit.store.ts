@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../persistence/index.js';
+import { compareStepNames } from './fork/step-name.parser.js';
+import { inLists } from './in-list.factory.js';
+
+/** A step with its place in the run. Times are epoch ms. */
+export interface AuditedStep {
+  /** Counted from 1, in the order of the loop. */
+  readonly position: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly subject: string;
+  /** JSON text. */
+  readonly result: string;
+  /** Which execution of the run recorded it; 0 when it was copied from another run. */
+  readonly epoch: number;
+  readonly createdAt: number;
+}
+
+/** An event with its number. Times are epoch ms. */
+export interface AuditedEvent {
+  readonly n: number;
+  readonly type: string;
+  /** JSON text. */
+  readonly data: string;
+  readonly createdAt: number;
+}
+
+interface StepRow extends Omit<AuditedStep, 'position' | 'createdAt'> {
+  readonly created_at: number;
+}
+
+interface EventRow extends Omit<AuditedEvent, 'createdAt'> {
+  readonly created_at: number;
+}
+
+/** Reads a journal as it is, part by part. */
+@Injectable()
+export class RunAuditStore {
+  constructor(private readonly database: Database) {}
+
+  /** Up to `limit` steps after the position `after`, in the order of the loop. */
+  async steps(runId: string, after: number, limit: number): Promise<AuditedStep[]> {
+    const all = await this.database.query<{ name: string }>('SELECT name FROM run_step WHERE run_id = ?', [runId]);
+    const names = all
+      .map(({ name }) => name)
+      .toSorted(compareStepNames)
+      .slice(after, after + limit);
+    const rows = await this.stepRows(runId, names);
+    return names.flatMap((name, i) => {
+      const row = rows.get(name);
+      if (!row) return [];
+      const { created_at, ...step } = row;
+      return [{ position: after + i + 1, ...step, createdAt: created_at }];
+    });
+  }
+
+  /** Up to `limit` events after the number `after`, in order. */
+  async events(runId: string, after: number, limit: number): Promise<AuditedEvent[]> {
+    const rows = await this.database.query<EventRow>(
+      'SELECT n, type, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ?',
+      [runId, after, limit],
+    );
+    return rows.map(({ created_at, ...event }) => ({ ...event, createdAt: created_at }));
+  }
+
+  private async stepRows(runId: string, names: readonly string[]): Promise<ReadonlyMap<string, StepRow>> {
+    const pages = inLists(names).map(({ marks, params }) =>
+      this.database.query<StepRow>(
+        `SELECT name, kind, subject, result, epoch, created_at FROM run_step WHERE run_id = ? AND name IN (${marks})`,
+        [runId, ...params],
+      ),
+    );
+    return new Map((await Promise.all(pages)).flat().map((row) => [row.name, row]));
+  }
+}

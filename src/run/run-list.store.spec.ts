@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import { RunListStore, type RunFilter } from './run-list.store.js';
+import type { RunStatus } from './run.types.js';
+
+const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'];
+const EVE = { id: 'eve', tenant: 'other', roles: [] };
+
+interface Fact {
+  readonly id: string;
+  readonly tenant: string;
+  readonly status: RunStatus;
+  readonly agent: string;
+  readonly sessionId: string | null;
+  readonly createdAt: number;
+}
+
+const oneOf = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
+
+/** Runs of every kind; several are created in the same ms, and ids differ in their letters' case alone. */
+const FACTS: readonly Fact[] = Array.from({ length: 300 }, (_, i) => ({
+  id: `${String((i * 7919) % 1000).padStart(4, '0')}${i % 2 === 0 ? 'a' : 'A'}-${i}`,
+  tenant: i % 5 === 0 ? EVE.tenant : ALICE.tenant,
+  status: oneOf(STATUSES, i * 5 + Math.floor(i / 7)),
+  agent: oneOf(['a', 'b', 'A'], i),
+  sessionId: oneOf([null, 's1', 's2', 'S1'], Math.floor(i / 3)),
+  createdAt: 1000 + Math.floor(((i * 31) % 300) / 4),
+}));
+
+let opened: OpenDatabase;
+let store: RunListStore;
+beforeAll(async () => {
+  opened = await openDatabase();
+  const { journal } = new RunHost(opened.database);
+  store = new RunListStore(opened.database);
+  for (const { id, tenant, agent, sessionId, status, createdAt } of FACTS) {
+    const start = aRun(id, sessionId, { principal: { ...ALICE, tenant }, agent });
+    await journal.create(start, 'queued', createdAt);
+    await opened.database.commit([{ sql: 'UPDATE run SET status = ? WHERE id = ?', params: [status, id], rows: 1 }]);
+  }
+});
+afterAll(() => opened.close());
+
+function expected(tenant: string, { statuses, agent, sessionId, from = 0, to = Infinity }: RunFilter): string[] {
+  return FACTS.filter((run) => run.tenant === tenant && run.createdAt >= from && run.createdAt < to)
+    .filter((run) => !statuses || statuses.includes(run.status))
+    .filter((run) => agent === undefined || run.agent === agent)
+    .filter((run) => sessionId === undefined || run.sessionId === sessionId)
+    .toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
+}
+
+const time = fc.integer({ min: 995, max: 1080 });
+const filter: fc.Arbitrary<RunFilter> = fc.record(
+  {
+    statuses: fc.array(fc.constantFrom(...STATUSES), { minLength: 1, maxLength: 4 }),
+    agent: fc.constantFrom('a', 'b', 'A', 'nobody'),
+    sessionId: fc.constantFrom('s1', 's2', 'S1', 'none'),
+    from: time,
+    to: time,
+  },
+  { requiredKeys: [] },
+);
+
+describe('the list of runs', () => {
+  it('has those that the filter lets through, the newest first, each on one page', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        filter,
+        fc.integer({ min: 1, max: 60 }),
+        fc.constantFrom(ALICE, EVE),
+        async (given, limit, who) => {
+          const found: string[] = [];
+          let cursor: string | undefined;
+          do {
+            const page = await store.list(who, given, limit, cursor);
+            expect(page.runs.length).toBeLessThanOrEqual(limit);
+            found.push(...page.runs.map(({ id }) => id));
+            expect(page.next === null || page.runs.length === limit).toBe(true);
+            cursor = page.next ?? undefined;
+          } while (cursor !== undefined);
+          expect(found).toEqual(expected(who.tenant, given));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(['', 'x', '1.', '.a', '1 or 1=1', `1.${'x'.repeat(65)}`])('refuses the cursor %j', async (cursor) => {
+    await expect(store.list(ALICE, {}, 1, cursor)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+  });
+
+  it.each<[RunFilter, string]>([
+    [{}, 'run_by_tenant'],
+    [{ from: 1, to: 2 }, 'run_by_tenant'],
+    [{ agent: 'a' }, 'run_by_tenant'],
+    [{ statuses: ['waiting'] }, 'run_by_status'],
+    [{ statuses: ['waiting', 'failed'], agent: 'a', from: 1 }, 'run_by_status'],
+    [{ sessionId: 's1' }, 'run_by_session'],
+    [{ sessionId: 's1', from: 1, agent: 'a' }, 'run_by_session'],
+  ])('reads %j along an index, in its order', async (given, index) => {
+    const sql: string[] = [];
+    const watched = Object.create(opened.database) as typeof opened.database;
+    watched.query = async (text, params) => {
+      const plan = await opened.database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params);
+      sql.push(...plan.map(({ detail }) => detail));
+      return [];
+    };
+    for (const cursor of [undefined, '1000.x']) await new RunListStore(watched).list(ALICE, given, 10, cursor);
+    expect(sql.length).toBeGreaterThan(0);
+    for (const step of sql) expect(step).toMatch(new RegExp(`^SEARCH run USING INDEX ${index} `));
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import { RunTeller } from '../../test/support/run-teller.js';
+
+let opened: OpenDatabase;
+let host: RunHost;
+beforeAll(async () => {
+  opened = await openDatabase();
+  host = new RunHost(opened.database);
+});
+afterAll(() => opened.close());
+
+interface Told {
+  readonly run: RunTeller;
+  /** What followers get: type, text, id. */
+  readonly told: string[];
+}
+
+async function newRun(id: string): Promise<Told> {
+  const { run } = await host.journal.create(aRun(id), 'running', 1);
+  const told: string[] = [];
+  host.bus.subscribe(id, ({ id: place, event }) => {
+    told.push([event.type, 'text' in event ? event.text : '', place ?? '-'].join('|'));
+  });
+  return { run: new RunTeller(host, run), told };
+}
+
+describe('the place of text', () => {
+  it('is the event before it, the attempt, and the UTF-16 units that a client then has', async () => {
+    const { run, told } = await newRun('places');
+    run.begin('model:1');
+    run.say('é🐦');
+    run.say('a');
+    await run.think('hm');
+    run.say('b');
+    await run.complete('é🐦ab');
+    run.begin('tool:1:1');
+    run.begin('model:2');
+    run.say('c', 2);
+    expect(told).toEqual([
+      'step.started||-',
+      'message.delta|é🐦|1.1000001.3',
+      'message.delta|a|1.1000001.4',
+      'thought|hm|2',
+      'message.delta|b|2.1000001.5',
+      'message.completed|é🐦ab|3',
+      'step.started||-',
+      'step.started||-',
+      'message.delta|c|3.1000003.1',
+    ]);
+  });
+
+  it('is of a new attempt when the model is asked again before a message was completed, and the text told is void', async () => {
+    const { run, told } = await newRun('again');
+    run.begin('model:1');
+    run.say(' ');
+    run.begin('model:1:r1');
+    run.say('now');
+    run.outbox.add({ type: 'step.restarted', iteration: 1, text: 'N' });
+    run.say('ow');
+    expect(told.slice(2)).toEqual([
+      'step.started||-',
+      'step.restarted||1.1000002.0',
+      'message.delta|now|1.1000002.3',
+      'step.restarted|N|1.1000003.1',
+      'message.delta|ow|1.1000003.3',
+    ]);
+  });
+
+  it('is of a later attempt in every later execution, which voids what the earlier one was cut off in', async () => {
+    const { run, told } = await newRun('taken');
+    run.begin('model:1');
+    run.say('half a');
+    const { run: claimed } = await host.journal.claim((await host.journal.find('taken'))!, 1);
+    const next = new RunTeller(host, claimed);
+    next.begin('model:1');
+    next.say('whole');
+    expect(told.slice(2)).toEqual([
+      'step.started||-',
+      'step.restarted||1.2000001.0',
+      'message.delta|whole|1.2000001.5',
+    ]);
+    expect(host.bus.live.find('taken')?.message).toMatchObject({ text: 'whole', isRestart: true });
+  });
+
+  it('of a run that goes on with a tool is not of a restart: nothing was cut off', async () => {
+    const { told } = await newRun('tool');
+    const { run: claimed } = await host.journal.claim((await host.journal.find('tool'))!, 1);
+    const next = new RunTeller(host, claimed);
+    next.begin('tool:1:1');
+    next.begin('model:2');
+    expect(told).toEqual(['step.started||-', 'step.started||-']);
+  });
+});

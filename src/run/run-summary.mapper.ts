@@ -1,0 +1,26 @@
+import type { RunResult, TerminalEvent } from './run-event.types.js';
+
+/** What is kept of a run's end when its journal is pruned; wire form. */
+export interface RunSummary extends Omit<RunResult, 'result'> {
+  /** Why it failed, when it has. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** The end of a run without its text, as JSON. */
+export function toRunSummary(event: TerminalEvent): string {
+  const { finish_reason, is_complete, iterations, usage, model } = event;
+  const summary: RunSummary = {
+    finish_reason,
+    is_complete,
+    iterations,
+    usage,
+    model,
+    ...(event.type === 'run.failed' && { error: { code: event.error.code, message: event.error.message } }),
+  };
+  return JSON.stringify(summary);
+}
+
+/** @param text as `toRunSummary` made it; `null` when the run has not ended, or ended before there were summaries */
+export function parseRunSummary(text: string | null): RunSummary | null {
+  return text === null ? null : (JSON.parse(text) as RunSummary);
+}

@@ -1,0 +1,55 @@
+import { Logger } from '@nestjs/common';
+import { messageOf } from '../../common/index.js';
+import type { CheckedCall, ToolContext } from '../tool.types.js';
+import type { PolicyDecision, ToolPolicy } from './tool-policy.js';
+
+const logger = new Logger('ToolPolicy');
+
+/**
+ * What the tool itself and every policy say of a call: a denial counts more than a wish for approval, and that more
+ * than leave. A policy that throws, or says something else, denies; an approval predicate that throws wants approval.
+ */
+export async function decideCall(
+  call: CheckedCall,
+  context: ToolContext,
+  policies: readonly ToolPolicy[],
+): Promise<PolicyDecision> {
+  let strictest = await approvalOf(call, context);
+  for (const policy of policies) {
+    const decision = await decisionOf(policy, call, context);
+    if (decision === 'allow') continue;
+    if ('deny' in decision) return decision;
+    if (strictest === 'allow') strictest = decision;
+  }
+  return strictest;
+}
+
+async function approvalOf({ tool, input }: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
+  const { approval = 'never' } = tool.metadata;
+  if (approval === 'never') return 'allow';
+  if (approval === 'always') return { approve: 'Every call of this tool needs approval.' };
+  try {
+    return (await approval(input as never, context)) ? { approve: 'This call needs approval.' } : 'allow';
+  } catch (error) {
+    logger.warn(`The approval predicate of tool "${tool.definition.name}" threw: ${messageOf(error)}`);
+    return { approve: 'Whether this call needs approval could not be told.' };
+  }
+}
+
+async function decisionOf(policy: ToolPolicy, call: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
+  try {
+    const decision: unknown = await policy.decide(call, context);
+    if (isDecision(decision)) return decision;
+    logger.warn(`The tool policy "${policy.name}" said neither "allow" nor { deny } nor { approve }`);
+  } catch (error) {
+    logger.warn(`The tool policy "${policy.name}" threw: ${messageOf(error)}`);
+  }
+  return { deny: `the policy "${policy.name}" could not decide` };
+}
+
+function isDecision(decision: unknown): decision is PolicyDecision {
+  if (decision === 'allow') return true;
+  if (typeof decision !== 'object' || decision === null) return false;
+  const { deny, approve } = decision as { deny?: unknown; approve?: unknown };
+  return typeof ('deny' in decision ? deny : approve) === 'string';
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { createValueCheck } from './input/schema-input.factory.js';
+import { suspend, Suspension } from './suspension.factory.js';
+import type { SuspendOptions } from './tool.types.js';
+
+describe('suspend', () => {
+  it('gives what is asked, as something that no result is', () => {
+    const asked = { question: 'Now?', schema: { type: 'boolean' }, expiresInMs: 1000 };
+    const suspension = suspend(asked);
+    expect(suspension).toBeInstanceOf(Suspension);
+    expect(suspension.asked).toEqual(asked);
+  });
+
+  it.each<[string, SuspendOptions]>([
+    ['needs a question', { question: ' ' }],
+    ['needs a question', {} as SuspendOptions],
+    ['expiresInMs 0', { question: 'Now?', expiresInMs: 0 }],
+    ['expiresInMs 1.5', { question: 'Now?', expiresInMs: 1.5 }],
+    ['the schema is not a JSON Schema', { question: 'Now?', schema: { type: 'bool' } }],
+    ['the schema is not a JSON Schema', { question: 'Now?', schema: { $ref: 'https://example.org/other' } }],
+  ])('refuses what cannot be asked: %s', (message, asked) => {
+    expect(() => suspend(asked)).toThrow(message);
+  });
+});
+
+describe('the check of an answer', () => {
+  it.each<[object, unknown, string]>([
+    [{ type: 'boolean' }, 'yes', '"value" must be boolean, got string'],
+    [{ enum: ['a', 'b'] }, 'c', '"value" must be one of "a", "b", got "c"'],
+    [{ type: 'object', required: ['n'] }, {}, '"value.n" is required'],
+    [{ type: 'array', items: { type: 'integer' } }, [1, 'x'], '"value[1]" must be integer, got string'],
+    [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, 1, '"value" fits none of its forms'],
+  ])('of %j refuses %j with its place', (schema, value, reason) => {
+    const checked = createValueCheck(schema as Record<string, unknown>)(value);
+    expect(checked).toEqual({ valid: false, reason: expect.stringContaining(reason) });
+  });
+
+  it('takes any JSON that fits, as it is', () => {
+    const check = createValueCheck({ type: 'object', properties: { n: { default: 1 } } });
+    const value = { more: true };
+    expect(check(value)).toEqual({ valid: true, value: { more: true } });
+    expect(value).toEqual({ more: true });
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { look, MODEL, pay, WaitingHost } from './support/waiting-host.js';
+import { callOf, decisionsIn, expectPairs, resultsIn, WaitingRun } from './support/waiting-run.js';
+
+const WEEK_MS = 604_800_000;
+const refund = (to: string, amount: number) => callOf('refund', { to, amount });
+
+let host: WaitingHost;
+beforeAll(async () => {
+  host = await WaitingHost.start([{ name: 'strict', model: MODEL, waiting: { expiresMs: null, onDenied: 'end' } }]);
+});
+afterEach(() => host.reset());
+afterAll(() => host.stop());
+
+describe('a call that needs approval', () => {
+  it('waits, told alike by the 202, the events and GET /api/runs/:id, and nothing is called', async () => {
+    const from = Date.now();
+    host.llm.reply({ calls: [pay('bob')] });
+    const { status, body } = await host.jackdaw.chat({ query: 'go', sessionId: 'told' });
+    const run = new WaitingRun(host.jackdaw, String(body['run_id']));
+    const [request, ...more] = await run.requests();
+    expect(more).toEqual([]);
+    expect([status, body['waiting']]).toEqual([202, [request]]);
+    expect(request).toEqual({
+      id: 'approval:1:1',
+      kind: 'approval',
+      step: 'tool:1:1',
+      call_id: 'bob',
+      tool: 'pay',
+      arguments: '{"to":"bob","amount":5}',
+      reason: expect.stringMatching(/needs approval/),
+      expires_at: expect.any(Number),
+    });
+    expect(request!.expires_at! - from - WEEK_MS).toBeGreaterThanOrEqual(0);
+    expect(request!.expires_at! - Date.now() - WEEK_MS).toBeLessThanOrEqual(0);
+    expect(host.tools.done).toEqual([]);
+  });
+
+  it('is made when it is approved; who did it is recorded', async () => {
+    const run = await host.ask(pay('bob'));
+    const events = await run.after('approve');
+    expect(events.map(({ event }) => event)).toEqual([
+      'policy.decided',
+      'run.resumed',
+      'tool.started',
+      'tool.completed',
+      ...events.flatMap(({ id, event }) => (id === null ? [event] : [])),
+      'message.completed',
+      'usage',
+      'run.completed',
+    ]);
+    expect(decisionsIn(events)).toEqual([
+      {
+        request_id: 'approval:1:1',
+        call_id: 'bob',
+        tool: 'pay',
+        decision: 'approved',
+        by: 'local',
+        arguments_edited: false,
+      },
+    ]);
+    expect([host.tools.done, resultsIn(events), host.shown('bob')]).toEqual([
+      ['pay bob 5'],
+      { bob: 'paid 5 to bob' },
+      'paid 5 to bob',
+    ]);
+    expect(await run.answer()).toMatchObject({ status: 'completed', result: 'the end', is_complete: true });
+    expect(await run.answer()).not.toHaveProperty('waiting');
+    await expectPairs(host.jackdaw, host.session);
+  });
+
+  it('is not made when it is denied: the model reads by whom and why, and goes on', async () => {
+    const run = await host.ask(pay('bob'));
+    const events = await run.after('deny', { reason: 'too <b>much</b>' });
+    expect(decisionsIn(events)).toMatchObject([{ decision: 'denied', by: 'local', reason: 'too <b>much</b>' }]);
+    expect(resultsIn(events)).toEqual({ bob: ['TOOL_DENIED', 'Denied by local: too <b>much</b>'] });
+    expect([host.tools.done, host.shown('bob')]).toEqual([[], 'Error: Denied by local: too <b>much</b>']);
+    expect(events.map(({ event }) => event)).not.toContain('tool.started');
+    expect(await run.answer()).toMatchObject({ status: 'completed', tool_results: [{ success: false }] });
+    await expectPairs(host.jackdaw, host.session);
+  });
+
+  it('ends the run when it is denied and the agent wants it so, whatever else still waits', async () => {
+    const run = await host.askAgent('strict', pay('bob'), pay('eve'), look('x'));
+    const requests = await run.requests();
+    expect(requests.map(({ expires_at }) => expires_at)).toEqual([null, null]);
+    const events = await run.after('deny', { callId: 'bob' });
+    expect(resultsIn(events)).toEqual({
+      bob: ['TOOL_DENIED', 'Denied by local.'],
+      eve: ['TOOL_CANCELLED', expect.stringMatching(/^Not executed.*Denied by local/)],
+    });
+    expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { code: 'TOOL_DENIED' } } });
+    expect(await run.answer()).toMatchObject({ status: 'failed', error: { code: 'TOOL_DENIED' } });
+    await expectPairs(host.jackdaw, host.session);
+    expect([host.tools.done, host.llm.requests.length]).toEqual([['look x'], 1]);
+  });
+
+  it('is asked for by a predicate of its checked input, also by one that throws', async () => {
+    const run = await host.ask(refund('ann', 99), refund('bob', 101), refund('eve', 13), refund('sue', -1));
+    expect((await run.requests()).map(({ call_id }) => call_id)).toEqual(['bob', 'eve']);
+    expect(host.tools.done).toEqual(['refund ann 99']);
+    await run.after('approve');
+    expect(host.tools.done.toSorted()).toEqual(['refund ann 99', 'refund bob 101', 'refund eve 13']);
+    expect(host.shown('sue')).toMatch(/^Error: Invalid arguments/);
+    await expectPairs(host.jackdaw, host.session);
+  });
+
+  it('is not asked for where the call could not be made anyway', async () => {
+    host.llm.reply({ calls: [callOf('pay', { to: 'bob' })] }, { text: 'sorry' });
+    expect((await host.jackdaw.chat({ query: 'go' })).body['result']).toBe('sorry');
+  });
+});
+
+describe('edited arguments', () => {
+  it('are what is called, what the model sees and what the session holds; the events also tell the original', async () => {
+    const run = await host.ask(pay('bob', 500));
+    const before = await run.events();
+    const events = await run.after('approve', { arguments: { to: 'bob', amount: 50 } });
+    expect(decisionsIn(events)).toMatchObject([{ decision: 'approved', arguments_edited: true }]);
+    expect(host.tools.done).toEqual(['pay bob 50']);
+    const edited = '{"to":"bob","amount":50}';
+    const [, asked] = host.llm.lastRequest.messages.toReversed();
+    expect(asked!.tool_calls![0]!.function.arguments).toBe(edited);
+    expect((await expectPairs(host.jackdaw, host.session))[1]).toMatchObject({ tool_calls: [{ arguments: edited }] });
+    const said = before.find(({ event }) => event === 'message.completed');
+    expect(said?.data['tool_calls']).toMatchObject([{ arguments: '{"to":"bob","amount":500}' }]);
+    expect(events.find(({ event }) => event === 'tool.started')?.data['arguments']).toBe(edited);
+    expect((await run.answer())['steps']).toMatchObject([{ action_input: { to: 'bob', amount: 50 } }, {}]);
+  });
+
+  it('are checked by the tool, with its reason, and change nothing when they are wrong', async () => {
+    const run = await host.ask(pay('bob'));
+    const [asked] = await run.requests();
+    const answer = await run.decide('approve', { arguments: { to: 'bob', amount: -5, tip: 1 } });
+    expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(answer.body['errors']).toEqual([
+      { field: 'arguments', message: expect.stringMatching(/unknown argument "tip".*"amount" must be > 0/) },
+    ]);
+    expect((await run.answer())['waiting']).toEqual([asked]);
+    await run.after('approve');
+    expect(host.tools.done).toEqual(['pay bob 5']);
+  });
+
+  it('are for one call: with several, the one must be named', async () => {
+    const run = await host.ask(pay('bob'), pay('eve'));
+    const vague = await run.decide('approve', { arguments: { to: 'eve', amount: 1 } });
+    expect([vague.status, vague.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
+    expect(vague.body['waiting']).toMatchObject([{ call_id: 'bob' }, { call_id: 'eve' }]);
+    await run.after('approve', { callId: 'eve', arguments: { to: 'eve', amount: 1 } });
+    expect(host.tools.done).toEqual(['pay eve 1']);
+    await run.after('approve');
+    expect(host.tools.done).toEqual(['pay eve 1', 'pay bob 5']);
+    await expectPairs(host.jackdaw, host.session);
+  });
+});

@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { deploy, storeOn, suffer } from '../support/chaos-outages.js';
+import { namedKills, POINTS, randomKills, type Kill } from '../support/chaos-points.js';
+import { startPrivatePostgres, startPrivateRedis } from '../support/chaos-private-servers.js';
+import { chaosStores, type ChaosStore } from '../support/chaos-stores.js';
+import { endure, type Outcome } from '../support/chaos-supervisor.js';
+import { toTable, type Totals, type Verdict } from '../support/chaos-totals.js';
+import { buildIfStale, killAll } from '../support/process.js';
+import { testServers } from '../support/test-databases.js';
+
+/** `npm run test:chaos`; without it this is the short form. */
+const IS_WHOLE = process.env['CHAOS_WHOLE'] !== undefined;
+const SEED = Number(process.env['CHAOS_SEED'] ?? (IS_WHOLE ? Date.now() % 1e9 : 1));
+const RANDOM_POINTS = Number(process.env['CHAOS_RANDOM_POINTS'] ?? (IS_WHOLE ? 1000 : 3));
+const ONLY = process.env['CHAOS_STORES']?.split(',');
+const PROGRESS_EVERY = 50;
+
+const stores = (await chaosStores()).filter(({ name }) => ONLY?.includes(name) ?? true);
+const seen = new Map<string, Totals>();
+
+jest.setTimeout(IS_WHOLE ? 12 * 3_600_000 : 180_000);
+beforeAll(() => buildIfStale(), 120_000);
+afterEach(() => killAll());
+afterAll(() => {
+  if (IS_WHOLE) tell(`seed ${SEED}\n${toTable(seen)}`);
+});
+
+function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Prints how far it is, now and then. */
+function progressOf(name: string, all: number) {
+  let told = 0;
+  return (totals: Totals) => {
+    if (!IS_WHOLE || (totals.points - told < PROGRESS_EVERY && totals.points < all)) return;
+    told = totals.points;
+    tell(`${new Date().toISOString()} ${name}: ${totals.points} of ${all} points, ${JSON.stringify(totals)}`);
+  };
+}
+
+async function endureAll(
+  store: ChaosStore,
+  title: string,
+  kills: readonly Kill[],
+  killsAWorld: number,
+): Promise<Outcome> {
+  const name = `${store.name}, ${title}`;
+  const progress = progressOf(name, kills.length);
+  const outcome = await endure(store, { kills, killsAWorld, worlds: 2, seed: SEED, progress });
+  seen.set(name, outcome.totals);
+  return outcome;
+}
+
+/** No acknowledged message lost, no `once` effect repeated, every gap shown, every run ended, history whole. */
+function expectKept({ verdicts }: Outcome): void {
+  expect(verdicts.flatMap(({ violations }) => violations)).toEqual([]);
+}
+
+for (const store of stores) {
+  const isLeftOut = !store.answers && !process.env['CI'];
+  (isLeftOut ? describe.skip : describe)(`processes that are killed, on ${store.name}`, () => {
+    beforeAll(() => {
+      if (!store.answers)
+        throw new Error(`No ${store.name} answers: start it, or say where it is (TEST_POSTGRES_URL, …).`);
+    });
+
+    if (IS_WHOLE || store.name === 'sqlite') {
+      it('keep every promise at every named point', async () => {
+        const outcome = await endureAll(store, 'named', namedKills(POINTS, SEED), IS_WHOLE ? 2 : 10);
+        expectKept(outcome);
+        expect(outcome.missed).toEqual([]);
+      });
+    }
+
+    it(`keep every promise at ${RANDOM_POINTS} random points`, async () => {
+      expectKept(await endureAll(store, 'random', randomKills(RANDOM_POINTS, SEED), 10));
+    });
+  });
+}
+
+/** Only in the whole form: they need servers of their own, and time. */
+if (IS_WHOLE && !ONLY) {
+  describe('a cluster', () => {
+    const expectNothing = (name: string, { totals, violations }: Verdict) => {
+      seen.set(name, totals);
+      expect(violations).toEqual([]);
+    };
+
+    it('goes on after its PostgreSQL was cut off, again and again', async () => {
+      const postgres = await startPrivatePostgres();
+      const crash = () => postgres.crash();
+      const store = storeOn('private postgres', { DATABASE_URL: postgres.url });
+      const verdict = await suffer(store, {}, [crash, crash, crash, crash, crash], SEED);
+      await postgres.stop();
+      expectNothing('postgres that crashes', verdict);
+    });
+
+    it.each(['postgres', 'mariadb'])('goes on after its Redis forgot everything, on %s', async (kind) => {
+      const redis = await startPrivateRedis();
+      const [flush, crash] = [() => redis.flush(), () => redis.crash()];
+      const server = (await testServers()).find((one) => one.kind === kind);
+      const store = storeOn(`${kind} with private redis`, { REDIS_URL: redis.url }, server);
+      // Few runs at once, so that there are always some in the queue that forgets them.
+      const verdict = await suffer(store, { RUN_CONCURRENCY: '2' }, [flush, crash, flush, crash, flush], SEED);
+      await redis.stop();
+      expectNothing(`${kind}, redis that forgets`, verdict);
+    });
+
+    it.each([
+      ['can replay the old runs', [1, 2]],
+      ['cannot replay the old runs', [2]],
+    ])('lives through a rolling deploy of a release that %s', async (what, replayed) => {
+      const server = (await testServers()).find(({ kind }) => kind === 'postgres');
+      const verdict = await deploy(storeOn('postgres', {}, server), replayed, SEED);
+      expectNothing(`deploy that ${what}`, verdict);
+    });
+  });
+}
+
+describe('the checks notice', () => {
+  const sqlite = stores.find(({ name }) => name === 'sqlite');
+  const broken = async (sabotage: string, kills: readonly Kill[]) => {
+    const env = { CHAOS_SABOTAGE: sabotage };
+    return endure(sqlite!, { kills, killsAWorld: kills.length, worlds: 1, seed: SEED, env });
+  };
+  if (!sqlite) {
+    it.todo('what is broken, when SQLite is among the databases');
+    return;
+  }
+
+  it('an engine that does not record what it is about to do', async () => {
+    const { totals } = await broken(
+      'intents',
+      Array.from({ length: 2 }, () => ({ point: 'once.after', nth: 2 }) as const),
+    );
+    expect(totals.repeated).toBeGreaterThan(0);
+  });
+
+  it('an engine that says that it is done before it is', async () => {
+    const { totals } = await broken(
+      'durability',
+      Array.from({ length: 2 }, () => ({ point: 'event.after', nth: 9 }) as const),
+    );
+    expect(totals.lost).toBeGreaterThan(0);
+  });
+});

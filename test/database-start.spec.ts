@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createConnection } from 'mysql2/promise';
+import { Client } from 'pg';
+import { loadConfig, type EnvRecord } from '../src/config/index.js';
+import { insert, type Statement } from '../src/persistence/index.js';
+import { openPersistence } from '../src/persistence/persistence.factory.js';
+import type { OpenPersistence } from '../src/persistence/persistence.types.js';
+import { RUN_ENTITIES, RUN_MIGRATIONS } from '../src/run/index.js';
+import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../src/session/index.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const OPTIONS = {
+  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
+  migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
+};
+Logger.overrideLogger(false);
+const servers = await testServers();
+const onServers = servers.filter(({ kind }) => kind !== 'sqlite');
+const onPostgres = servers.filter(({ kind }) => kind === 'postgres');
+const onMariadb = servers.filter(({ kind }) => kind === 'mariadb');
+
+const opened: OpenPersistence[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()));
+});
+
+async function open(env: EnvRecord): Promise<OpenPersistence> {
+  const one = await openPersistence(loadConfig({ env }).config, OPTIONS);
+  opened.push(one);
+  return one;
+}
+
+const REDIS = { REDIS_URL: 'redis://127.0.0.1:1' };
+
+describeDatabases('the schema', servers, (database) => {
+  it('is made once, however many processes start at the same time', async () => {
+    const count = database().kind === 'sqlite' ? 1 : 5;
+    const nodes = await Promise.all(
+      Array.from({ length: count }, () => open({ DATABASE_URL: database().url, ...REDIS })),
+    );
+    const done = await nodes[0]!.database.query<{ name: string }>('SELECT name FROM migrations ORDER BY timestamp');
+    const names = OPTIONS.migrations.map((Migration) => new Migration().name);
+    expect(done.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    expect(await nodes[0]!.dataSource.showMigrations()).toBe(false);
+  });
+
+  it('has every column that the entities describe, and goes away with the migrations undone', async () => {
+    const { dataSource } = await open({ DATABASE_URL: database().url, ...REDIS });
+    const runner = dataSource.createQueryRunner();
+    const tables = await runner.getTables(dataSource.entityMetadatas.map(({ tableName }) => tableName));
+    const described = dataSource.entityMetadatas.map(({ tableName, columns, indices }) => [
+      tableName,
+      new Map(columns.map(({ databaseName, isNullable }) => [databaseName, isNullable])),
+      new Set(indices.map(({ name }) => name)),
+    ]);
+    const there = tables.map(({ name, columns, indices }) => [
+      name.split('.').at(-1),
+      new Map(columns.map((column) => [column.name, column.isNullable])),
+      new Set(indices.map((index) => index.name)),
+    ]);
+    expect(new Set(there)).toEqual(new Set(described));
+    for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
+    const left = await runner.getTables(dataSource.entityMetadatas.map(({ tableName }) => tableName));
+    await runner.release();
+    expect(left).toEqual([]);
+  });
+});
+
+describeDatabases('a start that goes wrong', onServers, (database, kind) => {
+  const product = kind === 'postgres' ? 'PostgreSQL' : 'MariaDB';
+  const at = (change: (url: URL) => void) => {
+    const url = new URL(database().url);
+    change(url);
+    return { url: url.href, name: `${url.hostname}:${url.port}${url.pathname}` };
+  };
+
+  it.each([
+    ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
+    ['a user who may not', 'it refuses the user or the password', withStranger],
+    ['no server', 'nothing answers there', (url: URL) => (url.port = '1')],
+    ['no host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
+    ['no certificate', 'the file /nowhere.pem that DATABASE_URL names cannot be read', withoutCertificate],
+  ])('because of %s says so, without a password', async (_what, reason, change) => {
+    const { url, name } = at(change);
+    const error = await open({ DATABASE_URL: url, ...REDIS }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
+    const { message } = error as Error;
+    expect(message).toContain(`The ${product} database ${name} cannot be opened: ${reason}`);
+    expect(message).not.toContain('hunter2');
+  });
+});
+
+function withoutCertificate(url: URL): void {
+  url.searchParams.set('sslmode', 'verify-full');
+  url.searchParams.set('sslrootcert', '/nowhere.pem');
+}
+
+function withStranger(url: URL): void {
+  url.username = 'stranger';
+  url.password = 'hunter2';
+}
+
+function aDefinition(hash: string): Statement {
+  return insert('run_definition', { tenant: 't', hash, content: '{}', created_at: 1 });
+}
+
+describeDatabases('a PostgreSQL', onPostgres, (database) => {
+  it('of another encoding is not opened', async () => {
+    const url = new URL(database().url);
+    const client = new Client(url.href);
+    await client.connect();
+    const name = `${url.pathname.slice(1)}_latin`;
+    await client.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
+    url.pathname = name;
+    const start = open({ DATABASE_URL: url.href });
+    await expect(start).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining("its encoding is LATIN1: create it with ENCODING 'UTF8'"),
+    });
+    await client.query(`DROP DATABASE ${name}`);
+    await client.end();
+  });
+
+  it('that does not wait for its disk is warned of', async () => {
+    const url = new URL(database().url);
+    url.searchParams.set('options', '-c synchronous_commit=off');
+    const { warnings } = await open({ DATABASE_URL: url.href });
+    expect(warnings).toEqual([expect.stringContaining('runs with synchronous_commit off')]);
+  });
+});
+
+describeDatabases('the ownership', onMariadb, (database) => {
+  const env = () => ({ DATABASE_URL: database().url });
+
+  it('is one process’s, until that ends, unless there is a Redis', async () => {
+    await open(env());
+    const { pathname } = new URL(database().url);
+    await expect(open(env())).rejects.toMatchObject({
+      code: 'DATABASE_LOCKED',
+      message: expect.stringMatching(
+        new RegExp(`${pathname} belongs to another running Jackdaw\\. Stop that one, or set REDIS_URL`),
+      ),
+    });
+    await open({ ...env(), ...REDIS });
+    await opened.shift()!.close();
+    await open(env());
+  });
+
+  it('is taken again when its connection is lost', async () => {
+    const { database: owned } = await open(env());
+    for (let round = 0; round < 3; round++) {
+      await database().disconnect();
+      while (await owned.commit([aDefinition(`again-${round}`)]).catch((thrown: unknown) => thrown));
+    }
+    await expect(open(env())).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });
+  });
+
+  it('is lost when another process was quicker, and nothing more is written', async () => {
+    const { database: owned } = await open(env());
+    const url = new URL(database().url);
+    const lock = `jackdaw:${url.pathname.slice(1)}`;
+    url.pathname = '/mysql';
+    const heir = await createConnection(url.href);
+    const taken = heir.query('SELECT GET_LOCK(?, 10)', [lock]);
+    await database().disconnect();
+    await taken;
+    while (!(await isLocked(owned.commit([aDefinition('late')]))));
+    await heir.end();
+    expect(await isLocked(owned.commit([aDefinition('later')]))).toBe(true);
+    expect(await owned.query("SELECT hash FROM run_definition WHERE hash = 'later'")).toEqual([]);
+  });
+});
+
+async function isLocked(commit: Promise<void>): Promise<boolean> {
+  const error = await commit.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  return (error as { code?: string } | null)?.code === 'DATABASE_LOCKED';
+}
+
+describe('a server', () => {
+  it('that is silent stops the start in time', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const starts = ['postgres', 'mariadb'].map((scheme) => open({ DATABASE_URL: `${scheme}://u@127.0.0.1:${port}/x` }));
+    const errors = await Promise.all(starts.map((start) => start.catch((thrown: unknown) => thrown)));
+    for (const error of errors)
+      expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(/it does not answer/) });
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it('is not asked for when it is not configured', async () => {
+    expect(await open({ DATABASE_URL: 'sqlite::memory:' })).toMatchObject({ notifications: null, warnings: [] });
+  });
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AppError } from '../src/common/index.js';
+import {
+  RunDecisionService,
+  type Decision,
+  type RunContext,
+  type RunOutcome,
+  type WaitingRequest,
+} from '../src/run/index.js';
+import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
+import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+function aRequest(id: string, expires_at: number | null): WaitingRequest {
+  return { id, kind: 'approval', step: 'tool:1:1', call_id: id, tool: 't', arguments: '{}', expires_at };
+}
+
+describeDatabases('what waiting runs ask', await testServers(), (created) => {
+  let opened: OpenDatabase;
+  let host: RunHost;
+  let decisions: RunDecisionService;
+  let expiry: RunExpiryService;
+  beforeAll(async () => {
+    opened = await openDatabase({ DATABASE_URL: created().url });
+    host = new RunHost(opened.database);
+    decisions = new RunDecisionService(host.journal, host.bus);
+    expiry = new RunExpiryService(host.journal, host.bus, decisions);
+  });
+  afterAll(() => opened.close());
+
+  /** A run that waits until all requests are answered, and keeps the answers. */
+  async function wait(id: string, requests: readonly WaitingRequest[]): Promise<Map<string, Decision>> {
+    const answers = new Map<string, Decision>();
+    host.scripts.set(id, async (context: RunContext): Promise<RunOutcome | void> => {
+      const open = requests.filter((request) => {
+        const decision = context.answer(request.id);
+        if (decision) answers.set(request.id, decision);
+        return !decision;
+      });
+      if (open.length > 0) return { kind: 'waiting', requests: open };
+    });
+    await (
+      await host.runs.start(aRun(id))
+    ).done;
+    return answers;
+  }
+
+  async function expiryOf(id: string): Promise<unknown> {
+    const rows = await opened.database.query<object>('SELECT status, expires_at FROM run WHERE id = ?', [id]);
+    return rows[0];
+  }
+
+  describe('an answer', () => {
+    it('of many at the same time counts once, and says who gave it and when', async () => {
+      const answers = await wait('raced', [aRequest('approval:1:1', null)]);
+      const waiting = await decisions.open(ALICE, 'raced');
+      const ended = host.ended('raced');
+      const from = Date.now();
+      const all = ['ann', 'bob', 'eve'].map((by) =>
+        decisions.decide(waiting, [{ request: waiting.requests[0]!, verdict: { kind: 'approve' } }], by),
+      );
+      const outcomes = await Promise.allSettled(all);
+      await ended;
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as AppError] : []));
+      expect(refused.map(({ code }) => code)).toEqual(['RUN_NOT_WAITING', 'RUN_NOT_WAITING']);
+      const decision = answers.get('approval:1:1')!;
+      expect(decision).toEqual({
+        kind: 'approve',
+        by: expect.stringMatching(/^(ann|bob|eve)$/),
+        at: expect.any(Number),
+      });
+      expect(decision.at).toBeGreaterThanOrEqual(from);
+      const decided = (await host.events('raced')).filter(({ event }) => event.type === 'policy.decided');
+      expect(decided.map(({ event }) => event)).toMatchObject([{ by: decision.by, decision: 'approved' }]);
+    });
+
+    it('that is about an earlier waiting does not count', async () => {
+      const requests = [aRequest('approval:1:1', null), aRequest('approval:1:2', null)];
+      await wait('stale', requests);
+      const stale = await decisions.open(ALICE, 'stale');
+      const waitsAgain = new Promise<void>((resolve) => {
+        host.bus.subscribe('stale', ({ event }) => event.type === 'run.waiting' && resolve());
+      });
+      await decisions.decide(stale, [{ request: requests[0]!, verdict: { kind: 'deny' } }], 'ann');
+      await waitsAgain;
+      const late = decisions.decide(stale, [{ request: requests[0]!, verdict: { kind: 'approve' } }], 'bob');
+      await expect(late).rejects.toMatchObject({ code: 'RUN_NOT_WAITING', details: { run_status: 'waiting' } });
+      expect((await decisions.open(ALICE, 'stale')).requests).toEqual([requests[1]]);
+    });
+
+    it('is nobody’s of another tenant', async () => {
+      await wait('private', [aRequest('approval:1:1', null)]);
+      const opening = decisions.open({ ...ALICE, tenant: 'other' }, 'private');
+      await expect(opening).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    });
+  });
+
+  describe('what nobody answers', () => {
+    it('expires when it is due, each request by itself; every way out of waiting forgets the time', async () => {
+      const answers = await wait('due', [aRequest('a', 3000), aRequest('b', 1000), aRequest('c', null)]);
+      expect(await expiryOf('due')).toEqual({ status: 'waiting', expires_at: 1000 });
+      await expiry.expireDue(999);
+      expect(await expiryOf('due')).toEqual({ status: 'waiting', expires_at: 1000 });
+
+      const waits = (count: number) =>
+        new Promise<void>((resolve) => {
+          let seen = 0;
+          host.bus.subscribe('due', ({ event }) => event.type === 'run.waiting' && ++seen === count && resolve());
+        });
+      let again = waits(1);
+      await expiry.expireDue(1000);
+      await again;
+      expect(await expiryOf('due')).toEqual({ status: 'waiting', expires_at: 3000 });
+      expect([...answers]).toEqual([['b', { kind: 'expire', by: null, at: expect.any(Number) }]]);
+
+      again = waits(1);
+      await expiry.expireDue(10_000);
+      await again;
+      expect(await expiryOf('due')).toEqual({ status: 'waiting', expires_at: null });
+      await expiry.expireDue(Number.MAX_SAFE_INTEGER);
+      expect((await decisions.open(ALICE, 'due')).requests).toMatchObject([{ id: 'c' }]);
+    });
+
+    it('expires once where several nodes look at it, or is answered by who is faster', async () => {
+      const answers = await wait('contested', [aRequest('a', 1)]);
+      const other = new RunExpiryService(host.journal, host.bus, decisions);
+      const waiting = await decisions.open(ALICE, 'contested');
+      const ended = host.ended('contested');
+      await Promise.allSettled([
+        decisions.decide(waiting, [{ request: waiting.requests[0]!, verdict: { kind: 'approve' } }], 'ann'),
+        expiry.expireDue(),
+        other.expireDue(),
+      ]);
+      await ended;
+      const by = answers.get('a')?.kind === 'approve' ? 'ann' : null;
+      expect([...answers.values()]).toMatchObject([{ by }]);
+      const decided = (await host.events('contested')).filter(({ event }) => event.type === 'policy.decided');
+      expect(decided.map(({ event }) => event)).toMatchObject([{ by }]);
+    });
+  });
+});

@@ -1,0 +1,144 @@
+import { EventStream } from './event-stream.js';
+import type { ChaosLedger, SentChat } from './chaos-ledger.js';
+import { toQuery, type ChatPlan, type Conversation } from './chaos-plan.js';
+import type { RunEvent, WaitingRequest } from '../../src/run/index.js';
+
+interface Reply {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>> & { readonly run_id?: string; readonly waiting?: WaitingRequest[] };
+}
+
+/** What a person answers to a request, as path and body; `null` to leave it open. */
+export type Decide = (
+  runId: string,
+  request: WaitingRequest,
+) => { readonly path: string; readonly body: object } | null;
+
+/** A client of one process. It writes down what it is told, and throws when the process is gone. */
+export class ChaosClient {
+  constructor(
+    private readonly url: string,
+    /** What the process calls itself. */
+    private readonly world: string,
+    private readonly ledger: ChaosLedger,
+  ) {}
+
+  /** @param name unique in the whole test */
+  async converse(conversation: Conversation, name: string): Promise<void> {
+    const session = conversation.session === 'named' ? { session: `session-${name}` } : {};
+    const queries = conversation.chats.map((plan: ChatPlan, i) => toQuery(`${name}-${i + 1}`, plan));
+    if (conversation.atOnce) {
+      await Promise.all(queries.map((query) => this.chat(conversation, { query, ...session })));
+      return;
+    }
+    let before: string | undefined;
+    for (const query of queries) {
+      const chat = { query, ...session, ...(before !== undefined && session.session && { after: before }) };
+      if (!(await this.chat(conversation, chat))) return;
+      before = query;
+    }
+  }
+
+  /** Follows a run until its stream ends. @returns what it waits for, if it does */
+  async follow(runId: string): Promise<readonly WaitingRequest[]> {
+    const stream = await EventStream.open(`${this.url}/api/runs/${runId}/events`);
+    return this.listen(runId, stream);
+  }
+
+  /** Answers what a waiting run asks. @returns whether there was something to answer */
+  async decide(runId: string, requests: readonly WaitingRequest[], decide: Decide): Promise<boolean> {
+    for (const request of requests) {
+      const decision = decide(runId, request);
+      if (!decision) continue;
+      const body = { callId: request.call_id, ...decision.body };
+      const { status } = await this.post(`runs/${runId}/${decision.path}`, body);
+      if (status !== 202) return false;
+      this.ledger.decisions.push({ runId, requestId: request.id, kind: decision.path });
+      // The run goes on with the first answer, and asks again for the rest.
+      return true;
+    }
+    return false;
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await (await fetch(`${this.url}/api/${path}`)).json()) as T;
+  }
+
+  /** @returns whether it was answered to the end */
+  private async chat(conversation: Conversation, chat: SentChat): Promise<boolean> {
+    const body = { query: chat.query, ...(chat.session && { sessionId: chat.session }) };
+    const { runId, waiting } = await this.send(conversation, chat, body);
+    if (runId === null) return false;
+    let asked = waiting;
+    const decide = decisionsOf(conversation);
+    while (await this.decide(runId, asked, decide)) asked = await this.follow(runId);
+    return asked.length === 0;
+  }
+
+  private async send(conversation: Conversation, chat: SentChat, body: object) {
+    if (conversation.how === 'stream') return this.sendStreamed(conversation, chat, body);
+    const path = conversation.how === 'background' ? 'agent/runs' : 'agent/chat';
+    const reply = await this.post(path, body);
+    // A refusal names the run that is in the way.
+    const runId = reply.status === 409 ? null : (reply.body.run_id ?? null);
+    if (runId === null) return { runId, waiting: [] };
+    this.ledger.accept(runId, chat, reply.status === 200 ? String(reply.body['result']) : undefined);
+    const waiting = conversation.how === 'background' ? await this.follow(runId) : (reply.body.waiting ?? []);
+    return { runId, waiting };
+  }
+
+  private async sendStreamed({ cancelAfter }: Conversation, chat: SentChat, body: object) {
+    const headers = { 'content-type': 'application/json' };
+    const stream = await EventStream.open(`${this.url}/api/agent/chat/stream`, { method: 'POST', headers, body });
+    const runId = stream.status === 200 ? String(stream.headers['x-run-id']) : null;
+    if (runId === null) return { runId, waiting: [] };
+    this.check(stream.headers['x-chaos-world']);
+    this.ledger.accept(runId, chat);
+    if (cancelAfter !== null) await this.cancel(runId, stream, cancelAfter);
+    return { runId, waiting: await this.listen(runId, stream) };
+  }
+
+  private async cancel(runId: string, stream: EventStream, cancelAfter: number): Promise<void> {
+    // One that ends before is not to be cancelled any more, which is fine too.
+    await stream.waitFor('message.completed', cancelAfter).catch(() => undefined);
+    const { status } = await this.post(`runs/${runId}/cancel`, {});
+    if (status === 202) this.ledger.cancels.set(runId, Date.now());
+  }
+
+  private async listen(runId: string, stream: EventStream): Promise<readonly WaitingRequest[]> {
+    if (stream.status !== 200) throw new Error(`Run ${runId} cannot be followed: ${stream.status}`);
+    this.check(stream.headers['x-chaos-world']);
+    const events = await stream.all();
+    this.ledger.tell(runId, events);
+    const last = events.at(-1)?.data as RunEvent | undefined;
+    return last?.type === 'run.waiting' ? last.requests : [];
+  }
+
+  private async post(path: string, body: object): Promise<Reply> {
+    const response = await fetch(`${this.url}/api/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    this.check(response.headers.get('x-chaos-world'));
+    return { status: response.status, body: (await response.json()) as Reply['body'] };
+  }
+
+  private check(world: unknown): void {
+    if (world !== this.world) throw new Error('This is another server, on a port that was used before.');
+  }
+}
+
+/** People approve or not, and answer questions; what a crash has cut off is left to the one who knows. */
+function decisionsOf({ approves }: Conversation): Decide {
+  return (_runId, { kind }) => {
+    switch (kind) {
+      case 'approval':
+        return { path: approves ? 'approve' : 'deny', body: {} };
+      case 'input':
+        return { path: 'input', body: { value: 'yes' } };
+      case 'outcome_unknown':
+        return null;
+    }
+  };
+}

@@ -1,0 +1,112 @@
+import { createConnection } from 'mysql2/promise';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Client, TypeOverrides, types as wireTypes } from 'pg';
+import type { DatabaseKind } from '../../src/config/index.js';
+import { testRedisUrl, testServers } from './test-databases.js';
+
+export type Cells = Readonly<Record<string, string | number | null>>;
+
+/** A database, and a Redis where one is to be used, that processes live and die on. */
+export interface ChaosStore {
+  readonly name: string;
+  readonly answers: boolean;
+  /** How many processes share it. */
+  readonly nodes: number;
+  /** Makes a fresh one. @param folder for what is in files */
+  open(folder: string): Promise<OpenChaosStore>;
+}
+
+export interface OpenChaosStore {
+  /** The variables that name it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Reads it past the application. */
+  query<Row = Cells>(sql: string): Promise<Row[]>;
+  drop(): Promise<void>;
+}
+
+/** Short, so that a takeover does not take long; a process under load still proves within it that it lives. */
+export const CLUSTER = { CLUSTER_LEASE_MS: '800', CLUSTER_CHECK_MS: '100' };
+
+/** Everything that Jackdaw runs on. */
+export async function chaosStores(): Promise<readonly ChaosStore[]> {
+  const servers = await testServers();
+  const redis = await testRedisUrl();
+  return (['sqlite', 'postgres', 'mariadb', 'mariadb with redis'] as const).map((name) => {
+    const [kind, hasRedis] = name.split(' with ') as [DatabaseKind, string?];
+    const server = servers.find((one) => one.kind === kind)!;
+    const isCluster = kind === 'postgres' || hasRedis !== undefined;
+    return {
+      name,
+      answers: server.answers && (!hasRedis || redis !== null),
+      nodes: isCluster ? 2 : 1,
+      open: async (folder) => {
+        if (kind === 'sqlite') return openSqlite(folder);
+        const database = await server.create();
+        const env = { DATABASE_URL: database.url, ...(isCluster && CLUSTER), ...(hasRedis && { REDIS_URL: redis! }) };
+        return { env, query: (sql) => readFrom(kind, database.url, sql), drop: () => database.drop() };
+      },
+    };
+  });
+}
+
+function openSqlite(folder: string): OpenChaosStore {
+  const file = join(folder, 'chaos.db');
+  mkdirSync(folder, { recursive: true });
+  return {
+    env: { DATABASE_URL: `sqlite:${file}` },
+    query: (sql) => readFrom('sqlite', file, sql),
+    drop: async () => undefined,
+  };
+}
+
+/** One statement on a connection of its own. */
+export async function readFrom<Row>(kind: DatabaseKind, url: string, sql: string): Promise<Row[]> {
+  switch (kind) {
+    case 'sqlite':
+      return readSqlite(url, sql);
+    case 'postgres':
+      return readPostgres(url, sql);
+    case 'mariadb':
+      return readMariadb(url, sql);
+  }
+}
+
+interface SqliteFile {
+  prepare(sql: string): { all(): unknown[] };
+  close(): void;
+}
+
+function readSqlite<Row>(file: string, sql: string): Row[] {
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (path: string, options: object) => SqliteFile;
+  const database = new Sqlite(file, { fileMustExist: true });
+  try {
+    return database.prepare(sql).all() as Row[];
+  } finally {
+    database.close();
+  }
+}
+
+async function readPostgres<Row>(url: string, sql: string): Promise<Row[]> {
+  // Times are bigints, which the driver gives as text.
+  const types = new TypeOverrides();
+  types.setTypeParser(wireTypes.builtins.INT8, Number);
+  const client = new Client({ connectionString: url, types });
+  await client.connect();
+  try {
+    return (await client.query<Row & object>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function readMariadb<Row>(url: string, sql: string): Promise<Row[]> {
+  const connection = await createConnection(url);
+  try {
+    const [rows] = await connection.query(sql);
+    return rows as Row[];
+  } finally {
+    await connection.end();
+  }
+}

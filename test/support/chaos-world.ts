@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as passes } from 'node:timers/promises';
+import type { WaitingRequest } from '../../src/run/index.js';
+import { ChaosClient, type Decide } from './chaos-client.js';
+import { readEffects, readJournal, type ChaosJournal } from './chaos-journal.js';
+import { ChaosLedger } from './chaos-ledger.js';
+import { conversations, followScript, type Conversation } from './chaos-plan.js';
+import { describeKill, type Kill } from './chaos-points.js';
+import type { ChaosStore, OpenChaosStore } from './chaos-stores.js';
+import { FakeLlm } from './fake-llm.js';
+import { ServerProcess } from './process.js';
+
+const APP = 'test/support/chaos-app.mjs';
+/** Clients that talk to a process at once, each one conversation after the other. */
+const CLIENTS = 5;
+/** A process that does not come to its point in this time is killed anyway, in ms. */
+const PATIENCE_MS = 10_000;
+/** How long what goes on by itself may take when nobody dies any more, in ms. */
+const CALM_MS = 20_000;
+const PLANS = 400;
+/** Compiled code, for all processes of all worlds: half of a start is compiling. */
+const CODE_CACHE = join(tmpdir(), 'jackdaw-chaos-code');
+
+/** Runs that are to go on without anybody's doing: not those behind one of their session that waits for a person. */
+const GOING_ON = `SELECT r.id FROM run r WHERE r.status IN ('queued', 'running') AND NOT EXISTS (
+  SELECT 1 FROM run h WHERE h.session_id = r.session_id AND h.session_slot IS NOT NULL AND h.status = 'waiting')`;
+
+/** A node of a world, and what is peculiar to it. */
+type Env = Readonly<Record<string, string>>;
+
+/** A database, the processes that live and die on it, and the clients and the model that outlive them. */
+export class ChaosWorld {
+  readonly ledger = new ChaosLedger();
+  /** What was done, for the report of a violation. */
+  readonly story: string[] = [];
+  /** Calls of which nobody could know what became of them, by run and request: whether they had happened. */
+  readonly gaps = new Map<string, boolean>();
+  readonly effectsFile: string;
+  /** Epoch ms from which runs of an old loop may end because nobody can replay them. */
+  outdatedFrom = Infinity;
+  private readonly begun = Date.now();
+  private readonly plans: readonly Conversation[];
+  /** Ends of runs that their followers never heard of. */
+  readonly unheard = new Set<string>();
+  private readonly nodes: ServerProcess[] = [];
+  private readonly stuck = new Set<string>();
+  private count = 0;
+
+  private constructor(
+    readonly name: string,
+    private readonly store: ChaosStore,
+    private readonly open: OpenChaosStore,
+    readonly llm: FakeLlm,
+    private readonly folder: string,
+    seed: number,
+  ) {
+    this.plans = conversations(PLANS, seed);
+    this.effectsFile = join(folder, 'effects');
+    llm.always(followScript);
+  }
+
+  static async open(store: ChaosStore, seed: number): Promise<ChaosWorld> {
+    const folder = mkdtempSync(join(tmpdir(), 'jackdaw-chaos-'));
+    const llm = await FakeLlm.start();
+    return new ChaosWorld(randomBytes(4).toString('hex'), store, await store.open(folder), llm, folder, seed);
+  }
+
+  async close(): Promise<void> {
+    await this.open.drop();
+    await this.llm.close();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  /** Lets processes live and die, as many at once as share the database. @returns the kills that never came about */
+  async endure(kills: readonly Kill[], env: Env = {}): Promise<Kill[]> {
+    const missed: Kill[] = [];
+    const rest = kills[Symbol.iterator]();
+    const node = async () => {
+      for (const kill of rest) if (!(await this.live(kill, env))) missed.push(kill);
+    };
+    await Promise.all(Array.from({ length: this.store.nodes }, node));
+    return missed;
+  }
+
+  /** Starts a process under load and lets it die. @returns whether it died as it was to */
+  async live(kill: Kill, env: Env = {}): Promise<boolean> {
+    this.tell(`a process starts, to die at ${describeKill(kill)}`);
+    const node = this.start({ ...env, ...toEnv(kill) });
+    const isReady = await this.untilReady(node, kill);
+    const bombs = new AbortController();
+    if (isReady) {
+      const load = this.load(node);
+      this.plantBomb(node, kill, bombs.signal);
+      await node.ended;
+      bombs.abort();
+      await load;
+    }
+    const isReached = !('point' in kill) || node.lines.includes(`died at ${kill.point}`);
+    this.tell(`it died${isReached ? '' : ', but not there'}`);
+    return isReached;
+  }
+
+  /** A process that nobody kills: everything comes to its end, and people settle what a crash has left open. */
+  async calm(env: Env = {}): Promise<void> {
+    this.tell('nobody dies any more');
+    const node = await this.serve(env);
+    await this.settle(node);
+    await node.kill();
+  }
+
+  /** Waits until everything has come to its end, by what one process tells, and answers all that waits for people. */
+  async settle(node: ServerProcess): Promise<void> {
+    const client = new ChaosClient(node.url, this.name, this.ledger);
+    do await this.quiesce(client);
+    while (await this.decideAll(client));
+    this.tell('all is quiet');
+  }
+
+  journal(): Promise<ChaosJournal> {
+    return readJournal(this.open, this.effectsFile);
+  }
+
+  /** Starts a process that nobody kills. */
+  async serve(env: Env = {}): Promise<ServerProcess> {
+    const node = this.start(env);
+    await node.waitForLine('ready ');
+    return node;
+  }
+
+  /** Clients that talk to the process until it dies, or until they are to stop. */
+  async load(node: ServerProcess, end: Promise<unknown> = node.ended): Promise<void> {
+    const stop = new AbortController();
+    const over = Promise.race([node.ended, end]).then(() => stop.abort());
+    const client = new ChaosClient(node.url, this.name, this.ledger);
+    const talk = async () => {
+      // What fails, fails because something is gone for a moment, or for ever.
+      while (!stop.signal.aborted) await Promise.race([this.converse(client).catch(() => undefined), over]);
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, talk));
+  }
+
+  /** Waits until nothing goes on that could go on by itself, but for what does not come to its end in time. */
+  private async quiesce(client: ChaosClient): Promise<void> {
+    const timeUp = new AbortController();
+    const late = passes(CALM_MS, 'late' as const, { signal: timeUp.signal });
+    late.catch(() => undefined);
+    const followed = new Map<string, Promise<unknown>>();
+    for (;;) {
+      const open = await this.goingOn();
+      for (const id of open.filter((one) => !followed.has(one))) {
+        const following = client.follow(id).finally(() => followed.delete(id));
+        followed.set(id, following);
+        following.catch(() => undefined);
+      }
+      const next = open.length === 0 ? 'none' : await Promise.race([late, ...open.map((id) => followed.get(id))]);
+      if (next === 'late') await this.giveUp(followed.keys());
+      if (next === 'none' || next === 'late') break;
+    }
+    timeUp.abort();
+  }
+
+  private async goingOn(): Promise<string[]> {
+    const rows = await this.open.query<{ id: string }>(GOING_ON);
+    return rows.map(({ id }) => id).filter((id) => !this.stuck.has(id));
+  }
+
+  /** What has ended meanwhile, but whose followers were not told of it, is noted too. */
+  private async giveUp(followed: Iterable<string>): Promise<void> {
+    const rest = new Set(await this.goingOn());
+    for (const id of rest) this.stuck.add(id);
+    for (const id of followed) if (!rest.has(id)) this.unheard.add(id);
+    this.tell(`no end in time of ${[...this.stuck].join(' ')}; no word of the end of ${[...this.unheard].join(' ')}`);
+  }
+
+  /** What the processes had to say, the oldest first. */
+  get logs(): string[] {
+    return this.nodes.flatMap(({ lines, stderr }) => [...lines, stderr]);
+  }
+
+  private start(env: Env): ServerProcess {
+    const node = ServerProcess.start(APP, {
+      ...this.open.env,
+      DATA_DIR: this.folder,
+      EFFECTS_FILE: this.effectsFile,
+      CHAOS_WORLD: this.name,
+      LLM_PROVIDER: 'openai',
+      OPENAI_API_KEY: 'test',
+      OPENAI_BASE_URL: this.llm.url,
+      DOCS_ENABLED: 'false',
+      NODE_COMPILE_CACHE: CODE_CACHE,
+      LOG_LEVEL: process.env['CHAOS_LOG'] ?? 'error',
+      ...env,
+    });
+    this.nodes.push(node);
+    return node;
+  }
+
+  /** @returns whether there is somebody to talk to; a process may die before */
+  private async untilReady(node: ServerProcess, kill: Kill): Promise<boolean> {
+    const bomb =
+      'point' in kill || kill.from === 'ready' ? undefined : setTimeout(() => void node.kill(), kill.afterMs);
+    try {
+      await node.waitForLine('ready ');
+      return true;
+    } catch (error) {
+      if ((await node.ended).signal !== 'SIGKILL') throw error;
+      return false;
+    } finally {
+      if (!('point' in kill) && kill.from === 'start') await node.ended;
+      clearTimeout(bomb);
+    }
+  }
+
+  private plantBomb(node: ServerProcess, kill: Kill, signal: AbortSignal): void {
+    const after = (ms: number) => passes(ms, undefined, { signal }).then(() => node.kill());
+    const bomb = 'point' in kill ? after(PATIENCE_MS) : after(kill.afterMs);
+    bomb.catch(() => undefined);
+    if (!('point' in kill && kill.point.startsWith('handover'))) return;
+    // Hand-overs are for a process that is told to stop in the midst of its work.
+    void this.llm.waitForRequest(this.llm.requests.length + CLIENTS).then(() => node.kill('SIGTERM'));
+  }
+
+  private converse(client: ChaosClient): Promise<void> {
+    const at = this.count++;
+    return client.converse(this.plans[at % this.plans.length]!, `${this.name}-${at}`);
+  }
+
+  /** Answers everything that waits, truly. @returns whether there was something */
+  private async decideAll(client: ChaosClient): Promise<boolean> {
+    const waiting = await this.open.query<{ id: string }>(`SELECT id FROM run WHERE status = 'waiting'`);
+    const happened = new Set(readEffects(this.effectsFile).map(({ key }) => key));
+    const decide = this.decideByTruth(happened);
+    const decided = await Promise.all(
+      waiting.map(async ({ id }) => {
+        const run = await client.get<{ waiting?: WaitingRequest[] }>(`runs/${id}`);
+        return client.decide(id, run.waiting ?? [], decide);
+      }),
+    );
+    return decided.includes(true);
+  }
+
+  private decideByTruth(happened: ReadonlySet<string>): Decide {
+    return (runId, { id, kind, step }) => {
+      if (kind === 'approval') return { path: 'approve', body: {} };
+      if (kind === 'input') return { path: 'input', body: { value: 'yes' } };
+      const hasHappened = happened.has(`${runId}:${step}`);
+      this.gaps.set(`${runId} ${id}`, hasHappened);
+      const verdict = hasHappened ? { outcome: 'succeeded', result: 'settled' } : { outcome: 'retry' };
+      return { path: 'settle', body: verdict };
+    };
+  }
+
+  tell(text: string): void {
+    this.story.push(`${String(Date.now() - this.begun).padStart(7)} ms  ${text}`);
+  }
+}
+
+function toEnv(kill: Kill): Env {
+  if (!('point' in kill)) return {};
+  const stop: Env = kill.point.startsWith('handover') ? { SHUTDOWN_TIMEOUT_MS: '0' } : {};
+  return { CHAOS_POINT: `${kill.point}:${kill.nth}`, ...stop };
+}

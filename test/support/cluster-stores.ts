@@ -1,0 +1,50 @@
+import { describe, it } from '@jest/globals';
+import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
+
+/** A database, and a Redis where one is to be used, that several processes share. */
+export interface ClusterStore {
+  readonly name: string;
+  readonly answers: boolean;
+  /** Makes a fresh one. @returns the variables that name it */
+  open(): Promise<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Everything that a cluster can stand on. */
+export async function clusterStores(): Promise<readonly ClusterStore[]> {
+  const servers = await testServers();
+  const redis = await testRedisUrl();
+  return (['postgres', 'postgres with redis', 'mariadb with redis'] as const).map((name) => {
+    const [kind, hasRedis] = name.split(' with ');
+    const server = servers.find((one) => one.kind === kind)!;
+    let database: TestDatabase;
+    return {
+      name,
+      answers: server.answers && (!hasRedis || redis !== null),
+      open: async () => {
+        database = await server.create();
+        return { DATABASE_URL: database.url, ...(hasRedis && { REDIS_URL: redis! }) };
+      },
+      close: () => database.drop(),
+    };
+  });
+}
+
+/** The same tests on each of them; one whose servers do not answer is told as skipped by its name, and fails in CI. */
+export function describeClusters(
+  title: string,
+  stores: readonly ClusterStore[],
+  define: (store: ClusterStore) => void,
+): void {
+  for (const store of stores) {
+    const isLeftOut = !store.answers && !process.env['CI'];
+    (isLeftOut ? describe.skip : describe)(`${title} on ${store.name}`, () => {
+      if (store.answers) return define(store);
+      it('has servers to be tested on', () => expectServers(store));
+    });
+  }
+}
+
+function expectServers({ name }: ClusterStore): void {
+  throw new Error(`No ${name} answers: start them, or say where they are (TEST_POSTGRES_URL, …).`);
+}

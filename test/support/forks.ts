@@ -1,0 +1,160 @@
+import type { SseEvent } from './event-stream.js';
+import { FakeLlm } from './fake-llm.js';
+import type { FakeReply, FakeRequest } from './fake-llm.types.js';
+import { startJackdaw, type Answer, type Jackdaw, type StartOptions } from './jackdaw.js';
+import { TestTools } from './test.tool.js';
+
+/** A step as `GET runs/:id/journal` tells it. */
+export interface JournaledStep {
+  readonly position: number;
+  readonly name: string;
+  readonly kind: string;
+  readonly subject: string;
+  readonly result: unknown;
+  readonly epoch: number;
+  readonly created_at: number;
+}
+
+export interface JournaledEvent {
+  readonly n: number;
+  readonly type: string;
+  readonly data: Record<string, unknown>;
+  readonly created_at: number;
+}
+
+export interface JournalPage {
+  readonly steps: readonly JournaledStep[];
+  readonly events: readonly JournaledEvent[];
+  readonly next: number | null;
+  readonly [fact: string]: unknown;
+}
+
+/** What the model says by how often it has answered since the user spoke: the same however often it is asked. */
+export function byTurn(...replies: FakeReply[]): (request: FakeRequest) => FakeReply {
+  return ({ messages }) => {
+    const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user'));
+    return replies[since.filter(({ role }) => role === 'assistant').length] ?? { status: 500 };
+  };
+}
+
+/** A run that was forked, followed to where its stream ends. */
+export interface ForkedRun {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly events: readonly SseEvent[];
+}
+
+export class Forks {
+  constructor(private readonly jackdaw: Jackdaw) {}
+
+  post(runId: string, body: unknown, headers?: Record<string, string>): Promise<Answer> {
+    return this.jackdaw.post(`/api/runs/${runId}/fork`, body, headers);
+  }
+
+  /** Forks a run and follows the new one. Throws when the fork is refused. */
+  async make(runId: string, fromStep: string, edit?: unknown, more: object = {}): Promise<ForkedRun> {
+    const { status, body, headers, text } = await this.post(runId, {
+      fromStep,
+      ...(edit !== undefined && { edit }),
+      ...more,
+    });
+    if (status !== 202) throw new Error(`The fork was refused: ${text}`);
+    const id = String(body['run_id']);
+    if (headers.get('location') !== `/api/runs/${id}`) throw new Error('The fork does not say where it is.');
+    const events = await (await this.jackdaw.follow(id)).all();
+    return { id, sessionId: String(body['session_id']), events };
+  }
+
+  /** The whole journal, read in one page. */
+  async journal(runId: string, headers?: Record<string, string>): Promise<JournalPage> {
+    const { body } = await this.jackdaw.get(`/api/runs/${runId}/journal?limit=200`, headers);
+    return body as unknown as JournalPage;
+  }
+
+  /** The names of the recorded steps, in order. */
+  async steps(runId: string): Promise<string[]> {
+    return (await this.journal(runId)).steps.map(({ name }) => name);
+  }
+
+  /** What came of a run, without what differs from run to run. */
+  async outcome(runId: string): Promise<Record<string, unknown>> {
+    const { body } = await this.jackdaw.get(`/api/runs/${runId}`);
+    const {
+      run_id: _run,
+      session_id: _session,
+      duration_ms: _ms,
+      forked_from: _from,
+      ...rest
+    } = body as Record<string, unknown>;
+    const results = rest['tool_results'] as Record<string, unknown>[];
+    return { ...rest, tool_results: results.map(({ execution_time_ms: _time, ...result }) => result) };
+  }
+}
+
+const MODEL = { provider: 'openai', name: 'first-model' };
+
+export const call = (id: string, name: string, args: Record<string, unknown>) => ({ id, name, arguments: args });
+export const double = (id: string, n: number) => call(id, 'double', { n });
+const shout = (id: string, input: string) => call(id, 'shout', { input });
+
+/** Two calls, then one, then the answer. */
+const SCRIPT = byTurn(
+  { text: 'I compute.', calls: [double('a', 1), shout('b', 'x')], usage: [10, 1] },
+  { text: 'Once more.', calls: [double('c', 5)], usage: [20, 2] },
+  { text: 'the end', usage: [30, 3] },
+);
+/** What a run of the script records. */
+export const STEPS = ['value:window', 'model:1', 'tool:1:1', 'tool:1:2', 'model:2', 'tool:2:1', 'model:3'];
+
+/** A server whose runs are forked, and what its forks ask of the world. */
+export class ForkWorld {
+  private count = 0;
+
+  private constructor(
+    readonly llm: FakeLlm,
+    readonly tools: TestTools,
+    readonly jackdaw: Jackdaw,
+    readonly forks = new Forks(jackdaw),
+  ) {}
+
+  static async start(more: StartOptions = {}): Promise<ForkWorld> {
+    const llm = await FakeLlm.start();
+    const tools = new TestTools();
+    const agents = [
+      { name: 'default', model: MODEL, tools: ['double', 'shout', 'pay', 'wait'] },
+      { name: 'brief', model: { provider: 'openai', name: 'second-model' }, instructions: 'Be brief.' },
+      { name: 'texter', model: MODEL, protocol: 'react' },
+      { name: 'short', model: MODEL, limits: { maxIterations: 1 } },
+    ];
+    return new ForkWorld(llm, tools, await startJackdaw({ llm, tools: [tools], options: { agents }, ...more }));
+  }
+
+  async stop(): Promise<void> {
+    await this.jackdaw.stop();
+    await this.llm.close();
+  }
+
+  /** A name that no other test has. */
+  newName(): string {
+    return `name-${++this.count}`;
+  }
+
+  /** Forgets what was asked and called so far, and says the script from now on. */
+  reset(): void {
+    this.llm.reset();
+    this.llm.always(SCRIPT);
+    this.tools.called.length = 0;
+  }
+
+  /** A session whose first turn is a greeting and whose second one is a run of the script. */
+  async talk(): Promise<{ runId: string; sessionId: string }> {
+    const sessionId = this.newName();
+    this.reset();
+    this.llm.reply({ text: 'hello' });
+    await this.jackdaw.chat({ query: 'hi', sessionId });
+    const { body } = await this.jackdaw.chat({ query: 'go', sessionId });
+    if (String(body['result']) !== 'the end') throw new Error('The script was not played.');
+    this.reset();
+    return { runId: String(body['run_id']), sessionId };
+  }
+}

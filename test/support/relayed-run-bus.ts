@@ -1,0 +1,69 @@
+import type { RunEvent } from '../../src/run/index.js';
+import { RunBus, type RunListener } from '../../src/run/run-bus.js';
+import { endsStream } from '../../src/run/run-event.types.js';
+import { RunItem } from '../../src/run/run-item.factory.js';
+import { turns } from './distant-database.js';
+
+/**
+ * The bus of another node than the one that executes the run: what it hears comes as text, later, in order; and some of
+ * it not at all. Who subscribes is sent the text so far.
+ */
+export class RelayedRunBus extends RunBus {
+  /** Turns that each item takes. */
+  delays: readonly number[] = [];
+  /** Which items are lost, over and over. Never one that ends a stream. */
+  losses: readonly boolean[] = [];
+  private count = 0;
+  private wire: Promise<void> = Promise.resolve();
+
+  constructor(private readonly owner: RunBus) {
+    super();
+  }
+
+  hasListeners(runId: string): boolean {
+    return this.owner.hasListeners(runId);
+  }
+
+  publish(runId: string, item: RunItem): void {
+    this.owner.publish(runId, item);
+  }
+
+  subscribe(runId: string, listener: RunListener): () => void {
+    let isSubscribed = true;
+    const relay = (item: RunItem) => {
+      if (this.isLost(item)) return;
+      this.wire = this.carry(item, (arrived) => isSubscribed && listener(arrived));
+    };
+    const unsubscribe = this.owner.subscribe(runId, relay);
+    void this.tellSoFar(runId, relay);
+    return () => {
+      isSubscribed = false;
+      unsubscribe();
+    };
+  }
+
+  wake(): void {
+    throw new Error('This bus only carries what is told.');
+  }
+
+  onWake(): void {
+    throw new Error('This bus only carries what is told.');
+  }
+
+  private async carry({ n, at, data, place }: RunItem, deliver: (item: RunItem) => void): Promise<void> {
+    const delay = this.delays[this.count % this.delays.length] ?? 0;
+    await this.wire;
+    await turns(delay);
+    deliver(new RunItem(n, at, JSON.parse(data) as RunEvent, data, place));
+  }
+
+  private async tellSoFar(runId: string, tell: RunListener): Promise<void> {
+    await turns(this.delays[0] ?? 0);
+    const text = this.owner.live.find(runId)?.soFar();
+    if (text) tell(text);
+  }
+
+  private isLost(item: RunItem): boolean {
+    return !endsStream(item.event) && (this.losses[this.count++ % this.losses.length] ?? false);
+  }
+}

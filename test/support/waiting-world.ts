@@ -1,0 +1,157 @@
+import type { Message } from '../../src/llm/index.js';
+import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
+import { ProcessorRegistry } from '../../src/reasoning/pipeline/processor.registry.js';
+import { PromptBuilder } from '../../src/reasoning/prompt.builder.js';
+import { ProtocolRegistry } from '../../src/reasoning/protocols/protocol.registry.js';
+import { RunContext, type Decision, type RunEvent, type RunOutcome, type StepName } from '../../src/run/index.js';
+import { suspend, ToolExecutor, type Tool, type ToolEffect } from '../../src/tool/index.js';
+import type { MortalDatabase } from './mortal-database.js';
+import { completed } from './run-host.js';
+import { calls, says, ScriptedChatModel } from './scripted-chat-model.js';
+
+export const INPUT: Message = { role: 'user', content: 'go' };
+
+/** A call that the model will ask for, and what it needs of people. */
+export interface NeedyCall {
+  readonly effect: ToolEffect;
+  readonly needsApproval: boolean;
+  /** How often it asks before it does anything. */
+  readonly asks: number;
+  /** What its tool can say of a call that was cut off. */
+  readonly reconciles: 'never' | 'truly' | 'throws';
+}
+
+/** A thing that was done to the world outside. */
+export interface Deed {
+  readonly effect: ToolEffect;
+  /** The call's place in the run: `1:2`. */
+  readonly place: string;
+  readonly isEdited: boolean;
+}
+
+interface Arguments extends NeedyCall {
+  readonly place: string;
+  readonly isEdited?: boolean;
+}
+
+/** Everything that happened to the world outside, over all processes. */
+export class WaitingWorld {
+  readonly deeds: Deed[] = [];
+  /** The run's turn, when it has ended. */
+  messages: readonly Message[] = [];
+
+  /** @param plan the calls of each turn of the loop; then the model answers */
+  constructor(readonly plan: readonly (readonly NeedyCall[])[]) {}
+
+  wasDone(place: string): boolean {
+    return this.deeds.some((deed) => deed.place === place);
+  }
+
+  async execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
+    const tools = new ToolExecutor();
+    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
+    const outcome = await engine.run(
+      {
+        instructions: '',
+        history: [],
+        input: INPUT,
+        model: this.model(process),
+        protocol: 'native',
+        tools: (['read', 'idempotent', 'once'] as const).flatMap((effect) =>
+          (['never', 'truly', 'throws'] as const).map((reconciles) => this.tool(effect, reconciles, process)),
+        ),
+        limits: { maxIterations: 10, maxResultBytes: 1000 },
+        waiting: { expiresMs: 3_600_000, onDenied: 'continue', onExpired: 'continue' },
+        isStreaming: false,
+      },
+      context,
+    );
+    if (outcome.kind === 'waiting') return outcome;
+    this.messages = outcome.messages;
+    return completed(context.runId);
+  }
+
+  private model(process: MortalDatabase): ScriptedChatModel {
+    const answer = async ({ messages }: { messages: readonly Message[] }) => {
+      if (process.isDead) return process.silence;
+      const iteration = messages.filter(({ role }) => role === 'assistant').length + 1;
+      const wanted = this.plan[iteration - 1];
+      if (!wanted) return says('the end');
+      return calls(
+        ...wanted.map(
+          (call, i) => [nameOf(call), { ...call, place: `${iteration}:${i + 1}` } satisfies Arguments] as const,
+        ),
+      );
+    };
+    return new ScriptedChatModel(Array.from({ length: this.plan.length + 1 }, () => answer));
+  }
+
+  private tool(effect: ToolEffect, reconciles: NeedyCall['reconciles'], process: MortalDatabase): Tool {
+    const name = nameOf({ effect, reconciles });
+    return {
+      definition: { name, description: name, inputSchema: { type: 'object' } },
+      metadata: { effect, source: name, approval: ({ needsApproval }: Arguments) => needsApproval },
+      validate: (value) => ({ valid: true, value }),
+      invoke: async (input, { answer }) => {
+        if (process.isDead) return process.silence;
+        const { place, asks, isEdited = false } = input as Arguments;
+        const answered = Number(answer?.value ?? 0);
+        if (answered < asks) return suspend({ question: String(answered), schema: { type: 'integer' } });
+        this.deeds.push({ effect, place, isEdited });
+        return `did ${place}`;
+      },
+      ...(reconciles !== 'never' && { reconcile: (key: string) => this.reconcile(key, reconciles) }),
+    };
+  }
+
+  private reconcile(key: string, how: 'truly' | 'throws') {
+    if (how === 'throws') throw new Error('the other side is away');
+    const place = key.split(':').slice(-2).join(':');
+    return this.wasDone(place) ? { outcome: 'succeeded', result: `did ${place}` } : { outcome: 'not_happened' };
+  }
+}
+
+function nameOf({ effect, reconciles }: Pick<NeedyCall, 'effect' | 'reconciles'>): string {
+  return `${effect}_${reconciles}`;
+}
+
+/** A context that believes that nothing was ever begun: what an engine without claims is. */
+export class NaiveContext extends RunContext {
+  readonly runId: string;
+  readonly principal: RunContext['principal'];
+  readonly sessionId: string | null;
+  readonly signal: AbortSignal;
+
+  constructor(private readonly real: RunContext) {
+    super();
+    this.runId = real.runId;
+    this.principal = real.principal;
+    this.sessionId = real.sessionId;
+    this.signal = real.signal;
+  }
+
+  step<T>(name: StepName, action: () => Promise<T>, isLast?: (result: T) => boolean): Promise<T> {
+    return this.real.step(name, action, isLast);
+  }
+
+  isRecorded(name: Parameters<RunContext['isRecorded']>[0]): boolean {
+    return this.real.isRecorded(name);
+  }
+
+  answer(requestId: string): Decision | undefined {
+    return this.real.answer(requestId);
+  }
+
+  value<T>(place: string, make: () => T | Promise<T>): Promise<T> {
+    return this.real.value(place, make);
+  }
+
+  async claim(_place: string, announcement: RunEvent): Promise<'claimed'> {
+    this.real.emit(announcement);
+    return 'claimed';
+  }
+
+  emit(event: RunEvent): void {
+    this.real.emit(event);
+  }
+}
