@@ -1,5 +1,5 @@
 import type { CallBuilder } from './call.builder.js';
-import { MAY_BE_END, MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
+import { MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
 import { isOuter, namesOf, type TagKind } from './tag-name.policy.js';
 
 type State = 'elements' | 'json' | 'value' | 'cdata' | 'closed' | 'results';
@@ -15,15 +15,15 @@ const MARKS = {
   tooMany: new RegExp(mayBeTagOf(OUTER_NAMES), 'gi'),
 };
 const MAY_BE_CDATA = String.raw`<(?=!\[CDATA\[|!\[?C?D?A?T?A?$)`;
-/** What may end a value, or begin CDATA in it. Nearly all are of parameters. */
-const STRICT_MARKS = {
-  parameter: new RegExp(`${mayBeEndOf(['parameter'])}|${MAY_BE_CDATA}`, 'gi'),
-  other: new RegExp(`${MAY_BE_END}|${MAY_BE_CDATA}`, 'gi'),
-};
-const LENIENT_MARKS = {
-  parameter: new RegExp(mayBeTagOf([...OUTER_NAMES, 'parameter']), 'gi'),
-  other: MARKS.elements,
-};
+/** What may end a value, or begin CDATA in it, by the value's tag or by the letter that its name begins with. */
+const VALUE_MARKS = new Map(
+  ['parameter', ...Array.from('abcdefghijklmnopqrstuvwxyz_')].map((start) => {
+    const name = start.length === 1 ? String.raw`${start}[\w.-]*` : start;
+    const strict = new RegExp(`${mayBeEndOf([name])}|${MAY_BE_CDATA}`, 'gi');
+    const lenient = new RegExp(mayBeTagOf([...OUTER_NAMES, 'parameter', name]), 'gi');
+    return [start, { strict, lenient }];
+  }),
+);
 /** Deeper ones are not told apart any more. */
 const MAX_WRAPPERS = 100;
 const CDATA = '<![CDATA[';
@@ -119,8 +119,9 @@ export class BlockParser {
   }
 
   private readValue(text: string, at: number, isFinal: boolean): number {
-    const marks = this.isLenient ? LENIENT_MARKS : STRICT_MARKS;
-    const mark = this.open!.name === 'parameter' ? marks.parameter : marks.other;
+    const { name } = this.open!;
+    const marks = VALUE_MARKS.get(name) ?? VALUE_MARKS.get(name.charAt(0))!;
+    const mark = this.isLenient ? marks.lenient : marks.strict;
     let index = indexOf(mark, text, at);
     let end = this.readValueEnd(text, index);
     while (end === 'none') {
@@ -132,7 +133,7 @@ export class BlockParser {
     if (end === 'cdata') return this.readCdataStart(text, index, isFinal);
     if (end === 'partial') return this.readCutTag(text, index, isFinal);
     this.closeValue();
-    if (end.name !== this.open!.name || !end.isClose) this.enter(end);
+    if (end.name !== name || !end.isClose) this.enter(end);
     return end.end;
   }
 

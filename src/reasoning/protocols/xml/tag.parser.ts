@@ -21,8 +21,9 @@ export type TagReading = Tag | 'partial' | 'none';
 /** A longer tag is no tag: it bounds what is looked at again and, in a stream, what is held back. */
 export const MAX_TAG_LENGTH = 1_024;
 
-const PREFIX = String.raw`(?:[|｜]DSML[|｜]|[\w.-]{1,24}:)?`;
-const NAME = String.raw`<(?![.-])\s{0,4}(\/?)\s{0,4}${PREFIX}([A-Za-z_][\w.-]{0,63})`;
+/** Looked for only where the name alone does not fit. */
+const PREFIX = String.raw`(?:[|｜]DSML[|｜]|[\w.-]{1,24}:)??`;
+const NAME = String.raw`<(?![.-])\s{0,4}(\/?)\s{0,4}${PREFIX}([A-Za-z_][\w.-]{0,63})(?![\w.:-]|\s*<)`;
 /** The beginning of a tag; all of it where it has no attribute but the name, in one of the two usual forms. */
 const HEAD = new RegExp(String.raw`${NAME}(?:(?: name="([^"&]{0,64})"|=([\w.-]{1,64}))?(\/?)>)?`, 'y');
 const UNUSUAL = /[A-Z-]/;
@@ -43,8 +44,8 @@ const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
  * each of them costs far more than to search for these.
  */
 export const MAY_BE_TAG = String.raw`<(?=[\s/]{0,9}(?:[\w.:|｜-]|$))`;
-export const MAY_BE_END = String.raw`<(?=[\s/]{0,9}$|\s{0,4}\/[\s/]{0,8}[\w.:|｜-])`;
 
+/** @param names of tags, in lower case with `_` for `-`; each may be a pattern */
 export function mayBeTagOf(names: readonly string[]): string {
   return mayBe(String.raw`\/?\s{0,4}`, names);
 }
@@ -55,7 +56,7 @@ export function mayBeEndOf(names: readonly string[]): string {
 
 function mayBe(slash: string, names: readonly string[]): string {
   const written = names.join('|').replaceAll('_', '[_-]');
-  return String.raw`<(?=\s{0,4}${slash}${PREFIX}(?:${written})[\s=/>]|${UNFINISHED})`;
+  return String.raw`<(?=\s{0,4}${slash}${PREFIX}(?:${written})(?!\s*<)[\s=/>]|${UNFINISHED})`;
 }
 
 /**
