@@ -6,6 +6,8 @@ export interface IndexDefinition {
   readonly name: string;
   readonly columns: readonly string[];
   readonly isUnique?: boolean;
+  /** The rows that it is for have a value here; where the database can, others cost nothing. */
+  readonly onlyWith?: string;
 }
 
 export interface TableDefinition {
@@ -53,9 +55,10 @@ export class SchemaBuilder {
     for (const name of names) await this.runner.query(`ALTER TABLE ${table} DROP COLUMN ${ifThere}${name}`);
   }
 
-  async createIndex(table: string, { name, columns, isUnique = false }: IndexDefinition): Promise<void> {
+  async createIndex(table: string, { name, columns, isUnique = false, onlyWith }: IndexDefinition): Promise<void> {
     const unique = isUnique ? 'UNIQUE ' : '';
-    await this.runner.query(`CREATE ${unique}INDEX IF NOT EXISTS ${name} ON ${table} (${columns.join(', ')})`);
+    const where = onlyWith && this.dialect !== 'mariadb' ? ` WHERE ${onlyWith} IS NOT NULL` : '';
+    await this.runner.query(`CREATE ${unique}INDEX IF NOT EXISTS ${name} ON ${table} (${columns.join(', ')})${where}`);
   }
 
   async dropIndex(table: string, name: string): Promise<void> {

@@ -6,11 +6,26 @@ export interface Condition {
   readonly params: readonly SqlValue[];
 }
 
+interface InsertText {
+  readonly columns: readonly string[];
+  readonly sql: string;
+}
+
+/** The last text for each table: nearly all inserts into one name the same columns. */
+const inserts = new Map<string, InsertText>();
+
 /** An insert of one row; the SQL is the same for the same columns, so that it is prepared once. */
 export function insert(table: string, row: Row): Statement {
   const columns = Object.keys(row);
-  const marks = columns.map(() => '?').join(', ');
-  return { sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, params: Object.values(row) };
+  const last = inserts.get(table);
+  const isSame = last?.columns.length === columns.length && last.columns.every((name, at) => name === columns[at]);
+  return { sql: isSame ? last.sql : toInsertText(table, columns), params: Object.values(row) };
+}
+
+function toInsertText(table: string, columns: readonly string[]): string {
+  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+  inserts.set(table, { columns, sql });
+  return sql;
 }
 
 export function insertIgnore(dialect: Dialect, table: string, row: Row): Statement {

@@ -89,8 +89,8 @@ export class RunExecutor {
     opening?: RunOpening,
   ): Promise<RunStatus> {
     const limit = timeLimit(run);
-    const timer = setTimeout(() => controller.abort(limit.error), limit.ms);
-    if (limit.ms === 0) controller.abort(limit.error);
+    const timer = setTimeout(() => controller.abort(limit.error()), limit.ms);
+    if (limit.ms === 0) controller.abort(limit.error());
     if (run.cancelRequestedAt !== null) controller.abort(cancelled());
     if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
     try {
@@ -172,17 +172,17 @@ function cancelled(): AppError {
 }
 
 /** Which comes first: the end of the time for one execution, or the run's deadline. */
-function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: AppError } {
+function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: () => AppError } {
   const leftMs = deadlineAt === null ? Number.POSITIVE_INFINITY : deadlineAt - Date.now();
   if (leftMs > timeoutMs) {
-    const error = new AppError('RUN_TIMEOUT', `The run took longer than its limit of ${timeoutMs} ms.`);
-    return { ms: timeoutMs, error };
+    return { ms: timeoutMs, error: () => timedOut(`took longer than its limit of ${timeoutMs} ms`) };
   }
   const deadline = new Date(deadlineAt!).toISOString();
-  return {
-    ms: Math.max(leftMs, 0),
-    error: new AppError('RUN_TIMEOUT', `The run was not done by its deadline, ${deadline}.`),
-  };
+  return { ms: Math.max(leftMs, 0), error: () => timedOut(`was not done by its deadline, ${deadline}`) };
+}
+
+function timedOut(how: string): AppError {
+  return new AppError('RUN_TIMEOUT', `The run ${how}.`);
 }
 
 /** Rights that were revoked while a run was not running stay revoked. */

@@ -1,14 +1,20 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
+import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import type { Dispatcher } from 'undici';
 import type { ExchangeLimits } from './exchange.handler.js';
 import { post, type WireRequest, type WireResponse } from './fetch.client.js';
 import { providerKind, providerMessage } from './provider-message.parser.js';
 import { parseRetryAfter } from './retry-after.parser.js';
+import { toToolsJson } from './tool.mapper.js';
 import type { WireSettings } from './wire-dialect.types.js';
 import { SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
 
 type SdkRequest = Awaited<ReturnType<OpenAI['buildRequest']>>;
 type SdkOptions = Parameters<OpenAI['buildRequest']>[0];
+
+interface WireBody {
+  readonly tools?: readonly ChatCompletionFunctionTool[];
+}
 
 /** The SDK's own timer must not fire before ours: the longest that Node takes, in ms. */
 const NO_TIMEOUT = 2_147_483_647;
@@ -55,9 +61,15 @@ export class SdkClient extends OpenAI {
   /** Called by the SDK. What is put into `req` reaches our `fetch` as it is. */
   override buildRequest(options: SdkOptions): Promise<SdkRequest> {
     const limits: ExchangeLimits = { signal: options.signal, timeoutMs: options.timeout ?? NO_TIMEOUT };
-    const req = { method: 'POST', headers: this.wireHeaders, body: JSON.stringify(options.body), limits };
+    const req = { method: 'POST', headers: this.wireHeaders, body: toJson(options.body as WireBody), limits };
     return Promise.resolve({ req, url: this.endpoint, timeout: NO_TIMEOUT });
   }
+}
+
+/** Tools are most of a short request, and the same in every one of an agent: their JSON is kept. */
+function toJson({ tools, ...rest }: WireBody): string {
+  const json = JSON.stringify(rest);
+  return tools ? `${json.slice(0, -1)},"tools":${toToolsJson(tools)}}` : json;
 }
 
 function toWireFailure(thrown: unknown): unknown {

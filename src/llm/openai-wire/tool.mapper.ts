@@ -3,6 +3,7 @@ import type { ToolSpec } from '../chat.types.js';
 
 /** An agent passes the same array with every call, so each is mapped once. */
 const mapped = new WeakMap<readonly ToolSpec[], ChatCompletionFunctionTool[]>();
+const texts = new WeakMap<readonly ChatCompletionFunctionTool[], string>();
 
 /** Writes tools for the wire; gives the same array for the same array. */
 export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionTool[] {
@@ -11,6 +12,15 @@ export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionT
   const wire = tools.map(toWireTool);
   mapped.set(tools, wire);
   return wire;
+}
+
+/** The JSON of such an array, which is made once. */
+export function toToolsJson(tools: readonly ChatCompletionFunctionTool[]): string {
+  const known = texts.get(tools);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(tools);
+  texts.set(tools, text);
+  return text;
 }
 
 function toWireTool(tool: ToolSpec): ChatCompletionFunctionTool {

@@ -34,7 +34,7 @@ const RUN: TableDefinition = {
   ],
   indexes: [
     { name: 'run_by_status', columns: ['status', 'tenant', 'created_at'] },
-    { name: 'run_session_slot', columns: ['session_slot'], isUnique: true },
+    { name: 'run_session_slot', columns: ['session_slot'], isUnique: true, onlyWith: 'session_slot' },
   ],
 };
 

@@ -22,8 +22,8 @@ const COLUMNS = [
 
 const INDEXES = [
   { name: 'run_by_tenant', columns: ['tenant', 'created_at', 'id'] },
-  { name: 'run_by_session', columns: ['tenant', 'session_id', 'created_at'] },
-  { name: 'run_by_expiry', columns: ['expires_at'] },
+  { name: 'run_by_session', columns: ['tenant', 'session_id', 'created_at'], onlyWith: 'session_id' },
+  { name: 'run_by_expiry', columns: ['expires_at'], onlyWith: 'expires_at' },
 ];
 
 const IDEMPOTENCY_KEY: TableDefinition = {
