@@ -23,7 +23,7 @@ const SDKS = [
   { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/'] },
   { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/'] },
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/bull/'] },
-  { name: 'ioredis', packages: ['ioredis'], folders: ['^src/run/bus/'] },
+  { name: 'ioredis', packages: ['ioredis'], folders: ['^src/run/bus/', '^src/session/projection/'] },
   { name: 'typeorm', packages: ['typeorm'], folders: ['^src/persistence/', '/(entities|stores|migrations)/'] },
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },
   { name: 'swagger', packages: ['@nestjs/swagger', 'swagger-ui-dist'], folders: ['^src/[^/]+\\.ts$'] },

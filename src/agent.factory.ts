@@ -21,6 +21,8 @@ export interface CreateAgentOptions {
   /** Whether `calculator` and `get_timestamp` are there too; by default they are not. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
+  /** What of its session's past a run sees. */
+  readonly memory?: AgentDefinitionInput['memory'];
   /** Who asks; by default `local` of the tenant `default`. */
   readonly principal?: Principal;
   /** By default only warnings and errors are logged. */
@@ -90,7 +92,7 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
 }
 
 function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
-  const { env = {}, name, instructions, limits, chatModel, tools = [], builtinTools = false } = options;
+  const { env = {}, name, instructions, limits, memory, chatModel, tools = [], builtinTools = false } = options;
   return {
     config: env,
     recovery: 'manual',
@@ -101,6 +103,7 @@ function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
       ...(name !== undefined && { name }),
       ...(instructions !== undefined && { instructions }),
       ...(limits && { limits }),
+      ...(memory && { memory }),
     },
   };
 }

@@ -40,13 +40,14 @@ describe('the offline model', () => {
         total_tokens: expect.any(Number),
       },
       model: 'offline',
+      memory_state: { message_count: 0, context_tokens: 0, dropped: 0, policy: 'sliding_window' },
     });
   });
 
   it('tells no steps and tool results unless asked for', async () => {
     const { body } = await jackdaw.chat({ query: '计算 100 + 200' });
     expect(Object.keys(body).toSorted()).toEqual(
-      'duration_ms finish_reason is_complete iterations model result run_id session_id usage'.split(' '),
+      'duration_ms finish_reason is_complete iterations memory_state model result run_id session_id usage'.split(' '),
     );
   });
 });
@@ -58,7 +59,7 @@ describe('a chat', () => {
   beforeAll(async () => {
     llm = await FakeLlm.start();
     tools = new TestTools();
-    jackdaw = await startJackdaw({ llm, tools: [tools], env: { AGENT_HISTORY_TURNS: '2' } });
+    jackdaw = await startJackdaw({ llm, tools: [tools], env: { AGENT_MEMORY_MAX_MESSAGES: '5' } });
   });
   afterEach(() => {
     llm.reset();
@@ -163,9 +164,16 @@ describe('a chat', () => {
       ]);
     });
 
-    it('gives the model no more turns than the agent remembers', async () => {
+    it('gives the model no more messages than the agent remembers, whole turns, and says so', async () => {
       llm.always({ text: 'ok' });
-      for (const query of ['one', 'two', 'three', 'four']) await jackdaw.chat({ query, sessionId: 'long' });
+      for (const query of ['one', 'two', 'three']) await jackdaw.chat({ query, sessionId: 'long' });
+      const { body } = await jackdaw.chat({ query: 'four', sessionId: 'long' });
+      expect(body['memory_state']).toEqual({
+        message_count: 6,
+        context_tokens: expect.any(Number),
+        dropped: 2,
+        policy: 'sliding_window',
+      });
       expect(llm.lastRequest.messages.slice(1).map(({ content }) => content)).toEqual([
         'two',
         'ok',

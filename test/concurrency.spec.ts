@@ -10,7 +10,10 @@ let jackdaw: Jackdaw;
 
 beforeAll(async () => {
   llm = await FakeLlm.start();
-  jackdaw = await startJackdaw({ llm, env: { AGENT_HISTORY_TURNS: '100' } });
+  jackdaw = await startJackdaw({
+    llm,
+    env: { AGENT_MEMORY_MAX_MESSAGES: '1000', AGENT_MEMORY_MAX_CONTEXT_TOKENS: '100000' },
+  });
 });
 afterEach(async () => {
   await expectNothingLeft();

@@ -94,7 +94,12 @@ describe('an edited fork', () => {
   });
 
   it('has other instructions, tools, memory and limits', async () => {
-    const agent = { instructions: 'Be loud.', tools: ['sh*'], memory: { turns: 0 }, limits: { maxIterations: 2 } };
+    const agent = {
+      instructions: 'Be loud.',
+      tools: ['sh*'],
+      memory: { enabled: false },
+      limits: { maxIterations: 2 },
+    };
     const fork = await forks.make(runId, 'model:2', { agent });
     expect(llm.requests).toHaveLength(1);
     expect(llm.lastRequest.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool']);

@@ -10,9 +10,8 @@ import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
 import { RunListStore } from '../src/run/run-list.store.js';
 import { endRun, insertEvent, insertStep } from '../src/run/run-statement.factory.js';
-import { SessionService } from '../src/session/index.js';
-import { SessionStore } from '../src/session/session-store.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
+import { sessionsOn } from './support/session-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
@@ -99,7 +98,7 @@ describeDatabases('forks, lists and retention of runs', servers, (created) => {
   });
 
   it('branches a session', async () => {
-    const sessions = new SessionService(new SessionStore(opened.database));
+    const { sessions } = sessionsOn(opened.database);
     await opened.database.commit([sessions.beginStatement(ALICE, 's')]);
     for (let n = 1; n <= 4; n++) {
       const messages = [{ role: 'user' as const, content: WILD.repeat(n) }];

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { Message } from '../src/llm/index.js';
 import { refusalOf } from '../src/persistence/index.js';
-import { SessionService, type Turn } from '../src/session/index.js';
-import { SessionStore } from '../src/session/session-store.js';
+import type { SessionService, Turn } from '../src/session/index.js';
 import { ALICE, openDatabase, type OpenDatabase } from './support/run-host.js';
+import { sessionsOn } from './support/session-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
@@ -20,7 +20,7 @@ describeDatabases('the session store', servers, (created) => {
   let sessions: SessionService;
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
-    sessions = new SessionService(new SessionStore(opened.database));
+    ({ sessions } = sessionsOn(opened.database));
   });
   beforeEach(() =>
     opened.database.commit([
@@ -84,13 +84,8 @@ describeDatabases('the session store', servers, (created) => {
     expect(stored!.createdAt).toBeGreaterThan(1_700_000_000_000);
   });
 
-  it('gives windows and pages of whole turns', async () => {
+  it('gives pages of whole turns', async () => {
     await fill(5);
-    const questions = (turns: readonly { messages: readonly Message[] }[]) =>
-      turns.flatMap(({ messages }) => messages.map(({ content }) => content));
-    expect(questions([await sessions.window(ALICE, 's', 2)])).toEqual(['question 4', 'question 5']);
-    expect(questions([await sessions.window(ALICE, 's', 2, 3)])).toEqual(['question 2', 'question 3']);
-    expect(await sessions.window(ALICE, 's', 0)).toEqual({ lastTurn: 5, messages: [] });
     const pages = await Promise.all([0, 2, 4, 5].map((after) => sessions.turns(ALICE, 's', after, 2)));
     expect(pages.map((page) => page.map((one) => one.turn))).toEqual([[1, 2], [3, 4], [5], []]);
   });

@@ -1,12 +1,13 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import { ProtocolRegistry } from '../reasoning/index.js';
+import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentRegistry } from './agent.registry.js';
 
-/** Stops the boot when an agent names a model, a tool or a protocol that is not there. */
+/** Stops the boot when an agent names a model, a tool, a protocol or a memory policy that is not there. */
 @Injectable()
 export class AgentCheckService implements OnApplicationBootstrap {
   constructor(
@@ -14,6 +15,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
     private readonly tools: ToolRegistry,
     private readonly models: AgentModelFactory,
     private readonly protocols: ProtocolRegistry,
+    private readonly policies: MemoryPolicyRegistry,
   ) {}
 
   /** Not before every module has begun: the tools of an application are registered then. */
@@ -28,6 +30,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
       () => this.models.create(definition),
       () => this.tools.select(definition.tools),
       () => this.protocols.get(definition.protocol),
+      () => this.policies.get(definition.memory.policy),
     ];
     return checks.flatMap((check) => {
       try {

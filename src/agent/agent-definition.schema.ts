@@ -20,6 +20,20 @@ export const waitingRulesSchema = z.strictObject({
   onExpired: z.enum(['continue', 'end']).default('continue'),
 });
 
+/** What of its session's past a run sees. */
+export const memoryRulesSchema = z.strictObject({
+  /** Without it a run sees nothing of it; the session is kept all the same. */
+  enabled: z.boolean().default(true),
+  /** `sliding_window`, `fixed_window`, `lru`, `token_budget`, `summary`, or one of the application's own. */
+  policy: z.string().min(1).default('sliding_window'),
+  maxMessages: z.int().min(0).max(1_000_000).default(50),
+  maxContextTokens: z.int().min(0).max(100_000_000).default(4000),
+  /** Whether earlier tool calls and their results are seen. */
+  includeToolCalls: z.boolean().default(true),
+  /** With `fixed_window`: so many of the first messages stay. */
+  keepFirst: z.int().min(0).max(10_000).default(10),
+});
+
 /** What an agent is. Unknown fields are refused; what is left out has the default named here. */
 export const agentDefinitionSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
@@ -40,12 +54,7 @@ export const agentDefinitionSchema = z.strictObject({
   tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),
   /** How tools are written for the model; `auto` is native function calling if the model can, else react. */
   protocol: z.string().default('auto'),
-  memory: z
-    .strictObject({
-      /** How many of the session's last turns a run sees. */
-      turns: z.int().min(0).max(1000).default(20),
-    })
-    .prefault({}),
+  memory: memoryRulesSchema.prefault({}),
   limits: z
     .strictObject({
       /** Model calls a run may make. */
@@ -63,3 +72,16 @@ export const agentDefinitionSchema = z.strictObject({
 export type AgentDefinition = z.output<typeof agentDefinitionSchema>;
 /** An agent as it is written. */
 export type AgentDefinitionInput = z.input<typeof agentDefinitionSchema>;
+
+/** What older definitions may lack. */
+type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory'> & {
+  readonly waiting?: unknown;
+  readonly memory?: object;
+};
+
+/** Reads a definition as the journal holds it; one that was stored before there were such rules has their defaults. */
+export function parseStoredDefinition(content: string): AgentDefinition {
+  const { waiting = {}, memory = {}, ...stored } = JSON.parse(content) as StoredDefinition;
+  const rules = 'turns' in memory ? {} : memory;
+  return { ...stored, waiting: waitingRulesSchema.parse(waiting), memory: memoryRulesSchema.parse(rules) };
+}

@@ -11,12 +11,13 @@ import {
   type ForkPlan,
   type RunRecord,
 } from '../run/index.js';
-import { SessionService } from '../session/index.js';
+import { SessionService, type MemoryPlace } from '../session/index.js';
 import { succeededResult } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
-import { AGENT_RUN, type AgentRunInput } from './agent.handler.js';
+import { AGENT_RUN } from './agent.handler.js';
+import type { AgentRunInput } from './agent.types.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 
 /** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
@@ -101,6 +102,7 @@ export class AgentForkService {
     if (original.sessionId === null || input.isNewSession) return 0;
     const recorded = await this.forks.value(original.id, 'window');
     if (typeof recorded === 'number') return recorded;
+    if (recorded !== null && typeof recorded === 'object') return (recorded as MemoryPlace).lastTurn;
     return (await this.sessions.get(principal, original.sessionId)).lastTurn;
   }
 

@@ -14,24 +14,23 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../run/index.js';
-import { SessionService, type SessionWindow, type TurnStatus } from '../session/index.js';
+import type { Recollection, TurnStatus } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';
-import { waitingRulesSchema, type AgentDefinition } from './agent-definition.schema.js';
+import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
+import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
+import type { AgentRunInput } from './agent.types.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
 
 export const AGENT_RUN = 'agent';
 
-/** The input of an agent's run, as the journal holds it. */
-export interface AgentRunInput {
-  readonly query: string;
-  readonly isStreaming: boolean;
-  /** Whether the run begins its session, so that there is nothing to load. */
-  readonly isNewSession: boolean;
-}
-
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
+
+interface Asked {
+  readonly definition: AgentDefinition;
+  readonly model: ChatModel;
+}
 
 /** Executes agents' runs: loads what the session remembers, reasons, ends the run with its turn. */
 @Injectable()
@@ -44,7 +43,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   constructor(
     private readonly handlers: RunHandlerRegistry,
     private readonly engine: ReasoningEngine,
-    private readonly sessions: SessionService,
+    private readonly memory: AgentMemory,
     private readonly tools: ToolRegistry,
     private readonly models: AgentModelFactory,
     private readonly follower: RunFollowService,
@@ -56,28 +55,31 @@ export class AgentHandler implements RunHandler, OnModuleInit {
 
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     const input = JSON.parse(run.input) as AgentRunInput;
-    const window = await this.window(run, context, input);
+    const definition = this.definition(run);
+    const model = this.model(definition);
+    const past = await this.look(run, context, input, { definition, model });
     const outcome =
       run.loopVersion === LOOP_VERSION
-        ? await this.reason(run, context, input, window)
+        ? await this.reason(context, input, past, { definition, model })
         : await this.closeOutdated(run, context, input);
     if (outcome.kind === 'waiting') return outcome;
-    return { kind: 'finished', event: toEvent(run, outcome), statements: this.turn(run, window, outcome) };
+    const turn = { status: turnStatus(outcome.finishReason), messages: outcome.messages, model: model.name };
+    const statements = await this.memory.turnStatements(run, input, past, turn);
+    return { kind: 'finished', event: toEvent(run, outcome, past), statements };
   }
 
   private reason(
-    run: RunRecord,
     context: RunContext,
     input: AgentRunInput,
-    window: SessionWindow,
+    past: Recollection,
+    { definition, model }: Asked,
   ): Promise<ReasoningOutcome> {
-    const definition = this.definition(run);
     return this.engine.run(
       {
         instructions: definition.instructions,
-        history: window.messages,
+        history: past.messages,
         input: { role: 'user', content: input.query },
-        model: this.model(definition),
+        model,
         parameters: definition.model.parameters,
         protocol: definition.protocol,
         // A call to a tool that is gone by now is answered with an error.
@@ -108,35 +110,23 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   }
 
   /** @throws AppError `JOURNAL_UNAVAILABLE` when the session cannot be read now */
-  private async window(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<SessionWindow> {
+  private async look(
+    run: RunRecord,
+    context: RunContext,
+    input: AgentRunInput,
+    { definition, model }: Asked,
+  ): Promise<Recollection> {
     try {
-      return await this.load(run, context, input);
+      return await this.memory.look(run, context, input, { rules: definition.memory, model });
     } catch (error) {
       throw error instanceof AppError ? error : journalUnavailable(run.id, error);
     }
   }
 
-  private async load(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<SessionWindow> {
-    if (run.sessionId === null || input.isNewSession) return { lastTurn: 0, messages: [] };
-    const { turns } = this.definition(run).memory;
-    const load = (through?: number) => this.sessions.window(run.principal, run.sessionId!, turns, through);
-    let loaded: SessionWindow | undefined;
-    const lastTurn = await context.value('window', async () => (loaded = await load()).lastTurn);
-    return loaded ?? load(lastTurn);
-  }
-
-  private turn(run: RunRecord, window: SessionWindow, { messages, finishReason }: Ended) {
-    if (run.sessionId === null) return [];
-    const turn = { runId: run.id, status: turnStatus(finishReason), messages };
-    return this.sessions.turnStatements(run.principal, run.sessionId, window.lastTurn, turn);
-  }
-
   private definition(run: RunRecord): AgentDefinition {
     let definition = this.definitions.get(run.definitionHash);
     if (!definition) {
-      const stored = JSON.parse(run.definition) as AgentDefinition;
-      // One that was stored before there were rules has the defaults.
-      definition = { ...stored, waiting: waitingRulesSchema.parse(stored.waiting ?? {}) };
+      definition = parseStoredDefinition(run.definition);
       this.definitions.set(run.definitionHash, definition);
     }
     return definition;
@@ -148,7 +138,7 @@ function turnStatus(reason: Ended['finishReason']): TurnStatus {
   return reason === 'timeout' || reason === 'error' ? 'failed' : 'completed';
 }
 
-function toEvent(run: RunRecord, ended: Ended): TerminalEvent {
+function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEvent {
   const { text, finishReason, iterations, usage, model, failure } = ended;
   const result = {
     run_id: run.id,
@@ -158,6 +148,7 @@ function toEvent(run: RunRecord, ended: Ended): TerminalEvent {
     iterations,
     usage,
     model,
+    memory_state: past.state,
   };
   if (finishReason === 'cancelled') return { type: 'run.cancelled', ...result };
   return failure ? { type: 'run.failed', ...result, error: failure } : { type: 'run.completed', ...result };

@@ -9,6 +9,7 @@ import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { AgentDecisionService } from './agent-decision.service.js';
 import { AgentForkService } from './agent-fork.service.js';
+import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
@@ -41,6 +42,7 @@ export class AgentModule {
         },
         ...(chatModel ? [{ provide: ChatModel, useValue: chatModel }] : []),
         AgentModelFactory,
+        AgentMemory,
         AgentHandler,
         AgentCheckService,
         AgentService,

@@ -11,9 +11,9 @@ import {
   type StartRun,
 } from '../run/index.js';
 import { SESSION_ID_PATTERN, SessionService } from '../session/index.js';
-import { AGENT_RUN, type AgentRunInput } from './agent.handler.js';
+import { AGENT_RUN } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
-import type { AgentRequest, BackgroundRequest, RunAnswer } from './agent.types.js';
+import type { AgentRequest, AgentRunInput, BackgroundRequest, RunAnswer } from './agent.types.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
 
 /** A run that is followed. */
@@ -105,7 +105,14 @@ export class AgentService {
     const sessionId = request.sessionId ?? newId();
     assertSessionId(sessionId);
     const isNewSession = request.sessionId === undefined;
-    const input: AgentRunInput = { query: request.query, isStreaming: request.isStreaming ?? false, isNewSession };
+    const { query, isStreaming = false, metadata, references } = request;
+    const input: AgentRunInput = {
+      query,
+      isStreaming,
+      isNewSession,
+      ...(metadata && { metadata }),
+      ...(references && { references }),
+    };
     return {
       id,
       principal,

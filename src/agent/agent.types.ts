@@ -1,11 +1,24 @@
 import type {
   IdempotentRequest,
+  MemoryState,
   RunFailure,
   RunFinishReason,
   RunStatus,
   RunUsage,
   WaitingRequest,
 } from '../run/index.js';
+
+/** The input of an agent's run, as the journal holds it. */
+export interface AgentRunInput {
+  readonly query: string;
+  readonly isStreaming: boolean;
+  /** Whether the run begins its session, so that there is nothing to load. */
+  readonly isNewSession: boolean;
+  /** What the users keep with the question. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Earlier turns that the question refers to. */
+  readonly references?: readonly number[];
+}
 
 /** What is asked of an agent. */
 export interface AgentRequest {
@@ -14,6 +27,10 @@ export interface AgentRequest {
   readonly sessionId?: string;
   /** The default agent when left out. */
   readonly agent?: string;
+  /** Kept with the question; no model sees it. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Numbers of earlier turns that the question refers to: with the policy `lru` they stay longer. */
+  readonly references?: readonly number[];
   /** Whether the model is asked to stream, for followers to see its message as it comes. */
   readonly isStreaming?: boolean;
   /** Makes a repetition of the request the same run. */
@@ -61,6 +78,7 @@ export interface RunAnswer {
   readonly finish_reason: RunFinishReason | null;
   readonly usage: RunUsage;
   readonly model: string;
+  readonly memory_state?: MemoryState;
   readonly steps: AgentStep[];
   readonly tool_results: AnsweredTool[];
   readonly error?: RunFailure;

@@ -12,7 +12,7 @@ export function defaultAgent({ agent, llm }: AppConfig): AgentDefinitionInput {
       parameters: llm.temperature === undefined ? {} : { temperature: llm.temperature },
     },
     protocol: llm.protocol,
-    memory: { turns: agent.historyTurns },
+    memory: agent.memory,
     limits: {
       maxIterations: agent.maxIterations,
       runTimeoutMs: agent.runTimeoutMs,

@@ -74,6 +74,7 @@ export class RunAnswerFold {
       case 'step.restarted':
       case 'message.delta':
       case 'stream.closed':
+      case 'history.repaired':
         break;
     }
   }
@@ -93,9 +94,20 @@ export class RunAnswerFold {
   }
 
   private end(status: RunStatus, event: RunResult & { run_id: string }, at: number): void {
-    const { run_id, result, iterations, is_complete, finish_reason, usage, model } = event;
+    const { run_id, result, iterations, is_complete, finish_reason, usage, model, memory_state } = event;
     const duration_ms = this.startedAt === 0 ? 0 : at - this.startedAt;
-    this.set({ run_id, status, result, iterations, duration_ms, is_complete, finish_reason, usage, model });
+    this.set({
+      run_id,
+      status,
+      result,
+      iterations,
+      duration_ms,
+      is_complete,
+      finish_reason,
+      usage,
+      model,
+      ...(memory_state && { memory_state }),
+    });
   }
 
   private steps({ iteration, text, tool_calls }: Event<'message.completed'>): AgentStep[] {

@@ -1,11 +1,23 @@
 import type { AgentStep, AnsweredTool } from '../agent/index.js';
-import type { WaitingRequest } from '../run/index.js';
+import type { MemoryState, WaitingRequest } from '../run/index.js';
 
 /** Tokens, summed over the run's model calls. */
 export class RunUsageDto {
   prompt_tokens!: number;
   completion_tokens!: number;
   total_tokens!: number;
+}
+
+/** What the run was given of its session's past. */
+export class MemoryStateDto implements MemoryState {
+  /** Messages of the session before this run. */
+  message_count!: number;
+  /** Tokens of those that the model was given, a summary included. */
+  context_tokens!: number;
+  /** Messages that it was not given. */
+  dropped!: number;
+  /** The name of the agent's memory policy; `none` when it has no memory. */
+  policy!: string;
 }
 
 /** What the agent did in one place of its loop. */
@@ -73,6 +85,8 @@ export class RunResultDto {
   /** `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` while it has not ended. */
   finish_reason!: string | null;
   usage!: RunUsageDto;
+  /** Once the run has ended. */
+  memory_state?: MemoryStateDto;
   /** The model that answered. */
   model!: string;
   /** What must be decided before it goes on; only while it is `waiting`. */

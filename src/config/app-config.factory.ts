@@ -1,7 +1,8 @@
+import { isCluster } from './cluster.policy.js';
 import { AppConfig, LLM_PROVIDERS } from './app-config.types.js';
 import type { EnvValues } from './env.schema.js';
 import { chosenProvider, providerAccess } from './provider.policy.js';
-import { databaseKind } from './store-url.schema.js';
+import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
 
 /** Groups checked variables by what they configure. */
 export function createAppConfig(values: EnvValues): AppConfig {
@@ -19,7 +20,14 @@ export function createAppConfig(values: EnvValues): AppConfig {
       maxIterations: values.AGENT_MAX_ITERATIONS,
       runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
       maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
-      historyTurns: values.AGENT_HISTORY_TURNS,
+      memory: {
+        enabled: values.AGENT_MEMORY_ENABLED,
+        policy: values.AGENT_MEMORY_POLICY,
+        maxMessages: values.AGENT_MEMORY_MAX_MESSAGES,
+        maxContextTokens: values.AGENT_MEMORY_MAX_CONTEXT_TOKENS,
+        includeToolCalls: values.AGENT_MEMORY_INCLUDE_TOOL_CALLS,
+        keepFirst: values.AGENT_MEMORY_KEEP_FIRST,
+      },
     },
     run: {
       concurrency: values.RUN_CONCURRENCY,
@@ -34,6 +42,10 @@ export function createAppConfig(values: EnvValues): AppConfig {
       leaseMs: values.CLUSTER_LEASE_MS,
       checkMs: values.CLUSTER_CHECK_MS,
     },
+    session: {
+      store: sessionStoreChoice(values.SESSION_STORE, values.REDIS_URL),
+      ttlSeconds: values.SESSION_TTL_SECONDS,
+    },
     retention: {
       completedDays: values.RUN_RETENTION_DAYS,
       failedDays: values.RUN_RETENTION_FAILED_DAYS ?? values.RUN_RETENTION_DAYS,
@@ -42,12 +54,6 @@ export function createAppConfig(values: EnvValues): AppConfig {
     docs: { enabled: values.DOCS_ENABLED ?? !values.API_KEYS },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
-}
-
-/** PostgreSQL serves many processes by itself; MariaDB has nothing to wake them with, and needs a Redis. */
-function isCluster({ DATABASE_URL, REDIS_URL }: EnvValues): boolean {
-  const kind = databaseKind(DATABASE_URL);
-  return kind === 'postgres' || (kind === 'mariadb' && REDIS_URL !== undefined);
 }
 
 function llmOf(values: EnvValues): AppConfig['llm'] {

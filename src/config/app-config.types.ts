@@ -1,3 +1,5 @@
+import type { SessionStoreChoice } from './store-url.schema.js';
+
 export const LLM_PROVIDERS = ['openai', 'deepseek', 'glm', 'ollama', 'openai-compatible', 'offline'] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
@@ -48,7 +50,14 @@ export interface AppConfigValues {
     readonly maxIterations: number;
     readonly runTimeoutMs: number;
     readonly maxResultBytes: number;
-    readonly historyTurns: number;
+    readonly memory: {
+      readonly enabled: boolean;
+      readonly policy: string;
+      readonly maxMessages: number;
+      readonly maxContextTokens: number;
+      readonly includeToolCalls: boolean;
+      readonly keepFirst: number;
+    };
   };
   /** How many runs go on (`concurrency`: in one process), wait, and may begin; of all but the first and `queueLimit`, 0 is no limit. */
   readonly run: {
@@ -61,6 +70,8 @@ export interface AppConfigValues {
   };
   /** Whether several processes share the database, and how soon one that is silent counts as dead. */
   readonly cluster: { readonly isEnabled: boolean; readonly leaseMs: number; readonly checkMs: number };
+  /** Where sessions' turns are kept, and for how long after the last one; 0 is for ever. */
+  readonly session: { readonly store: SessionStoreChoice; readonly ttlSeconds: number };
   /** How long journals of runs are kept, by how they ended; 0 is for ever. */
   readonly retention: { readonly completedDays: number; readonly failedDays: number };
   readonly docs: { readonly enabled: boolean };
@@ -80,6 +91,7 @@ export class AppConfig implements AppConfigValues {
   readonly agent!: AppConfigValues['agent'];
   readonly run!: AppConfigValues['run'];
   readonly cluster!: AppConfigValues['cluster'];
+  readonly session!: AppConfigValues['session'];
   readonly retention!: AppConfigValues['retention'];
   readonly docs!: AppConfigValues['docs'];
   readonly shutdownTimeoutMs!: number;
@@ -87,6 +99,11 @@ export class AppConfig implements AppConfigValues {
   constructor(values: AppConfigValues) {
     Object.assign(this, structuredClone({ ...values }));
     deepFreeze(this);
+  }
+
+  /** The same with other values in some places. */
+  with(changes: Partial<AppConfigValues>): AppConfig {
+    return new AppConfig(Object.assign(Object.create(null) as AppConfigValues, this, changes));
   }
 }
 

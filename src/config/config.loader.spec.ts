@@ -31,7 +31,20 @@ describe('loadConfig', () => {
         timeoutMs: 30_000,
         access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
       },
-      agent: { name: 'default', maxIterations: 10, runTimeoutMs: 300_000, maxResultBytes: 65_536, historyTurns: 20 },
+      agent: {
+        name: 'default',
+        maxIterations: 10,
+        runTimeoutMs: 300_000,
+        maxResultBytes: 65_536,
+        memory: {
+          enabled: true,
+          policy: 'sliding_window',
+          maxMessages: 50,
+          maxContextTokens: 4000,
+          includeToolCalls: true,
+          keepFirst: 10,
+        },
+      },
       cluster: { isEnabled: false, leaseMs: 10_000, checkMs: 2000 },
       run: {
         concurrency: 500,
@@ -41,6 +54,7 @@ describe('loadConfig', () => {
         tenantQueueLimit: 0,
         tenantRatePerMinute: 0,
       },
+      session: { store: { kind: 'own' }, ttlSeconds: 86_400 },
       retention: { completedDays: 90, failedDays: 90 },
       docs: { enabled: true },
       shutdownTimeoutMs: 8000,
@@ -89,13 +103,33 @@ describe('loadConfig', () => {
     expect(mistakes({ PORT })).toHaveLength(1);
   });
 
-  it.each([
-    ['SESSION_STORE', 'redis'],
-    ['LLM_PROVIDER', 'anthropic'],
-  ])('says of %s=%s that it is not served yet', (name, value) => {
+  it.each([['LLM_PROVIDER', 'anthropic']])('says of %s=%s that it is not served yet', (name, value) => {
     const lines = mistakes({ [name]: value });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(new RegExp(`^${name}: .* is not served yet: `));
+  });
+
+  it.each([
+    [{ SESSION_STORE: 'redis' }, 'needs REDIS_URL'],
+    [{ SESSION_STORE: 'tape' }, 'give database, memory, file, redis or a URL'],
+    [{ SESSION_STORE: 'http://x' }, 'or a URL'],
+    [{ SESSION_STORE: 'file', DATABASE_URL: 'postgres://u:p@host/db' }, 'is shared by many'],
+  ])('refuses %j', (env, fault) => {
+    const lines = mistakes(env);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^SESSION_STORE: /);
+    expect(lines[0]).toContain(fault);
+  });
+
+  it.each([
+    ['database', { kind: 'own' }],
+    ['file', { kind: 'file' }],
+    ['redis', { kind: 'redis', url: 'redis://host' }],
+    ['redis://other/2', { kind: 'redis', url: 'redis://other/2' }],
+    ['mariadb://u:p@host/db', { kind: 'database', url: 'mariadb://u:p@host/db' }],
+  ])('keeps sessions where %s says', (SESSION_STORE, store) => {
+    const { config } = loadConfig({ env: { SESSION_STORE, REDIS_URL: 'redis://host' } });
+    expect(config.session.store).toEqual(store);
   });
 
   it('shows no password of a base URL', () => {

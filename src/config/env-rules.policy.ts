@@ -1,5 +1,6 @@
 import type { EnvName, EnvValues } from './env.schema.js';
 import { mistakeLine } from './config-invalid.error.js';
+import { isCluster } from './cluster.policy.js';
 import { isLoopback } from './loopback.policy.js';
 import { chosenProvider, missingForProvider, strayKey } from './provider.policy.js';
 
@@ -7,7 +8,15 @@ export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
 /** What is wrong with the variables together. `values` lacks those that are wrong by themselves. */
 export function mistakesBetween(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
-  return [...hostMistakes(values, given), ...providerMistakes(values, given)];
+  return [...hostMistakes(values, given), ...providerMistakes(values, given), ...storeMistakes(values)];
+}
+
+function storeMistakes({ SESSION_STORE: store, DATABASE_URL, REDIS_URL }: Readonly<Partial<EnvValues>>): string[] {
+  const mistake = (fault: string) => [mistakeLine('SESSION_STORE', store!, fault)];
+  if (store === 'redis' && REDIS_URL === undefined) return mistake('needs REDIS_URL, or give the Redis’ own URL');
+  const isShared = isCluster({ DATABASE_URL, REDIS_URL });
+  if ((store !== 'file' && store !== 'memory') || !isShared) return [];
+  return mistake('is of one process, and DATABASE_URL is shared by many: use `database`, `redis` or a URL');
 }
 
 function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {

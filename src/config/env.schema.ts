@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS } from './app-config.types.js';
 import { choice, decimal, flag, httpUrl, integer, pattern } from './env-value.schema.js';
-import { databaseUrl, redisUrl } from './store-url.schema.js';
+import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 
 const HOUR_MS = 3_600_000;
 const secret = { isSecret: true };
@@ -30,9 +30,16 @@ export const ENV_SCHEMA = z.object({
       description:
         '`redis://` or `rediss://` URL; moves the queue of runs and the bus between processes to Redis. Several processes on one MariaDB need it, on PostgreSQL they do not',
     }),
-  SESSION_STORE: choice(['database'], ['memory', 'file', 'redis'])
+  SESSION_STORE: sessionStore()
     .default('database')
-    .describe('Where sessions are kept; only `database` yet'),
+    .meta({
+      ...secret,
+      description:
+        'Where sessions’ messages are kept: `database` (beside the runs), `file` (in `DATA_DIR`), `redis` (at `REDIS_URL`), `memory`, or a `redis://` or database URL',
+    }),
+  SESSION_TTL_SECONDS: integer(0, 1_000_000_000, 's')
+    .default(86_400)
+    .describe('With `file` and `redis`: seconds after its last message for which a session is kept; 0 is for ever'),
   API_KEYS: apiKeys()
     .optional()
     .meta({
@@ -96,7 +103,19 @@ export const ENV_SCHEMA = z.object({
   AGENT_MAX_RESULT_BYTES: integer(256, 16_777_216, 'bytes')
     .default(65_536)
     .describe('Longest tool result the model is given, in bytes'),
-  AGENT_HISTORY_TURNS: integer(0, 1000).default(20).describe('Past turns of a session the model is given'),
+  AGENT_MEMORY_ENABLED: flag().default(true).describe('Whether a run sees the past of its session'),
+  AGENT_MEMORY_POLICY: z
+    .string()
+    .default('sliding_window')
+    .describe('What of it: `sliding_window`, `fixed_window`, `lru`, `token_budget` or `summary`'),
+  AGENT_MEMORY_MAX_MESSAGES: integer(0, 1_000_000).default(50).describe('Most past messages the model is given'),
+  AGENT_MEMORY_MAX_CONTEXT_TOKENS: integer(0, 100_000_000)
+    .default(4000)
+    .describe('Most tokens of past messages the model is given'),
+  AGENT_MEMORY_INCLUDE_TOOL_CALLS: flag().default(true).describe('Whether it is given past tool calls and results'),
+  AGENT_MEMORY_KEEP_FIRST: integer(0, 10_000)
+    .default(10)
+    .describe('Messages at the beginning that `fixed_window` always keeps'),
 
   RUN_CONCURRENCY: integer(1, 100_000)
     .default(500)

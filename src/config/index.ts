@@ -14,3 +14,4 @@ export type { ConfigSources, EnvRecord, LoadedConfig } from './config.loader.js'
 export { configVariables } from './env.schema.js';
 export type { ConfigVariable } from './env.schema.js';
 export { isLoopback } from './loopback.policy.js';
+export { databaseKind } from './store-url.schema.js';

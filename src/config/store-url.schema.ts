@@ -41,6 +41,33 @@ export function redisUrl() {
   });
 }
 
+/** Where sessions' turns are kept; `own` is the journal's database. */
+export type SessionStoreChoice =
+  { readonly kind: 'own' | 'memory' | 'file' } | { readonly kind: 'redis' | 'database'; readonly url: string };
+
+const SESSION_STORES = ['database', 'memory', 'file', 'redis'] as const;
+
+/** `SESSION_STORE`: a word, or the URL of a Redis or of a database. */
+export function sessionStore() {
+  return z.string().transform((text, context) => {
+    if (SESSION_STORES.some((word) => word === text)) return text;
+    const schema = /^rediss?:/i.test(text) ? redisUrl() : databaseUrl();
+    const checked = schema.safeParse(text);
+    if (checked.success) return text;
+    const fault = text.includes(':') ? checked.error.issues[0]!.message : 'is not allowed';
+    context.addIssue({ code: 'custom', message: `${fault}; give ${SESSION_STORES.join(', ')} or a URL` });
+    return z.NEVER;
+  });
+}
+
+/** What a checked `SESSION_STORE` means. @param redis `REDIS_URL`, which the word `redis` stands for */
+export function sessionStoreChoice(text: string, redis: string | undefined): SessionStoreChoice {
+  if (text === 'redis') return { kind: 'redis', url: redis! };
+  if (text === 'database') return { kind: 'own' };
+  if (text === 'memory' || text === 'file') return { kind: text };
+  return { kind: /^rediss?:/i.test(text) ? 'redis' : 'database', url: text };
+}
+
 const ENCODE = '; write special characters of a password encoded, as %40 for @ and %23 for #';
 
 function databaseFault(text: string): string | undefined {

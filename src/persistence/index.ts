@@ -4,6 +4,7 @@ export type { ColumnDefinition, ColumnOptions } from './column.factory.js';
 export { isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
 export { Database } from './database.js';
 export { NotificationChannel } from './notification-channel.js';
+export { openPersistence } from './persistence.factory.js';
 export { PersistenceModule } from './persistence.module.js';
 export type { PersistenceOptions } from './persistence.types.js';
 export { loadPostgresClient } from './postgres-client.factory.js';

@@ -23,6 +23,8 @@ export type {
   RunFailure,
   RunFinishReason,
   RunResult,
+  HistoryRepaired,
+  MemoryState,
   RunUsage,
   TerminalEvent,
   ToolStarted,

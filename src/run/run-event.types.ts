@@ -13,6 +13,18 @@ export const NO_USAGE: RunUsage = { prompt_tokens: 0, completion_tokens: 0, tota
 export type RunFinishReason =
   'stop' | 'length' | 'content_filter' | 'iteration_limit' | 'timeout' | 'cancelled' | 'error';
 
+/** What a run was given of its session's past; wire form. */
+export interface MemoryState {
+  /** Messages of the session before this run. */
+  readonly message_count: number;
+  /** Tokens of those that the model was given, a summary included. */
+  readonly context_tokens: number;
+  /** Messages that it was not given. */
+  readonly dropped: number;
+  /** The name of the agent's memory policy; `none` when it has no memory. */
+  readonly policy: string;
+}
+
 /** What every end of a run tells. */
 export interface RunResult {
   /** The answer's text; what was reached, when the run ended early. */
@@ -23,6 +35,8 @@ export interface RunResult {
   readonly usage: RunUsage;
   /** The model that answered last; the requested one, when none did. */
   readonly model: string;
+  /** Only of a run that came so far as to look back. */
+  readonly memory_state?: MemoryState;
 }
 
 export interface RunFailure {
@@ -154,6 +168,14 @@ export interface UsageReported extends RunUsage {
   readonly model: string;
 }
 
+/** Turns of the session were damaged; the run was given them as far as they make sense, and what is stored stays. */
+export interface HistoryRepaired {
+  readonly type: 'history.repaired';
+  readonly session_id: string;
+  /** Their numbers. */
+  readonly turns: readonly number[];
+}
+
 /** This server stops telling, though the run has not ended: come back with your last place. */
 export interface StreamClosed {
   readonly type: 'stream.closed';
@@ -175,7 +197,8 @@ export type JournaledEvent =
   | Thought
   | ToolStarted
   | ToolCompleted
-  | UsageReported;
+  | UsageReported
+  | HistoryRepaired;
 
 /** Only for those who are listening now. */
 export type LiveEvent = StepStarted | MessageDelta | StepRestarted | StreamClosed;

@@ -1,11 +1,25 @@
-/** Conversations: turns that enter whole, once, and the window of them that a run may see. */
+/** Conversations: turns that enter whole, once, and what of them a run remembers. */
+import { SessionChangeEntity } from './entities/session-change.entity.js';
+import { SessionSummaryEntity } from './entities/session-summary.entity.js';
 import { SessionTurnEntity } from './entities/session-turn.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { CreateSession1764000000001 } from './migrations/1764000000001-create-session.migration.js';
+import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
+import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
 
+export { MemoryPolicy } from './memory/memory-policy.js';
+export { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
+export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
+export { toPlainTurn } from './memory/plain-turn.mapper.js';
+export { SessionMemory } from './memory/session-memory.service.js';
 export { SESSION_ID_PATTERN, SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
-export type { SessionRecord, SessionWindow, StoredTurn, Turn, TurnStatus } from './session.types.js';
+export { PINNED } from './session.types.js';
+export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity];
-export const SESSION_MIGRATIONS = [CreateSession1764000000001];
+export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, SessionChangeEntity];
+export const SESSION_MIGRATIONS = [
+  CreateSession1764000000001,
+  ExtendSession1764000000006,
+  CreateSessionChange1764000000007,
+];

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Message } from '../llm/index.js';
 import { Database, insert, type Statement } from '../persistence/index.js';
-import type { SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
+import type { SessionKey, SessionRecord } from './session.types.js';
 
 interface SessionRow {
   readonly id: string;
@@ -11,19 +10,13 @@ interface SessionRow {
   readonly message_count: number;
   readonly created_at: number;
   readonly updated_at: number;
+  readonly metadata: string | null;
 }
 
-interface TurnRow {
-  readonly turn: number;
-  readonly run_id: string;
-  readonly status: TurnStatus;
-  readonly messages: string;
-  readonly created_at: number;
-}
-
-const SELECT_TURNS = 'SELECT turn, run_id, status, messages, created_at FROM session_turn';
-
-/** Sessions in the journal's own database: what changes them are statements, so that a run commits its turn with its end. */
+/**
+ * What is known of sessions but their turns, in the journal's own database: what changes them are statements, so that a
+ * run commits its session's new state with its end.
+ */
 @Injectable()
 export class SessionStore {
   constructor(private readonly database: Database) {}
@@ -41,57 +34,27 @@ export class SessionStore {
     });
   }
 
-  /** Appends a turn after the session's turn `lastTurn`; refused if that is no longer the last one, or if the run's turn is there. */
-  append(tenant: string, id: string, lastTurn: number, turn: Turn, now: number): Statement[] {
-    return [
-      insert('session_turn', {
-        tenant,
-        session_id: id,
-        turn: lastTurn + 1,
-        run_id: turn.runId,
-        status: turn.status,
-        messages: JSON.stringify(turn.messages),
-        created_at: now,
-      }),
-      {
-        sql: `UPDATE session SET last_turn = last_turn + 1, message_count = message_count + ?, updated_at = ?
-          WHERE tenant = ? AND id = ? AND last_turn = ?`,
-        params: [turn.messages.length, now, tenant, id, lastTurn],
-        rows: 1,
-      },
-    ];
+  /** Takes a turn in after the session's turn `lastTurn`; refused if that is no longer the last one. */
+  grow({ tenant, id }: SessionKey, lastTurn: number, messageCount: number, now: number): Statement {
+    return {
+      sql: `UPDATE session SET last_turn = last_turn + 1, message_count = message_count + ?, updated_at = ?
+        WHERE tenant = ? AND id = ? AND last_turn = ?`,
+      params: [messageCount, now, tenant, id, lastTurn],
+      rows: 1,
+    };
   }
 
-  /**
-   * Begins a session with another one's turns up to the turn `through`; refused when it is there already.
-   * @param from the other session and how many messages those turns have; `null` to begin without any
-   */
-  branch(
-    tenant: string,
-    id: string,
-    owner: string,
-    from: { readonly id: string; readonly through: number; readonly messageCount: number } | null,
-    now: number,
-  ): Statement[] {
-    const session = insert('session', {
+  /** Begins a session that has turns from the start; refused when it is there already. */
+  create({ tenant, id }: SessionKey, owner: string, has: { turns: number; messages: number }, now: number): Statement {
+    return insert('session', {
       tenant,
       id,
       owner,
-      last_turn: from?.through ?? 0,
-      message_count: from?.messageCount ?? 0,
+      last_turn: has.turns,
+      message_count: has.messages,
       created_at: now,
       updated_at: now,
     });
-    if (!from) return [session];
-    return [
-      session,
-      {
-        sql: `INSERT INTO session_turn (tenant, session_id, turn, run_id, status, messages, created_at)
-          SELECT tenant, ?, turn, run_id, status, messages, created_at FROM session_turn
-          WHERE tenant = ? AND session_id = ? AND turn <= ?`,
-        params: [id, tenant, from.id, from.through],
-      },
-    ];
   }
 
   async find(tenant: string, id: string): Promise<SessionRecord | null> {
@@ -100,24 +63,6 @@ export class SessionStore {
       id,
     ]);
     return row ? toSession(row) : null;
-  }
-
-  /** Up to `limit` turns, the newest up to `through`, oldest first. */
-  async lastTurns(tenant: string, id: string, through: number, limit: number): Promise<StoredTurn[]> {
-    const rows = await this.database.query<TurnRow>(
-      `${SELECT_TURNS} WHERE tenant = ? AND session_id = ? AND turn <= ? ORDER BY turn DESC LIMIT ?`,
-      [tenant, id, through, limit],
-    );
-    return rows.toReversed().map(toTurn);
-  }
-
-  /** Up to `limit` turns after the turn `after`, oldest first. */
-  async turnsAfter(tenant: string, id: string, after: number, limit: number): Promise<StoredTurn[]> {
-    const rows = await this.database.query<TurnRow>(
-      `${SELECT_TURNS} WHERE tenant = ? AND session_id = ? AND turn > ? ORDER BY turn LIMIT ?`,
-      [tenant, id, after, limit],
-    );
-    return rows.map(toTurn);
   }
 }
 
@@ -128,17 +73,8 @@ function toSession(row: SessionRow): SessionRecord {
     owner: row.owner,
     lastTurn: row.last_turn,
     messageCount: row.message_count,
+    metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as SessionRecord['metadata']),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-  };
-}
-
-function toTurn(row: TurnRow): StoredTurn {
-  return {
-    turn: row.turn,
-    runId: row.run_id,
-    status: row.status,
-    messages: JSON.parse(row.messages) as Message[],
-    createdAt: row.created_at,
   };
 }

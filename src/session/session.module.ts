@@ -1,6 +1,42 @@
 import { Module } from '@nestjs/common';
+import { AppConfig } from '../config/index.js';
+import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
+import { SessionMemory } from './memory/session-memory.service.js';
+import { SummaryStore } from './memory/summary.store.js';
+import { ProjectedTurnStore } from './projection/projected-turn-store.js';
+import { SessionChangeStore } from './projection/session-change.store.js';
+import { SessionProjectionService } from './projection/session-projection.service.js';
+import { openTurnArchive } from './projection/turn-archive.factory.js';
+import { TurnArchive } from './projection/turn-archive.js';
 import { SessionService } from './session.service.js';
 import { SessionStore } from './session-store.js';
+import { JournalTurnStore } from './turns/journal-turn-store.js';
+import { TurnStore } from './turns/turn-store.js';
 
-@Module({ providers: [SessionStore, SessionService], exports: [SessionService] })
+/** Turns are in the journal's database, or, if so configured, in an archive beside it. */
+@Module({
+  providers: [
+    SessionStore,
+    SessionChangeStore,
+    JournalTurnStore,
+    { provide: TurnArchive, useFactory: openTurnArchive, inject: [AppConfig] },
+    {
+      provide: TurnStore,
+      useFactory: (archive: TurnArchive | null, changes: SessionChangeStore, journal: JournalTurnStore) =>
+        archive ? new ProjectedTurnStore(changes, archive) : journal,
+      inject: [TurnArchive, SessionChangeStore, JournalTurnStore],
+    },
+    {
+      provide: SessionProjectionService,
+      useFactory: (archive: TurnArchive | null, changes: SessionChangeStore, turns: TurnStore) =>
+        archive && turns instanceof ProjectedTurnStore ? new SessionProjectionService(changes, turns, archive) : null,
+      inject: [TurnArchive, SessionChangeStore, TurnStore],
+    },
+    SessionService,
+    SummaryStore,
+    MemoryPolicyRegistry,
+    SessionMemory,
+  ],
+  exports: [SessionService, SessionMemory, MemoryPolicyRegistry],
+})
 export class SessionModule {}

@@ -2,17 +2,19 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ALICE, openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import type { Message } from '../llm/index.js';
 import { refusalOf } from '../persistence/index.js';
-import { SessionStore } from './session-store.js';
-import { SESSION_ID_PATTERN, SessionService } from './session.service.js';
+import { neverSummarise, RULES, sessionsOn } from '../../test/support/session-host.js';
+import type { SessionMemory } from './memory/session-memory.service.js';
+import { SESSION_ID_PATTERN, type SessionService } from './session.service.js';
 import type { Turn } from './session.types.js';
 
 const EVE = { id: 'eve', tenant: 'other', roles: ['admin'] };
 
 let opened: OpenDatabase;
 let sessions: SessionService;
+let memory: SessionMemory;
 beforeEach(async () => {
   opened = await openDatabase();
-  sessions = new SessionService(new SessionStore(opened.database));
+  ({ sessions, memory } = sessionsOn(opened.database));
 });
 afterEach(() => opened.close());
 
@@ -39,44 +41,13 @@ async function fill(turns: number): Promise<void> {
   for (let n = 1; n <= turns; n++) await append(n - 1, turn(n));
 }
 
+async function seen(id: string, { tenant } = ALICE): Promise<unknown[]> {
+  return questions((await memory.look({ tenant, id }, RULES, neverSummarise)).messages);
+}
+
 function questions(messages: readonly Message[]): unknown[] {
   return messages.filter(({ role }) => role === 'user').map(({ content }) => content);
 }
-
-describe('the window of a session', () => {
-  it('is its newest turns, whole, oldest first', async () => {
-    await fill(5);
-    const { lastTurn, messages } = await sessions.window(ALICE, 's', 2);
-    expect(lastTurn).toBe(5);
-    expect(messages).toEqual([...turn(4).messages, ...turn(5).messages]);
-  });
-
-  it('is all of it when it is shorter, and empty when there is nothing', async () => {
-    await fill(2);
-    expect(questions((await sessions.window(ALICE, 's', 20)).messages)).toEqual(['question 1', 'question 2']);
-    await begin('empty');
-    expect(await sessions.window(ALICE, 'empty', 20)).toEqual({ lastTurn: 0, messages: [] });
-    expect(await sessions.window(ALICE, 'unknown', 20)).toEqual({ lastTurn: 0, messages: [] });
-  });
-
-  it('ends where it is told to, for a run that goes on after others were added', async () => {
-    await fill(5);
-    const { lastTurn, messages } = await sessions.window(ALICE, 's', 2, 3);
-    expect([lastTurn, questions(messages)]).toEqual([3, ['question 2', 'question 3']]);
-  });
-
-  it('of no turns has no messages, but knows the last turn', async () => {
-    await fill(3);
-    expect(await sessions.window(ALICE, 's', 0)).toEqual({ lastTurn: 3, messages: [] });
-    expect(await sessions.window(ALICE, 's', 0, 2)).toEqual({ lastTurn: 2, messages: [] });
-    expect(await sessions.window(ALICE, 's', 5, 0)).toEqual({ lastTurn: 0, messages: [] });
-  });
-
-  it('of another tenant is empty', async () => {
-    await fill(1);
-    expect(await sessions.window(EVE, 's', 20)).toEqual({ lastTurn: 0, messages: [] });
-  });
-});
 
 describe('a turn', () => {
   it('enters whole, and is counted', async () => {
@@ -145,8 +116,8 @@ describe('a branch of a session', () => {
     await fill(2);
     await branch('b', 's', 1);
     await append(1, turn(7), 'b');
-    expect(questions((await sessions.window(ALICE, 'b', 9)).messages)).toEqual(['question 1', 'question 7']);
-    expect(questions((await sessions.window(ALICE, 's', 9)).messages)).toEqual(['question 1', 'question 2']);
+    expect(await seen('b')).toEqual(['question 1', 'question 7']);
+    expect(await seen('s')).toEqual(['question 1', 'question 2']);
   });
 
   it('can be a branch of a branch', async () => {
@@ -179,8 +150,8 @@ describe('a session', () => {
     await expect(sessions.turns(EVE, 's', 0, 10)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await begin('s', EVE);
     await append(0, turn(2), 's', EVE);
-    expect(questions((await sessions.window(ALICE, 's', 9)).messages)).toEqual(['question 1']);
-    expect(questions((await sessions.window(EVE, 's', 9)).messages)).toEqual(['question 2']);
+    expect(await seen('s')).toEqual(['question 1']);
+    expect(await seen('s', EVE)).toEqual(['question 2']);
   });
 
   it('is read in pages of whole turns', async () => {

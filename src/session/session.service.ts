@@ -1,28 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import type { Statement } from '../persistence/index.js';
+import type { Summary } from './memory/memory.types.js';
+import { SummaryStore } from './memory/summary.store.js';
 import { SessionStore } from './session-store.js';
-import type { SessionRecord, SessionWindow, StoredTurn, Turn } from './session.types.js';
+import { PINNED, type SessionRecord, type StoredTurn, type Turn } from './session.types.js';
+import { TurnStore } from './turns/turn-store.js';
 
 /** What a session's id may be: 1 to 128 of `A-Z a-z 0-9 _ -`. */
 export const SESSION_ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/;
 
-const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 const TURN_PAGE = 100;
 
 /** The public face of sessions; every call is bound to a tenant, for whom others' sessions do not exist. */
 @Injectable()
 export class SessionService {
-  constructor(private readonly store: SessionStore) {}
+  constructor(
+    private readonly store: SessionStore,
+    private readonly turnStore: TurnStore,
+    private readonly summaries: SummaryStore,
+  ) {}
 
   /** What begins the session, if it is new, in the batch that starts its run. */
   beginStatement(principal: Principal, id: string): Statement {
     return this.store.begin(principal.tenant, id, principal.id, Date.now());
   }
 
-  /** What appends the turn, in the batch that ends its run. */
-  turnStatements(principal: Principal, id: string, lastTurn: number, turn: Turn): Statement[] {
-    return this.store.append(principal.tenant, id, lastTurn, turn, Date.now());
+  /** What appends the turn after the turn `lastTurn`, in the batch that ends its run. */
+  turnStatements({ tenant }: Principal, id: string, lastTurn: number, turn: Turn): Statement[] {
+    const now = Date.now();
+    const key = { tenant, id };
+    const stored = { tokens: 0, plainTokens: 0, ...turn, turn: lastTurn + 1, mark: markOf(turn), createdAt: now };
+    return [...this.turnStore.append(key, stored), this.store.grow(key, lastTurn, turn.messages.length, now)];
+  }
+
+  /** What remembers that the turn `by` referred to these turns of the session. */
+  referenceStatements({ tenant }: Principal, id: string, turns: readonly number[], by: number): Statement[] {
+    return turns.flatMap((turn) => this.turnStore.refer({ tenant, id }, turn, by));
+  }
+
+  /** What keeps a summary of the session's beginning. */
+  summaryStatements({ tenant }: Principal, id: string, summary: Summary): Statement[] {
+    return [this.summaries.keep({ tenant, id }, summary, Date.now())];
   }
 
   /**
@@ -32,23 +51,19 @@ export class SessionService {
    */
   async branchStatements(principal: Principal, to: string, from: string | null, through: number): Promise<Statement[]> {
     const { tenant, id: owner } = principal;
+    const key = { tenant, id: to };
     if (await this.store.find(tenant, to)) {
       throw new AppError('SESSION_EXISTS', `There is a session "${to}" already; give another id, or none.`);
     }
-    if (from === null || through === 0) return this.store.branch(tenant, to, owner, null, Date.now());
+    if (from === null || through === 0) {
+      return [this.store.create(key, owner, { turns: 0, messages: 0 }, Date.now())];
+    }
     const source = await this.get(principal, from);
-    const messageCount = source.messageCount - (await this.messagesAfter(source, through));
-    return this.store.branch(tenant, to, owner, { id: from, through, messageCount }, Date.now());
-  }
-
-  /**
-   * The newest `turns` turns of a session.
-   * @param through the last turn that may be seen; without it the session's last one
-   */
-  async window(principal: Principal, id: string, turns: number, through = NO_LIMIT): Promise<SessionWindow> {
-    const stored = await this.store.lastTurns(principal.tenant, id, through, Math.max(turns, 1));
-    const seen = turns === 0 ? [] : stored;
-    return { lastTurn: stored.at(-1)?.turn ?? 0, messages: seen.flatMap((turn) => turn.messages) };
+    const messages = source.messageCount - (await this.messagesAfter(source, through));
+    return [
+      this.store.create(key, owner, { turns: through, messages }, Date.now()),
+      ...this.turnStore.copy({ tenant, id: from }, key, through),
+    ];
   }
 
   /** @throws AppError `SESSION_NOT_FOUND`, also for another tenant's session */
@@ -61,18 +76,23 @@ export class SessionService {
   /** Up to `limit` turns after the turn `after`, oldest first. @throws AppError `SESSION_NOT_FOUND` */
   async turns(principal: Principal, id: string, after: number, limit: number): Promise<StoredTurn[]> {
     await this.get(principal, id);
-    return this.store.turnsAfter(principal.tenant, id, after, limit);
+    return this.turnStore.after({ tenant: principal.tenant, id }, after, limit);
   }
 
   /** How many messages a session had, when it was read, after a turn. */
   private async messagesAfter({ tenant, id, lastTurn }: SessionRecord, turn: number): Promise<number> {
     let count = 0;
     for (let after = turn; after < lastTurn;) {
-      const page = await this.store.turnsAfter(tenant, id, after, Math.min(TURN_PAGE, lastTurn - after));
+      const page = await this.turnStore.after({ tenant, id }, after, Math.min(TURN_PAGE, lastTurn - after));
       if (page.length === 0) break;
       for (const { messages } of page) count += messages.length;
       after = page.at(-1)!.turn;
     }
     return count;
   }
+}
+
+/** What a system message says stays in sight. */
+function markOf({ messages }: Turn): number | null {
+  return messages.some(({ role }) => role === 'system') ? PINNED : null;
 }

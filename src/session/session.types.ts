@@ -3,20 +3,39 @@ import type { Message } from '../llm/index.js';
 /** How a turn ended. */
 export type TurnStatus = 'completed' | 'failed' | 'cancelled';
 
+/** A message as a session keeps it. */
+export type SessionMessage = Message & {
+  /** When it was said, epoch ms; without it, when its turn ended. */
+  readonly at?: number;
+  /** What the users keep with it; no model sees it. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+};
+
 /** One input and everything that came of it; it enters a session whole, once, and every call in it has one result. */
 export interface Turn {
   readonly runId: string;
   readonly status: TurnStatus;
-  readonly messages: readonly Message[];
+  readonly messages: readonly SessionMessage[];
+  /** Of all its messages; counted by an estimate when left out. */
+  readonly tokens?: number;
+  /** Without tool calls and their results. */
+  readonly plainTokens?: number;
 }
 
 /** A turn in its place. */
 export interface StoredTurn extends Turn {
   /** Counted from 1 within the session. */
   readonly turn: number;
+  readonly tokens: number;
+  readonly plainTokens: number;
+  /** The turn that last referred to it; `PINNED` when it stays in any case; `null` when neither. */
+  readonly mark: number | null;
   /** Epoch ms. */
   readonly createdAt: number;
 }
+
+/** The mark of a turn that stays: more than any turn's number. */
+export const PINNED = 2_147_483_647;
 
 export interface SessionRecord {
   readonly id: string;
@@ -26,15 +45,15 @@ export interface SessionRecord {
   /** The number of its last turn; 0 before the first. */
   readonly lastTurn: number;
   readonly messageCount: number;
+  /** What the users keep with it. */
+  readonly metadata: Readonly<Record<string, unknown>>;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** A part of a session's history that a run may see. */
-export interface SessionWindow {
-  /** The session's last turn when the window was taken. */
-  readonly lastTurn: number;
-  /** Oldest first. */
-  readonly messages: readonly Message[];
+/** Whose session it is, and which. */
+export interface SessionKey {
+  readonly tenant: string;
+  readonly id: string;
 }

@@ -3,6 +3,7 @@ import type { TurnStatus } from '../session.types.js';
 
 /** One turn of a conversation, whole. */
 @Entity('session_turn', { withoutRowid: true })
+@Index('session_turn_marked', ['tenant', 'sessionId', 'mark'])
 @Index('session_turn_by_run', ['runId', 'sessionId', 'tenant'], { unique: true })
 export class SessionTurnEntity {
   @PrimaryColumn('varchar', { length: 128 })
@@ -26,4 +27,19 @@ export class SessionTurnEntity {
 
   @Column('bigint', { name: 'created_at' })
   createdAt!: number;
+
+  @Column('integer', { name: 'message_count', default: 0 })
+  messageCount!: number;
+
+  /** Of all its messages; 0 when they were not counted. */
+  @Column('integer', { default: 0 })
+  tokens!: number;
+
+  /** Without tool calls and their results. */
+  @Column('integer', { name: 'plain_tokens', default: 0 })
+  plainTokens!: number;
+
+  /** Why it may be seen longer than its place allows: the turn that last referred to it, or more than any when it is pinned. */
+  @Column('integer', { nullable: true })
+  mark!: number | null;
 }

@@ -1,7 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** A conversation. */
 @Entity('session', { withoutRowid: true })
+@Index('session_by_age', ['tenant', 'createdAt', 'id'])
 export class SessionEntity {
   @PrimaryColumn('varchar', { length: 128 })
   tenant!: string;
@@ -23,4 +24,8 @@ export class SessionEntity {
 
   @Column('bigint', { name: 'updated_at' })
   updatedAt!: number;
+
+  /** JSON of what the users keep with it. */
+  @Column('text', { nullable: true })
+  metadata!: string | null;
 }

@@ -1,0 +1,23 @@
+import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import type { MemoryRules, TurnSize } from './memory.types.js';
+
+/** The first turns stay, up to `keepFirst` messages; the newest ones have what is left. */
+export class FixedWindowPolicy extends MemoryPolicy {
+  readonly name = 'fixed_window';
+  override readonly isStable = true;
+
+  query({ maxMessages, keepFirst }: MemoryRules) {
+    return { newest: maxMessages, first: keepFirst };
+  }
+
+  choose(turns: readonly TurnSize[], { maxMessages, maxContextTokens, keepFirst }: MemoryRules): readonly number[] {
+    const budget = new TurnBudget(maxMessages, maxContextTokens);
+    let kept = 0;
+    for (const turn of turns) {
+      kept += turn.messages;
+      if (kept > keepFirst || !budget.take(turn)) break;
+    }
+    budget.takeNewest(turns);
+    return [...budget.taken];
+  }
+}

@@ -1,0 +1,22 @@
+import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import type { MemoryRules, TurnSize } from './memory.types.js';
+
+/** The turns that were pinned, referred to or said most recently; one that does not fit leaves its place to others. */
+export class LruPolicy extends MemoryPolicy {
+  readonly name = 'lru';
+
+  query({ maxMessages }: MemoryRules) {
+    return { newest: maxMessages, marked: maxMessages };
+  }
+
+  choose(turns: readonly TurnSize[], { maxMessages, maxContextTokens }: MemoryRules): readonly number[] {
+    const budget = new TurnBudget(maxMessages, maxContextTokens);
+    const byUse = turns.toSorted((a, b) => lastUse(b) - lastUse(a) || b.turn - a.turn);
+    for (const turn of byUse) budget.take(turn);
+    return [...budget.taken];
+  }
+}
+
+function lastUse({ turn, mark }: TurnSize): number {
+  return Math.max(turn, mark ?? 0);
+}

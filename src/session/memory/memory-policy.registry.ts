@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { FixedWindowPolicy } from './fixed-window.policy.js';
+import { LruPolicy } from './lru.policy.js';
+import type { MemoryPolicy } from './memory-policy.js';
+import { SlidingWindowPolicy } from './sliding-window.policy.js';
+import { SummaryPolicy } from './summary.policy.js';
+import { TokenBudgetPolicy } from './token-budget.policy.js';
+
+/** The ways of remembering that agents may name. */
+@Injectable()
+export class MemoryPolicyRegistry {
+  private readonly policies = new Map<string, MemoryPolicy>();
+
+  constructor() {
+    const own = [
+      new SlidingWindowPolicy(),
+      new FixedWindowPolicy(),
+      new LruPolicy(),
+      new TokenBudgetPolicy(),
+      new SummaryPolicy(),
+    ];
+    for (const policy of own) this.register(policy);
+  }
+
+  /** Adds one's own. @throws AppError `MEMORY_POLICY_INVALID` when there is one of this name */
+  register(policy: MemoryPolicy): void {
+    if (this.policies.has(policy.name)) {
+      throw new AppError('MEMORY_POLICY_INVALID', `There is a memory policy "${policy.name}" already.`);
+    }
+    this.policies.set(policy.name, policy);
+  }
+
+  has(name: string): boolean {
+    return this.policies.has(name);
+  }
+
+  names(): string[] {
+    return [...this.policies.keys()];
+  }
+
+  /** @throws AppError `MEMORY_POLICY_INVALID` */
+  get(name: string): MemoryPolicy {
+    const policy = this.policies.get(name);
+    if (policy) return policy;
+    throw new AppError(
+      'MEMORY_POLICY_INVALID',
+      `There is no memory policy "${name}"; there are ${this.names().join(', ')}.`,
+    );
+  }
+}

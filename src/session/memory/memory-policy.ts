@@ -1,0 +1,45 @@
+import type { TurnQuery } from '../turns/turn-store.js';
+import type { MemoryRules, TurnSize } from './memory.types.js';
+
+/** The port to a way of remembering: which turns a run sees. Turns are seen whole or not at all. */
+export abstract class MemoryPolicy {
+  /** As in an agent's `memory.policy`. */
+  abstract readonly name: string;
+  /** Whether the choice follows from the turns alone; else each run records what was chosen for it. */
+  readonly isStable: boolean = false;
+  /** Whether a model makes a summary of what is not seen. */
+  readonly summarises: boolean = false;
+
+  /** What is read to choose from; its numbers bound what a look back costs, however long the session is. */
+  abstract query(rules: MemoryRules): Omit<TurnQuery, 'through'>;
+
+  /** @param turns what was read, oldest first @returns the numbers of those that are seen, at most as many as the rules allow */
+  abstract choose(turns: readonly TurnSize[], rules: MemoryRules): readonly number[];
+}
+
+/** Adds turns while they fit, one after the other. */
+export class TurnBudget {
+  private messages = 0;
+  private tokens = 0;
+  readonly taken = new Set<number>();
+
+  constructor(
+    private readonly maxMessages: number,
+    private readonly maxTokens: number,
+  ) {}
+
+  /** @returns whether the turn is taken, now or before */
+  take({ turn, messages, tokens }: TurnSize): boolean {
+    if (this.taken.has(turn)) return true;
+    if (this.messages + messages > this.maxMessages || this.tokens + tokens > this.maxTokens) return false;
+    this.messages += messages;
+    this.tokens += tokens;
+    this.taken.add(turn);
+    return true;
+  }
+
+  /** Takes the newest of the turns until one does not fit. @param turns oldest first */
+  takeNewest(turns: readonly TurnSize[]): void {
+    for (const turn of turns.toReversed()) if (!this.take(turn)) return;
+  }
+}

@@ -1,0 +1,59 @@
+import type { MemoryState } from '../../run/index.js';
+import type { SessionMessage } from '../session.types.js';
+
+/** What a run may see of its session's past. */
+export interface MemoryRules {
+  /** Without it a run sees nothing; the session is kept all the same. */
+  readonly enabled: boolean;
+  /** A policy's name. */
+  readonly policy: string;
+  readonly maxMessages: number;
+  readonly maxContextTokens: number;
+  /** Whether tool calls and their results are seen. */
+  readonly includeToolCalls: boolean;
+  /** With `fixed_window`: so many of the first messages stay. */
+  readonly keepFirst: number;
+}
+
+/** What is known of a turn without reading it. */
+export interface TurnSize {
+  /** Its number, counted from 1. */
+  readonly turn: number;
+  readonly messages: number;
+  readonly tokens: number;
+  /** The turn that last referred to it; more than any turn when it is pinned. */
+  readonly mark: number | null;
+}
+
+/** What a model made of the turns up to `through`. */
+export interface Summary {
+  readonly through: number;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** What was decided when a run first looked back; whoever replays it decides the same. */
+export interface MemoryPlace {
+  /** The session's last turn then. */
+  readonly lastTurn: number;
+  readonly messageCount: number;
+  /** The turns that were chosen, where they do not follow from the rest. */
+  readonly turns?: readonly number[];
+  readonly summary?: Summary;
+}
+
+/** What a run sees of the past. */
+export interface Recollection {
+  readonly place: MemoryPlace;
+  /** Oldest first; valid by any provider's rules. */
+  readonly messages: readonly SessionMessage[];
+  readonly state: MemoryState;
+  /** The numbers of turns that were damaged, and are given as far as they make sense. */
+  readonly repaired: readonly number[];
+}
+
+/** Makes a summary, of a former one and the messages after it. */
+export type Summarise = (
+  former: string | null,
+  messages: readonly SessionMessage[],
+) => Promise<{ readonly text: string; readonly tokens: number }>;

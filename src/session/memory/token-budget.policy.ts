@@ -1,0 +1,21 @@
+import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import type { MemoryRules, TurnSize } from './memory.types.js';
+
+/** No turn has fewer: what chat formats add to a message, and a word. */
+const LEAST_TOKENS = 4;
+
+/** The newest turns, as many as the tokens allow, however many messages they have. */
+export class TokenBudgetPolicy extends MemoryPolicy {
+  readonly name = 'token_budget';
+  override readonly isStable = true;
+
+  query({ maxContextTokens }: MemoryRules) {
+    return { newest: Math.ceil(maxContextTokens / LEAST_TOKENS), maxTokens: maxContextTokens };
+  }
+
+  choose(turns: readonly TurnSize[], { maxContextTokens }: MemoryRules): readonly number[] {
+    const budget = new TurnBudget(Number.POSITIVE_INFINITY, maxContextTokens);
+    budget.takeNewest(turns);
+    return [...budget.taken];
+  }
+}

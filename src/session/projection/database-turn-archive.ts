@@ -1,0 +1,59 @@
+import { refusalOf, type Database, type Statement } from '../../persistence/index.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { JournalTurnStore } from '../turns/journal-turn-store.js';
+import { TurnArchive } from './turn-archive.js';
+
+/** Turns in another database than the journal's. */
+export class DatabaseTurnArchive extends TurnArchive {
+  private readonly turns: JournalTurnStore;
+
+  /** @param close closes the database */
+  constructor(
+    private readonly database: Database,
+    override readonly close: () => Promise<void>,
+  ) {
+    super();
+    this.turns = new JournalTurnStore(database);
+  }
+
+  async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
+    for (const turn of turns) {
+      await this.database.commit(this.turns.append(key, turn)).catch((error: unknown) => {
+        // It is there already.
+        if (refusalOf(error) !== 'unique') throw error;
+      });
+    }
+  }
+
+  get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
+    return this.turns.read(key, { through: Number.MAX_SAFE_INTEGER, newest: 0, only: turns });
+  }
+
+  async last({ tenant, id }: SessionKey): Promise<number> {
+    const [row] = await this.database.query<{ last: number | null }>(
+      'SELECT MAX(turn) AS last FROM session_turn WHERE tenant = ? AND session_id = ?',
+      [tenant, id],
+    );
+    return row?.last ?? 0;
+  }
+
+  async marks({ tenant, id }: SessionKey): Promise<ReadonlyMap<number, number>> {
+    const rows = await this.database.query<{ turn: number; mark: number }>(
+      'SELECT turn, mark FROM session_turn WHERE tenant = ? AND session_id = ? AND mark IS NOT NULL',
+      [tenant, id],
+    );
+    return new Map(rows.map(({ turn, mark }) => [turn, mark]));
+  }
+
+  setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
+    return this.commit(this.turns.mark(key, turn, mark));
+  }
+
+  remove(key: SessionKey, through: number): Promise<void> {
+    return this.commit(this.turns.remove(key, through));
+  }
+
+  private commit(statements: readonly Statement[]): Promise<void> {
+    return this.database.commit(statements);
+  }
+}

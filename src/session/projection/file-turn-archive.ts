@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { SessionFile } from './session-file.store.js';
+import { TurnArchive } from './turn-archive.js';
+
+/** Files whose turns' places are kept in memory. */
+const OPEN_FILES = 1000;
+const SUFFIX = '.jsonl';
+
+/** Turns in files of a folder, one a session. One process may use it. */
+export class FileTurnArchive extends TurnArchive {
+  /** The most recently used last. */
+  private readonly files = new Map<string, SessionFile>();
+  private readonly busy = new Map<string, Promise<unknown>>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly ttlMs: number,
+  ) {
+    super();
+  }
+
+  /** @param ttlMs how long a session is kept after its last change; 0 is for ever */
+  static async open(folder: string, ttlMs: number): Promise<FileTurnArchive> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return new FileTurnArchive(folder, ttlMs);
+  }
+
+  put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
+    return this.alone(key, async () => {
+      const file = (await this.file(key)) ?? (await SessionFile.create(this.pathOf(key), key));
+      this.remember(key, file);
+      const fresh = turns.filter(({ turn }) => !file.has(turn));
+      if (fresh.length > 0) await file.addTurns(fresh);
+    });
+  }
+
+  get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
+    return this.alone(key, async () => {
+      const file = await this.file(key);
+      const there = turns.filter((turn) => file?.has(turn)).toSorted((a, b) => a - b);
+      return file && there.length > 0 ? file.turns(there) : [];
+    });
+  }
+
+  last(key: SessionKey): Promise<number> {
+    return this.alone(key, async () => (await this.file(key))?.last ?? 0);
+  }
+
+  marks(key: SessionKey): Promise<ReadonlyMap<number, number>> {
+    return this.alone(key, async () => (await this.file(key))?.marks ?? new Map());
+  }
+
+  setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
+    return this.alone(key, async () => {
+      const file = await this.file(key);
+      if (file?.has(turn) && (file.marks.get(turn) ?? null) !== mark) await file.addMark(turn, mark);
+    });
+  }
+
+  remove(key: SessionKey, through: number): Promise<void> {
+    return this.alone(key, async () => {
+      const file = await this.file(key);
+      if (!file) return;
+      this.files.delete(this.pathOf(key));
+      if (file.last <= through) await rm(this.pathOf(key), { force: true });
+      else this.remember(key, await file.without(key, through));
+    });
+  }
+
+  /** Deletes the files of sessions that were not changed for too long. @returns how many */
+  async prune(now = Date.now()): Promise<number> {
+    let count = 0;
+    if (this.ttlMs === 0) return count;
+    for (const name of await readdir(this.folder)) {
+      const path = join(this.folder, name);
+      if (!name.endsWith(SUFFIX) || !(await this.isOld(path, now))) continue;
+      this.files.delete(path);
+      await rm(path, { force: true });
+      count++;
+    }
+    return count;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.busy.values());
+  }
+
+  private async file(key: SessionKey): Promise<SessionFile | null> {
+    const path = this.pathOf(key);
+    if (await this.isOld(path, Date.now())) {
+      this.files.delete(path);
+      await rm(path, { force: true });
+      return null;
+    }
+    const file = this.files.get(path) ?? (await SessionFile.read(path, key));
+    if (file) this.remember(key, file);
+    return file;
+  }
+
+  private async isOld(path: string, now: number): Promise<boolean> {
+    if (this.ttlMs === 0) return false;
+    const found = await stat(path).catch(() => null);
+    return found !== null && found.mtimeMs + this.ttlMs < now;
+  }
+
+  private remember(key: SessionKey, file: SessionFile): void {
+    const path = this.pathOf(key);
+    this.files.delete(path);
+    this.files.set(path, file);
+    if (this.files.size <= OPEN_FILES) return;
+    const [oldest] = this.files.keys();
+    this.files.delete(oldest!);
+  }
+
+  /** Names of tenants may hold anything, and some disks do not tell `a` from `A`. */
+  private pathOf({ tenant, id }: SessionKey): string {
+    const name = createHash('sha256')
+      .update(JSON.stringify([tenant, id]))
+      .digest('hex');
+    return join(this.folder, `${name}${SUFFIX}`);
+  }
+
+  /** One thing after the other for each session. */
+  private alone<T>(key: SessionKey, work: () => Promise<T>): Promise<T> {
+    const path = this.pathOf(key);
+    const done = (this.busy.get(path) ?? Promise.resolve()).then(work, work);
+    const forget = () => void (this.busy.get(path) === settled && this.busy.delete(path));
+    const settled = done.then(forget, forget);
+    this.busy.set(path, settled);
+    return done;
+  }
+}

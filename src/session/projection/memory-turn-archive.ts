@@ -1,0 +1,64 @@
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { TurnArchive } from './turn-archive.js';
+
+interface Kept {
+  last: number;
+  readonly turns: Map<number, StoredTurn>;
+  readonly marks: Map<number, number>;
+}
+
+function nothing(): Kept {
+  return { last: 0, turns: new Map(), marks: new Map() };
+}
+
+/** Turns in this process's memory, gone when it ends: for tests and trials. */
+export class MemoryTurnArchive extends TurnArchive {
+  private readonly sessions = new Map<string, Kept>();
+
+  async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
+    const kept = this.kept(key);
+    this.sessions.set(nameOf(key), kept);
+    for (const turn of turns) {
+      kept.turns.set(turn.turn, turn);
+      kept.last = Math.max(kept.last, turn.turn);
+    }
+  }
+
+  async get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
+    const { turns: kept } = this.kept(key);
+    return turns.toSorted((a, b) => a - b).flatMap((turn) => kept.get(turn) ?? []);
+  }
+
+  async last(key: SessionKey): Promise<number> {
+    return this.kept(key).last;
+  }
+
+  async marks(key: SessionKey): Promise<ReadonlyMap<number, number>> {
+    return this.kept(key).marks;
+  }
+
+  async setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
+    const { marks } = this.kept(key);
+    if (mark === null) marks.delete(turn);
+    else if (this.kept(key).turns.has(turn)) marks.set(turn, mark);
+  }
+
+  async remove(key: SessionKey, through: number): Promise<void> {
+    const { turns, marks } = this.kept(key);
+    for (const turn of turns.keys()) if (turn <= through) turns.delete(turn);
+    for (const turn of marks.keys()) if (turn <= through) marks.delete(turn);
+    if (turns.size === 0) this.sessions.delete(nameOf(key));
+  }
+
+  async close(): Promise<void> {
+    this.sessions.clear();
+  }
+
+  private kept(key: SessionKey): Kept {
+    return this.sessions.get(nameOf(key)) ?? nothing();
+  }
+}
+
+function nameOf({ tenant, id }: SessionKey): string {
+  return JSON.stringify([tenant, id]);
+}

@@ -1,0 +1,105 @@
+import type { Statement } from '../../persistence/index.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
+import { readAfter, readArchived } from './archived-turns.mapper.js';
+import type { SessionChangeStore } from './session-change.store.js';
+import type { TurnArchive, TurnChange } from './turn-archive.js';
+
+/**
+ * Turns in a store beside the journal's database. What changes them is journaled with the batch that it belongs to and
+ * done there afterwards: before anybody reads the session, at the latest when somebody looks for what was left over.
+ */
+export class ProjectedTurnStore extends TurnStore {
+  /** What is being done for each session: one thing after the other. */
+  private readonly busy = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly changes: SessionChangeStore,
+    private readonly archive: TurnArchive,
+  ) {
+    super();
+  }
+
+  append(key: SessionKey, turn: StoredTurn): Statement[] {
+    return [this.changes.add(key, { kind: 'append', turn })];
+  }
+
+  copy(from: SessionKey, to: SessionKey, through: number): Statement[] {
+    return [this.changes.add(to, { kind: 'copy', from, through })];
+  }
+
+  remove(key: SessionKey, through: number): Statement[] {
+    return [this.changes.add(key, { kind: 'remove', through })];
+  }
+
+  mark(key: SessionKey, turn: number, mark: number | null): Statement[] {
+    return [this.changes.add(key, { kind: 'mark', turn, mark })];
+  }
+
+  refer(key: SessionKey, turn: number, by: number): Statement[] {
+    return [this.changes.add(key, { kind: 'refer', turn, by })];
+  }
+
+  async read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
+    await this.settle(key);
+    return readArchived(this.archive, key, query);
+  }
+
+  async after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]> {
+    await this.settle(key);
+    return readAfter(this.archive, key, after, limit);
+  }
+
+  /** Does in the archive what waits for the session. Rejects with the archive's error: it then still waits. */
+  settle(key: SessionKey): Promise<void> {
+    const name = JSON.stringify([key.tenant, key.id]);
+    const done = (this.busy.get(name) ?? Promise.resolve()).catch(() => undefined).then(() => this.doWaiting(key));
+    this.busy.set(name, done);
+    const forget = () => this.busy.get(name) === done && this.busy.delete(name);
+    done.then(forget, forget);
+    return done;
+  }
+
+  private async doWaiting(key: SessionKey): Promise<void> {
+    const waiting = await this.changes.waiting(key);
+    if (waiting.length === 0) return;
+    for (const { change } of waiting) await this.apply(key, change);
+    await this.changes.done(
+      key,
+      waiting.map(({ id }) => id),
+    );
+  }
+
+  private async apply(key: SessionKey, change: TurnChange): Promise<void> {
+    switch (change.kind) {
+      case 'append':
+        return this.put(key, [change.turn]);
+      case 'copy':
+        return this.copyTurns(change.from, key, change.through);
+      case 'remove':
+        return this.archive.remove(key, change.through);
+      case 'mark':
+        return this.archive.setMark(key, change.turn, change.mark);
+      case 'refer': {
+        const mark = (await this.archive.marks(key)).get(change.turn) ?? 0;
+        if (mark < change.by) await this.archive.setMark(key, change.turn, change.by);
+      }
+    }
+  }
+
+  private async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
+    await this.archive.put(key, turns);
+    for (const { turn, mark } of turns) if (mark !== null) await this.archive.setMark(key, turn, mark);
+  }
+
+  private async copyTurns(from: SessionKey, to: SessionKey, through: number): Promise<void> {
+    await this.settle(from);
+    const page = 100;
+    for (let after = 0; after < through;) {
+      const turns = (await readAfter(this.archive, from, after, page)).filter(({ turn }) => turn <= through);
+      if (turns.length === 0) return;
+      await this.put(to, turns);
+      after = turns.at(-1)!.turn;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { databaseKind, type AppConfig } from '../../config/index.js';
+import { openPersistence } from '../../persistence/index.js';
+import { SessionTurnEntity } from '../entities/session-turn.entity.js';
+import { SessionEntity } from '../entities/session.entity.js';
+import { SessionSummaryEntity } from '../entities/session-summary.entity.js';
+import { CreateSession1764000000001 } from '../migrations/1764000000001-create-session.migration.js';
+import { ExtendSession1764000000006 } from '../migrations/1764000000006-extend-session.migration.js';
+import { DatabaseTurnArchive } from './database-turn-archive.js';
+import { FileTurnArchive } from './file-turn-archive.js';
+import { MemoryTurnArchive } from './memory-turn-archive.js';
+import { RedisTurnArchive } from './redis-turn-archive.js';
+import type { TurnArchive } from './turn-archive.js';
+
+/** The store of turns that is configured; `null` when they are in the journal's database. What it needs is loaded only now. */
+export async function openTurnArchive(config: AppConfig): Promise<TurnArchive | null> {
+  const { store, ttlSeconds } = config.session;
+  switch (store.kind) {
+    case 'own':
+      return null;
+    case 'memory':
+      return new MemoryTurnArchive();
+    case 'file':
+      return FileTurnArchive.open(join(config.dataDir, 'sessions'), ttlSeconds * 1000);
+    case 'redis':
+      return openRedis(store.url, ttlSeconds);
+    case 'database':
+      return openDatabase(config, store.url);
+  }
+}
+
+async function openRedis(url: string, ttlSeconds: number): Promise<RedisTurnArchive> {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
+  redis.on('error', () => undefined);
+  await redis.connect();
+  return new RedisTurnArchive(redis, 'jackdaw:session:', ttlSeconds);
+}
+
+async function openDatabase(config: AppConfig, url: string): Promise<DatabaseTurnArchive> {
+  const opened = await openPersistence(config.with({ database: { kind: databaseKind(url), url } }), {
+    entities: [SessionEntity, SessionTurnEntity, SessionSummaryEntity],
+    migrations: [CreateSession1764000000001, ExtendSession1764000000006],
+  });
+  return new DatabaseTurnArchive(opened.database, () => opened.close());
+}

@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { Database, insert, type Statement } from '../../persistence/index.js';
+import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
+import { selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';
+import { TurnStore, type TurnQuery } from './turn-store.js';
+
+interface TurnRow {
+  readonly turn: number;
+  readonly run_id: string;
+  readonly status: TurnStatus;
+  readonly messages: string;
+  readonly tokens: number;
+  readonly plain_tokens: number;
+  readonly mark: number | null;
+  readonly created_at: number;
+}
+
+/** Turns in the journal's own database: a run commits its turn with its end. */
+@Injectable()
+export class JournalTurnStore extends TurnStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  append({ tenant, id }: SessionKey, turn: StoredTurn): Statement[] {
+    return [
+      insert('session_turn', {
+        tenant,
+        session_id: id,
+        turn: turn.turn,
+        run_id: turn.runId,
+        status: turn.status,
+        messages: JSON.stringify(turn.messages),
+        created_at: turn.createdAt,
+        message_count: turn.messages.length,
+        tokens: turn.tokens,
+        plain_tokens: turn.plainTokens,
+        mark: turn.mark,
+      }),
+    ];
+  }
+
+  copy(from: SessionKey, to: SessionKey, through: number): Statement[] {
+    const columns = 'turn, run_id, status, messages, created_at, message_count, tokens, plain_tokens, mark';
+    return [
+      {
+        sql: `INSERT INTO session_turn (tenant, session_id, ${columns})
+          SELECT tenant, ?, ${columns} FROM session_turn WHERE tenant = ? AND session_id = ? AND turn <= ?`,
+        params: [to.id, from.tenant, from.id, through],
+      },
+    ];
+  }
+
+  remove({ tenant, id }: SessionKey, through: number): Statement[] {
+    return [
+      {
+        sql: 'DELETE FROM session_turn WHERE tenant = ? AND session_id = ? AND turn <= ?',
+        params: [tenant, id, through],
+      },
+    ];
+  }
+
+  mark({ tenant, id }: SessionKey, turn: number, mark: number | null): Statement[] {
+    return [
+      {
+        sql: 'UPDATE session_turn SET mark = ? WHERE tenant = ? AND session_id = ? AND turn = ?',
+        params: [mark, tenant, id, turn],
+      },
+    ];
+  }
+
+  refer({ tenant, id }: SessionKey, turn: number, by: number): Statement[] {
+    return [
+      {
+        sql: `UPDATE session_turn SET mark = ?
+          WHERE tenant = ? AND session_id = ? AND turn = ? AND (mark IS NULL OR mark < ?)`,
+        params: [by, tenant, id, turn, by],
+      },
+    ];
+  }
+
+  async read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
+    const select = selectTurns(key, query);
+    if (select.sql === '') return [];
+    const turns = new Map((await this.select(select)).map((turn) => [turn.turn, turn]));
+    return [...turns.values()].toSorted((a, b) => a.turn - b.turn);
+  }
+
+  after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]> {
+    return this.select(selectAfter(key, after, limit));
+  }
+
+  private async select({ sql, params }: TurnSelect): Promise<StoredTurn[]> {
+    return (await this.database.query<TurnRow>(sql, params)).map(toTurn);
+  }
+}
+
+function toTurn(row: TurnRow): StoredTurn {
+  return {
+    turn: row.turn,
+    runId: row.run_id,
+    status: row.status,
+    messages: JSON.parse(row.messages) as SessionMessage[],
+    tokens: row.tokens,
+    plainTokens: row.plain_tokens,
+    mark: row.mark,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Statement } from '../../persistence/index.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+
+/** Which turns of a session are read; all that any part names, each once, oldest first. */
+export interface TurnQuery {
+  /** The last turn that may be seen. */
+  readonly through: number;
+  /** So many of the newest turns. */
+  readonly newest: number;
+  /** Of them only those with which the tokens of all newer ones stay below this. */
+  readonly maxTokens?: number;
+  /** The turns up to this one. */
+  readonly first?: number;
+  /** So many of the marked turns, the highest marks first. */
+  readonly marked?: number;
+  /** These turns, by their numbers. */
+  readonly only?: readonly number[];
+}
+
+/**
+ * The port to where turns are kept. Changes are statements, which go into the batch of the journal that they belong to:
+ * a store elsewhere lets them say what is to be done there.
+ */
+export abstract class TurnStore {
+  /** Adds a turn; the batch is refused when the turn, or another one of its run, is there already. */
+  abstract append(key: SessionKey, turn: StoredTurn): Statement[];
+  /** Takes another session's turns up to `through` over, byte-exact, as the first ones of a new session. */
+  abstract copy(from: SessionKey, to: SessionKey, through: number): Statement[];
+  /** Removes the turns up to `through`. */
+  abstract remove(key: SessionKey, through: number): Statement[];
+  /** Sets a turn's mark. */
+  abstract mark(key: SessionKey, turn: number, mark: number | null): Statement[];
+  /** Raises a turn's mark to `by`, if it is lower. */
+  abstract refer(key: SessionKey, turn: number, by: number): Statement[];
+
+  abstract read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]>;
+  /** Up to `limit` turns after the turn `after`, oldest first. */
+  abstract after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]>;
+}

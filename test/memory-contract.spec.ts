@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check';
+import { PINNED, type MemoryRules, type SessionMemory, type SessionService, type Turn } from '../src/session/index.js';
+import type { TurnStore } from '../src/session/turns/turn-store.js';
+import { ALICE, openDatabase, type OpenDatabase } from './support/run-host.js';
+import { neverSummarise, RULES, sessionsOn } from './support/session-host.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+Logger.overrideLogger(false);
+const servers = await testServers();
+const KEY = { tenant: ALICE.tenant, id: 's' };
+
+/** A turn of so many messages and tokens. */
+function turn(n: number, { messages = 2, tokens = 10 } = {}): Turn {
+  return {
+    runId: `run-${n}`,
+    status: 'completed',
+    messages: Array.from({ length: messages }, (_, i) => ({
+      role: i % 2 ? 'assistant' : 'user',
+      content: `${n}.${i}`,
+    })),
+    tokens,
+    plainTokens: tokens,
+  };
+}
+
+describeDatabases('the memory of sessions', servers, (created) => {
+  let opened: OpenDatabase;
+  let sessions: SessionService;
+  let memory: SessionMemory;
+  let turns: TurnStore;
+  beforeAll(async () => {
+    opened = await openDatabase({ DATABASE_URL: created().url });
+    ({ sessions, memory, turns } = sessionsOn(opened.database));
+  });
+  beforeEach(() => clear());
+  afterAll(() => opened.close());
+
+  const clear = () =>
+    opened.database.commit(
+      ['session', 'session_turn', 'session_summary'].map((table) => ({ sql: `DELETE FROM ${table}`, params: [] })),
+    );
+  const fill = async (all: readonly Turn[]) => {
+    await opened.database.commit([
+      sessions.beginStatement(ALICE, 's'),
+      ...all.flatMap((one, at) => sessions.turnStatements(ALICE, 's', at, one)),
+    ]);
+  };
+  const fillPlain = (count: number) => fill(Array.from({ length: count }, (_, at) => turn(at + 1)));
+  const mark = (n: number, by: number | null) => opened.database.commit(turns.mark(KEY, n, by));
+  const look = (rules: Partial<MemoryRules>, summarise = neverSummarise as Parameters<SessionMemory['look']>[2]) =>
+    memory.look(KEY, { ...RULES, ...rules }, summarise);
+  /** The turns that are seen, by the first message of each. */
+  const seenOf = ({ messages }: { messages: readonly { content: unknown }[] }) =>
+    messages.flatMap(({ content }) => (String(content).endsWith('.0') ? [Number.parseInt(String(content), 10)] : []));
+  const seen = async (rules: Partial<MemoryRules>) => seenOf(await look(rules));
+
+  it('slides: the newest turns, within both limits', async () => {
+    await fillPlain(9);
+    expect(await seen({})).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(await seen({ maxMessages: 5 })).toEqual([8, 9]);
+    expect(await seen({ maxContextTokens: 35 })).toEqual([7, 8, 9]);
+    expect(await look({ maxMessages: 5 })).toMatchObject({
+      state: { message_count: 18, context_tokens: 20, dropped: 14, policy: 'sliding_window' },
+      place: { lastTurn: 9, messageCount: 18 },
+      repaired: [],
+    });
+  });
+
+  it('sees nothing when there is nothing, when it is off, or when nothing fits', async () => {
+    expect(await look({})).toMatchObject({ messages: [], state: { message_count: 0, dropped: 0 } });
+    await fillPlain(2);
+    expect(await look({ enabled: false })).toMatchObject({
+      messages: [],
+      state: { message_count: 4, context_tokens: 0, dropped: 4, policy: 'none' },
+      place: { lastTurn: 2 },
+    });
+    expect(await seen({ maxMessages: 1 })).toEqual([]);
+    expect(await seen({ maxMessages: 0 })).toEqual([]);
+    expect(await seen({ maxContextTokens: 9 })).toEqual([]);
+  });
+
+  it('keeps the first turns with fixed_window', async () => {
+    await fillPlain(9);
+    const rules = { policy: 'fixed_window', maxMessages: 8 };
+    expect(await seen({ ...rules, keepFirst: 4 })).toEqual([1, 2, 8, 9]);
+    expect(await seen({ ...rules, keepFirst: 5 })).toEqual([1, 2, 8, 9]);
+    expect(await seen({ ...rules, keepFirst: 100 })).toEqual([1, 2, 3, 4]);
+    expect(await seen({ ...rules, keepFirst: 0 })).toEqual([6, 7, 8, 9]);
+  });
+
+  it('keeps what was pinned or referred to most recently with lru', async () => {
+    await fillPlain(9);
+    const rules = { policy: 'lru', maxMessages: 6 };
+    expect(await seen(rules)).toEqual([7, 8, 9]);
+    await mark(1, PINNED);
+    await opened.database.commit(sessions.referenceStatements(ALICE, 's', [2, 1], 8));
+    expect(await seen(rules)).toEqual([1, 8, 9]);
+    await opened.database.commit(sessions.referenceStatements(ALICE, 's', [3], 10));
+    expect(await seen(rules)).toEqual([1, 3, 9]);
+    await mark(1, null);
+    expect(await seen(rules)).toEqual([3, 8, 9]);
+  });
+
+  it('asks for as many turns as the tokens allow with token_budget, however many there are', async () => {
+    await fill(Array.from({ length: 300 }, (_, at) => turn(at + 1, { tokens: 5 + (at % 7) })));
+    const rules = { policy: 'token_budget', maxContextTokens: 100, maxMessages: 1 };
+    const { messages, state } = await look(rules);
+    expect(state.context_tokens).toBeLessThanOrEqual(100);
+    expect(state.context_tokens).toBeGreaterThan(100 - 12);
+    expect(messages.at(-1)?.content).toBe('300.1');
+    const read = await turns.read(KEY, { through: 300, newest: 25, maxTokens: 100 });
+    expect(read.length).toBeLessThan(20);
+  });
+
+  it('leaves system messages in sight, wherever they were said', async () => {
+    await fill([turn(1), { ...turn(2), messages: [{ role: 'system', content: 'be kind' }, ...turn(2).messages] }]);
+    for (let n = 3; n <= 9; n++) await opened.database.commit(sessions.turnStatements(ALICE, 's', n - 1, turn(n)));
+    for (const policy of ['sliding_window', 'token_budget', 'lru']) {
+      const { messages } = await look({ policy, maxMessages: 4, maxContextTokens: 25 });
+      expect(messages).toContainEqual({ role: 'system', content: 'be kind' });
+    }
+  });
+
+  it('can leave tool calls out', async () => {
+    const call = { id: 'c', name: 'add', arguments: '{}' };
+    const messages: Turn['messages'] = [
+      { role: 'user', content: '1.0' },
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'tool', toolCallId: 'c', name: 'add', content: '3' },
+      { role: 'assistant', content: 'three' },
+    ];
+    await fill([{ runId: 'r', status: 'completed', messages, tokens: 90, plainTokens: 9 }]);
+    const plain = await look({ includeToolCalls: false });
+    expect(plain.messages).toEqual([messages[0], messages[3]]);
+    expect(plain.state).toMatchObject({ context_tokens: 9, dropped: 2 });
+    expect((await look({})).messages).toEqual(messages);
+  });
+
+  it('sums up what has to make place, once, and goes on from there', async () => {
+    const asked: [string | null, number][] = [];
+    const summarise = async (former: string | null, messages: readonly unknown[]) => {
+      asked.push([former, messages.length]);
+      return { text: `summary ${asked.length}`, tokens: 5 };
+    };
+    const rules = { policy: 'summary', maxMessages: 10 };
+    await fillPlain(5);
+    expect(seenOf(await look(rules, summarise))).toEqual([1, 2, 3, 4, 5]);
+    await opened.database.commit(sessions.turnStatements(ALICE, 's', 5, turn(6)));
+    const first = await look(rules, summarise);
+    expect([first.messages[0]?.content, seenOf(first)]).toEqual([expect.stringContaining('summary 1'), [5, 6]]);
+    expect(first.place.summary).toEqual({ through: 4, text: 'summary 1', tokens: 5 });
+    expect(first.state).toMatchObject({ context_tokens: 25, dropped: 8 });
+    await opened.database.commit(sessions.summaryStatements(ALICE, 's', first.place.summary!));
+    expect(seenOf(await look(rules))).toEqual([5, 6]);
+    for (let n = 7; n <= 9; n++) await opened.database.commit(sessions.turnStatements(ALICE, 's', n - 1, turn(n)));
+    const second = await look(rules, summarise);
+    expect(asked).toEqual([
+      [null, 8],
+      ['summary 1', 6],
+    ]);
+    expect([second.place.summary?.through, seenOf(second)]).toEqual([7, [8, 9]]);
+  });
+
+  it('mends what is damaged, and says where', async () => {
+    const call = { id: 'c', name: 'add', arguments: '{}' };
+    const messages: Turn['messages'] = [
+      { role: 'user', content: '1.0' },
+      { role: 'tool', toolCallId: 'nobody', name: 'add', content: '3' },
+      { role: 'assistant', content: '', toolCalls: [call, call] },
+      { role: 'assistant', content: 'three' },
+    ];
+    await fill([{ runId: 'r', status: 'completed', messages }, turn(2)]);
+    const { repaired, messages: seenMessages } = await look({});
+    expect(repaired).toEqual([1]);
+    expect(seenMessages.slice(0, 4)).toEqual([
+      messages[0],
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'tool', toolCallId: 'c', name: 'add', content: expect.stringContaining('lost') },
+      messages[3],
+    ]);
+    expect((await sessions.turns(ALICE, 's', 0, 1))[0]?.messages).toEqual(messages);
+  });
+
+  it('sees the same when a run looks again, whatever has happened since', async () => {
+    const policy = constantFrom('sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary');
+    const size = record({ messages: integer({ min: 1, max: 6 }), tokens: integer({ min: 4, max: 60 }) });
+    await assert(
+      asyncProperty(
+        array(size, { maxLength: 25 }),
+        record({
+          policy,
+          maxMessages: integer({ min: 0, max: 30 }),
+          maxContextTokens: integer({ min: 0, max: 300 }),
+          keepFirst: integer({ min: 0, max: 12 }),
+        }),
+        array(integer({ min: 1, max: 25 }), { maxLength: 3 }),
+        async (sizes, changed, marked) => {
+          await clear();
+          const rules = { ...RULES, ...changed };
+          await fill(sizes.map((one, at) => turn(at + 1, one)));
+          for (const n of marked) await mark(n, PINNED);
+          const first = await memory.look(KEY, rules, async () => ({ text: 'short', tokens: 2 }));
+          expect(first.state.context_tokens).toBeLessThanOrEqual(Math.max(rules.maxContextTokens, 2));
+          const most = changed.policy === 'token_budget' ? Number.POSITIVE_INFINITY : Math.max(rules.maxMessages, 1);
+          expect(first.messages.length).toBeLessThanOrEqual(most);
+          for (const n of marked) await mark(n, null);
+          const { length } = sizes;
+          if (length > 0) await opened.database.commit(sessions.turnStatements(ALICE, 's', length, turn(length + 1)));
+          const again = await memory.lookAgain(KEY, rules, first.place);
+          expect(again.messages).toEqual(first.messages);
+          expect(again.state).toEqual(first.state);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,31 @@
+import type { Database } from '../../src/persistence/index.js';
+import { MemoryPolicyRegistry, SessionMemory, SessionService, type MemoryRules } from '../../src/session/index.js';
+import { SummaryStore } from '../../src/session/memory/summary.store.js';
+import { SessionStore } from '../../src/session/session-store.js';
+import { JournalTurnStore } from '../../src/session/turns/journal-turn-store.js';
+import type { TurnStore } from '../../src/session/turns/turn-store.js';
+
+/** Sessions over a database, as the application wires them. */
+export function sessionsOn(database: Database, turns: TurnStore = new JournalTurnStore(database)) {
+  const store = new SessionStore(database);
+  const summaries = new SummaryStore(database);
+  return {
+    sessions: new SessionService(store, turns, summaries),
+    memory: new SessionMemory(store, turns, summaries, new MemoryPolicyRegistry()),
+    turns,
+  };
+}
+
+export const RULES: MemoryRules = {
+  enabled: true,
+  policy: 'sliding_window',
+  maxMessages: 1000,
+  maxContextTokens: 1_000_000,
+  includeToolCalls: true,
+  keepFirst: 10,
+};
+
+/** For policies that have nothing summed up. */
+export function neverSummarise(): Promise<never> {
+  return Promise.reject(new Error('nothing was to be summed up'));
+}
