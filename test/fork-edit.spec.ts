@@ -1,20 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { FakeLlm } from './support/fake-llm.js';
-import { ForkWorld, type Forks } from './support/forks.js';
-import type { Jackdaw } from './support/jackdaw.js';
-import type { TestTools } from './support/test.tool.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ForkWorld } from './support/forks.js';
 
-let world: ForkWorld;
-let llm: FakeLlm;
-let tools: TestTools;
-let jackdaw: Jackdaw;
-let forks: Forks;
-beforeAll(async () => {
-  world = await ForkWorld.start();
-  ({ llm, tools, jackdaw, forks } = world);
-});
-afterEach(() => world.reset());
-afterAll(() => world.stop());
+const world = ForkWorld.prepare();
 
 describe('an edited fork', () => {
   let runId: string;
@@ -23,18 +10,18 @@ describe('an edited fork', () => {
   });
 
   it('says something else', async () => {
-    const fork = await forks.make(runId, 'model:1', { message: 'go slowly' });
-    expect(llm.requests).toHaveLength(3);
-    expect(llm.requests[0]!.messages.at(-1)).toMatchObject({ role: 'user', content: 'go slowly' });
-    const messages = await jackdaw.messages(fork.sessionId);
+    const fork = await world.forks.make(runId, 'model:1', { message: 'go slowly' });
+    expect(world.llm.requests).toHaveLength(3);
+    expect(world.llm.requests[0]!.messages.at(-1)).toMatchObject({ role: 'user', content: 'go slowly' });
+    const messages = await world.jackdaw.messages(fork.sessionId);
     expect(messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['hi', 'go slowly']);
   });
 
   it('asks another model, with other parameters, from there on', async () => {
     const edit = { model: { name: 'third-model', parameters: { temperature: 0.5 } } };
-    const fork = await forks.make(runId, 'tool:2:1', edit);
-    expect(llm.requests.map(({ model, temperature }) => [model, temperature])).toEqual([['third-model', 0.5]]);
-    const { steps, status, definition } = await forks.journal(fork.id);
+    const fork = await world.forks.make(runId, 'tool:2:1', edit);
+    expect(world.llm.requests.map(({ model, temperature }) => [model, temperature])).toEqual([['third-model', 0.5]]);
+    const { steps, status, definition } = await world.forks.journal(fork.id);
     expect(status).toBe('completed');
     expect(definition).toMatchObject({ name: 'default', model: { provider: 'openai', ...edit.model } });
     expect(steps.filter(({ kind }) => kind === 'model').map(({ subject }) => subject)).toEqual([
@@ -42,7 +29,7 @@ describe('an edited fork', () => {
       'third-model',
       'third-model',
     ]);
-    const before = await forks.journal(runId);
+    const before = await world.forks.journal(runId);
     expect(steps.slice(0, 5).map(({ result }) => result)).toEqual(before.steps.slice(0, 5).map(({ result }) => result));
     expect(before.steps[1]!.subject).toBe('first-model');
   });
@@ -53,15 +40,15 @@ describe('an edited fork', () => {
     [null, 'null'],
     [false, 'false'],
   ])('goes on after a given result: %j', async (toolResult, shown) => {
-    const fork = await forks.make(runId, 'tool:1:1', { toolResult });
-    expect(tools.called).toEqual([
+    const fork = await world.forks.make(runId, 'tool:1:1', { toolResult });
+    expect(world.tools.called).toEqual([
       ['shout', 'x'],
       ['double', { n: 5 }],
     ]);
-    expect(llm.requests).toHaveLength(2);
-    const result = llm.requests[0]!.messages.find(({ tool_call_id }) => tool_call_id === 'a');
+    expect(world.llm.requests).toHaveLength(2);
+    const result = world.llm.requests[0]!.messages.find(({ tool_call_id }) => tool_call_id === 'a');
     expect(result).toMatchObject({ role: 'tool', content: shown });
-    const { steps, events } = await forks.journal(fork.id);
+    const { steps, events } = await world.forks.journal(fork.id);
     const recorded = { tool: 'double', success: true, result: toolResult, execution_time_ms: 0 };
     expect(steps.find(({ name }) => name === 'tool:1:1')).toMatchObject({ subject: 'double', result: recorded });
     const told = events.filter(({ data }) => data['call_id'] === 'a').map(({ data }) => data);
@@ -72,40 +59,44 @@ describe('an edited fork', () => {
   });
 
   it('keeps no more of a given result than of a real one', async () => {
-    await forks.make(runId, 'tool:2:1', { toolResult: 'x'.repeat(200_000) });
-    expect(String(llm.lastRequest.messages.at(-1)!.content).length).toBeLessThan(70_000);
+    await world.forks.make(runId, 'tool:2:1', { toolResult: 'x'.repeat(200_000) });
+    expect(String(world.llm.lastRequest.messages.at(-1)!.content).length).toBeLessThan(70_000);
   });
 
   it('is another agent', async () => {
-    const fork = await forks.make(runId, 'tool:1:2', { agent: 'brief' });
-    expect(llm.requests.map(({ model }) => model)).toEqual(['second-model', 'second-model']);
-    expect(llm.lastRequest.messages[0]).toMatchObject({
+    const fork = await world.forks.make(runId, 'tool:1:2', { agent: 'brief' });
+    expect(world.llm.requests.map(({ model }) => model)).toEqual(['second-model', 'second-model']);
+    expect(world.llm.lastRequest.messages[0]).toMatchObject({
       role: 'system',
       content: expect.stringContaining('Be brief.'),
     });
-    expect((await jackdaw.get(`/api/runs/${fork.id}`)).body).toMatchObject({ agent: 'brief', status: 'completed' });
+    expect((await world.jackdaw.get(`/api/runs/${fork.id}`)).body).toMatchObject({
+      agent: 'brief',
+      status: 'completed',
+    });
   });
 
   it('reads recorded replies as they were written, though the other agent speaks otherwise', async () => {
-    const fork = await forks.make(runId, 'tool:2:1', { agent: 'texter' });
-    expect(await forks.outcome(fork.id)).toEqual({ ...(await forks.outcome(runId)), agent: 'texter' });
-    const anew = await forks.make(runId, 'model:1', { agent: 'texter' });
-    expect((await forks.journal(anew.id))['definition']).toMatchObject({ protocol: 'react' });
+    const fork = await world.forks.make(runId, 'tool:2:1', { agent: 'texter' });
+    expect(await world.forks.outcome(fork.id)).toEqual({ ...(await world.forks.outcome(runId)), agent: 'texter' });
+    const anew = await world.forks.make(runId, 'model:1', { agent: 'texter' });
+    expect((await world.forks.journal(anew.id))['definition']).toMatchObject({ protocol: 'react' });
   });
 
   it('has other instructions, tools, memory and limits', async () => {
-    const agent = {
-      instructions: 'Be loud.',
-      tools: ['sh*'],
-      memory: { enabled: false },
-      limits: { maxIterations: 2 },
-    };
-    const fork = await forks.make(runId, 'model:2', { agent });
-    expect(llm.requests).toHaveLength(1);
-    expect(llm.lastRequest.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool']);
-    expect(llm.lastRequest.messages[0]).toMatchObject({ content: expect.stringContaining('Be loud.') });
-    expect(llm.lastRequest.tools?.map(({ function: { name } }) => name)).toEqual(['shout']);
-    expect((await forks.journal(fork.id))['definition']).toMatchObject({
+    const agent = { instructions: 'Be loud.', tools: ['sh*'], memory: { enabled: false }, limits: { maxIterations: 2 } };
+    const fork = await world.forks.make(runId, 'model:2', { agent });
+    expect(world.llm.requests).toHaveLength(1);
+    expect(world.llm.lastRequest.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+    ]);
+    expect(world.llm.lastRequest.messages[0]).toMatchObject({ content: expect.stringContaining('Be loud.') });
+    expect(world.llm.lastRequest.tools?.map(({ function: { name } }) => name)).toEqual(['shout']);
+    expect((await world.forks.journal(fork.id))['definition']).toMatchObject({
       name: 'default',
       tools: ['shout'],
       limits: { maxIterations: 2, maxResultBytes: 65_536 },
@@ -113,13 +104,13 @@ describe('an edited fork', () => {
   });
 
   it('goes on where the limit was reached', async () => {
-    const { body } = await jackdaw.chat({ query: 'go', agent: 'short' });
+    const { body } = await world.jackdaw.chat({ query: 'go', agent: 'short' });
     expect(body['finish_reason']).toBe('iteration_limit');
     world.reset();
     const edit = { agent: { limits: { maxIterations: 5 } } };
-    const fork = await forks.make(String(body['run_id']), 'tool:1:1', edit);
-    expect(llm.requests).toHaveLength(2);
-    expect((await jackdaw.get(`/api/runs/${fork.id}`)).body).toMatchObject({
+    const fork = await world.forks.make(String(body['run_id']), 'tool:1:1', edit);
+    expect(world.llm.requests).toHaveLength(2);
+    expect((await world.jackdaw.get(`/api/runs/${fork.id}`)).body).toMatchObject({
       result: 'the end',
       finish_reason: 'stop',
     });
@@ -166,25 +157,25 @@ describe('a fork that cannot be', () => {
     ['an unknown edit', { fromStep: 'model:1', edit: { mesage: 'x' } }, 'edit.mesage', /mesage/],
     ['a wrong session', { fromStep: 'model:1', sessionId: 'a b' }, 'sessionId', /sessionId/],
   ])('is refused with its reason: %s', async (_case, body, field, reason) => {
-    const answer = await forks.post(runId, body);
+    const answer = await world.forks.post(runId, body);
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
     const errors = answer.body['errors'] as unknown as { field: string; message: string }[];
     expect(errors.map((error) => error.field)).toContain(field);
     expect(answer.body['detail']).toMatch(reason);
-    expect(llm.requests).toHaveLength(0);
+    expect(world.llm.requests).toHaveLength(0);
   });
 
   it('is refused when the run or the agent is not there', async () => {
-    expect((await forks.post('nobody', { fromStep: 'model:1' })).body).toMatchObject({
+    expect((await world.forks.post('nobody', { fromStep: 'model:1' })).body).toMatchObject({
       status: 404,
       code: 'RUN_NOT_FOUND',
     });
-    const answer = await forks.post(runId, { fromStep: 'model:1', edit: { agent: 'nobody' } });
+    const answer = await world.forks.post(runId, { fromStep: 'model:1', edit: { agent: 'nobody' } });
     expect(answer.body).toMatchObject({ status: 404, code: 'AGENT_NOT_FOUND' });
   });
 
   it('leaves nothing behind', async () => {
-    const { body } = await jackdaw.get('/api/runs?limit=200');
+    const { body } = await world.jackdaw.get('/api/runs?limit=200');
     const runs = body['runs'] as unknown as { forked_from: string | null }[];
     expect(runs.filter(({ forked_from }) => forked_from === runId)).toEqual([]);
   });

@@ -1,20 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { FakeLlm } from './support/fake-llm.js';
-import { byTurn, call, double, ForkWorld, STEPS, type Forks } from './support/forks.js';
-import { gate, type Jackdaw } from './support/jackdaw.js';
-import type { TestTools } from './support/test.tool.js';
+import { describe, expect, it } from '@jest/globals';
+import { byTurn, call, double, ForkWorld, STEPS } from './support/forks.js';
+import { gate } from './support/jackdaw.js';
 
-let world: ForkWorld;
-let llm: FakeLlm;
-let tools: TestTools;
-let jackdaw: Jackdaw;
-let forks: Forks;
-beforeAll(async () => {
-  world = await ForkWorld.start();
-  ({ llm, tools, jackdaw, forks } = world);
-});
-afterEach(() => world.reset());
-afterAll(() => world.stop());
+const world = ForkWorld.prepare();
 
 describe('a fork without edits', () => {
   it.each([
@@ -27,31 +15,33 @@ describe('a fork without edits', () => {
     { from: 'model:3', copied: 6, asked: 1, called: [] },
   ])('from $from repeats only what comes after', async ({ from, copied, asked, called }) => {
     const { runId, sessionId } = await world.talk();
-    const before = await forks.journal(runId);
+    const before = await world.forks.journal(runId);
     expect(before.steps.map(({ name }) => name)).toEqual(STEPS);
-    const fork = await forks.make(runId, from);
+    const fork = await world.forks.make(runId, from);
 
-    expect(llm.requests).toHaveLength(asked);
-    const inputs = tools.called.map(([, input]) => (typeof input === 'string' ? input : (input as { n: number }).n));
+    expect(world.llm.requests).toHaveLength(asked);
+    const inputs = world.tools.called.map(([, input]) =>
+      typeof input === 'string' ? input : (input as { n: number }).n,
+    );
     // Calls of one reply are made at once.
     expect(new Set(inputs)).toEqual(new Set(called));
-    const after = await forks.journal(fork.id);
+    const after = await world.forks.journal(fork.id);
     expect(after.steps.map(({ name }) => name)).toEqual(STEPS);
     expect(after.steps.slice(0, copied)).toEqual(before.steps.slice(0, copied).map((step) => ({ ...step, epoch: 0 })));
     expect(after.steps.slice(copied).map(({ epoch }) => epoch)).toEqual(STEPS.slice(copied).map(() => 2));
     expect(after).toMatchObject({ forked_from: runId, status: 'completed' });
 
-    expect(await forks.outcome(fork.id)).toEqual(await forks.outcome(runId));
+    expect(await world.forks.outcome(fork.id)).toEqual(await world.forks.outcome(runId));
     const messages = async (id: string) =>
-      (await jackdaw.messages(id)).map(({ created_at: _at, ...message }) => message);
+      (await world.jackdaw.messages(id)).map(({ created_at: _at, ...message }) => message);
     expect(await messages(fork.sessionId)).toEqual(await messages(sessionId));
     // The original is as it was.
-    expect(await forks.journal(runId)).toEqual(before);
+    expect(await world.forks.journal(runId)).toEqual(before);
   });
 
   it('tells what it copied as its own, once, in order', async () => {
     const { runId } = await world.talk();
-    const fork = await forks.make(runId, 'model:2');
+    const fork = await world.forks.make(runId, 'model:2');
     const recorded = fork.events.filter(({ id }) => id !== null);
     expect(recorded.map(({ id }) => id)).toEqual(recorded.map((_, i) => i + 1));
     const types = recorded.map(({ event }) => event);
@@ -74,49 +64,49 @@ describe('a fork without edits', () => {
 
   it('shows the model the same history, whatever the session has become meanwhile', async () => {
     const { runId, sessionId } = await world.talk();
-    llm.reply({ text: 'later' });
-    await jackdaw.chat({ query: 'and then?', sessionId });
+    world.llm.reply({ text: 'later' });
+    await world.jackdaw.chat({ query: 'and then?', sessionId });
     world.reset();
-    await forks.make(runId, 'model:3');
-    expect(llm.lastRequest.messages.slice(1, 4).map(({ content }) => content)).toEqual(['hi', 'hello', 'go']);
-    expect(JSON.stringify(llm.lastRequest.messages)).not.toContain('and then?');
+    await world.forks.make(runId, 'model:3');
+    expect(world.llm.lastRequest.messages.slice(1, 4).map(({ content }) => content)).toEqual(['hi', 'hello', 'go']);
+    expect(JSON.stringify(world.llm.lastRequest.messages)).not.toContain('and then?');
   });
 
   it('goes into the session that is asked for, if it is not there yet', async () => {
     const { runId, sessionId } = await world.talk();
     const mine = world.newName();
-    expect((await forks.make(runId, 'model:3', undefined, { sessionId: mine })).sessionId).toBe(mine);
+    expect((await world.forks.make(runId, 'model:3', undefined, { sessionId: mine })).sessionId).toBe(mine);
     for (const taken of [mine, sessionId]) {
-      const { status, body } = await forks.post(runId, { fromStep: 'model:3', sessionId: taken });
+      const { status, body } = await world.forks.post(runId, { fromStep: 'model:3', sessionId: taken });
       expect([status, body['code']]).toEqual([409, 'SESSION_EXISTS']);
     }
-    const session = await jackdaw.get(`/api/sessions/${mine}`);
+    const session = await world.jackdaw.get(`/api/sessions/${mine}`);
     expect(session.body).toMatchObject({ turn_count: 2, message_count: 9 });
     // And the conversation goes on there.
-    llm.reply({ text: 'more' });
-    await jackdaw.chat({ query: 'on?', sessionId: mine });
-    expect(llm.lastRequest.messages).toHaveLength(11);
+    world.llm.reply({ text: 'more' });
+    await world.jackdaw.chat({ query: 'on?', sessionId: mine });
+    expect(world.llm.lastRequest.messages).toHaveLength(11);
   });
 
   it('can be forked again, and the turns of both keep their runs', async () => {
     const { runId } = await world.talk();
-    const first = await forks.make(runId, 'tool:1:2');
+    const first = await world.forks.make(runId, 'tool:1:2');
     world.reset();
-    const second = await forks.make(first.id, 'model:3');
-    expect([llm.requests.length, tools.called.length]).toEqual([1, 0]);
-    expect(await forks.outcome(second.id)).toEqual(await forks.outcome(runId));
-    const { body } = await jackdaw.get(`/api/runs/${second.id}`);
+    const second = await world.forks.make(first.id, 'model:3');
+    expect([world.llm.requests.length, world.tools.called.length]).toEqual([1, 0]);
+    expect(await world.forks.outcome(second.id)).toEqual(await world.forks.outcome(runId));
+    const { body } = await world.jackdaw.get(`/api/runs/${second.id}`);
     expect(body['forked_from']).toBe(first.id);
-    expect((await forks.journal(second.id)).steps.map(({ result }) => result)).toEqual(
-      (await forks.journal(first.id)).steps.map(({ result }) => result),
+    expect((await world.forks.journal(second.id)).steps.map(({ result }) => result)).toEqual(
+      (await world.forks.journal(first.id)).steps.map(({ result }) => result),
     );
   });
 
   it('of a run that began its session begins one too', async () => {
     world.reset();
-    const { body } = await jackdaw.chat({ query: 'go' });
-    const fork = await forks.make(String(body['run_id']), 'tool:1:1');
-    expect(await jackdaw.messages(fork.sessionId)).toHaveLength(7);
+    const { body } = await world.jackdaw.chat({ query: 'go' });
+    const fork = await world.forks.make(String(body['run_id']), 'tool:1:1');
+    expect(await world.jackdaw.messages(fork.sessionId)).toHaveLength(7);
     expect(fork.sessionId).not.toBe(body['session_id']);
   });
 });
@@ -124,73 +114,73 @@ describe('a fork without edits', () => {
 describe('a run that has not ended', () => {
   it('is forked while its model answers: from there on the two are apart', async () => {
     const open = gate();
-    llm.reply({ calls: [double('a', 1)] }, { gate: open.opened, text: 'the first' });
-    const stream = await jackdaw.stream({ query: 'go' });
-    await llm.waitForRequest(2);
-    const runId = String(stream.headers['x-run-id']);
-    llm.reply({ text: 'the second' });
-    const fork = await forks.make(runId, 'model:2');
+    world.llm.reply({ calls: [double('a', 1)] }, { gate: open.opened, text: 'the first' });
+    const stream = await world.jackdaw.stream({ query: 'go' });
+    await world.llm.waitForRequest(2);
+    const runId = stream.runId;
+    world.llm.reply({ text: 'the second' });
+    const fork = await world.forks.make(runId, 'model:2');
     expect(fork.events.at(-1)!.data).toMatchObject({ type: 'run.completed', result: 'the second' });
     open.open();
     expect((await stream.all()).at(-1)!.data).toMatchObject({ result: 'the first' });
-    expect(tools.called).toEqual([['double', { n: 1 }]]);
+    expect(world.tools.called).toEqual([['double', { n: 1 }]]);
   });
 
   it('is forked while a call runs, which is then made again in the fork alone', async () => {
     const name = world.newName();
-    llm.always(byTurn({ calls: [call('w', 'wait', { name }), double('a', 1)] }, { text: 'done' }));
-    const stream = await jackdaw.stream({ query: 'go' });
-    await tools.arrived(name);
+    world.llm.always(byTurn({ calls: [call('w', 'wait', { name }), double('a', 1)] }, { text: 'done' }));
+    const stream = await world.jackdaw.stream({ query: 'go' });
+    await world.tools.arrived(name);
     await stream.waitFor('tool.completed');
-    const runId = String(stream.headers['x-run-id']);
-    tools.called.length = 0;
-    const fork = forks.make(runId, 'tool:1:1', { toolResult: 'given' });
+    const runId = stream.runId;
+    world.tools.called.length = 0;
+    const fork = world.forks.make(runId, 'tool:1:1', { toolResult: 'given' });
     expect((await fork).events.at(-1)!.data).toMatchObject({ result: 'done' });
-    expect(tools.called).toEqual([['double', { n: 1 }]]);
-    tools.open(name);
+    expect(world.tools.called).toEqual([['double', { n: 1 }]]);
+    world.tools.open(name);
     await stream.all();
   });
 
   it('keeps the claim of a call that must not happen twice: the fork waits for a person', async () => {
     const name = world.newName();
-    llm.always(byTurn({ calls: [call('p', 'pay', { name }), double('a', 1)] }, { text: 'done' }));
-    const stream = await jackdaw.stream({ query: 'go' });
-    await tools.arrived(name);
+    world.llm.always(byTurn({ calls: [call('p', 'pay', { name }), double('a', 1)] }, { text: 'done' }));
+    const stream = await world.jackdaw.stream({ query: 'go' });
+    await world.tools.arrived(name);
     await stream.waitFor('tool.completed');
-    const runId = String(stream.headers['x-run-id']);
-    const fork = await forks.make(runId, 'tool:1:2');
+    const runId = stream.runId;
+    const fork = await world.forks.make(runId, 'tool:1:2');
     expect(fork.events.at(-1)!.data).toMatchObject({ type: 'run.waiting', reason: 'outcome_unknown' });
-    const settled = await jackdaw.post(`/api/runs/${fork.id}/settle`, { outcome: 'succeeded', result: 'paid' });
+    const settled = await world.jackdaw.post(`/api/runs/${fork.id}/settle`, { outcome: 'succeeded', result: 'paid' });
     expect(settled.status).toBe(202);
     const last = Number(fork.events.at(-1)!.id);
-    expect((await (await jackdaw.follow(fork.id, last)).all()).at(-1)!.data).toMatchObject({ result: 'done' });
-    expect(tools.called.filter(([tool]) => tool === 'pay')).toHaveLength(1);
-    tools.open(name);
+    expect((await (await world.jackdaw.follow(fork.id, last)).all()).at(-1)!.data).toMatchObject({ result: 'done' });
+    expect(world.tools.called.filter(([tool]) => tool === 'pay')).toHaveLength(1);
+    world.tools.open(name);
     await stream.all();
   });
 
   it('is forked after it failed, from the step that failed', async () => {
-    llm.reply({ calls: [double('a', 1)] }, { status: 500 });
-    const failed = await jackdaw.chat({ query: 'go' });
+    world.llm.reply({ calls: [double('a', 1)] }, { status: 500 });
+    const failed = await world.jackdaw.chat({ query: 'go' });
     expect(failed.status).toBe(502);
-    llm.reply({ text: 'better' });
-    const fork = await forks.make(String(failed.body['run_id']), 'model:2');
+    world.llm.reply({ text: 'better' });
+    const fork = await world.forks.make(String(failed.body['run_id']), 'model:2');
     expect(fork.events.at(-1)!.data).toMatchObject({ result: 'better' });
-    expect(tools.called).toHaveLength(1);
+    expect(world.tools.called).toHaveLength(1);
   });
 
   it('is cancelled as any other, with a consistent turn', async () => {
     const open = gate();
-    llm.reply({ calls: [double('a', 1)] }, { text: 'end' });
-    const { body } = await jackdaw.chat({ query: 'go' });
-    llm.reply({ gate: open.opened, text: 'never' });
-    const answer = await forks.post(String(body['run_id']), { fromStep: 'model:2' });
-    await llm.waitForRequest(3);
+    world.llm.reply({ calls: [double('a', 1)] }, { text: 'end' });
+    const { body } = await world.jackdaw.chat({ query: 'go' });
+    world.llm.reply({ gate: open.opened, text: 'never' });
+    const answer = await world.forks.post(String(body['run_id']), { fromStep: 'model:2' });
+    await world.llm.waitForRequest(3);
     const id = String(answer.body['run_id']);
-    expect((await jackdaw.post(`/api/runs/${id}/cancel`)).status).toBe(202);
-    const events = await (await jackdaw.follow(id)).all();
+    expect((await world.jackdaw.post(`/api/runs/${id}/cancel`)).status).toBe(202);
+    const events = await world.jackdaw.events(id);
     expect(events.at(-1)!.event).toBe('run.cancelled');
-    expect((await jackdaw.messages(String(answer.body['session_id']))).map(({ role }) => role)).toEqual([
+    expect((await world.jackdaw.messages(String(answer.body['session_id']))).map(({ role }) => role)).toEqual([
       'user',
       'assistant',
       'tool',

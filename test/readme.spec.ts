@@ -48,9 +48,7 @@ describe('the code in the README', () => {
       PATH: process.env['PATH'],
       DATA_DIR: join(folder, 'data'),
       PORT: '0',
-      LLM_PROVIDER: 'openai',
-      OPENAI_API_KEY: 'test',
-      OPENAI_BASE_URL: llm.url,
+      ...llm.env,
     };
   }
 

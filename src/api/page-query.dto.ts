@@ -2,20 +2,23 @@ import { Type } from 'class-transformer';
 import { IsInt, Max, Min } from 'class-validator';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-/** A page of a session's history. */
-export class PageQueryDto {
-  /** The number of the last turn that is already there. */
-  @MayBeLeftOut()
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  after?: number = 0;
-
-  /** The most turns the page may have. */
+/** A page. Its heirs declare a field again only to say in the OpenAPI document what it counts. */
+export class LimitQueryDto {
+  /** The most entries the page may have. */
   @MayBeLeftOut()
   @Type(() => Number)
   @IsInt()
   @Min(1)
   @Max(200)
   limit?: number = 50;
+}
+
+/** A page of what is numbered from 1. */
+export class PageQueryDto extends LimitQueryDto {
+  /** The number of the last entry that is already there. */
+  @MayBeLeftOut()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  after?: number = 0;
 }

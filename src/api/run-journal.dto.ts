@@ -1,23 +1,12 @@
-import { Type } from 'class-transformer';
-import { IsInt, Max, Min } from 'class-validator';
-import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { PageQueryDto } from './page-query.dto.js';
 
 /** A page of a journal. */
-export class RunJournalQueryDto {
+export class RunJournalQueryDto extends PageQueryDto {
   /** The place that is there already: the position of a step and the number of an event. */
-  @MayBeLeftOut()
-  @Type(() => Number)
-  @IsInt()
-  @Min(0)
-  after?: number = 0;
+  declare after?: number;
 
   /** The most steps, and the most events, the page may have. */
-  @MayBeLeftOut()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit?: number = 50;
+  declare limit?: number;
 }
 
 /** A recorded step. Times are epoch ms. */

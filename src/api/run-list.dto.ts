@@ -1,14 +1,14 @@
-import { Type } from 'class-transformer';
-import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
+import { IsString, Matches } from 'class-validator';
 import { IsTime } from './is-time.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { LimitQueryDto } from './page-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
 
 const STATUSES =
   /^(queued|running|waiting|completed|failed|cancelled)(,(queued|running|waiting|completed|failed|cancelled))*$/;
 
 /** Which runs are listed. */
-export class RunListQueryDto {
+export class RunListQueryDto extends LimitQueryDto {
   /**
    * One or more of `queued`, `running`, `waiting`, `completed`, `failed` and `cancelled`, comma-separated.
    * @example 'failed,cancelled'
@@ -47,12 +47,7 @@ export class RunListQueryDto {
   cursor?: string;
 
   /** The most runs the page may have. */
-  @MayBeLeftOut()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit?: number = 50;
+  declare limit?: number;
 }
 
 /** A run in a list. Times are epoch ms. */

@@ -2,8 +2,7 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { CurrentPrincipal } from '../security/index.js';
 import { SessionService } from '../session/index.js';
-import { PageQueryDto } from './page-query.dto.js';
-import { MessagePageDto, SessionDto } from './session.dto.js';
+import { MessagePageDto, MessageQueryDto, SessionDto } from './session.dto.js';
 import { toMessagePage, toSessionView } from './session.mapper.js';
 
 @Controller('sessions')
@@ -21,7 +20,7 @@ export class SessionController {
   async messages(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
-    @Query() { after = 0, limit = 50 }: PageQueryDto,
+    @Query() { after = 0, limit = 50 }: MessageQueryDto,
   ): Promise<MessagePageDto> {
     return toMessagePage(await this.sessions.turns(principal, id, after, limit + 1), limit);
   }

@@ -1,3 +1,5 @@
+import { PageQueryDto } from './page-query.dto.js';
+
 /** A conversation. Times are epoch ms. */
 export class SessionDto {
   id!: string;
@@ -15,6 +17,15 @@ export class MessageCallDto {
   name!: string;
   /** JSON text. */
   arguments!: string;
+}
+
+/** A page of a session's history. */
+export class MessageQueryDto extends PageQueryDto {
+  /** The number of the last turn that is already there. */
+  declare after?: number;
+
+  /** The most turns the page may have. */
+  declare limit?: number;
 }
 
 /** A message in its turn. Times are epoch ms. */

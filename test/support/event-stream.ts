@@ -51,6 +51,11 @@ export class EventStream {
     return this.incoming.headers;
   }
 
+  /** The run that a streamed chat is, by its headers. */
+  get runId(): string {
+    return String(this.headers['x-run-id']);
+  }
+
   /** What came before the stream's end that is no event: the body of a refusal. */
   get rest(): string {
     return this.text;

@@ -54,6 +54,11 @@ export class FakeLlm {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
+  /** The variables that make it the model of a server. */
+  get env(): Record<string, string> {
+    return { LLM_PROVIDER: 'openai', OPENAI_API_KEY: 'test', OPENAI_BASE_URL: this.url };
+  }
+
   /** Adds the replies to the script: one for each further request. */
   reply(...replies: FakeScript[]): this {
     this.script.push(...replies);

@@ -1,3 +1,4 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { SseEvent } from './event-stream.js';
 import { FakeLlm } from './fake-llm.js';
 import type { FakeReply, FakeRequest } from './fake-llm.types.js';
@@ -61,7 +62,7 @@ export class Forks {
     if (status !== 202) throw new Error(`The fork was refused: ${text}`);
     const id = String(body['run_id']);
     if (headers.get('location') !== `/api/runs/${id}`) throw new Error('The fork does not say where it is.');
-    const events = await (await this.jackdaw.follow(id)).all();
+    const events = await this.jackdaw.events(id);
     return { id, sessionId: String(body['session_id']), events };
   }
 
@@ -108,25 +109,27 @@ export const STEPS = ['value:window', 'model:1', 'tool:1:1', 'tool:1:2', 'model:
 
 /** A server whose runs are forked, and what its forks ask of the world. */
 export class ForkWorld {
+  llm!: FakeLlm;
+  jackdaw!: Jackdaw;
+  forks!: Forks;
+  readonly tools = new TestTools();
   private count = 0;
 
-  private constructor(
-    readonly llm: FakeLlm,
-    readonly tools: TestTools,
-    readonly jackdaw: Jackdaw,
-    readonly forks = new Forks(jackdaw),
-  ) {}
+  private constructor() {}
 
   static async start(more: StartOptions = {}): Promise<ForkWorld> {
-    const llm = await FakeLlm.start();
-    const tools = new TestTools();
-    const agents = [
-      { name: 'default', model: MODEL, tools: ['double', 'shout', 'pay', 'wait'] },
-      { name: 'brief', model: { provider: 'openai', name: 'second-model' }, instructions: 'Be brief.' },
-      { name: 'texter', model: MODEL, protocol: 'react' },
-      { name: 'short', model: MODEL, limits: { maxIterations: 1 } },
-    ];
-    return new ForkWorld(llm, tools, await startJackdaw({ llm, tools: [tools], options: { agents }, ...more }));
+    const world = new ForkWorld();
+    await world.open(more);
+    return world;
+  }
+
+  /** Call it at the top of a spec: all its tests share one world, which forgets after each what was asked and called. */
+  static prepare(): ForkWorld {
+    const world = new ForkWorld();
+    beforeAll(() => world.open());
+    afterEach(() => world.reset());
+    afterAll(() => world.stop());
+    return world;
   }
 
   async stop(): Promise<void> {
@@ -156,5 +159,16 @@ export class ForkWorld {
     if (String(body['result']) !== 'the end') throw new Error('The script was not played.');
     this.reset();
     return { runId: String(body['run_id']), sessionId };
+  }
+  private async open(more: StartOptions = {}): Promise<void> {
+    const agents = [
+      { name: 'default', model: MODEL, tools: ['double', 'shout', 'pay', 'wait'] },
+      { name: 'brief', model: { provider: 'openai', name: 'second-model' }, instructions: 'Be brief.' },
+      { name: 'texter', model: MODEL, protocol: 'react' },
+      { name: 'short', model: MODEL, limits: { maxIterations: 1 } },
+    ];
+    this.llm = await FakeLlm.start();
+    this.jackdaw = await startJackdaw({ llm: this.llm, tools: [this.tools], options: { agents }, ...more });
+    this.forks = new Forks(this.jackdaw);
   }
 }

@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
+import { JackdawClient } from './jackdaw-client.js';
 
 export interface ProcessEnd {
   readonly code: number | null;
@@ -29,8 +30,8 @@ export function buildIfStale(): void {
   }
 }
 
-/** A server in a process of its own. */
-export class ServerProcess {
+/** A server in a process of its own, and its client. */
+export class ServerProcess extends JackdawClient {
   readonly lines: string[] = [];
   stderr = '';
   readonly ended: Promise<ProcessEnd>;
@@ -38,6 +39,7 @@ export class ServerProcess {
   private readonly waiters = new Set<() => void>();
 
   private constructor(private readonly child: ChildProcess) {
+    super();
     running.add(this);
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     createInterface({ input: child.stdout! }).on('line', (line) => this.change(() => this.lines.push(line)));
@@ -94,7 +96,7 @@ export class ServerProcess {
   }
 
   /** Sends a signal that does not end it. */
-  send(signal: 'SIGSTOP' | 'SIGCONT'): void {
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.child.kill(signal);
   }
 

@@ -4,6 +4,7 @@ import type { RunEvent, WaitingRequest } from '../../src/run/index.js';
 import type { SseEvent } from './event-stream.js';
 import type { FakeCall } from './fake-llm.types.js';
 import type { Answer, Jackdaw } from './jackdaw.js';
+import type { JackdawClient } from './jackdaw-client.js';
 import type { WaitingTools } from './waiting.tool.js';
 
 type Headings = Readonly<Record<string, string>>;
@@ -100,7 +101,7 @@ export function decisionsIn(events: readonly SseEvent[]): Record<string, unknown
 }
 
 /** Every tool call in the session has exactly one result, right behind it. */
-export async function expectPairs(jackdaw: Jackdaw, sessionId: string): Promise<Record<string, unknown>[]> {
+export async function expectPairs(jackdaw: JackdawClient, sessionId: string): Promise<Record<string, unknown>[]> {
   const messages = await jackdaw.messages(sessionId);
   expect(messages[0]).toMatchObject({ role: 'user', turn: 1 });
   const expected = messages.flatMap(({ role, tool_calls }) => {

@@ -1,0 +1,20 @@
+import { IsString, Matches } from 'class-validator';
+import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+
+/** What every question to an agent says, whoever waits for the answer. */
+export class AgentRequestDto {
+  /** What the user says; not blank. */
+  @IsString()
+  @Matches(/\S/u, { message: 'query must not be blank' })
+  query!: string;
+
+  /** The conversation it belongs to; a new one is begun when it is left out or not known yet. */
+  @MayBeLeftOut()
+  @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
+  sessionId?: string;
+
+  /** The agent that is asked; the default one when it is left out. */
+  @MayBeLeftOut()
+  @IsString()
+  agent?: string;
+}

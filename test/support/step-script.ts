@@ -1,0 +1,17 @@
+import type { FakeReply, FakeRequest } from './fake-llm.types.js';
+
+/** How many steps the model takes before it answers. */
+export const STEPS = 5;
+
+/** A model that does the steps one after the other, from what the conversation shows: whoever asks, it goes on. */
+export function stepByStep(tool: string) {
+  return (request: FakeRequest): FakeReply => {
+    const done = doneIn(request);
+    return done < STEPS ? { calls: [{ name: tool, arguments: { step: done + 1 } }] } : { text: 'all done' };
+  };
+}
+
+/** How many steps a request shows as done. */
+export function doneIn({ messages }: FakeRequest): number {
+  return messages.filter(({ role }) => role === 'tool').length;
+}
