@@ -32,6 +32,7 @@ describe('loadConfig', () => {
         access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
       },
       agent: { name: 'default', maxIterations: 10, runTimeoutMs: 300_000, maxResultBytes: 65_536, historyTurns: 20 },
+      longTermMemory: { isEnabled: false },
       cluster: { isEnabled: false, leaseMs: 10_000, checkMs: 2000 },
       run: {
         concurrency: 500,

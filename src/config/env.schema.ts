@@ -98,6 +98,16 @@ export const ENV_SCHEMA = z.object({
     .describe('Longest tool result the model is given, in bytes'),
   AGENT_HISTORY_TURNS: integer(0, 1000).default(20).describe('Past turns of a session the model is given'),
 
+  LONG_TERM_MEMORY: choice(['off', 'on'])
+    .default('off')
+    .describe('`on` gives agents the tools `remember` and `recall`: facts of a user that outlive a session'),
+  EMBEDDING_MODEL: z
+    .string()
+    .optional()
+    .describe(
+      "The provider's model for embeddings; with it facts are recalled by their meaning too, without it by their words",
+    ),
+
   RUN_CONCURRENCY: integer(1, 100_000)
     .default(500)
     .describe('Most runs that one process executes at once; more of them queue'),
