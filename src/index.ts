@@ -7,12 +7,13 @@ export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index
 export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
-export { ChatModel, ModelFactory, ModelRegistry } from './llm/index.js';
+export { ChatModel, EmbeddingModel, ModelFactory, ModelRegistry } from './llm/index.js';
 export type {
   CallOptions,
   ChatRequest,
   ChatResult,
   ChatStreamPart,
+  EmbeddingResult,
   Message,
   ModelCapabilities,
   ToolCall,

@@ -10,6 +10,7 @@ describe('the public face', () => {
       'AgentService',
       'AppError',
       'ChatModel',
+      'EmbeddingModel',
       'FactMemory',
       'HttpExceptionFilter',
       'JackdawModule',

@@ -101,8 +101,7 @@ export const ENV_SCHEMA = z.object({
   LONG_TERM_MEMORY: choice(['off', 'on'])
     .default('off')
     .describe('`on` gives agents the tools `remember` and `recall`: facts of a user that outlive a session'),
-  EMBEDDING_MODEL: z
-    .string()
+  EMBEDDING_MODEL: pattern(/^\S{1,200}$/, 'the name of a model, 1 to 200 characters without spaces')
     .optional()
     .describe(
       "The provider's model for embeddings; with it facts are recalled by their meaning too, without it by their words",
