@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
-import { LlmModule } from './llm/index.js';
+import { type EmbeddingModel, LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
@@ -24,6 +24,8 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly builtinTools?: boolean;
   /** Whether `remember` and `recall` are there; by default as `LONG_TERM_MEMORY` says. */
   readonly longTermMemory?: boolean;
+  /** Takes the place of `EMBEDDING_MODEL`: an application's own model. */
+  readonly embeddingModel?: EmbeddingModel;
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
   /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
@@ -41,8 +43,16 @@ export class JackdawModule implements OnApplicationBootstrap {
   ) {}
 
   static forRoot(options: JackdawOptions = {}): DynamicModule {
-    const { config, builtinTools = true, longTermMemory, tools = [], recovery = 'at-start', ...agents } = options;
-    const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory });
+    const {
+      config,
+      builtinTools = true,
+      longTermMemory,
+      embeddingModel,
+      tools = [],
+      recovery = 'at-start',
+      ...agents
+    } = options;
+    const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
       imports: [

@@ -32,7 +32,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
   let memory: FactMemory;
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
-    memory = new DatabaseFactMemory(new FactStore(opened.database));
+    memory = new DatabaseFactMemory(new FactStore(opened.database), null);
   });
   beforeEach(() => opened.database.commit([{ sql: 'DELETE FROM fact', params: [] }]));
   afterAll(() => opened.close());
@@ -124,7 +124,7 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     expect(await memory.remember(ANN, 'Another text.', { key: 'run:tool:1:1' })).toMatchObject({ text: 'Likes tea.' });
     expect((await memory.remember(ANN, 'Likes tea.', { key: 'x'.repeat(5000) })).id).toBe(first.id);
     await Promise.all(Array.from({ length: 10 }, () => memory.remember(ANN, 'Likes cake.')));
-    expect(await listed()).toEqual(['Likes cake.', 'Likes tea.']);
+    expect((await listed()).toSorted()).toEqual(['Likes cake.', 'Likes tea.']);
     expect((await memory.recall(ANN, 'tea')).map(({ id }) => id)).toEqual([first.id]);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { FactMemory, ToolRegistry } from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
@@ -80,5 +81,41 @@ describe('an agent with a long-term memory', () => {
     expect(llm.lastRequest.tools!.map((tool) => tool.function.name)).toEqual(
       expect.arrayContaining([...names, 'recall', 'remember']),
     );
+  });
+
+  it('recalls by meaning where there is an embedding model, and by words while it fails', async () => {
+    llm.embeddings.mean('green', 'verdant');
+    await start({ EMBEDDING_MODEL: 'embed-1' });
+    await call('remember', { text: 'Ann has a dog.' }, 'ann');
+    await call('remember', { text: FACT }, 'ann');
+    expect(texts(await call('recall', { query: 'verdant', limit: 1 }, 'ann'))).toEqual([FACT]);
+    expect(texts(await call('recall', { query: 'verdant' }, 'amy'))).toEqual([]);
+    llm.embeddings.always({ status: 503, body: {} });
+    expect(await call('remember', { text: 'Ann lives in Oslo.' }, 'ann')).toBe('Remembered.');
+    expect(texts(await call('recall', { query: 'verdant' }, 'ann'))).toEqual([]);
+    expect(texts(await call('recall', { query: 'oslo' }, 'ann'))).toEqual(['Ann lives in Oslo.']);
+  });
+});
+
+describe('a provider without embeddings', () => {
+  it('stops the start that asks for them', async () => {
+    await expect(startJackdaw({ env: { EMBEDDING_MODEL: 'embed-1' } })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('"offline" has no embeddings'),
+    });
+  });
+});
+
+describe('an application of one’s own', () => {
+  it('has the memory without the tools, and the tools where it says so', async () => {
+    for (const longTermMemory of [undefined, true]) {
+      const jackdaw = await startJackdaw({ options: { ...(longTermMemory && { longTermMemory }) } });
+      const memory = jackdaw.app.get(FactMemory, { strict: false });
+      const owner = { tenant: 'a', user: 'ann' };
+      await memory.remember(owner, FACT);
+      expect(await memory.list(owner)).toMatchObject([{ text: FACT }]);
+      expect(jackdaw.app.get(ToolRegistry, { strict: false }).has('recall')).toBe(longTermMemory === true);
+      await jackdaw.stop();
+    }
   });
 });

@@ -1,40 +1,45 @@
-import { Injectable } from '@nestjs/common';
 import { AppError, newId } from '../../common/index.js';
 import { FactMemory } from './fact-memory.js';
-import { FactStore } from './fact.store.js';
+import type { FactStore } from './fact.store.js';
 import type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './fact.types.js';
 import { FACT_LIMITS } from './fact-limits.policy.js';
+import type { FactVectorService } from './fact-vector.service.js';
 import { fuseRankings } from './rank-fusion.policy.js';
 import { indexTerms, queryTerms } from './term.parser.js';
 import { rankByTerms } from './term-rank.policy.js';
 import { toTokens } from './term-token.mapper.js';
 
-/** Facts in the one database, found by its full-text search. */
-@Injectable()
+/** Facts in the one database, found by its full-text search and, where there is an embedding model, by their meaning. */
 export class DatabaseFactMemory extends FactMemory {
-  constructor(private readonly store: FactStore) {
+  constructor(
+    private readonly store: FactStore,
+    private readonly vectors: FactVectorService | null,
+  ) {
     super();
   }
 
-  async remember(owner: FactOwner, text: string, { key = newId() }: RememberOptions = {}): Promise<Fact> {
+  async remember(owner: FactOwner, text: string, { key = newId(), signal }: RememberOptions = {}): Promise<Fact> {
     const kept = storable(text);
     checkText(kept, 'text to remember', FACT_LIMITS.textCharacters);
-    return this.store.add(owner, { key, text: kept, tokens: toTokens(owner, indexTerms(kept)) }, Date.now());
+    const fact = await this.store.add(
+      owner,
+      { key, text: kept, tokens: toTokens(owner, indexTerms(kept)) },
+      Date.now(),
+    );
+    await this.vectors?.fillIn(owner, signal);
+    return fact;
   }
 
-  async recall(owner: FactOwner, query: string, { limit }: RecallOptions = {}): Promise<RecalledFact[]> {
+  async recall(owner: FactOwner, query: string, { limit, signal }: RecallOptions = {}): Promise<RecalledFact[]> {
     checkText(query, 'query', FACT_LIMITS.queryCharacters);
-    const tokens = toTokens(owner, queryTerms(query, FACT_LIMITS.queryTerms));
-    const candidates = await this.store.search(owner, tokens, FACT_LIMITS.candidates);
-    const best = fuseRankings([rankByTerms(tokens, candidates)]).slice(0, within(limit, 5, FACT_LIMITS.recalled));
-    const facts = new Map(
-      (
-        await this.store.find(
-          owner,
-          best.map(({ id }) => id),
-        )
-      ).map((fact) => [fact.id, fact]),
-    );
+    const rankings = await Promise.all([
+      this.byWords(owner, query),
+      this.vectors?.nearest(owner, storable(query), signal) ?? [],
+    ]);
+    signal?.throwIfAborted();
+    const best = fuseRankings(rankings).slice(0, within(limit, 5, FACT_LIMITS.recalled));
+    const ids = best.map(({ id }) => id);
+    const facts = new Map((await this.store.find(owner, ids)).map((fact) => [fact.id, fact]));
     return best.flatMap(({ id, score }) => {
       const fact = facts.get(id);
       return fact ? [{ ...fact, score }] : [];
@@ -51,6 +56,11 @@ export class DatabaseFactMemory extends FactMemory {
 
   async eraseUser(tenant: string, user: string): Promise<void> {
     await this.store.removeAll({ tenant, user });
+  }
+
+  private async byWords(owner: FactOwner, query: string): Promise<string[]> {
+    const tokens = toTokens(owner, queryTerms(query, FACT_LIMITS.queryTerms));
+    return rankByTerms(tokens, await this.store.search(owner, tokens, FACT_LIMITS.candidates));
   }
 }
 

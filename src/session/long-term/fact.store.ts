@@ -20,6 +20,12 @@ export interface NewFact {
   readonly tokens: readonly string[];
 }
 
+export interface FactVector {
+  readonly id: string;
+  /** As `encodeVector` writes it. */
+  readonly embedding: string;
+}
+
 const FACT = 'SELECT id, text, created_at, updated_at FROM fact';
 const OWNED = 'tenant = ? AND user_id = ?';
 
@@ -91,6 +97,32 @@ export class FactStore {
           limit,
         ]));
     return rows.map(toFact);
+  }
+
+  /** Up to `limit` facts without a vector of that space, the newest first. */
+  async withoutVector({ tenant, user }: FactOwner, space: string, limit: number): Promise<Fact[]> {
+    const rows = await this.database.query<FactRow>(
+      `${FACT} WHERE ${OWNED} AND (embedding_model IS NULL OR embedding_model <> ?) ORDER BY id DESC LIMIT ?`,
+      [tenant, user, space, limit],
+    );
+    return rows.map(toFact);
+  }
+
+  /** Up to `limit` vectors of that space, those of the newest facts. */
+  async vectors({ tenant, user }: FactOwner, space: string, limit: number): Promise<FactVector[]> {
+    return this.database.query<FactVector>(
+      `SELECT id, embedding FROM fact WHERE ${OWNED} AND embedding_model = ? ORDER BY id DESC LIMIT ?`,
+      [tenant, user, space, limit],
+    );
+  }
+
+  async setVectors({ tenant, user }: FactOwner, space: string, vectors: readonly FactVector[]): Promise<void> {
+    await this.database.commit(
+      vectors.map(({ id, embedding }) => ({
+        sql: `UPDATE fact SET embedding = ?, embedding_model = ? WHERE ${OWNED} AND id = ?`,
+        params: [embedding, space, tenant, user, id],
+      })),
+    );
   }
 
   async remove({ tenant, user }: FactOwner, id: string): Promise<boolean> {
