@@ -7,12 +7,13 @@ export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index
 export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
-export { ChatModel, ModelFactory, ModelRegistry } from './llm/index.js';
+export { ChatModel, EmbeddingModel, ModelFactory, ModelRegistry } from './llm/index.js';
 export type {
   CallOptions,
   ChatRequest,
   ChatResult,
   ChatStreamPart,
+  EmbeddingResult,
   Message,
   ModelCapabilities,
   ToolCall,
@@ -24,7 +25,8 @@ export { Processor, PromptBuilder } from './reasoning/index.js';
 export type { Loop, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
 export type { RunEvent, RunStatus, WaitingRequest } from './run/index.js';
-export { SessionService } from './session/index.js';
+export { FactMemory, SessionService } from './session/index.js';
+export type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './session/index.js';
 export { Parameter, suspend, Tool, ToolPolicy, ToolPolicyRegistry, ToolRegistry } from './tool/index.js';
 export type {
   CheckedCall,

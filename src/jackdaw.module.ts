@@ -8,10 +8,10 @@ import {
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
-import { LlmModule } from './llm/index.js';
+import { type EmbeddingModel, LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
-import { SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
+import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
 import { BuiltinToolModule, ToolModule } from './tool/index.js';
 
 /** What an application may inject from. */
@@ -22,6 +22,10 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly config?: AppConfig | EnvRecord;
   /** Whether `calculator` and `get_timestamp` are there; by default they are. */
   readonly builtinTools?: boolean;
+  /** Whether `remember` and `recall` are there; by default as `LONG_TERM_MEMORY` says. */
+  readonly longTermMemory?: boolean;
+  /** Takes the place of `EMBEDDING_MODEL`: an application's own model. */
+  readonly embeddingModel?: EmbeddingModel;
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
   /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
@@ -39,7 +43,16 @@ export class JackdawModule implements OnApplicationBootstrap {
   ) {}
 
   static forRoot(options: JackdawOptions = {}): DynamicModule {
-    const { config, builtinTools = true, tools = [], recovery = 'at-start', ...agents } = options;
+    const {
+      config,
+      builtinTools = true,
+      longTermMemory,
+      embeddingModel,
+      tools = [],
+      recovery = 'at-start',
+      ...agents
+    } = options;
+    const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
       imports: [
@@ -50,10 +63,11 @@ export class JackdawModule implements OnApplicationBootstrap {
         }),
         AgentModule.forRoot(agents),
         ...SHARED,
+        memory,
         ...(builtinTools ? [BuiltinToolModule] : []),
       ],
       providers: [...tools.map(toProvider), { provide: RECOVERY, useValue: recovery }],
-      exports: [AgentModule, ...SHARED],
+      exports: [AgentModule, ...SHARED, memory],
     };
   }
 

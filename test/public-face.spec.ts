@@ -10,6 +10,8 @@ describe('the public face', () => {
       'AgentService',
       'AppError',
       'ChatModel',
+      'EmbeddingModel',
+      'FactMemory',
       'HttpExceptionFilter',
       'JackdawModule',
       'ModelFactory',

@@ -29,6 +29,7 @@ export function createAppConfig(values: EnvValues): AppConfig {
         keepFirst: values.AGENT_MEMORY_KEEP_FIRST,
       },
     },
+    longTermMemory: { isEnabled: values.LONG_TERM_MEMORY === 'on' },
     run: {
       concurrency: values.RUN_CONCURRENCY,
       tenantConcurrency: values.RUN_TENANT_CONCURRENCY,
@@ -61,7 +62,11 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     provider: chosenProvider(values),
     protocol: values.LLM_PROTOCOL,
     timeoutMs: values.LLM_TIMEOUT_MS,
-    ...compact({ model: values.LLM_MODEL, temperature: values.LLM_TEMPERATURE }),
+    ...compact({
+      model: values.LLM_MODEL,
+      temperature: values.LLM_TEMPERATURE,
+      embeddingModel: values.EMBEDDING_MODEL,
+    }),
     access: Object.fromEntries(
       LLM_PROVIDERS.map((provider) => [provider, compact({ ...providerAccess(provider, values) })]),
     ) as AppConfig['llm']['access'],

@@ -41,6 +41,8 @@ export interface AppConfigValues {
     readonly protocol: LlmProtocol;
     readonly timeoutMs: number;
     readonly temperature?: number;
+    /** Of the same provider; without one there are no embeddings. */
+    readonly embeddingModel?: string;
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<LlmProvider, ProviderAccess>>;
   };
@@ -59,6 +61,8 @@ export interface AppConfigValues {
       readonly keepFirst: number;
     };
   };
+  /** Whether agents have the tools of the long-term memory. */
+  readonly longTermMemory: { readonly isEnabled: boolean };
   /** How many runs go on (`concurrency`: in one process), wait, and may begin; of all but the first and `queueLimit`, 0 is no limit. */
   readonly run: {
     readonly concurrency: number;
@@ -89,6 +93,7 @@ export class AppConfig implements AppConfigValues {
   readonly log!: AppConfigValues['log'];
   readonly llm!: AppConfigValues['llm'];
   readonly agent!: AppConfigValues['agent'];
+  readonly longTermMemory!: AppConfigValues['longTermMemory'];
   readonly run!: AppConfigValues['run'];
   readonly cluster!: AppConfigValues['cluster'];
   readonly session!: AppConfigValues['session'];

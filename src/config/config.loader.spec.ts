@@ -45,6 +45,7 @@ describe('loadConfig', () => {
           keepFirst: 10,
         },
       },
+      longTermMemory: { isEnabled: false },
       cluster: { isEnabled: false, leaseMs: 10_000, checkMs: 2000 },
       run: {
         concurrency: 500,

@@ -117,6 +117,15 @@ export const ENV_SCHEMA = z.object({
     .default(10)
     .describe('Messages at the beginning that `fixed_window` always keeps'),
 
+  LONG_TERM_MEMORY: choice(['off', 'on'])
+    .default('off')
+    .describe('`on` gives agents the tools `remember` and `recall`: facts of a user that outlive a session'),
+  EMBEDDING_MODEL: pattern(/^\S{1,200}$/, 'the name of a model, 1 to 200 characters without spaces')
+    .optional()
+    .describe(
+      "The provider's model for embeddings; with it facts are recalled by their meaning too, without it by their words",
+    ),
+
   RUN_CONCURRENCY: integer(1, 100_000)
     .default(500)
     .describe('Most runs that one process executes at once; more of them queue'),

@@ -11,6 +11,8 @@ export type {
   ToolSpec,
   Usage,
 } from './chat.types.js';
+export { EmbeddingModel } from './embedding-model.js';
+export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';
 export { LlmModule } from './llm.module.js';
 export type {

@@ -1,4 +1,6 @@
+import { AppError } from '../common/index.js';
 import type { ChatModel } from './chat-model.js';
+import type { EmbeddingModel } from './embedding-model.js';
 import type { HttpClient } from './http.client.js';
 import type { ModelSettings } from './model-settings.types.js';
 
@@ -15,4 +17,12 @@ export abstract class ModelFactory {
    * Throws `CONFIG_INVALID` when the settings lack what the provider needs.
    */
   abstract create(settings: ModelSettings, http: HttpClient): ChatModel;
+
+  /** The same for an embedding model, where the provider has such. Throws `CONFIG_INVALID` where it has none. */
+  createEmbedding(_settings: ModelSettings, _http: HttpClient): EmbeddingModel {
+    throw new AppError(
+      'CONFIG_INVALID',
+      `The model provider "${this.name}" has no embeddings: leave EMBEDDING_MODEL out, or choose another LLM_PROVIDER.`,
+    );
+  }
 }

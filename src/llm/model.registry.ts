@@ -1,5 +1,6 @@
 import { AppError } from '../common/index.js';
 import type { ChatModel } from './chat-model.js';
+import type { EmbeddingModel } from './embedding-model.js';
 import { HttpClient } from './http.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
@@ -23,15 +24,22 @@ export class ModelRegistry {
 
   /** Makes a model of the provider that the settings name. Throws `CONFIG_INVALID` when it cannot be made. */
   create(settings: ModelSettings): ChatModel {
-    const factory = this.factories.get(settings.provider);
-    if (!factory) {
-      const known = this.names().join(', ');
-      throw new AppError(
-        'CONFIG_INVALID',
-        `There is no model provider "${settings.provider}"; set LLM_PROVIDER to one of: ${known}.`,
-      );
-    }
-    return factory.create(settings, this.http);
+    return this.factory(settings).create(settings, this.http);
+  }
+
+  /** The same for an embedding model. */
+  createEmbedding(settings: ModelSettings): EmbeddingModel {
+    return this.factory(settings).createEmbedding(settings, this.http);
+  }
+
+  private factory({ provider }: ModelSettings): ModelFactory {
+    const factory = this.factories.get(provider);
+    if (factory) return factory;
+    const known = this.names().join(', ');
+    throw new AppError(
+      'CONFIG_INVALID',
+      `There is no model provider "${provider}"; set LLM_PROVIDER to one of: ${known}.`,
+    );
   }
 
   /** Closes every connection; calls still open fail, and later ones are refused. */

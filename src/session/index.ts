@@ -1,12 +1,24 @@
-/** Conversations: turns that enter whole, once, and what of them a run remembers. */
+/** Conversations: turns that enter whole, once, and what of them a run remembers; and what is kept in mind beyond. */
+import { FactEntity } from './entities/fact.entity.js';
 import { SessionChangeEntity } from './entities/session-change.entity.js';
 import { SessionSummaryEntity } from './entities/session-summary.entity.js';
 import { SessionTurnEntity } from './entities/session-turn.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { CreateSession1764000000001 } from './migrations/1764000000001-create-session.migration.js';
+import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.migration.js';
 import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
 import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
 
+export { FactMemory } from './long-term/fact-memory.js';
+export type {
+  Fact,
+  FactOwner,
+  FactPage,
+  RecalledFact,
+  RecallOptions,
+  RememberOptions,
+} from './long-term/fact.types.js';
+export { LongTermMemoryModule } from './long-term/long-term-memory.module.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
@@ -17,9 +29,10 @@ export { SessionModule } from './session.module.js';
 export { PINNED } from './session.types.js';
 export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, SessionChangeEntity];
+export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, SessionChangeEntity, FactEntity];
 export const SESSION_MIGRATIONS = [
   CreateSession1764000000001,
+  CreateFact1764000000005,
   ExtendSession1764000000006,
   CreateSessionChange1764000000007,
 ];

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { FakeEmbeddings, type FakeEmbeddingRequest } from './fake-embeddings.js';
 import { FakeLlmHandler } from './fake-llm.handler.js';
 import type { FakeEnvelope, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
 
@@ -10,7 +11,7 @@ const UNSCRIPTED: FakeReply = {
 };
 
 /**
- * A fake LLM that speaks OpenAI's chat completions over real HTTP, streamed when asked. A test scripts it:
+ * A fake LLM that speaks OpenAI's chat completions over real HTTP, streamed when asked, and embeddings. A test scripts it:
  *
  *     const llm = await FakeLlm.start();
  *     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' } }] }).reply({ text: '2' });
@@ -21,6 +22,8 @@ const UNSCRIPTED: FakeReply = {
 export class FakeLlm {
   /** The bodies that came, in order. */
   readonly requests: FakeRequest[] = [];
+  /** What answers at `/embeddings`, apart from all else. */
+  readonly embeddings = new FakeEmbeddings();
   /** Path and headers of each request. */
   readonly envelopes: FakeEnvelope[] = [];
   /** Requests whose caller went away before the reply was whole. */
@@ -73,6 +76,7 @@ export class FakeLlm {
 
   /** Forgets script and requests, so that one fake serves several tests. */
   reset(): void {
+    this.embeddings.reset();
     this.script.length = this.requests.length = this.envelopes.length = 0;
     this.fallback = UNSCRIPTED;
     this.abortedRequests = 0;
@@ -112,6 +116,11 @@ export class FakeLlm {
     outgoing.on('close', () => {
       if (!outgoing.writableFinished && !handler.brokeOff) this.change(() => this.abortedRequests++);
     });
+    if (incoming.url?.endsWith('/embeddings')) {
+      const request = body as unknown as FakeEmbeddingRequest;
+      await handler.send(this.embeddings.answer(request));
+      return;
+    }
     this.change(() => {
       this.requests.push(body);
       this.envelopes.push({ path: incoming.url ?? '', headers: incoming.headers });

@@ -9,6 +9,8 @@ const PORTS = [
   'chat-model',
   'clock',
   'database',
+  'embedding-model',
+  'fact-memory',
   'model-factory',
   'notification-channel',
   'processor',

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, toAppError } from '../../common/index.js';
 import { quoteProvider } from './provider-text.mapper.js';
-import type { WireSettings } from './wire-dialect.types.js';
+import type { WireAccess } from './wire-dialect.types.js';
 import { toStatusError } from './status-error.mapper.js';
 import {
   BadReplyError,
@@ -12,7 +12,7 @@ import {
 } from './wire-failure.error.js';
 
 /** Turns whatever a call threw into an `AppError` that says what happened, to which model, and what to do. */
-export function toModelError(thrown: unknown, settings: WireSettings): AppError {
+export function toModelError(thrown: unknown, settings: WireAccess): AppError {
   if (!isWireFailure(thrown)) return toAppError(thrown);
   if (thrown instanceof StatusError) return toStatusError(thrown, settings);
   const [code, message] = describe(thrown, settings);
@@ -20,7 +20,7 @@ export function toModelError(thrown: unknown, settings: WireSettings): AppError 
   return new AppError(code, message, { isRetryable: true, details: { provider, model }, cause: thrown.cause });
 }
 
-function describe(failure: Exclude<WireFailure, StatusError>, settings: WireSettings): [ErrorCode, string] {
+function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAccess): [ErrorCode, string] {
   const who = `The provider ${settings.provider} (model ${settings.model})`;
   if (failure instanceof SilenceError) {
     return ['MODEL_TIMEOUT', `${who} was silent for ${settings.timeoutMs} ms; try again, or raise LLM_TIMEOUT_MS.`];

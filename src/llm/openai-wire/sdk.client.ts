@@ -6,7 +6,7 @@ import { post, type WireRequest, type WireResponse } from './fetch.client.js';
 import { providerKind, providerMessage } from './provider-message.parser.js';
 import { parseRetryAfter } from './retry-after.parser.js';
 import { toToolsJson } from './tool.mapper.js';
-import type { WireSettings } from './wire-dialect.types.js';
+import type { WireAccess } from './wire-dialect.types.js';
 import { SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
 
 type SdkRequest = Awaited<ReturnType<OpenAI['buildRequest']>>;
@@ -27,8 +27,13 @@ export class SdkClient extends OpenAI {
   private readonly endpoint: string;
   private readonly wireHeaders: Headers;
 
-  constructor(settings: WireSettings, pool: Dispatcher) {
-    const endpoint = new URL(`${settings.baseUrl}/chat/completions`);
+  constructor(
+    settings: WireAccess,
+    pool: Dispatcher,
+    /** Of the one endpoint that it posts to, behind the base URL. */
+    private readonly path: string,
+  ) {
+    const endpoint = new URL(`${settings.baseUrl}${path}`);
     super({
       baseURL: settings.baseUrl,
       // The SDK wants one; where the provider needs none, none is sent.
@@ -47,11 +52,11 @@ export class SdkClient extends OpenAI {
     });
   }
 
-  /** Posts a chat completion; the reply is read by the caller. Throws a `WireFailure`. */
-  async complete(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
+  /** Posts; the reply is read by the caller. Throws a `WireFailure`. */
+  async send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
     const { signal, timeoutMs } = limits;
     try {
-      const response = await this.post('/chat/completions', { body, signal, timeout: timeoutMs }).asResponse();
+      const response = await this.post(this.path, { body, signal, timeout: timeoutMs }).asResponse();
       return response as unknown as WireResponse;
     } catch (thrown) {
       throw toWireFailure(thrown);

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../common/index.js';
 import { quoteProvider } from './provider-text.mapper.js';
-import type { WireSettings } from './wire-dialect.types.js';
+import type { WireAccess } from './wire-dialect.types.js';
 import type { StatusError } from './wire-failure.error.js';
 
 interface StatusMeaning {
@@ -11,7 +11,7 @@ interface StatusMeaning {
 }
 
 /** Says what an error status means for the caller. */
-export function toStatusError(failure: StatusError, settings: WireSettings): AppError {
+export function toStatusError(failure: StatusError, settings: WireAccess): AppError {
   const { provider, model } = settings;
   const meaning = meaningOf(failure, settings);
   const said = quoteProvider(failure.said, settings.apiKey);
@@ -28,7 +28,7 @@ export function toStatusError(failure: StatusError, settings: WireSettings): App
   });
 }
 
-function meaningOf(failure: StatusError, settings: WireSettings): StatusMeaning {
+function meaningOf(failure: StatusError, settings: WireAccess): StatusMeaning {
   const { status } = failure;
   if (status === 401 || status === 403) {
     const todo = settings.keyVariable ? `Check ${settings.keyVariable} and its rights.` : 'Check its API key.';

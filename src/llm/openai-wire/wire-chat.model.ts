@@ -12,28 +12,29 @@ import { toModelError } from './error.mapper.js';
 import type { WireResponse } from './fetch.client.js';
 import { toChatResult } from './reply.mapper.js';
 import { toWireBody } from './request.mapper.js';
-import type { SdkClient } from './sdk.client.js';
 import { SseParser } from './sse.parser.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
 import type { WireSettings } from './wire-dialect.types.js';
 import { BadReplyError } from './wire-failure.error.js';
+import { WireClient } from './wire.client.js';
 
 /** A chat model of any provider that speaks OpenAI's chat completions. */
 export class WireChatModel extends ChatModel {
   readonly provider: string;
   readonly name: string;
   readonly capabilities: ModelCapabilities;
-  private client?: Promise<SdkClient>;
+  private readonly client: WireClient;
 
   constructor(
     private readonly settings: WireSettings,
-    private readonly http: HttpClient,
+    http: HttpClient,
     private readonly parameters?: ModelParameters,
   ) {
     super();
     this.provider = settings.provider;
     this.name = settings.model;
     this.capabilities = settings.capabilities;
+    this.client = new WireClient(settings, http, '/chat/completions');
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
@@ -58,25 +59,9 @@ export class WireChatModel extends ChatModel {
     yield { type: 'finish', result: this.finish(reply) };
   }
 
-  private async send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
-    const { signal } = options;
-    signal?.throwIfAborted();
-    this.client ??= this.connect();
-    const client = await this.client;
+  private send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
     const parameters = this.parameters ? { ...this.parameters, ...request.parameters } : request.parameters;
-    const body = toWireBody({ ...request, parameters }, this.settings, stream);
-    return client.complete(body, { signal, timeoutMs: this.settings.timeoutMs });
-  }
-
-  /** Loads the SDK, which takes over 100 ms, when the first call is made; a load that failed is tried again. */
-  private async connect(): Promise<SdkClient> {
-    try {
-      const [sdk, pool] = await Promise.all([import('./sdk.client.js'), this.http.open()]);
-      return new sdk.SdkClient(this.settings, pool);
-    } catch (error) {
-      delete this.client;
-      throw error;
-    }
+    return this.client.send(toWireBody({ ...request, parameters }, this.settings, stream), options);
   }
 
   private finish(reply: StreamReplyBuilder): ChatResult {

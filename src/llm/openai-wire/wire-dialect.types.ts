@@ -13,8 +13,8 @@ export interface WireDialect {
   readonly extras?: (model: string, hasTools: boolean) => Readonly<Record<string, unknown>>;
 }
 
-/** Everything a chat model over this wire needs to know. */
-export interface WireSettings {
+/** How a model over this wire is reached. */
+export interface WireAccess {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl: string;
@@ -23,6 +23,10 @@ export interface WireSettings {
   readonly keyVariable?: string;
   /** The longest silence, in ms. */
   readonly timeoutMs: number;
+}
+
+/** Everything a chat model over this wire needs to know. */
+export interface WireSettings extends WireAccess {
   readonly capabilities: ModelCapabilities;
   readonly dialect: WireDialect;
 }

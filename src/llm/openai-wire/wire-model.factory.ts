@@ -1,11 +1,13 @@
 import { AppError } from '../../common/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ModelCapabilities } from '../chat.types.js';
+import type { EmbeddingModel } from '../embedding-model.js';
 import type { HttpClient } from '../http.client.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { WireChatModel } from './wire-chat.model.js';
-import type { WireDialect } from './wire-dialect.types.js';
+import type { WireAccess, WireDialect } from './wire-dialect.types.js';
+import { WireEmbeddingModel } from './wire-embedding.model.js';
 
 /** The environment variable that holds a provider's key, and whether the provider answers without one. */
 export interface KeyRule {
@@ -17,6 +19,8 @@ export interface KeyRule {
 export abstract class WireModelFactory extends ModelFactory {
   protected abstract readonly key?: KeyRule;
   protected abstract readonly dialect: WireDialect;
+  /** Whether the provider serves `/embeddings`. */
+  protected readonly hasEmbeddings: boolean = true;
 
   /** What the model of that name can do. */
   protected abstract capabilitiesOf(model: string): ModelCapabilities;
@@ -24,17 +28,26 @@ export abstract class WireModelFactory extends ModelFactory {
   override create(settings: ModelSettings, http: HttpClient): ChatModel {
     const model = settings.model ?? this.defaultModel;
     if (!model) throw this.lacks('a model', 'LLM_MODEL');
-    const wire = {
+    const access = this.accessTo(model, settings);
+    const wire = { ...access, capabilities: this.capabilitiesOf(model), dialect: this.dialect };
+    return new WireChatModel(wire, http, settings.parameters);
+  }
+
+  override createEmbedding(settings: ModelSettings, http: HttpClient): EmbeddingModel {
+    if (!this.hasEmbeddings) return super.createEmbedding(settings, http);
+    if (!settings.model) throw this.lacks('a model for embeddings', 'EMBEDDING_MODEL');
+    return new WireEmbeddingModel(this.accessTo(settings.model, settings), http);
+  }
+
+  private accessTo(model: string, settings: ModelSettings): WireAccess {
+    return {
       provider: this.name,
       model,
       baseUrl: this.baseUrl(settings),
       apiKey: this.apiKey(settings),
       keyVariable: this.key?.variable,
       timeoutMs: settings.timeoutMs,
-      capabilities: this.capabilitiesOf(model),
-      dialect: this.dialect,
     };
-    return new WireChatModel(wire, http, settings.parameters);
   }
 
   private baseUrl(settings: ModelSettings): string {

@@ -11,6 +11,8 @@ export class DeepSeekFactory extends WireModelFactory {
   protected readonly key = { variable: 'DEEPSEEK_API_KEY', isRequired: true };
   protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'with_calls' };
 
+  protected override readonly hasEmbeddings = false;
+
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);
   }

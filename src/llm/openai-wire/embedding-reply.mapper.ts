@@ -1,0 +1,38 @@
+import type { EmbeddingResult } from '../embedding-model.js';
+import { parseReply } from './reply.mapper.js';
+import { toUsage } from './usage.mapper.js';
+import { BadReplyError } from './wire-failure.error.js';
+
+interface WireEmbedding {
+  readonly index?: unknown;
+  readonly embedding?: unknown;
+}
+
+/** Reads the body of an answer to `count` texts. `model` is named where it names none. Throws when a vector is missing. */
+export function toEmbeddingResult(body: string, count: number, model: string): EmbeddingResult {
+  const reply = parseReply(body);
+  const usage = toUsage(reply.usage);
+  return {
+    vectors: toVectors((reply as { data?: unknown }).data, count),
+    model: typeof reply.model === 'string' && reply.model !== '' ? reply.model : model,
+    ...(usage && { usage: { promptTokens: usage.promptTokens, totalTokens: usage.totalTokens } }),
+  };
+}
+
+function toVectors(data: unknown, count: number): (readonly number[])[] {
+  const entries: readonly unknown[] = Array.isArray(data) ? data : [];
+  if (entries.length !== count) throw new BadReplyError(`${entries.length} embeddings for ${count} texts`);
+  const vectors: (readonly number[])[] = [];
+  for (const [at, entry] of entries.entries()) {
+    const { index, embedding } = (entry ?? {}) as WireEmbedding;
+    if (!isVector(embedding)) throw new BadReplyError('an embedding that is no list of numbers');
+    vectors[Number.isInteger(index) ? (index as number) : at] = embedding;
+  }
+  const lengths = new Set(Array.from({ length: count }, (_, at) => vectors[at]?.length));
+  if (lengths.size > 1 || vectors.length !== count) throw new BadReplyError('embeddings that do not belong together');
+  return vectors;
+}
+
+function isVector(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((number) => Number.isFinite(number));
+}

@@ -1,0 +1,40 @@
+import type { CallOptions } from '../chat.types.js';
+import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
+import type { HttpClient } from '../http.client.js';
+import { toEmbeddingResult } from './embedding-reply.mapper.js';
+import { toModelError } from './error.mapper.js';
+import type { WireAccess } from './wire-dialect.types.js';
+import { WireClient } from './wire.client.js';
+
+/** An embedding model of any provider that speaks OpenAI's wire. */
+export class WireEmbeddingModel extends EmbeddingModel {
+  readonly provider: string;
+  readonly name: string;
+  private readonly client: WireClient;
+  private known: number | null = null;
+
+  constructor(
+    private readonly access: WireAccess,
+    http: HttpClient,
+  ) {
+    super();
+    this.provider = access.provider;
+    this.name = access.model;
+    this.client = new WireClient(access, http, '/embeddings');
+  }
+
+  get dimensions(): number | null {
+    return this.known;
+  }
+
+  async embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
+    try {
+      const response = await this.client.send({ model: this.name, input: texts }, options);
+      const result = toEmbeddingResult(await response.text(), texts.length, this.name);
+      this.known = result.vectors[0]?.length ?? this.known;
+      return result;
+    } catch (thrown) {
+      throw options.signal?.aborted ? options.signal.reason : toModelError(thrown, this.access);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { AppError, newId } from '../../common/index.js';
+import { FactMemory } from './fact-memory.js';
+import type { FactStore } from './fact.store.js';
+import type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './fact.types.js';
+import { FACT_LIMITS } from './fact-limits.policy.js';
+import type { FactVectorService } from './fact-vector.service.js';
+import { fuseRankings } from './rank-fusion.policy.js';
+import { indexTerms, queryTerms } from './term.parser.js';
+import { rankByTerms } from './term-rank.policy.js';
+import { toTokens } from './term-token.mapper.js';
+
+/** Facts in the one database, found by its full-text search and, where there is an embedding model, by their meaning. */
+export class DatabaseFactMemory extends FactMemory {
+  constructor(
+    private readonly store: FactStore,
+    private readonly vectors: FactVectorService | null,
+  ) {
+    super();
+  }
+
+  async remember(owner: FactOwner, text: string, { key = newId(), signal }: RememberOptions = {}): Promise<Fact> {
+    const kept = storable(text);
+    checkText(kept, 'text to remember', FACT_LIMITS.textCharacters);
+    const fact = await this.store.add(
+      owner,
+      { key, text: kept, tokens: toTokens(owner, indexTerms(kept)) },
+      Date.now(),
+    );
+    await this.vectors?.fillIn(owner, signal);
+    return fact;
+  }
+
+  async recall(owner: FactOwner, query: string, { limit, signal }: RecallOptions = {}): Promise<RecalledFact[]> {
+    checkText(query, 'query', FACT_LIMITS.queryCharacters);
+    const rankings = await Promise.all([
+      this.byWords(owner, query),
+      this.vectors?.nearest(owner, storable(query), signal) ?? [],
+    ]);
+    signal?.throwIfAborted();
+    const best = fuseRankings(rankings).slice(0, within(limit, 5, FACT_LIMITS.recalled));
+    const ids = best.map(({ id }) => id);
+    const facts = new Map((await this.store.find(owner, ids)).map((fact) => [fact.id, fact]));
+    return best.flatMap(({ id, score }) => {
+      const fact = facts.get(id);
+      return fact ? [{ ...fact, score }] : [];
+    });
+  }
+
+  async forget(owner: FactOwner, id: string): Promise<boolean> {
+    return this.store.remove(owner, id);
+  }
+
+  async list(owner: FactOwner, { before, limit }: FactPage = {}): Promise<Fact[]> {
+    return this.store.page(owner, before, within(limit, 50, FACT_LIMITS.listed));
+  }
+
+  async eraseUser(tenant: string, user: string): Promise<void> {
+    await this.store.removeAll({ tenant, user });
+  }
+
+  private async byWords(owner: FactOwner, query: string): Promise<string[]> {
+    const tokens = toTokens(owner, queryTerms(query, FACT_LIMITS.queryTerms));
+    return rankByTerms(tokens, await this.store.search(owner, tokens, FACT_LIMITS.candidates));
+  }
+}
+
+/** As every database stores it: PostgreSQL knows no NUL, and UTF-8 no half of a pair. */
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+/** In characters as JSON Schema counts them: code points. */
+function checkText(text: string, what: string, most: number): void {
+  if (text.trim() === '') throw new AppError('VALIDATION_FAILED', `The ${what} is blank: say something in it.`);
+  const length = text.length > most ? Array.from(text).length : text.length;
+  if (length <= most) return;
+  throw new AppError(
+    'VALIDATION_FAILED',
+    `The ${what} has ${length} characters, and may have ${most}: make it shorter, or several.`,
+  );
+}
+
+function within(given: number | undefined, fallback: number, most: number): number {
+  if (given === undefined || !Number.isFinite(given)) return fallback;
+  return Math.min(Math.max(Math.floor(given), 1), most);
+}

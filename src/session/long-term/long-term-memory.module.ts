@@ -1,0 +1,45 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { AppConfig } from '../../config/index.js';
+import { EmbeddingModel, LlmModule } from '../../llm/index.js';
+import { DatabaseFactMemory } from './database-fact-memory.js';
+import { FactMemory } from './fact-memory.js';
+import { FactVectorService } from './fact-vector.service.js';
+import { FactStore } from './fact.store.js';
+import { MemoryTools } from './memory.tool.js';
+
+export interface LongTermMemoryOptions {
+  /** Whether agents have its tools; by default as the configuration says. */
+  readonly isEnabled: boolean | undefined;
+  /** Takes the place of the configured one. */
+  readonly embeddingModel: EmbeddingModel | undefined;
+}
+
+/** The memory itself is always there; the tools that put it into agents' hands only where they are asked for. */
+@Module({})
+export class LongTermMemoryModule {
+  static forRoot({ isEnabled, embeddingModel }: LongTermMemoryOptions): DynamicModule {
+    return {
+      module: LongTermMemoryModule,
+      imports: [LlmModule],
+      providers: [
+        FactStore,
+        {
+          provide: FactMemory,
+          useFactory: (store: FactStore, configured: EmbeddingModel | null) => {
+            const model = embeddingModel ?? configured;
+            return new DatabaseFactMemory(store, model && new FactVectorService(store, model));
+          },
+          inject: [FactStore, { token: EmbeddingModel, optional: true }],
+        },
+        {
+          // `null` is no provider of tools.
+          provide: MemoryTools,
+          useFactory: (config: AppConfig, memory: FactMemory) =>
+            (isEnabled ?? config.longTermMemory.isEnabled) ? new MemoryTools(memory) : null,
+          inject: [AppConfig, FactMemory],
+        },
+      ],
+      exports: [FactMemory],
+    };
+  }
+}

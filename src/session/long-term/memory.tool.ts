@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { Tool, type ToolContext } from '../../tool/index.js';
+import { FACT_LIMITS } from './fact-limits.policy.js';
+import { FactMemory } from './fact-memory.js';
+import type { FactOwner } from './fact.types.js';
+
+interface RememberInput {
+  readonly text: string;
+}
+
+interface RecallInput {
+  readonly query: string;
+  readonly limit?: number;
+}
+
+const MOST_RECALLED = 20;
+
+/** What an agent keeps in mind about its user, from one session to the next. */
+@Injectable()
+export class MemoryTools {
+  constructor(private readonly memory: FactMemory) {}
+
+  @Tool({
+    description:
+      'Keeps a fact about the user for later conversations: a preference, a name, a date, a decision. One fact a call, ' +
+      'as a whole sentence that is understood without this conversation.',
+    effect: 'idempotent',
+    input: {
+      type: 'object',
+      properties: {
+        text: { type: 'string', maxLength: FACT_LIMITS.textCharacters, description: 'The fact.' },
+      },
+      required: ['text'],
+    },
+  })
+  async remember({ text }: RememberInput, { principal, key, signal }: ToolContext): Promise<string> {
+    await this.memory.remember(ownerOf(principal), text, { key, signal });
+    return 'Remembered.';
+  }
+
+  @Tool({
+    description:
+      'Looks up what was remembered about the user in earlier conversations. Use it before you ask the user for ' +
+      'something that may be known.',
+    effect: 'read',
+    input: {
+      type: 'object',
+      properties: {
+        query: {
+          type: 'string',
+          maxLength: FACT_LIMITS.queryCharacters,
+          description: 'What to look for, in the words that the fact may have been written with.',
+        },
+        limit: { type: 'integer', minimum: 1, maximum: MOST_RECALLED, description: 'The most facts; default 5.' },
+      },
+      required: ['query'],
+    },
+  })
+  async recall({ query, limit }: RecallInput, { principal, signal }: ToolContext): Promise<unknown> {
+    const facts = await this.memory.recall(ownerOf(principal), query, { signal, ...(limit && { limit }) });
+    return { facts: facts.map(({ text, updatedAt }) => ({ text, remembered_at: new Date(updatedAt).toISOString() })) };
+  }
+}
+
+function ownerOf({ tenant, id }: ToolContext['principal']): FactOwner {
+  return { tenant, user: id };
+}
