@@ -6,8 +6,12 @@ import { chosenProvider, missingForProvider, strayKey } from './provider.policy.
 export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
 /** What is wrong with the variables together. `values` lacks those that are wrong by themselves. */
-export function mistakesBetween(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
-  return [...hostMistakes(values, given), ...providerMistakes(values, given)];
+export function mistakesBetween(
+  values: Readonly<Partial<EnvValues>>,
+  given: GivenEnv,
+  hasAuthenticator: boolean,
+): string[] {
+  return [...(hasAuthenticator ? [] : hostMistakes(values, given)), ...providerMistakes(values, given)];
 }
 
 function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
