@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
 const USAGE = 'usage: npm run key -- --id <who> [--tenant <tenant>] [--roles <role,role>]';
+const ROLES = ['admin', 'user', 'viewer'];
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 function readOptions() {
@@ -16,8 +17,11 @@ function readOptions() {
       },
     }).values;
     const options = { id, tenant, roles: roles.split(/[,|]/) };
-    if ([id ?? '', tenant, ...options.roles].every((name) => NAME.test(name))) return options;
-    throw new Error('--id, --tenant and every role are 1 to 64 of A-Z a-z 0-9 _ . -');
+    if (![id ?? '', tenant, ...options.roles].every((name) => NAME.test(name))) {
+      throw new Error('--id, --tenant and every role are 1 to 64 of A-Z a-z 0-9 _ . -');
+    }
+    if (ROLES.some((role) => options.roles.includes(role))) return options;
+    throw new Error(`One of the roles must be ${ROLES.join(', ')}: it says what the key may do`);
   } catch (error) {
     console.error(`${error.message}\n${USAGE}`);
     return process.exit(1);

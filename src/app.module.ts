@@ -6,7 +6,7 @@ import { AppConfig } from './config/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { logOptions } from './log-options.factory.js';
-import { SecurityModule } from './security/index.js';
+import { PrincipalModule, SecurityModule } from './security/index.js';
 
 export interface AppOptions extends JackdawOptions {
   /** Where the log goes; by default to standard output. */
@@ -25,6 +25,7 @@ export class AppModule {
           inject: [AppConfig],
         }),
         JackdawModule.forRoot(options),
+        ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),
         SecurityModule,
         ApiModule,
         HealthModule,

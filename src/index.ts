@@ -25,6 +25,8 @@ export { Processor, PromptBuilder } from './reasoning/index.js';
 export type { Loop, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
 export type { RunEvent, RunStatus, WaitingRequest } from './run/index.js';
+export { ApiKeyAuthenticator, Authenticator } from './security/index.js';
+export type { CredentialRequest } from './security/index.js';
 export { FactMemory, SessionService } from './session/index.js';
 export type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './session/index.js';
 export { Parameter, suspend, Tool, ToolPolicy, ToolPolicyRegistry, ToolRegistry } from './tool/index.js';

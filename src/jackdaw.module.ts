@@ -11,6 +11,7 @@ import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.
 import { type EmbeddingModel, LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
+import { PrincipalModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, type Authenticator } from './security/index.js';
 import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
 import { BuiltinToolModule, ToolModule } from './tool/index.js';
 
@@ -28,6 +29,11 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly embeddingModel?: EmbeddingModel;
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
+  /**
+   * Who asks, in a way of one's own (JWT, OIDC): a class, which Nest makes, or an object. Over HTTP it takes the place of
+   * the keys; everywhere it says whether a run that waited may go on. docs/authentication.md has an example.
+   */
+  readonly authenticator?: Type<Authenticator> | Authenticator;
   /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
   readonly recovery?: 'at-start' | 'manual';
 }
@@ -50,17 +56,19 @@ export class JackdawModule implements OnApplicationBootstrap {
       embeddingModel,
       tools = [],
       recovery = 'at-start',
+      authenticator,
       ...agents
     } = options;
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
       imports: [
-        AppConfigModule.forRoot(config),
+        AppConfigModule.forRoot(config, authenticator !== undefined),
         PersistenceModule.forRoot({
-          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
-          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
+          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES],
+          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS],
         }),
+        ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
         AgentModule.forRoot(agents),
         ...SHARED,
         memory,

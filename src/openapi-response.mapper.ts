@@ -28,7 +28,8 @@ const EVENT_STREAM = {
 /** Adds what no controller says of itself: every operation may answer with a problem, and streams are streams. */
 export function withCommonResponses(document: OpenAPIObject): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
-    for (const operation of [item.get, item.post]) if (operation) describe(path, operation);
+    for (const operation of [item.get, item.post, item.put, item.patch, item.delete])
+      if (operation) describe(path, operation);
   }
   document.components = { ...document.components, schemas: { ...document.components?.schemas, Problem: PROBLEM } };
   return document;

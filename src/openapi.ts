@@ -62,7 +62,8 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'API key',
-      description: 'An API key; not needed on a server without `API_KEYS`',
+      description:
+        'An API key; not needed on a server that has none, neither in `API_KEYS` nor made by `POST /api/keys`',
     })
     .addSecurityRequirements('bearer');
   return withCommonResponses(SwaggerModule.createDocument(app, shape.build()));

@@ -84,7 +84,12 @@ describe('an edited fork', () => {
   });
 
   it('has other instructions, tools, memory and limits', async () => {
-    const agent = { instructions: 'Be loud.', tools: ['sh*'], memory: { enabled: false }, limits: { maxIterations: 2 } };
+    const agent = {
+      instructions: 'Be loud.',
+      tools: ['sh*'],
+      memory: { enabled: false },
+      limits: { maxIterations: 2 },
+    };
     const fork = await world.forks.make(runId, 'model:2', { agent });
     expect(world.llm.requests).toHaveLength(1);
     expect(world.llm.lastRequest.messages.map(({ role }) => role)).toEqual([

@@ -85,5 +85,5 @@ export interface RunAnswer {
   /** The run that it is a fork of. */
   readonly forked_from?: string;
   /** What must be decided before it goes on; only while it waits. */
-  readonly waiting?: readonly WaitingRequest[];
+  readonly waiting?: WaitingRequest[];
 }

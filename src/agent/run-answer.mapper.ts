@@ -39,7 +39,7 @@ export class RunAnswerFold {
         this.set({ status: 'running' });
         break;
       case 'run.waiting':
-        this.set({ status: 'waiting', duration_ms: at - this.startedAt, waiting: event.requests });
+        this.set({ status: 'waiting', duration_ms: at - this.startedAt, waiting: [...event.requests] });
         break;
       case 'run.completed':
         this.end('completed', event, at);

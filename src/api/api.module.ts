@@ -5,6 +5,7 @@ import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { EventStreamService } from './event-stream.service.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
+import { KeyController } from './key.controller.js';
 import { RunStreamService } from './run-stream.service.js';
 import { RunDecisionController } from './run-decision.controller.js';
 import { RunForkController } from './run-fork.controller.js';
@@ -24,6 +25,7 @@ import { SessionController } from './session.controller.js';
     RunForkController,
     RunDecisionController,
     SessionController,
+    KeyController,
   ],
   providers: [ChatService, RunStreamService, EventStreamService, HeartbeatRegistry, RunJournalService],
 })

@@ -1,12 +1,13 @@
 import { Body, Controller, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { BackgroundRequestDto } from './background-request.dto.js';
 import { ChatRequestDto } from './chat-request.dto.js';
 import { ChatService } from './chat.service.js';
 import { ChatAnswerDto, RunAnswerDto } from './run-answer.dto.js';
 
+@Requires('chat')
 @Controller('agent')
 export class ChatController {
   constructor(private readonly chats: ChatService) {}

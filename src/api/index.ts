@@ -1,2 +1,2 @@
-/** The REST API: chats, runs and sessions over HTTP. */
+/** The REST API: chats, runs, sessions and keys over HTTP. */
 export { ApiModule } from './api.module.js';

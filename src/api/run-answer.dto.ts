@@ -90,7 +90,7 @@ export class RunResultDto {
   /** The model that answered. */
   model!: string;
   /** What must be decided before it goes on; only while it is `waiting`. */
-  waiting?: readonly WaitingRequestDto[];
+  waiting?: WaitingRequestDto[];
 }
 
 /** What an agent answered. */

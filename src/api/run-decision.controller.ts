@@ -1,10 +1,11 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { AgentDecisionService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ApproveDto, DenyDto, InputDto, SettleDto } from './run-decision.dto.js';
 
+@Requires('runs:write')
 @Controller('runs/:id')
 export class RunDecisionController {
   constructor(private readonly decisions: AgentDecisionService) {}

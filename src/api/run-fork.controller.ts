@@ -2,11 +2,12 @@ import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentForkService, AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ForkRequestDto } from './run-fork.dto.js';
 import { toForkRequest } from './run-fork.mapper.js';
 
+@Requires('runs:write')
 @Controller('runs')
 export class RunForkController {
   constructor(

@@ -1,9 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
 import { RunJournalService } from './run-journal.service.js';
 
+@Requires('runs:read')
 @Controller('runs')
 export class RunJournalController {
   constructor(private readonly journals: RunJournalService) {}

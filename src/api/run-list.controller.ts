@@ -1,10 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { RunListStore } from '../run/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunListQueryDto, RunPageDto } from './run-list.dto.js';
 import { toRunFilter, toRunPage } from './run-list.mapper.js';
 
+@Requires('runs:read')
 @Controller('runs')
 export class RunListController {
   constructor(private readonly runs: RunListStore) {}

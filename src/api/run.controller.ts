@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { RunService } from '../run/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { RunStreamService } from './run-stream.service.js';
 
@@ -16,12 +16,14 @@ export class RunController {
   ) {}
 
   /** What came of a run so far, with its steps and tool results. */
+  @Requires('runs:read')
   @Get(':id')
   get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
     return this.agents.answer(principal, id);
   }
 
   /** The run's events as server-sent events: what is recorded after `Last-Event-ID`, then what happens. */
+  @Requires('runs:read')
   @Get(':id/events')
   events(
     @CurrentPrincipal() principal: Principal,
@@ -33,6 +35,7 @@ export class RunController {
   }
 
   /** Asks for the run to be cancelled; its events tell when it is. */
+  @Requires('runs:write')
   @Post(':id/cancel')
   @HttpCode(202)
   async cancel(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {

@@ -1,10 +1,11 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal } from '../security/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionService } from '../session/index.js';
 import { MessagePageDto, MessageQueryDto, SessionDto } from './session.dto.js';
 import { toMessagePage, toSessionView } from './session.mapper.js';
 
+@Requires('sessions:read')
 @Controller('sessions')
 export class SessionController {
   constructor(private readonly sessions: SessionService) {}

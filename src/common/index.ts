@@ -9,5 +9,6 @@ export { newId } from './id.factory.js';
 export { parseJson } from './json.parser.js';
 export type { JsonFault, ParsedJson } from './json.parser.js';
 export type { JsonSchema, JsonValue } from './json.types.js';
-export type { Principal } from './principal.types.js';
+export { ROLES } from './principal.types.js';
+export type { Principal, Role } from './principal.types.js';
 export type { Problem } from './problem.types.js';

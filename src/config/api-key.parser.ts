@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ROLES } from '../common/index.js';
 import type { ApiKeyEntry } from './app-config.types.js';
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -12,6 +13,9 @@ function parseEntry(text: string): ApiKeyEntry | string {
   const roles = roleList.split('|');
   if (![id, tenant, ...roles].every((name) => NAME.test(name))) {
     return 'has an id, tenant or role that is not 1 to 64 of A-Z a-z 0-9 _ . -';
+  }
+  if (!ROLES.some((role) => roles.includes(role))) {
+    return `has none of the roles ${ROLES.join(', ')}, one of which must say what its key may do`;
   }
   if (!SHA256.test(hash)) return 'has a hash that is not the SHA-256 of a key in 64 hex digits';
   return { id, tenant, roles, sha256: hash.toLowerCase() };

@@ -5,7 +5,7 @@ import { chosenProvider, providerAccess } from './provider.policy.js';
 import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
 
 /** Groups checked variables by what they configure. */
-export function createAppConfig(values: EnvValues): AppConfig {
+export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): AppConfig {
   return new AppConfig({
     http: { port: values.PORT, host: values.HOST },
     dataDir: values.DATA_DIR,
@@ -52,7 +52,7 @@ export function createAppConfig(values: EnvValues): AppConfig {
       failedDays: values.RUN_RETENTION_FAILED_DAYS ?? values.RUN_RETENTION_DAYS,
     },
     // The documents stand outside the guard.
-    docs: { enabled: values.DOCS_ENABLED ?? !values.API_KEYS },
+    docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
 }

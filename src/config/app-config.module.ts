@@ -6,11 +6,13 @@ import { readConfig, type EnvRecord } from './config.loader.js';
 @Module({})
 export class AppConfigModule {
   /**
-   * `given` is a configuration that is already built, or variables that win over the process environment.
+   * @param given a configuration that is already built, or variables that win over the process environment
+   * @param hasAuthenticator whether requests are authenticated in the application's own way
    * @throws AppError `CONFIG_INVALID` that lists every mistake, at once: before Nest makes or logs anything
    */
-  static forRoot(given: AppConfig | EnvRecord = {}): DynamicModule {
-    const { config, warnings } = given instanceof AppConfig ? { config: given, warnings: [] } : readConfig(given);
+  static forRoot(given: AppConfig | EnvRecord = {}, hasAuthenticator = false): DynamicModule {
+    const { config, warnings } =
+      given instanceof AppConfig ? { config: given, warnings: [] } : readConfig(given, hasAuthenticator);
     return {
       module: AppConfigModule,
       global: true,

@@ -15,6 +15,8 @@ export interface ConfigSources {
   readonly env: EnvRecord;
   /** The text of a `.env` file; `env` wins over it, also with an empty value. */
   readonly envFile?: string;
+  /** Whether the application has an authenticator of its own, so that nobody is let in for want of `API_KEYS`. */
+  readonly hasAuthenticator?: boolean;
 }
 
 export interface LoadedConfig {
@@ -27,13 +29,13 @@ export interface LoadedConfig {
  * Checks the variables and shapes them. Empty values count as not set.
  * @throws AppError `CONFIG_INVALID` that lists every mistake
  */
-export function loadConfig({ env, envFile = '' }: ConfigSources): LoadedConfig {
+export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const given = withoutEmpty({ ...parseEnv(envFile), ...withoutUndefined(env) });
   const { values, mistakes } = readValues(given);
-  mistakes.push(...mistakesBetween(values, given));
+  mistakes.push(...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
   return {
-    config: createAppConfig(values as EnvValues),
+    config: createAppConfig(values as EnvValues, hasAuthenticator),
     warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],
   };
 }
@@ -43,8 +45,9 @@ export function loadConfig({ env, envFile = '' }: ConfigSources): LoadedConfig {
  * `process.env` is read, never written.
  * @throws AppError `CONFIG_INVALID` that lists every mistake
  */
-export function readConfig(overrides: EnvRecord = {}): LoadedConfig {
-  return loadConfig({ env: { ...process.env, ...withoutUndefined(overrides) }, envFile: readEnvFile('.env') });
+export function readConfig(overrides: EnvRecord = {}, hasAuthenticator = false): LoadedConfig {
+  const env = { ...process.env, ...withoutUndefined(overrides) };
+  return loadConfig({ env, envFile: readEnvFile('.env'), hasAuthenticator });
 }
 
 function readEnvFile(path: string): string {

@@ -7,8 +7,13 @@ import { chosenProvider, missingForProvider, strayKey } from './provider.policy.
 export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
 /** What is wrong with the variables together. `values` lacks those that are wrong by themselves. */
-export function mistakesBetween(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
-  return [...hostMistakes(values, given), ...providerMistakes(values, given), ...storeMistakes(values)];
+export function mistakesBetween(
+  values: Readonly<Partial<EnvValues>>,
+  given: GivenEnv,
+  hasAuthenticator: boolean,
+): string[] {
+  const hostFaults = hasAuthenticator ? [] : hostMistakes(values, given);
+  return [...hostFaults, ...providerMistakes(values, given), ...storeMistakes(values)];
 }
 
 function storeMistakes({ SESSION_STORE: store, DATABASE_URL, REDIS_URL }: Readonly<Partial<EnvValues>>): string[] {

@@ -45,7 +45,7 @@ export const ENV_SCHEMA = z.object({
     .meta({
       ...secret,
       description:
-        'Who may call the API: comma-separated `id:tenant:role:sha256` entries (roles separated by a vertical bar), made by `npm run key`. Without it only this machine may',
+        'Keys from the start on: comma-separated `id:tenant:role:sha256` entries made by `npm run key`, with one or more roles (separated by a vertical bar) of which `admin`, `user` and `viewer` say what the key may do. Without it only this machine may call the API',
     }),
   LOG_LEVEL: choice(LOG_LEVELS)
     .default('info')

@@ -1,6 +1,20 @@
-/** Who asks: API keys become principals, and a global guard lets no request through without one. */
+/** Who asks, and what they may: credentials become principals, and a global guard lets none through without its scope. */
+import { ApiKeyEntity } from './keys/entities/api-key.entity.js';
+import { CreateApiKey1764000000004 } from './keys/migrations/1764000000004-create-api-key.migration.js';
+
+export { ApiKeyAuthenticator } from './api-key-authenticator.js';
+export { Authenticator } from './authenticator.js';
 export { CurrentPrincipal } from './current-principal.decorator.js';
+export { ApiKeyService } from './keys/api-key.service.js';
+export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
 export { PrincipalDirectory } from './principal-directory.js';
-export type { PrincipalRequest } from './principal-request.types.js';
+export { PrincipalModule } from './principal.module.js';
+export type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
 export { Public } from './public.decorator.js';
+export { Requires } from './requires.decorator.js';
+export { ALL_SCOPES, SCOPES } from './scope.types.js';
+export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
+
+export const SECURITY_ENTITIES = [ApiKeyEntity];
+export const SECURITY_MIGRATIONS = [CreateApiKey1764000000004];

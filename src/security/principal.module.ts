@@ -1,20 +1,49 @@
-import { Global, Module } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
-import { ApiKeyPrincipalDirectory } from './api-key-principal-directory.js';
+import { ApiKeyAuthenticator } from './api-key-authenticator.js';
 import { ApiKeyRegistry } from './api-key.registry.js';
+import { Authenticator } from './authenticator.js';
+import { ApiKeyService } from './keys/api-key.service.js';
+import { ApiKeyStore } from './keys/api-key.store.js';
+import { KeyUseRegistry } from './keys/key-use.registry.js';
+import { StoredKeyRegistry } from './keys/stored-key.registry.js';
+import { LocalAuthenticator } from './local-authenticator.js';
 import { PrincipalDirectory } from './principal-directory.js';
 
-/** Knows who there is: whose keys are configured. Global, so that runs of an application with keys find it. */
-@Global()
-@Module({
-  providers: [
-    {
-      provide: ApiKeyRegistry,
-      useFactory: ({ auth }: AppConfig) => new ApiKeyRegistry(auth.apiKeys),
-      inject: [AppConfig],
-    },
-    { provide: PrincipalDirectory, useClass: ApiKeyPrincipalDirectory },
-  ],
-  exports: [ApiKeyRegistry, PrincipalDirectory],
-})
-export class PrincipalModule {}
+/** Knows who there is. Global, so that runs of an application with keys find it. */
+@Module({})
+export class PrincipalModule {
+  /** @param own an authenticator in the place of the keys: a class, which Nest makes, or an object */
+  static forRoot(own?: Type<Authenticator> | Authenticator): DynamicModule {
+    return {
+      module: PrincipalModule,
+      global: true,
+      providers: [
+        {
+          provide: ApiKeyRegistry,
+          useFactory: ({ auth }: AppConfig) => new ApiKeyRegistry(auth.apiKeys),
+          inject: [AppConfig],
+        },
+        {
+          provide: KeyUseRegistry,
+          useFactory: ({ auth }: AppConfig, store: ApiKeyStore) =>
+            new KeyUseRegistry(own !== undefined || auth.apiKeys.length > 0, store),
+          inject: [AppConfig, ApiKeyStore],
+        },
+        ApiKeyStore,
+        StoredKeyRegistry,
+        ApiKeyService,
+        ApiKeyAuthenticator,
+        toProvider(own ?? LocalAuthenticator),
+        { provide: PrincipalDirectory, useExisting: Authenticator },
+      ],
+      exports: [Authenticator, PrincipalDirectory, KeyUseRegistry, ApiKeyService],
+    };
+  }
+}
+
+function toProvider(own: Type<Authenticator> | Authenticator): Provider {
+  return typeof own === 'function'
+    ? { provide: Authenticator, useClass: own }
+    : { provide: Authenticator, useValue: own };
+}

@@ -1,11 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ApiKeyGuard } from './api-key.guard.js';
-import { PrincipalModule } from './principal.module.js';
+import { AccessGuard } from './access.guard.js';
 
-/** Puts the API key guard in front of every route. */
-@Module({
-  imports: [PrincipalModule],
-  providers: [{ provide: APP_GUARD, useClass: ApiKeyGuard }],
-})
+/** Puts the guard in front of every route. It needs `PrincipalModule` in the application. */
+@Module({ providers: [{ provide: APP_GUARD, useClass: AccessGuard }] })
 export class SecurityModule {}

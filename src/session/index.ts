@@ -29,7 +29,13 @@ export { SessionModule } from './session.module.js';
 export { PINNED } from './session.types.js';
 export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, SessionChangeEntity, FactEntity];
+export const SESSION_ENTITIES = [
+  SessionEntity,
+  SessionTurnEntity,
+  SessionSummaryEntity,
+  SessionChangeEntity,
+  FactEntity,
+];
 export const SESSION_MIGRATIONS = [
   CreateSession1764000000001,
   CreateFact1764000000005,

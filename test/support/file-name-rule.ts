@@ -6,6 +6,7 @@ const ROLES =
  * ends in it: local-run-dispatcher.ts.
  */
 const PORTS = [
+  'authenticator',
   'chat-model',
   'clock',
   'database',

@@ -35,7 +35,7 @@ export abstract class JackdawClient {
     const reply = await fetch(`${this.url}${path}`, init);
     const text = await reply.text();
     const isJson = reply.headers.get('content-type')?.includes('json') ?? false;
-    const body = (isJson ? JSON.parse(text) : {}) as Answer['body'];
+    const body = (isJson && text !== '' ? JSON.parse(text) : {}) as Answer['body'];
     return { status: reply.status, headers: reply.headers, text, body };
   }
 

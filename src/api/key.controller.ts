@@ -1,0 +1,32 @@
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Query } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { ApiKeyService, CurrentPrincipal, Requires } from '../security/index.js';
+import { KeyListQueryDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
+import { toKeyPage, toNewKey, toNewKeyView } from './key.mapper.js';
+
+@Requires('keys')
+@Controller('keys')
+export class KeyController {
+  constructor(private readonly keys: ApiKeyService) {}
+
+  /** Makes a key for the tenant of who asks. The key itself is told only in this answer. */
+  @Post()
+  @Header('cache-control', 'no-store')
+  async create(@CurrentPrincipal() principal: Principal, @Body() body: KeyRequestDto): Promise<NewKeyDto> {
+    const { key, record } = await this.keys.create(principal, toNewKey(body));
+    return toNewKeyView(record, key);
+  }
+
+  /** The tenant's keys, the newest first, revoked ones too; those of `API_KEYS` are not among them. */
+  @Get()
+  async list(@CurrentPrincipal() principal: Principal, @Query() query: KeyListQueryDto): Promise<KeyPageDto> {
+    return toKeyPage(await this.keys.list(principal, query.limit ?? 50, query.cursor));
+  }
+
+  /** Revokes a key: at once here, within seconds in other processes. Runs that wait for a decision end when they go on. */
+  @Delete(':id')
+  @HttpCode(204)
+  async revoke(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.keys.revoke(principal, id);
+  }
+}

@@ -1,0 +1,30 @@
+import { ALL_SCOPES, type ApiKeyPage, type ApiKeyRecord, type NewApiKey } from '../security/index.js';
+import { toEpochMs } from './is-time.decorator.js';
+import type { KeyDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
+
+/** @param body a checked one */
+export function toNewKey({ name, role, scopes = [ALL_SCOPES], expiresAt }: KeyRequestDto): NewApiKey {
+  return { name, role, scopes, expiresAt: expiresAt === undefined ? null : toEpochMs(expiresAt) };
+}
+
+function toKeyView(key: ApiKeyRecord): KeyDto {
+  return {
+    id: key.id,
+    name: key.name,
+    role: key.role,
+    scopes: [...key.scopes],
+    created_at: key.createdAt,
+    created_by: key.createdBy,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}
+
+export function toNewKeyView(record: ApiKeyRecord, key: string): NewKeyDto {
+  return Object.assign(toKeyView(record), { key });
+}
+
+export function toKeyPage({ keys, next }: ApiKeyPage): KeyPageDto {
+  return { keys: keys.map(toKeyView), next };
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Principal } from '../common/index.js';
+import { AccessGuard } from './access.guard.js';
+import { Authenticator } from './authenticator.js';
+import { KeyUseRegistry } from './keys/key-use.registry.js';
+import type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
+import { Public } from './public.decorator.js';
+import { Requires } from './requires.decorator.js';
+
+class Routes {
+  @Requires('runs:write')
+  write(): void {}
+
+  @Requires('runs:read')
+  read(): void {}
+
+  @Public()
+  open(): void {}
+
+  forgotten(): void {}
+}
+
+const ANN: Principal = { id: 'ann', tenant: 'acme', roles: ['user'] };
+
+/** Knows one principal, whom every request with a header is from. */
+class OneAuthenticator extends Authenticator {
+  constructor(private readonly principal: Principal) {
+    super();
+  }
+
+  async authenticate({ headers }: CredentialRequest): Promise<Principal | null> {
+    return headers['authorization'] === 'Bearer one' ? this.principal : null;
+  }
+
+  async lookUp(principal: Principal): Promise<Principal> {
+    return principal;
+  }
+}
+
+/** It needs no table: whether requests need a credential is known from the start. */
+const guardOf = (principal: Principal, isNeeded = true) =>
+  new AccessGuard(new OneAuthenticator(principal), new KeyUseRegistry(isNeeded, undefined as never), new Reflector());
+
+function ask(guard: AccessGuard, route: keyof Routes, headers: PrincipalRequest['headers'] = {}, type = 'http') {
+  const request: PrincipalRequest = { method: 'GET', url: '/', ip: '127.0.0.1', headers };
+  const routes = new Routes();
+  const execution = {
+    getType: () => type,
+    getHandler: () => routes[route],
+    getClass: () => Routes,
+    switchToHttp: () => ({ getRequest: () => request }),
+  } as unknown as ExecutionContext;
+  return { request, answer: guard.canActivate(execution) };
+}
+
+const ONE = { authorization: 'Bearer one' };
+
+describe('AccessGuard', () => {
+  it('gives a request its principal', async () => {
+    const { request, answer } = ask(guardOf(ANN), 'write', ONE);
+    expect(await answer).toBe(true);
+    expect(request.principal).toBe(ANN);
+  });
+
+  it.each([
+    [{}, 'No API key'],
+    [{ authorization: 'Basic one' }, 'No API key'],
+    [{ authorization: 'Bearer two' }, 'not known'],
+    [{ 'x-api-key': 'two' }, 'not known'],
+  ])('refuses %j as nobody', async (headers, message) => {
+    const { request, answer } = ask(guardOf(ANN), 'read', headers);
+    await expect(answer).rejects.toMatchObject({ code: 'UNAUTHENTICATED', message: expect.stringContaining(message) });
+    expect(request.principal).toBeUndefined();
+  });
+
+  it.each<[Partial<Principal>, string]>([
+    [{ roles: ['viewer'] }, 'the roles viewer do not have it'],
+    [{ roles: ['constructor', 'ops'] }, 'the roles constructor, ops do not have it'],
+    [{ roles: [] }, 'the roles (none) do not have it'],
+    [{ roles: ['admin'], scopes: ['runs:read'] }, 'narrowed'],
+    [{ roles: ['admin'], scopes: [] }, 'narrowed'],
+  ])('refuses %j what needs runs:write', async (rights, why) => {
+    const { request, answer } = ask(guardOf({ ...ANN, ...rights }), 'write', ONE);
+    await expect(answer).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: expect.stringContaining(why),
+      details: { scope: 'runs:write' },
+    });
+    expect(request.principal).toBeUndefined();
+  });
+
+  it.each<Partial<Principal>>([
+    { roles: ['viewer'] },
+    { roles: ['ops', 'viewer'], scopes: ['*'] },
+    { roles: ['user'], scopes: ['chat', 'runs:read'] },
+  ])('lets %j read runs', async (rights) => {
+    expect(await ask(guardOf({ ...ANN, ...rights }), 'read', ONE).answer).toBe(true);
+  });
+
+  it('serves to nobody a route that does not say what it needs', async () => {
+    const { answer } = ask(guardOf({ ...ANN, roles: ['admin'] }), 'forgotten', ONE);
+    await expect(answer).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  });
+
+  it('lets public routes and other contexts through', async () => {
+    expect(await ask(guardOf(ANN), 'open').answer).toBe(true);
+    expect(await ask(guardOf(ANN), 'forgotten', {}, 'tool').answer).toBe(true);
+  });
+
+  it.each([undefined, '', 'evil.example', 'localhost.evil.example', '127.0.0.1@evil.example'])(
+    'refuses the host %s on a public route where no keys are needed',
+    async (host) => {
+      await expect(ask(guardOf(ANN, false), 'open', { host }).answer).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      expect(await ask(guardOf(ANN), 'open', { host }).answer).toBe(true);
+    },
+  );
+});

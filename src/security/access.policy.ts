@@ -1,0 +1,28 @@
+import type { Principal, Role } from '../common/index.js';
+import { ALL_SCOPES, SCOPES, type Scope } from './scope.types.js';
+
+const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
+  admin: SCOPES,
+  user: SCOPES.filter((scope) => scope !== 'keys'),
+  viewer: SCOPES.filter((scope) => scope.endsWith(':read')),
+};
+/** By whatever name a principal has as a role. */
+const SCOPES_OF_ROLE = new Map<string, ReadonlySet<Scope>>(
+  Object.entries(RIGHTS).map(([role, scopes]) => [role, new Set(scopes)]),
+);
+
+type Rights = Pick<Principal, 'roles' | 'scopes'>;
+
+/** Whether a principal may do what needs this scope: one of the roles has it, and the scopes do not leave it out. */
+export function hasScope({ roles, scopes }: Rights, scope: Scope): boolean {
+  return roles.some((role) => SCOPES_OF_ROLE.get(role)?.has(scope)) && isWithin(scopes, scope);
+}
+
+/** All that a principal may do. */
+export function scopesOf(principal: Rights): readonly Scope[] {
+  return SCOPES.filter((scope) => hasScope(principal, scope));
+}
+
+function isWithin(scopes: readonly string[] | undefined, scope: Scope): boolean {
+  return scopes === undefined || scopes.includes(ALL_SCOPES) || scopes.includes(scope);
+}

@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { keyFrom } from './api-key.parser.js';
+import { ApiKeyRegistry } from './api-key.registry.js';
+import { Authenticator } from './authenticator.js';
+import { StoredKeyRegistry } from './keys/stored-key.registry.js';
+import type { CredentialRequest } from './principal-request.types.js';
+
+/** Keys, configured ones and those of the table: a principal is who still has one. */
+@Injectable()
+export class ApiKeyAuthenticator extends Authenticator {
+  constructor(
+    private readonly configured: ApiKeyRegistry,
+    private readonly stored: StoredKeyRegistry,
+  ) {
+    super();
+  }
+
+  async authenticate({ headers }: CredentialRequest): Promise<Principal | null> {
+    const key = keyFrom(headers);
+    if (key === undefined) return null;
+    return this.configured.find(key) ?? this.stored.find(key);
+  }
+
+  async lookUp({ tenant, id }: Principal): Promise<Principal | null> {
+    return this.configured.ownerOf(tenant, id) ?? this.stored.ownerOf(tenant, id);
+  }
+}

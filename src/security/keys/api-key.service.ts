@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { AppError, newId, type Principal } from '../../common/index.js';
+import { hasScope, scopesOf } from '../access.policy.js';
+import { LOCAL } from '../local-host.policy.js';
+import { ALL_SCOPES } from '../scope.types.js';
+import { ApiKeyStore } from './api-key.store.js';
+import type { ApiKeyPage, ApiKeyRecord, NewApiKey } from './api-key.types.js';
+import { KeyUseRegistry } from './key-use.registry.js';
+import { hashOf, StoredKeyRegistry } from './stored-key.registry.js';
+
+const KEY_BYTES = 32;
+
+/** Makes, lists and revokes the keys of a principal's own tenant. */
+@Injectable()
+export class ApiKeyService {
+  constructor(
+    private readonly store: ApiKeyStore,
+    private readonly stored: StoredKeyRegistry,
+    private readonly use: KeyUseRegistry,
+  ) {}
+
+  /**
+   * @returns the key, which is kept nowhere, beside what is kept
+   * @throws AppError `VALIDATION_FAILED` when it could never be used as it is said, `FORBIDDEN` when it may more than
+   * its maker, `REQUEST_REFUSED` when it is the first and no admin's
+   */
+  async create(maker: Principal, wanted: NewApiKey): Promise<{ key: string; record: ApiKeyRecord }> {
+    const now = Date.now();
+    checkUsable(wanted, now);
+    checkFirst(maker, wanted);
+    checkWithin(maker, wanted);
+    const key = `jd_${randomBytes(KEY_BYTES).toString('base64url')}`;
+    const { tenant, id: createdBy } = maker;
+    const record = { ...wanted, id: newId(), tenant, createdAt: now, createdBy, revokedAt: null, lastUsedAt: null };
+    await this.store.add(record, hashOf(key));
+    this.use.noteKey();
+    return { key, record };
+  }
+
+  /** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+  list({ tenant }: Principal, limit: number, cursor?: string): Promise<ApiKeyPage> {
+    return this.store.list(tenant, limit, cursor);
+  }
+
+  /** Here it takes effect at once, in other processes within seconds. @throws AppError `KEY_NOT_FOUND` */
+  async revoke({ tenant }: Principal, id: string): Promise<void> {
+    if (!(await this.store.revoke(tenant, id, Date.now()))) {
+      throw new AppError('KEY_NOT_FOUND', `There is no key "${id}": \`GET /api/keys\` lists those there are.`);
+    }
+    this.stored.forget(id);
+  }
+}
+
+function checkUsable({ role, scopes, expiresAt }: NewApiKey, now: number): void {
+  if (expiresAt !== null && expiresAt <= now) throw invalid('expiresAt', 'expiresAt must be in the future');
+  for (const scope of scopes) {
+    if (scope === ALL_SCOPES || hasScope({ roles: [role] }, scope)) continue;
+    throw invalid('scopes', `the role ${role} does not have the scope ${scope}`);
+  }
+}
+
+/** From the first key on everybody needs one: it must be one that can make others. */
+function checkFirst(maker: Principal, { role, scopes }: NewApiKey): void {
+  if (maker !== LOCAL || hasScope({ roles: [role], scopes }, 'keys')) return;
+  throw new AppError(
+    'REQUEST_REFUSED',
+    'From the first key on every request needs one, so the first must be able to make others: give it the role "admin".',
+  );
+}
+
+/** Who was narrowed cannot make a key that was not. */
+function checkWithin(maker: Principal, { role, scopes }: NewApiKey): void {
+  const beyond = scopesOf({ roles: [role], scopes }).find((scope) => !hasScope(maker, scope));
+  if (beyond === undefined) return;
+  throw new AppError('FORBIDDEN', `A key may have no scope that its maker lacks: "${beyond}".`, {
+    details: { scope: beyond },
+  });
+}
+
+function invalid(field: string, message: string): AppError {
+  return new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
+    details: { errors: [{ field, message }] },
+  });
+}

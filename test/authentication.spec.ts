@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { loadConfig } from '../src/config/index.js';
+import { SCOPES } from '../src/security/index.js';
+import { scopesOf } from '../src/security/access.policy.js';
+import { keyHolder } from './support/api-keys.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { dismissed, JwtAuthenticator } from './support/jwt-authenticator.js';
+import { callOf, WaitingRun } from './support/waiting-run.js';
+import { WaitingTools } from './support/waiting.tool.js';
+
+const DOCUMENT = readFileSync('docs/authentication.md', 'utf8');
+const SECRET = 'a secret that only the issuer and this server know';
+const BOB = keyHolder('bob', 'b', 'user');
+
+const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+function token(claims: object, { alg = 'HS256', secret = SECRET } = {}) {
+  const signed = `${encode({ alg, typ: 'JWT' })}.${encode({ exp: Date.now() / 1000 + 3600, ...claims })}`;
+  const signature = createHmac('sha256', secret).update(signed).digest('base64url');
+  return { authorization: `Bearer ${signed}.${signature}` };
+}
+
+/** The head and the signature of one token with the claims of another. */
+function mixed(): string {
+  const [head, , signature] = token(ANN).authorization.split('.');
+  const [, claims] = token({ ...ANN, roles: ['admin'] }).authorization.split('.');
+  return [head, claims, signature].join('.');
+}
+
+const ANN = { sub: 'ann', tenant: 'a', roles: ['user'] };
+
+describe('docs/authentication.md', () => {
+  it('has the code of these tests', () => {
+    const code = readFileSync('test/support/jwt-authenticator.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(DOCUMENT).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+  });
+
+  it('has every scope, and of each role those that it has', () => {
+    for (const scope of SCOPES) expect(DOCUMENT).toContain(`\`${scope}\``);
+    expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES);
+    expect(scopesOf({ roles: ['user'] })).toEqual(SCOPES.filter((scope) => scope !== 'keys'));
+    expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read']);
+    expect(scopesOf({ roles: ['ops'], scopes: ['*'] })).toEqual([]);
+  });
+});
+
+describe('an authenticator of one’s own', () => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    process.env['JWT_SECRET'] = SECRET;
+    llm = await FakeLlm.start();
+    jackdaw = await startJackdaw({
+      llm,
+      env: { API_KEYS: BOB.entry },
+      options: { authenticator: JwtAuthenticator, tools: [new WaitingTools()] },
+    });
+  });
+  afterAll(async () => {
+    delete process.env['JWT_SECRET'];
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  it('lets its principals in, each in their tenant', async () => {
+    llm.always({ text: 'hello' });
+    const { status, body } = await jackdaw.chat({ query: 'x', sessionId: 's' }, token(ANN));
+    expect([status, body['result']]).toEqual([200, 'hello']);
+    expect((await jackdaw.get('/api/sessions/s', token(ANN))).body).toMatchObject({ owner: 'jwt:ann' });
+    expect((await jackdaw.get('/api/sessions/s', token({ ...ANN, tenant: 'b' }))).status).toBe(404);
+    expect((await jackdaw.get('/api/sessions/s', BOB.headers)).status).toBe(404);
+    llm.reset();
+  });
+
+  it.each([
+    ['another secret', token(ANN, { secret: 'guessed' })],
+    ['no algorithm', token(ANN, { alg: 'none' })],
+    ['a time that is over', token({ ...ANN, exp: Date.now() / 1000 - 1 })],
+    ['no time', token({ ...ANN, exp: undefined })],
+    ['claims of another token', { authorization: mixed() }],
+    ['an unknown key', { 'x-api-key': 'nobody' }],
+    ['nothing', {}],
+  ])('refuses %s', async (_case, headers: Record<string, string>) => {
+    const { status, body } = await jackdaw.get('/api/runs', headers);
+    expect([status, body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+  });
+
+  it('asks the keys about what is none of its own', async () => {
+    expect((await jackdaw.get('/api/runs', BOB.headers)).status).toBe(200);
+  });
+
+  it('is narrowed by roles and scopes as keys are', async () => {
+    const { status, body } = await jackdaw.chat({ query: 'x' }, token({ ...ANN, roles: ['viewer', 'sales'] }));
+    expect([status, body['scope']]).toEqual([403, 'chat']);
+  });
+
+  it('says whether a run that waited may go on', async () => {
+    const waiting = async () => {
+      llm.reply({ text: 'I try.', calls: [callOf('pay', { to: 'shop', amount: 5 })] }, { text: 'the end' });
+      const { body } = await jackdaw.chat({ query: 'go' }, token(ANN));
+      return new WaitingRun(jackdaw, String(body['run_id']), token(ANN));
+    };
+    expect((await (await waiting()).after('approve')).at(-1)?.data.type).toBe('run.completed');
+    const run = await waiting();
+    const boss = new WaitingRun(jackdaw, run.id, token({ ...ANN, sub: 'boss' }));
+    dismissed.add('jwt:ann');
+    expect((await jackdaw.get('/api/runs', token(ANN))).status).toBe(401);
+    expect((await boss.after('approve')).at(-1)?.data).toMatchObject({
+      type: 'run.failed',
+      error: { code: 'FORBIDDEN' },
+    });
+  });
+});
+
+describe('with an authenticator and no API_KEYS', () => {
+  it('nobody is let in for sitting at the machine', async () => {
+    const jackdaw = await startJackdaw({ options: { authenticator: JwtAuthenticator } });
+    expect((await jackdaw.get('/api/runs')).status).toBe(401);
+    expect((await jackdaw.get('/api/health/live')).status).toBe(200);
+    await jackdaw.stop();
+  });
+
+  it('the server may listen anywhere, and shows its documents only when told so', () => {
+    const { config } = loadConfig({ env: { HOST: '0.0.0.0' }, hasAuthenticator: true });
+    expect([config.http.host, config.docs.enabled]).toEqual(['0.0.0.0', false]);
+  });
+});

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../src/common/index.js';
+import { SCOPES } from '../src/security/index.js';
+import { IS_PUBLIC } from '../src/security/public.decorator.js';
+import { REQUIRED_SCOPE } from '../src/security/requires.decorator.js';
+import { keyHolder, makeKey } from './support/api-keys.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
+import { call, documentedRoutes, routeHandlers, said, type RouteCall } from './support/route-walk.js';
+import { callOf } from './support/waiting-run.js';
+import { WaitingTools } from './support/waiting.tool.js';
+
+const ANN = keyHolder('ann', 'a', 'admin');
+const BOB = keyHolder('bob', 'b', 'admin');
+const STRANGERS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { authorization: `Bearer jd_${'x'.repeat(43)}` },
+  { 'x-api-key': 'nobody' },
+];
+/** What only tenant a may ever read. */
+const SECRETS = ['question-of-a', 'answer-of-a', 'recipient-of-a', 'session-of-a', 'key-name-of-a', 'ann'];
+
+/** Needs no credential. */
+const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
+
+/** Things of tenant a. */
+interface Things {
+  ended: string;
+  waiting: string;
+  session: string;
+  key: string;
+}
+const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '' };
+
+interface Case {
+  readonly scope: (typeof SCOPES)[number];
+  /** Of which thing the path has an id. A route with a placeholder and none of these is a mistake of this table. */
+  readonly id?: keyof Things;
+  readonly body?: (its: Things) => unknown;
+  readonly query?: (its: Things) => string;
+}
+
+/** Every other route, with ids of things that are another tenant's. A new route must be added here. */
+const CASES: Readonly<Record<string, Case>> = {
+  'POST /api/agent/chat': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
+  'POST /api/agent/chat/stream': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
+  'POST /api/agent/runs': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
+  'GET /api/runs': { scope: 'runs:read', query: ({ ended, session }) => `?sessionId=${session}&cursor=9.${ended}` },
+  'GET /api/runs/{id}': { scope: 'runs:read', id: 'ended' },
+  'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },
+  'GET /api/runs/{id}/journal': { scope: 'runs:read', id: 'ended' },
+  'POST /api/runs/{id}/fork': { scope: 'runs:write', id: 'ended', body: () => ({ fromStep: 'model:1' }) },
+  'POST /api/runs/{id}/cancel': { scope: 'runs:write', id: 'waiting' },
+  'POST /api/runs/{id}/approve': { scope: 'runs:write', id: 'waiting' },
+  'POST /api/runs/{id}/deny': { scope: 'runs:write', id: 'waiting', body: () => ({ reason: 'no' }) },
+  'POST /api/runs/{id}/input': { scope: 'runs:write', id: 'waiting', body: () => ({ value: 1 }) },
+  'POST /api/runs/{id}/settle': { scope: 'runs:write', id: 'waiting', body: () => ({ outcome: 'retry' }) },
+  'GET /api/sessions/{id}': { scope: 'sessions:read', id: 'session' },
+  'GET /api/sessions/{id}/messages': { scope: 'sessions:read', id: 'session' },
+  'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
+  'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${key}` },
+  'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },
+};
+const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
+const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
+
+function toCall({ route, id, body, query }: Case & { route: string }, its: Things = things): RouteCall {
+  return { route, ...(id && { ids: { id: its[id] } }), body: body?.(its), query: query?.(its) ?? '' };
+}
+
+let llm: FakeLlm;
+let jackdaw: Jackdaw;
+
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+  jackdaw = await startJackdaw({
+    llm,
+    tools: [new WaitingTools()],
+    env: { API_KEYS: `${ANN.entry},${BOB.entry}`, DOCS_ENABLED: 'true' },
+  });
+  const ask = async (sessionId: string) => {
+    const { body } = await jackdaw.chat({ query: 'the question-of-a', sessionId }, ANN.headers);
+    return String(body['run_id']);
+  };
+  llm.reply({ text: 'the answer-of-a' });
+  things.ended = await ask(things.session);
+  llm.reply({ text: 'the answer-of-a', calls: [callOf('pay', { to: 'recipient-of-a', amount: 5 })] });
+  things.waiting = await ask('another-session-of-a');
+  things.key = (await makeKey(jackdaw, ANN.headers, { name: 'key-name-of-a' })).id;
+});
+beforeEach(() => {
+  llm.reset();
+  llm.always({ text: 'fine' });
+});
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+});
+
+describe('the tables of this test', () => {
+  it('have every route of the OpenAPI document, and no other', async () => {
+    expect([...PUBLIC, ...Object.keys(CASES)].toSorted()).toEqual(await documentedRoutes(jackdaw));
+  });
+
+  it('have an id for every placeholder', () => {
+    expect(WITH_ID.map(({ route }) => route)).toEqual(Object.keys(CASES).filter((route) => route.includes('{')));
+    expect(Object.values(things)).not.toContain('');
+  });
+});
+
+describe('every route', () => {
+  it('is documented, and says which scope it needs or that it is public', async () => {
+    const handlers = routeHandlers(jackdaw);
+    expect(handlers).toHaveLength((await documentedRoutes(jackdaw)).length);
+    const told = handlers.map(({ name, handler, controller }) => {
+      const has = (key: string) => Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
+      return [name, has(IS_PUBLIC) === true || SCOPES.includes(has(REQUIRED_SCOPE))];
+    });
+    expect(told.filter(([, isTold]) => !isTold)).toEqual([]);
+  });
+
+  it.each(ROUTES)('$route is 401 without a key, and with an unknown one', async (each) => {
+    for (const headers of STRANGERS) {
+      const answer = await call(jackdaw, toCall(each), headers);
+      expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
+      expectNoSecret(answer, []);
+    }
+    expect(llm.requests).toHaveLength(0);
+  });
+
+  it.each(ROUTES.filter(({ route }) => route.startsWith('GET')))('$route is 401 as HEAD, too', async (each) => {
+    expect((await call(jackdaw, { ...toCall(each), route: each.route.replace('GET', 'HEAD') }, {})).status).toBe(401);
+  });
+
+  it.each(PUBLIC)('%s answers without a key', async (route) => {
+    expect((await call(jackdaw, { route }, {})).status).toBe(200);
+  });
+});
+
+describe("with another tenant's ids", () => {
+  it.each(WITH_ID)('$route answers as if they were nowhere', async (each) => {
+    const nowhere = { ...things, [each.id]: newId() };
+    const foreign = await call(jackdaw, toCall(each), BOB.headers);
+    const unknown = await call(jackdaw, toCall(each, nowhere), BOB.headers);
+    expect(foreign.status).toBe(404);
+    expect(said(foreign, [things[each.id]])).toEqual(said(unknown, [nowhere[each.id]]));
+    expectNoSecret(foreign, [things[each.id]]);
+  });
+
+  it.each(ROUTES.filter(({ id }) => id === undefined))('$route answers with one’s own', async (each) => {
+    const answer = await call(jackdaw, toCall(each), BOB.headers);
+    expect(Math.floor(answer.status / 100)).toBe(2);
+    expectNoSecret(answer, [things.session]);
+    // Neither is the model shown what is not theirs.
+    expect(JSON.stringify(llm.requests)).not.toMatch(/-of-a/);
+  });
+
+  it('changes nothing of theirs', async () => {
+    const ids = async (path: string, list: string, id: string) => {
+      const { body } = await jackdaw.get(path, ANN.headers);
+      return (body[list] as unknown as Record<string, string>[]).map((each) => each[id]);
+    };
+    expect(await ids('/api/runs', 'runs', 'run_id')).toEqual([things.waiting, things.ended]);
+    expect((await jackdaw.get(`/api/runs/${things.waiting}`, ANN.headers)).body['status']).toBe('waiting');
+    expect(await jackdaw.messages(things.session, ANN.headers)).toHaveLength(2);
+    const { body } = await jackdaw.get('/api/keys', ANN.headers);
+    expect(body['keys']).toMatchObject([{ id: things.key, revoked_at: null }]);
+  });
+});
+
+describe('what a key may do', () => {
+  /** Ids of nothing and no body: whoever is let through does nothing. */
+  const bare = ({ route }: { route: string }): RouteCall => ({ route });
+
+  it.each([
+    ['viewer', ({ route }: { route: string }) => route.startsWith('GET') && !route.includes('/keys')],
+    ['user', ({ route }: { route: string }) => !route.includes('/keys')],
+    ['admin', () => true],
+  ])('is what the role %s may', async (role, may) => {
+    const { headers } = await makeKey(jackdaw, ANN.headers, { role });
+    for (const each of ROUTES) {
+      const answer = await call(jackdaw, bare(each), headers);
+      expectScope(answer, each, may(each));
+    }
+  });
+
+  it.each(SCOPES)('is narrowed to %s', async (scope) => {
+    const { headers } = await makeKey(jackdaw, ANN.headers, { role: 'admin', scopes: [scope] });
+    for (const each of ROUTES) expectScope(await call(jackdaw, bare(each), headers), each, each.scope === scope);
+  });
+});
+
+function expectNoSecret({ text, headers }: Answer, named: readonly string[]): void {
+  const all = named.reduce((rest, id) => rest.replaceAll(id, ''), `${text}${JSON.stringify([...headers])}`);
+  const secrets = [...SECRETS, ...Object.values(things)].filter((secret) => !named.includes(secret));
+  for (const secret of secrets) expect(all).not.toContain(secret);
+}
+
+function expectScope({ status, body }: Answer, { route, scope }: Case & { route: string }, isAllowed: boolean): void {
+  const outcome = [401, 403].includes(status) ? [status, body['code'], body['scope']] : 'let through';
+  expect([route, outcome]).toEqual([route, isAllowed ? 'let through' : [403, 'FORBIDDEN', scope]]);
+}

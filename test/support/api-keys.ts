@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import assert from 'node:assert/strict';
+import type { Jackdaw } from './jackdaw.js';
+
+type Headings = Readonly<Record<string, string>>;
+
+/** Somebody with a key in `API_KEYS`. */
+export interface KeyHolder {
+  readonly key: string;
+  readonly headers: Headings;
+  /** For `API_KEYS`. */
+  readonly entry: string;
+}
+
+export function keyHolder(id: string, tenant: string, role: string): KeyHolder {
+  const key = `key-of-${id}-of-${tenant}`;
+  const hash = createHash('sha256').update(key).digest('hex');
+  return { key, headers: bearer(key), entry: `${id}:${tenant}:${role}:${hash}` };
+}
+
+export function bearer(key: string): Headings {
+  return { authorization: `Bearer ${key}` };
+}
+
+/** A key made over REST. */
+export interface MadeKey {
+  readonly id: string;
+  readonly key: string;
+  readonly headers: Headings;
+}
+
+/** Makes a key, of a user if nothing else is wanted. */
+export async function makeKey(
+  jackdaw: Jackdaw,
+  admin: Headings,
+  wanted: Readonly<Record<string, unknown>> = {},
+): Promise<MadeKey> {
+  const { status, body } = await jackdaw.post('/api/keys', { name: 'a key', role: 'user', ...wanted }, admin);
+  assert.equal(status, 201, JSON.stringify(body));
+  const key = String(body['key']);
+  return { id: String(body['id']), key, headers: bearer(key) };
+}

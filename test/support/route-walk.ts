@@ -1,0 +1,69 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { ModulesContainer } from '@nestjs/core';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Answer, Jackdaw } from './jackdaw.js';
+
+type Headings = Readonly<Record<string, string>>;
+
+/** A route as a test asks for it. */
+export interface RouteCall {
+  /** As in the OpenAPI document, `GET /api/runs/{id}`. */
+  readonly route: string;
+  /** What the placeholders of its path become. */
+  readonly ids?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly query?: string;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'options', 'head', 'trace'] as const;
+
+/** Every route of the OpenAPI document, sorted. */
+export async function documentedRoutes(jackdaw: Jackdaw): Promise<string[]> {
+  const { paths } = (await jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
+  return Object.entries(paths)
+    .flatMap(([path, item]) => METHODS.filter((method) => item[method]).map((name) => `${name.toUpperCase()} ${path}`))
+    .toSorted();
+}
+
+/** A method of a controller that serves a route. */
+export interface RouteHandler {
+  readonly name: string;
+  readonly method: string;
+  readonly controller: Type;
+  readonly handler: Function;
+}
+
+/** Every handler that Nest serves a route with, in the document or not. */
+export function routeHandlers({ app }: Jackdaw): RouteHandler[] {
+  const controllers = [...app.get(ModulesContainer).values()].flatMap((module) => [...module.controllers.values()]);
+  return controllers.flatMap(({ metatype }) => {
+    const controller = metatype as Type;
+    const names = Object.getOwnPropertyNames(controller.prototype);
+    const handlers = names.map(
+      (name) => [name, Reflect.get(controller.prototype as object, name) as Function] as const,
+    );
+    return handlers.flatMap(([name, handler]) => {
+      if (name === 'constructor' || Reflect.getMetadata(PATH_METADATA, handler) === undefined) return [];
+      const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+      return [{ name: `${controller.name}.${name}`, method, controller, handler }];
+    });
+  });
+}
+
+/** Asks a route. A placeholder without an id stays as it is, and is then no id of anything. */
+export function call(jackdaw: Jackdaw, { route, ids = {}, body, query = '' }: RouteCall, headers: Headings) {
+  const [method = '', template = ''] = route.split(' ');
+  const path = template.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => ids[name] ?? placeholder.slice(1, -1));
+  return jackdaw.send(`${path}${query}`, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+/** All that an answer says, but for the time and for what the request itself has named. */
+export function said({ status, headers, text }: Answer, named: readonly string[]): unknown {
+  const heads = [...headers].filter(([name]) => name !== 'date' && name !== 'content-length');
+  return JSON.parse(named.reduce((all, id) => all.replaceAll(id, '‹id›'), JSON.stringify({ status, heads, text })));
+}
