@@ -30,14 +30,7 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
       },
     },
     longTermMemory: { isEnabled: values.LONG_TERM_MEMORY === 'on' },
-    run: {
-      concurrency: values.RUN_CONCURRENCY,
-      tenantConcurrency: values.RUN_TENANT_CONCURRENCY,
-      agentConcurrency: values.RUN_AGENT_CONCURRENCY,
-      queueLimit: values.RUN_QUEUE_LIMIT,
-      tenantQueueLimit: values.RUN_TENANT_QUEUE_LIMIT,
-      tenantRatePerMinute: values.RUN_TENANT_RATE_PER_MINUTE,
-    },
+    run: runOf(values),
     cluster: {
       isEnabled: isCluster(values),
       leaseMs: values.CLUSTER_LEASE_MS,
@@ -55,6 +48,17 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
+}
+
+function runOf(values: EnvValues): AppConfig['run'] {
+  return {
+    concurrency: values.RUN_CONCURRENCY,
+    tenantConcurrency: values.RUN_TENANT_CONCURRENCY,
+    agentConcurrency: values.RUN_AGENT_CONCURRENCY,
+    queueLimit: values.RUN_QUEUE_LIMIT,
+    tenantQueueLimit: values.RUN_TENANT_QUEUE_LIMIT,
+    tenantRatePerMinute: values.RUN_TENANT_RATE_PER_MINUTE,
+  };
 }
 
 function llmOf(values: EnvValues): AppConfig['llm'] {

@@ -28,5 +28,3 @@ export type {
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { ModelRegistry } from './model.registry.js';
-export { TokenCounterRegistry, countMessages } from './token-stub.registry.js';
-export type { TokenCounter } from './token-stub.registry.js';

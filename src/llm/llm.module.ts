@@ -4,7 +4,6 @@ import { EmbeddingModel } from './embedding-model.js';
 import { createEmbeddingModel } from './embedding-model.factory.js';
 import { createModelRegistry } from './model-registry.factory.js';
 import { ModelRegistry } from './model.registry.js';
-import { TokenCounterRegistry } from './token-stub.registry.js';
 
 /** Provides the `ModelRegistry` with every provider, and closes its connections at shutdown. */
 @Module({
