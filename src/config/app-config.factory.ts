@@ -55,6 +55,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     provider: chosenProvider(values),
     protocol: values.LLM_PROTOCOL,
     timeoutMs: values.LLM_TIMEOUT_MS,
+    tokenCounting: values.TOKEN_COUNTING,
     ...compact({ model: values.LLM_MODEL, temperature: values.LLM_TEMPERATURE }),
     access: Object.fromEntries(
       LLM_PROVIDERS.map((provider) => [provider, compact({ ...providerAccess(provider, values) })]),

@@ -29,6 +29,7 @@ describe('loadConfig', () => {
         provider: 'offline',
         protocol: 'auto',
         timeoutMs: 30_000,
+        tokenCounting: 'auto',
         access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
       },
       agent: { name: 'default', maxIterations: 10, runTimeoutMs: 300_000, maxResultBytes: 65_536, historyTurns: 20 },
