@@ -25,6 +25,7 @@ const SDKS = [
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/bull/'] },
   { name: 'ioredis', packages: ['ioredis'], folders: ['^src/run/bus/', '^src/session/projection/'] },
   { name: 'typeorm', packages: ['typeorm'], folders: ['^src/persistence/', '/(entities|stores|migrations)/'] },
+  { name: 'gpt-tokenizer', packages: ['gpt-tokenizer'], folders: ['^src/llm/tokens/'] },
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },
   { name: 'swagger', packages: ['@nestjs/swagger', 'swagger-ui-dist'], folders: ['^src/[^/]+\\.ts$'] },
   { name: 'terminus', packages: ['@nestjs/terminus'], folders: ['^src/health/'] },

@@ -66,6 +66,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     provider: chosenProvider(values),
     protocol: values.LLM_PROTOCOL,
     timeoutMs: values.LLM_TIMEOUT_MS,
+    tokenCounting: values.TOKEN_COUNTING,
     ...compact({
       model: values.LLM_MODEL,
       temperature: values.LLM_TEMPERATURE,

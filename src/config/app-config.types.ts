@@ -6,6 +6,9 @@ export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
 export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
 
+export const TOKEN_COUNTINGS = ['auto', 'estimate'] as const;
+export type TokenCounting = (typeof TOKEN_COUNTINGS)[number];
+
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -43,6 +46,7 @@ export interface AppConfigValues {
     readonly temperature?: number;
     /** Of the same provider; without one there are no embeddings. */
     readonly embeddingModel?: string;
+    readonly tokenCounting: TokenCounting;
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<LlmProvider, ProviderAccess>>;
   };

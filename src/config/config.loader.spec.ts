@@ -29,6 +29,7 @@ describe('loadConfig', () => {
         provider: 'offline',
         protocol: 'auto',
         timeoutMs: 30_000,
+        tokenCounting: 'auto',
         access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
       },
       agent: {

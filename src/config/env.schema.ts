@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
-import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS } from './app-config.types.js';
+import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS, TOKEN_COUNTINGS } from './app-config.types.js';
 import { choice, decimal, flag, httpUrl, integer, pattern } from './env-value.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 
@@ -66,6 +66,11 @@ export const ENV_SCHEMA = z.object({
     .default(30_000)
     .describe('Longest silence of the model, in ms: until its reply begins, then between two pieces of it'),
   LLM_TEMPERATURE: decimal(0, 2).optional().describe("0 to 2; by default the provider's"),
+  TOKEN_COUNTING: choice(TOKEN_COUNTINGS)
+    .default('auto')
+    .describe(
+      'How tokens are counted: `auto` takes the vocabulary of an OpenAI model (about 40 MB of memory once it is used) and estimates for others; `estimate` always estimates',
+    ),
   LLM_API_KEY: z
     .string()
     .optional()

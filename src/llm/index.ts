@@ -28,3 +28,6 @@ export type {
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { ModelRegistry } from './model.registry.js';
+export { countMessages } from './tokens/message-tokens.mapper.js';
+export type { TokenCounter } from './tokens/token-counter.js';
+export { TokenCounterRegistry } from './tokens/token-counter.registry.js';

@@ -1,0 +1,44 @@
+import { expect, it } from '@jest/globals';
+import type { Message } from '../message.types.js';
+import { countMessages } from './message-tokens.mapper.js';
+import type { TokenCounter } from './token-counter.js';
+
+const perCharacter: TokenCounter = { isExact: true, count: (text) => text.length };
+const AROUND = 4;
+
+it.each<[string, Message, number]>([
+  ['a system message', { role: 'system', content: 'abc' }, AROUND + 3],
+  ['a user message', { role: 'user', content: 'abcd' }, AROUND + 4],
+  [
+    'parts',
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'ab' },
+        { type: 'text', text: 'c' },
+      ],
+    },
+    AROUND + 3,
+  ],
+  ['an answer', { role: 'assistant', content: 'ab', reasoning: 'cde' }, AROUND + 5],
+  [
+    'calls',
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [
+        { id: 'call_1', name: 'now', arguments: '{}' },
+        { id: '2', name: 'x', arguments: '' },
+      ],
+    },
+    AROUND + (5 + 3 + 2) + (5 + 1),
+  ],
+  ['a result', { role: 'tool', toolCallId: 'call_1', name: 'now', content: 'noon' }, AROUND + 1 + 3 + 4],
+])('counts what is written of %s and what stands around it', (_, message, tokens) => {
+  expect(countMessages(perCharacter, [message])).toBe(tokens);
+  expect(countMessages(perCharacter, [message, message])).toBe(2 * tokens);
+});
+
+it('counts no messages as nothing', () => {
+  expect(countMessages(perCharacter, [])).toBe(0);
+});

@@ -1,0 +1,39 @@
+import type { Message } from '../message.types.js';
+import type { TokenCounter } from './token-counter.js';
+
+/**
+ * What stands around a message, `<|start|>`, `<|message|>` and `<|end|>`, apart from its role; and a token beside a
+ * name. From OpenAI's cookbook, "How to count tokens with tiktoken" (`num_tokens_from_messages`); other chat formats
+ * (ChatML's `<|im_start|>`, Llama 3's headers) add three to five.
+ */
+const MESSAGE_TOKENS = 3;
+const ROLE_TOKENS = 1;
+const NAME_TOKENS = 1;
+/** A tool call is written as a message of its own, addressed to the tool; OpenAI does not document it. */
+const CALL_TOKENS = MESSAGE_TOKENS + ROLE_TOKENS + NAME_TOKENS;
+
+/**
+ * Tokens of whole messages with what chat formats add to each. Counts of single messages add up to that of all: the
+ * three tokens that a reply begins with are not in it. Reasoning is counted, as if the provider wanted it back.
+ */
+export function countMessages(counter: TokenCounter, messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + MESSAGE_TOKENS + ROLE_TOKENS + contentTokens(counter, message), 0);
+}
+
+function contentTokens(counter: TokenCounter, message: Message): number {
+  switch (message.role) {
+    case 'system':
+      return counter.count(message.content);
+    case 'user':
+      return typeof message.content === 'string'
+        ? counter.count(message.content)
+        : message.content.reduce((sum, part) => sum + counter.count(part.text), 0);
+    case 'assistant':
+      return (message.toolCalls ?? []).reduce(
+        (sum, call) => sum + CALL_TOKENS + counter.count(call.name) + counter.count(call.arguments),
+        counter.count(message.content) + counter.count(message.reasoning ?? ''),
+      );
+    case 'tool':
+      return NAME_TOKENS + counter.count(message.name) + counter.count(message.content);
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { loadConfig } from '../../config/index.js';
+import { TokenCounterRegistry } from './token-counter.registry.js';
+import { VocabularyLoader } from './vocabulary.loader.js';
+import type { Vocabulary, VocabularyName } from './vocabulary.types.js';
+
+class CountingLoader extends VocabularyLoader {
+  readonly loaded: VocabularyName[] = [];
+
+  override async load(name: VocabularyName): Promise<Vocabulary> {
+    this.loaded.push(name);
+    return super.load(name);
+  }
+}
+
+class BrokenLoader extends CountingLoader {
+  override async load(name: VocabularyName): Promise<Vocabulary> {
+    this.loaded.push(name);
+    throw new Error("Cannot find package 'gpt-tokenizer'");
+  }
+}
+
+function registryWith(loader: VocabularyLoader, env: Record<string, string> = {}): TokenCounterRegistry {
+  return new TokenCounterRegistry(loadConfig({ env }).config, loader);
+}
+
+describe('TokenCounterRegistry', () => {
+  it('loads a vocabulary when it is first needed, once for all that ask', async () => {
+    const loader = new CountingLoader();
+    const registry = registryWith(loader);
+    expect((await registry.of('claude-sonnet-4-5')).isExact).toBe(false);
+    expect(loader.loaded).toEqual([]);
+    const counters = await Promise.all(['gpt-4o', 'gpt-5', 'o3'].map((model) => registry.of(model)));
+    expect(new Set(counters).size).toBe(1);
+    expect([counters[0]!.isExact, counters[0]!.count('hello world')]).toEqual([true, 2]);
+    expect((await registry.of('gpt-4')).isExact).toBe(true);
+    expect(loader.loaded).toEqual(['o200k_base', 'cl100k_base']);
+  });
+
+  it('estimates, with one warning, when the library cannot be loaded', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const loader = new BrokenLoader();
+    const registry = registryWith(loader);
+    const counters = await Promise.all([registry.of('gpt-4o'), registry.of('gpt-5'), registry.of('gpt-4o')]);
+    expect(counters.map(({ isExact }) => isExact)).toEqual([false, false, false]);
+    expect(counters[0].count('hello world')).toBeGreaterThanOrEqual(2);
+    expect(loader.loaded).toEqual(['o200k_base']);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('TOKEN_COUNTING=estimate'));
+    warn.mockRestore();
+  });
+
+  it('never loads one when TOKEN_COUNTING is estimate', async () => {
+    const loader = new CountingLoader();
+    expect((await registryWith(loader, { TOKEN_COUNTING: 'estimate' }).of('gpt-4o')).isExact).toBe(false);
+    expect(loader.loaded).toEqual([]);
+  });
+});

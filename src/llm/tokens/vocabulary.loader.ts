@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { RankRegistry, type ListedToken } from './rank.registry.js';
+import type { Vocabulary, VocabularyName } from './vocabulary.types.js';
+
+/** Reads vocabularies from `gpt-tokenizer`: 0.3 s of CPU and 40 MB for o200k, so only when needed. */
+@Injectable()
+export class VocabularyLoader {
+  /** Rejects when the library cannot be loaded. */
+  async load(name: VocabularyName): Promise<Vocabulary> {
+    switch (name) {
+      case 'o200k_base': {
+        const [{ default: tokens }, { O200KBase }] = await Promise.all([
+          import('gpt-tokenizer/bpeRanks/o200k_base'),
+          import('gpt-tokenizer/encodingParams/o200k_base'),
+        ]);
+        return vocabularyOf(O200KBase(tokens).tokenSplitRegex, tokens);
+      }
+      case 'cl100k_base': {
+        const [{ default: tokens }, { Cl100KBase }] = await Promise.all([
+          import('gpt-tokenizer/bpeRanks/cl100k_base'),
+          import('gpt-tokenizer/encodingParams/cl100k_base'),
+        ]);
+        return vocabularyOf(Cl100KBase(tokens).tokenSplitRegex, tokens);
+      }
+    }
+  }
+}
+
+function vocabularyOf(pattern: RegExp, tokens: readonly ListedToken[]): Vocabulary {
+  // A global expression has state, so this one is ours alone.
+  return { pieces: new RegExp(pattern.source, pattern.flags), ranks: new RankRegistry(tokens) };
+}

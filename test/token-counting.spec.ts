@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals';
+import { Test } from '@nestjs/testing';
+import { AppConfigModule } from '../src/config/index.js';
+import { countMessages, LlmModule, TokenCounterRegistry, type Message } from '../src/llm/index.js';
+
+const messages: Message[] = [
+  { role: 'system', content: 'You are helpful.' },
+  { role: 'user', content: 'hello world' },
+];
+
+it.each([
+  ['auto', true],
+  ['estimate', false],
+])('counts the tokens of messages as TOKEN_COUNTING=%s says', async (counting, isExact) => {
+  const module = await Test.createTestingModule({
+    imports: [AppConfigModule.forRoot({ TOKEN_COUNTING: counting }), LlmModule],
+  }).compile();
+  const counter = await module.get(TokenCounterRegistry).of('gpt-4o');
+  expect(counter.isExact).toBe(isExact);
+  const tokens = countMessages(counter, messages);
+  // Four around each message, four and two in them.
+  expect(tokens).toBeGreaterThanOrEqual(14);
+  expect(tokens).toBeLessThanOrEqual(isExact ? 14 : 20);
+  await module.close();
+});
