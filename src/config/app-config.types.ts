@@ -1,5 +1,3 @@
-import type { SessionStoreChoice } from './store-url.schema.js';
-
 export const LLM_PROVIDERS = ['openai', 'deepseek', 'glm', 'ollama', 'openai-compatible', 'offline'] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
@@ -13,6 +11,10 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
+
+/** Where sessions' turns are kept; `own` is the journal's database. */
+export type SessionStoreChoice =
+  { readonly kind: 'own' | 'memory' | 'file' } | { readonly kind: 'redis' | 'database'; readonly url: string };
 
 /** One entry of `API_KEYS`: whose key it is, and the hash it is known by. */
 export interface ApiKeyEntry {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DatabaseKind } from './app-config.types.js';
+import type { DatabaseKind, SessionStoreChoice } from './app-config.types.js';
 
 const SQLITE_URL = /^sqlite:(:memory:|(\/\/)?(\.|\/(?!\/)).+|[^:/.~].*)$/;
 const SERVER_KINDS: Readonly<Record<string, DatabaseKind>> = {
@@ -40,10 +40,6 @@ export function redisUrl() {
     return z.NEVER;
   });
 }
-
-/** Where sessions' turns are kept; `own` is the journal's database. */
-export type SessionStoreChoice =
-  { readonly kind: 'own' | 'memory' | 'file' } | { readonly kind: 'redis' | 'database'; readonly url: string };
 
 const SESSION_STORES = ['database', 'memory', 'file', 'redis'] as const;
 
