@@ -54,6 +54,14 @@ Tool({
   },
 })(CalculatorTools.prototype, 'calculator', Object.getOwnPropertyDescriptor(CalculatorTools.prototype, 'calculator'));
 
+/** A session of turns of two messages. */
+function toExport(id, messages) {
+  const turns = messages.flatMap((_, at) =>
+    at % 2 ? [] : [{ run_id: `${id}-${at}`, status: 'completed', created_at: 1, messages: messages.slice(at, at + 2) }],
+  );
+  return { version: 1, session: { id, owner: 'local', created_at: 1, updated_at: 1, metadata: {} }, turns };
+}
+
 export async function create({ baseURL, dbFile }) {
   const folder = dbFile ? dirname(dbFile) : mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
   if (!dbFile) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -65,14 +73,15 @@ export async function create({ baseURL, dbFile }) {
     AGENT_MAX_ITERATIONS: '20',
   };
   const made = new Map();
-  const agentWith = (name, tools) => {
+  const agentWith = (name, tools, memory = {}) => {
     if (!made.has(name)) {
       const dataDir = join(folder, name);
-      made.set(name, createAgent({ instructions: SYSTEM, tools, env: { ...env, DATA_DIR: dataDir } }));
+      made.set(name, createAgent({ instructions: SYSTEM, tools, memory, env: { ...env, DATA_DIR: dataDir } }));
     }
     return made.get(name);
   };
   const plain = () => agentWith('plain', []);
+  const remembering = () => agentWith('memory', [], { maxMessages: 1_000_000, maxContextTokens: 100_000_000 });
   const withTools = () => agentWith('tools', [CalculatorTools]);
   return {
     chat: async (prompt) => (await (await plain()).chat(prompt)).content,
@@ -88,5 +97,7 @@ export async function create({ baseURL, dbFile }) {
       });
       return text;
     },
+    seed: async (session, messages) => (await remembering()).importSession(toExport(session, messages)),
+    turn: async (session, prompt) => (await (await remembering()).chat(prompt, { sessionId: session })).content,
   };
 }

@@ -7,6 +7,7 @@ import type { EnvRecord } from './config/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, Usage } from './llm/index.js';
 import { RunService, type RunEvent, type RunFinishReason } from './run/index.js';
+import { SessionKeeper, type SessionExport } from './session/index.js';
 
 export interface CreateAgentOptions {
   /** By default `default`. */
@@ -50,12 +51,14 @@ export interface ChatReply {
 /** An agent without HTTP, over the same services and the same journal as the server. Close it when done. */
 export class Agent {
   private readonly agents: AgentService;
+  private readonly sessions: SessionKeeper;
 
   constructor(
     private readonly context: INestApplicationContext,
     private readonly principal: Principal,
   ) {
     this.agents = context.get(AgentService, { strict: false });
+    this.sessions = context.get(SessionKeeper, { strict: false });
   }
 
   /** Asks and waits for the answer. @throws AppError with the failure's code when the run fails */
@@ -70,6 +73,16 @@ export class Agent {
   async stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
     const { items } = await this.agents.stream(this.principal, { query, ...options }, new AbortController().signal);
     for await (const { event } of items) callback(event);
+  }
+
+  /** Takes in a session that was exported, as this agent's own. @throws AppError `VALIDATION_FAILED`, `SESSION_EXISTS` */
+  async importSession(exported: SessionExport, id?: string): Promise<void> {
+    await this.sessions.import(this.principal, exported, id);
+  }
+
+  /** A session whole. @throws AppError `SESSION_NOT_FOUND` */
+  exportSession(id: string): Promise<SessionExport> {
+    return this.sessions.export(this.principal, id);
   }
 
   /** Waits for what runs, then gives the database back. */

@@ -14,6 +14,8 @@ import { RunService } from './run/index.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
+/** A session that comes back is as long as it was. */
+const IMPORT_LIMIT_BYTES = 64 * 1024 * 1024;
 /** The longest id in a path, in characters; a session's may have so many. */
 const MAX_ID_LENGTH = 128;
 
@@ -55,6 +57,9 @@ function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeAllContentTypeParsers();
   fastify.addHook('onListen', () => recover(app));
+  fastify.addHook('onRoute', (route) => {
+    if (route.url === '/api/sessions/import') route.bodyLimit = IMPORT_LIMIT_BYTES;
+  });
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);

@@ -27,8 +27,18 @@ export { RunService } from './run/index.js';
 export type { RunEvent, RunStatus, WaitingRequest } from './run/index.js';
 export { ApiKeyAuthenticator, Authenticator } from './security/index.js';
 export type { CredentialRequest } from './security/index.js';
-export { FactMemory, SessionService } from './session/index.js';
-export type { Fact, FactOwner, FactPage, RecalledFact, RecallOptions, RememberOptions } from './session/index.js';
+export { FactMemory, MemoryPolicy, MemoryPolicyRegistry, SessionKeeper, SessionService } from './session/index.js';
+export type {
+  Fact,
+  FactOwner,
+  FactPage,
+  MemoryRules,
+  RecalledFact,
+  RecallOptions,
+  RememberOptions,
+  SessionExport,
+  TurnSize,
+} from './session/index.js';
 export { Parameter, suspend, Tool, ToolPolicy, ToolPolicyRegistry, ToolRegistry } from './tool/index.js';
 export type {
   CheckedCall,

@@ -41,7 +41,7 @@ describe('docs/authentication.md', () => {
   it('has every scope, and of each role those that it has', () => {
     for (const scope of SCOPES) expect(DOCUMENT).toContain(`\`${scope}\``);
     expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES);
-    expect(scopesOf({ roles: ['user'] })).toEqual(SCOPES.filter((scope) => scope !== 'keys'));
+    expect(scopesOf({ roles: ['user'] })).toEqual(SCOPES.filter((scope) => scope !== 'keys' && scope !== 'erase'));
     expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read']);
     expect(scopesOf({ roles: ['ops'], scopes: ['*'] })).toEqual([]);
   });

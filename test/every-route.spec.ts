@@ -29,8 +29,9 @@ interface Things {
   waiting: string;
   session: string;
   key: string;
+  user: string;
 }
-const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '' };
+const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '', user: 'ann' };
 
 interface Case {
   readonly scope: (typeof SCOPES)[number];
@@ -39,6 +40,12 @@ interface Case {
   readonly body?: (its: Things) => unknown;
   readonly query?: (its: Things) => string;
 }
+
+const EXPORTED = {
+  version: 1,
+  session: { id: 'imported', owner: 'x', created_at: 1, updated_at: 1, metadata: {} },
+  turns: [],
+};
 
 /** Every other route, with ids of things that are another tenant's. A new route must be added here. */
 const CASES: Readonly<Record<string, Case>> = {
@@ -57,6 +64,18 @@ const CASES: Readonly<Record<string, Case>> = {
   'POST /api/runs/{id}/settle': { scope: 'runs:write', id: 'waiting', body: () => ({ outcome: 'retry' }) },
   'GET /api/sessions/{id}': { scope: 'sessions:read', id: 'session' },
   'GET /api/sessions/{id}/messages': { scope: 'sessions:read', id: 'session' },
+  'POST /api/sessions': { scope: 'sessions:write', body: () => ({}) },
+  'GET /api/sessions': { scope: 'sessions:read', query: ({ session }) => `?cursor=9.${session}` },
+  'POST /api/sessions/import': { scope: 'sessions:write', body: () => ({ session: EXPORTED }) },
+  'POST /api/sessions/prune': { scope: 'erase', body: () => ({ olderThanDays: 0 }) },
+  'DELETE /api/sessions/{id}': { scope: 'sessions:write', id: 'session' },
+  'DELETE /api/sessions/{id}/messages': { scope: 'sessions:write', id: 'session' },
+  'GET /api/sessions/{id}/metadata': { scope: 'sessions:read', id: 'session' },
+  'PUT /api/sessions/{id}/metadata': { scope: 'sessions:write', id: 'session', body: () => ({ metadata: {} }) },
+  'PUT /api/sessions/{id}/turns/{turn}/pin': { scope: 'sessions:write', id: 'session' },
+  'DELETE /api/sessions/{id}/turns/{turn}/pin': { scope: 'sessions:write', id: 'session' },
+  'GET /api/sessions/{id}/export': { scope: 'sessions:read', id: 'session' },
+  'DELETE /api/users/{id}': { scope: 'erase', id: 'user' },
   'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
   'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${key}` },
   'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },
@@ -65,7 +84,7 @@ const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given 
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
 
 function toCall({ route, id, body, query }: Case & { route: string }, its: Things = things): RouteCall {
-  return { route, ...(id && { ids: { id: its[id] } }), body: body?.(its), query: query?.(its) ?? '' };
+  return { route, ...(id && { ids: { id: its[id], turn: '1' } }), body: body?.(its), query: query?.(its) ?? '' };
 }
 
 let llm: FakeLlm;
@@ -174,7 +193,7 @@ describe('what a key may do', () => {
 
   it.each([
     ['viewer', ({ route }: { route: string }) => route.startsWith('GET') && !route.includes('/keys')],
-    ['user', ({ route }: { route: string }) => !route.includes('/keys')],
+    ['user', ({ scope }: { scope: string }) => scope !== 'keys' && scope !== 'erase'],
     ['admin', () => true],
   ])('is what the role %s may', async (role, may) => {
     const { headers } = await makeKey(jackdaw, ANN.headers, { role });

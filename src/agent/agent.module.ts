@@ -15,6 +15,7 @@ import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentService } from './agent.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
+import { UserErasureService } from './user-erasure.service.js';
 import { defaultAgent } from './default-agent.factory.js';
 
 export interface AgentModuleOptions extends ReasoningModuleOptions {
@@ -49,8 +50,16 @@ export class AgentModule {
         AgentDecisionService,
         ForkDefinitionFactory,
         AgentForkService,
+        UserErasureService,
       ],
-      exports: [AgentRegistry, AgentService, AgentDecisionService, AgentForkService, AgentModelFactory],
+      exports: [
+        AgentRegistry,
+        AgentService,
+        AgentDecisionService,
+        AgentForkService,
+        AgentModelFactory,
+        UserErasureService,
+      ],
     };
   }
 }

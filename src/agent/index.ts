@@ -12,3 +12,5 @@ export { AgentService } from './agent.service.js';
 export type { StreamedChat } from './agent.service.js';
 export { toRunError } from './run.error.js';
 export type { AgentRequest, AgentStep, AnsweredTool, BackgroundRequest, RunAnswer } from './agent.types.js';
+export { UserErasureService } from './user-erasure.service.js';
+export type { Erasure } from './user-erasure.service.js';

@@ -1,4 +1,5 @@
-import { IsString, Matches } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min } from 'class-validator';
+import { AsItCame } from './as-it-came.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
 /** What every question to an agent says, whoever waits for the answer. */
@@ -17,4 +18,18 @@ export class AgentRequestDto {
   @MayBeLeftOut()
   @IsString()
   agent?: string;
+
+  /** Kept with the question in the session: any JSON object; no model sees it. */
+  @MayBeLeftOut()
+  @IsObject()
+  @AsItCame()
+  metadata?: Record<string, unknown>;
+
+  /** Numbers of earlier turns that the question refers to: with the memory policy `lru` they stay longer. */
+  @MayBeLeftOut()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @IsInt({ each: true })
+  @Min(1, { each: true })
+  references?: number[];
 }

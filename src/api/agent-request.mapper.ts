@@ -13,13 +13,15 @@ export function toAgentRequest(
   route: string,
   key: string | undefined,
 ): BackgroundRequest {
-  const { query, sessionId, agent } = body;
+  const { query, sessionId, agent, metadata, references } = body;
   const { priority, deadlineMs } = body as BackgroundRequestDto;
   const idempotency = parseIdempotencyKey(key, route, body);
   return {
     query,
     ...(sessionId !== undefined && { sessionId }),
     ...(agent !== undefined && { agent }),
+    ...(metadata !== undefined && { metadata }),
+    ...(references !== undefined && { references }),
     ...(priority !== undefined && { priority }),
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(idempotency && { idempotency }),

@@ -3,6 +3,7 @@ import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
+import { ErasureController } from './erasure.controller.js';
 import { EventStreamService } from './event-stream.service.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 import { KeyController } from './key.controller.js';
@@ -24,6 +25,7 @@ import { SessionController } from './session.controller.js';
     RunJournalController,
     RunForkController,
     RunDecisionController,
+    ErasureController,
     SessionController,
     KeyController,
   ],

@@ -26,13 +26,13 @@ export class KeyRequestDto {
   @MaxLength(MAX_NAME_LENGTH)
   name!: string;
 
-  /** `admin` may do everything, `user` everything but keys, `viewer` only read. */
+  /** `admin` may do everything, `user` everything but keys and erasure, `viewer` only read. */
   @IsIn(ROLES)
   role!: Role;
 
   /**
    * To what the rights of the role are narrowed: some of `chat`, `runs:read`, `runs:write`, `sessions:read`,
-   * `sessions:write`, `tools:read`, `tools:call` and `keys`, or `*`, all of them, as when it is left out.
+   * `sessions:write`, `tools:read`, `tools:call`, `keys` and `erase`, or `*`, all of them, as when it is left out.
    */
   @MayBeLeftOut()
   @IsArray()

@@ -1,19 +1,61 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, ParseIntPipe, Post, Put, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
-import { SessionService } from '../session/index.js';
-import { MessagePageDto, MessageQueryDto, SessionDto } from './session.dto.js';
-import { toMessagePage, toSessionView } from './session.mapper.js';
+import { SessionKeeper, SessionService } from '../session/index.js';
+import {
+  MessagePageDto,
+  MessageQueryDto,
+  SessionDto,
+  SessionExportDto,
+  SessionImportDto,
+  SessionListQueryDto,
+  SessionMetadataDto,
+  SessionPageDto,
+  SessionRequestDto,
+} from './session.dto.js';
+import { toMessagePage, toPlace, toSessionPage, toSessionView } from './session.mapper.js';
 
 @Requires('sessions:read')
 @Controller('sessions')
 export class SessionController {
-  constructor(private readonly sessions: SessionService) {}
+  constructor(
+    private readonly sessions: SessionService,
+    private readonly keeper: SessionKeeper,
+  ) {}
+
+  /** Begins a conversation before anything is said in it. */
+  @Requires('sessions:write')
+  @Post()
+  async create(@CurrentPrincipal() principal: Principal, @Body() body: SessionRequestDto): Promise<SessionDto> {
+    return toSessionView(await this.keeper.create(principal, body));
+  }
+
+  /** The tenant's conversations, those begun last first. */
+  @Get()
+  async list(@CurrentPrincipal() principal: Principal, @Query() query: SessionListQueryDto): Promise<SessionPageDto> {
+    const limit = query.limit ?? 50;
+    return toSessionPage(await this.keeper.list(principal, limit + 1, toPlace(query.cursor)), limit);
+  }
+
+  /** Takes in a conversation that was exported, as the caller's own. */
+  @Requires('sessions:write')
+  @Post('import')
+  async import(@CurrentPrincipal() principal: Principal, @Body() body: SessionImportDto): Promise<SessionDto> {
+    return toSessionView(await this.keeper.import(principal, body.session, body.id));
+  }
 
   /** A conversation. */
   @Get(':id')
   async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionDto> {
     return toSessionView(await this.sessions.get(principal, id));
+  }
+
+  /** Deletes a conversation; what its runs have journaled stays until it is too old. 409 while a run holds it. */
+  @Requires('sessions:write')
+  @Delete(':id')
+  @HttpCode(204)
+  async remove(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.keeper.remove(principal, id);
   }
 
   /** The session's messages, whole turns a page, oldest first. */
@@ -24,5 +66,60 @@ export class SessionController {
     @Query() { after = 0, limit = 50 }: MessageQueryDto,
   ): Promise<MessagePageDto> {
     return toMessagePage(await this.sessions.turns(principal, id, after, limit + 1), limit);
+  }
+
+  /** Forgets all messages; the session stays. 409 while a run holds it. */
+  @Requires('sessions:write')
+  @Delete(':id/messages')
+  @HttpCode(204)
+  async clear(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.keeper.clear(principal, id);
+  }
+
+  /** What is kept with the session. */
+  @Get(':id/metadata')
+  async metadata(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionMetadataDto> {
+    return { metadata: { ...(await this.sessions.get(principal, id)).metadata } };
+  }
+
+  /** Replaces what is kept with the session. */
+  @Requires('sessions:write')
+  @Put(':id/metadata')
+  async setMetadata(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() body: SessionMetadataDto,
+  ): Promise<SessionMetadataDto> {
+    return { metadata: { ...(await this.keeper.setMetadata(principal, id, body.metadata)).metadata } };
+  }
+
+  /** Keeps a turn in sight of runs, as long as it fits at all: with the memory policy `lru`. */
+  @Requires('sessions:write')
+  @Put(':id/turns/:turn/pin')
+  @HttpCode(204)
+  async pin(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('turn', ParseIntPipe) turn: number,
+  ): Promise<void> {
+    await this.keeper.pin(principal, id, turn, true);
+  }
+
+  /** Takes a turn's pin away. */
+  @Requires('sessions:write')
+  @Delete(':id/turns/:turn/pin')
+  @HttpCode(204)
+  async unpin(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Param('turn', ParseIntPipe) turn: number,
+  ): Promise<void> {
+    await this.keeper.pin(principal, id, turn, false);
+  }
+
+  /** The session whole, as `import` takes it. */
+  @Get(':id/export')
+  export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionExportDto> {
+    return this.keeper.export(principal, id);
   }
 }

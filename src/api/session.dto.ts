@@ -1,4 +1,65 @@
-import { PageQueryDto } from './page-query.dto.js';
+import { IsObject, IsString, Matches } from 'class-validator';
+import { AsItCame } from './as-it-came.decorator.js';
+import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { LimitQueryDto, PageQueryDto } from './page-query.dto.js';
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+const ID_MESSAGE = { message: 'id must be 1 to 128 of A-Z a-z 0-9 _ -' };
+
+/** A conversation to be begun. */
+export class SessionRequestDto {
+  /** A new one when it is left out. */
+  @MayBeLeftOut()
+  @Matches(ID, ID_MESSAGE)
+  id?: string;
+
+  /** What is kept with it: any JSON object; no model sees it. */
+  @MayBeLeftOut()
+  @IsObject()
+  @AsItCame()
+  metadata?: Record<string, unknown>;
+}
+
+/** What is kept with a session. */
+export class SessionMetadataDto {
+  /** Any JSON object. */
+  @IsObject()
+  @AsItCame()
+  metadata!: Record<string, unknown>;
+}
+
+/** Which sessions are listed. */
+export class SessionListQueryDto extends LimitQueryDto {
+  /** The `next` of the page before. */
+  @MayBeLeftOut()
+  @IsString()
+  cursor?: string;
+
+  /** The most sessions the page may have. */
+  declare limit?: number;
+}
+
+/** A session as a file; version 1. Times are epoch ms. */
+export class SessionExportDto {
+  version!: number;
+  /** Its id, owner, times and metadata. */
+  session!: Record<string, unknown>;
+  /** Its turns with their messages, oldest first. */
+  turns!: Record<string, unknown>[];
+}
+
+/** A session to be taken in. */
+export class SessionImportDto {
+  /** What an export gave. */
+  @IsObject()
+  @AsItCame()
+  session!: Record<string, unknown>;
+
+  /** Another id than it had. */
+  @MayBeLeftOut()
+  @Matches(ID, ID_MESSAGE)
+  id?: string;
+}
 
 /** A conversation. Times are epoch ms. */
 export class SessionDto {
@@ -7,8 +68,17 @@ export class SessionDto {
   owner!: string;
   turn_count!: number;
   message_count!: number;
+  /** What is kept with it. */
+  metadata!: Record<string, unknown>;
   created_at!: number;
   updated_at!: number;
+}
+
+/** A page of sessions. */
+export class SessionPageDto {
+  sessions!: SessionDto[];
+  /** What to give as `cursor` for the next page; `null` on the last one. */
+  next!: string | null;
 }
 
 /** A tool call as the model wrote it. */
@@ -43,6 +113,8 @@ export class MessageDto {
   tool_call_id?: string;
   /** The tool that answers. */
   name?: string;
+  /** What is kept with it. */
+  metadata?: Record<string, unknown>;
   created_at!: number;
 }
 

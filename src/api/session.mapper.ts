@@ -1,6 +1,6 @@
-import type { Message } from '../llm/index.js';
-import type { SessionRecord, StoredTurn } from '../session/index.js';
-import type { MessageDto, MessagePageDto, SessionDto } from './session.dto.js';
+import { AppError } from '../common/index.js';
+import type { SessionMessage, SessionPlace, SessionRecord, StoredTurn } from '../session/index.js';
+import type { MessageDto, MessagePageDto, SessionDto, SessionPageDto } from './session.dto.js';
 
 export function toSessionView(session: SessionRecord): SessionDto {
   return {
@@ -8,9 +8,31 @@ export function toSessionView(session: SessionRecord): SessionDto {
     owner: session.owner,
     turn_count: session.lastTurn,
     message_count: session.messageCount,
+    metadata: { ...session.metadata },
     created_at: session.createdAt,
     updated_at: session.updatedAt,
   };
+}
+
+/** @param sessions one more than `limit`, the most that the page may have, when there are further ones */
+export function toSessionPage(sessions: readonly SessionRecord[], limit: number): SessionPageDto {
+  const page = sessions.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    sessions: page.map(toSessionView),
+    next: sessions.length > limit && last ? `${last.createdAt}.${last.id}` : null,
+  };
+}
+
+/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+export function toPlace(cursor: string | undefined): SessionPlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [, createdAt, id] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(cursor) ?? [];
+  if (createdAt !== undefined && id !== undefined) return { createdAt: Number(createdAt), id };
+  const message = 'cursor must be the "next" of a page';
+  throw new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
+    details: { errors: [{ field: 'cursor', message }] },
+  });
 }
 
 /** @param turns one more than `limit`, the most that the page may have, when there are further ones */
@@ -22,9 +44,10 @@ export function toMessagePage(turns: readonly StoredTurn[], limit: number): Mess
   };
 }
 
-function toMessageView({ turn, status, runId, createdAt }: StoredTurn, message: Message): MessageDto {
-  const { role, content } = message;
-  const view = { turn, turn_status: status, run_id: runId, role, content, created_at: createdAt };
+function toMessageView({ turn, status, runId, createdAt }: StoredTurn, message: SessionMessage): MessageDto {
+  const { role, content, at = createdAt, metadata } = message;
+  const facts = { turn, turn_status: status, run_id: runId };
+  const view = { ...facts, role, content, ...(metadata && { metadata: { ...metadata } }), created_at: at };
   switch (message.role) {
     case 'assistant':
       return message.toolCalls ? { ...view, tool_calls: [...message.toolCalls] } : view;

@@ -9,6 +9,14 @@ export function sessionSlot(run: Pick<RunRecord, 'tenant' | 'sessionId'>): strin
   return run.sessionId === null ? null : `${run.tenant}\n${run.sessionId}`;
 }
 
+/** For the WHERE of a statement: no run holds the session open. */
+export function sessionIsFree(tenant: string, sessionId: string): { readonly sql: string; readonly params: string[] } {
+  return {
+    sql: 'NOT EXISTS (SELECT 1 FROM run WHERE session_slot = ?)',
+    params: [sessionSlot({ tenant, sessionId })!],
+  };
+}
+
 export function insertRun(run: RunRecord): Statement {
   return insert('run', {
     id: run.id,

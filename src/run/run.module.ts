@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
+import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
 import { RunForkService } from './fork/run-fork.service.js';
@@ -45,6 +46,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunDecisionService,
     RunExpiryService,
     RunListStore,
+    RunEraseStore,
     RunAuditStore,
     RunForkStore,
     RunForkService,
@@ -77,6 +79,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunService,
     RunFollowService,
     RunListStore,
+    RunEraseStore,
     RunAuditStore,
     RunForkService,
     RunDecisionService,

@@ -3,7 +3,7 @@ import { ALL_SCOPES, SCOPES, type Scope } from './scope.types.js';
 
 const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
   admin: SCOPES,
-  user: SCOPES.filter((scope) => scope !== 'keys'),
+  user: SCOPES.filter((scope) => scope !== 'keys' && scope !== 'erase'),
   viewer: SCOPES.filter((scope) => scope.endsWith(':read')),
 };
 /** By whatever name a principal has as a role. */

@@ -8,6 +8,7 @@ export const SCOPES = [
   'tools:read',
   'tools:call',
   'keys',
+  'erase',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement } from '../persistence/index.js';
+import { sessionIsFree } from '../run/index.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 
 interface SessionRow {
@@ -12,6 +13,18 @@ interface SessionRow {
   readonly updated_at: number;
   readonly metadata: string | null;
 }
+
+export interface NewSession {
+  readonly owner: string;
+  readonly turns?: number;
+  readonly messages?: number;
+  readonly metadata?: SessionRecord['metadata'];
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** Where a page of sessions ended. */
+export type SessionPlace = Pick<SessionRecord, 'createdAt' | 'id'>;
 
 /**
  * What is known of sessions but their turns, in the journal's own database: what changes them are statements, so that a
@@ -44,17 +57,65 @@ export class SessionStore {
     };
   }
 
-  /** Begins a session that has turns from the start; refused when it is there already. */
-  create({ tenant, id }: SessionKey, owner: string, has: { turns: number; messages: number }, now: number): Statement {
+  /** Begins a session that may have turns from the start; refused when it is there already. */
+  create({ tenant, id }: SessionKey, { owner, turns = 0, messages = 0, metadata, now }: NewSession): Statement {
     return insert('session', {
       tenant,
       id,
       owner,
-      last_turn: has.turns,
-      message_count: has.messages,
+      last_turn: turns,
+      message_count: messages,
       created_at: now,
       updated_at: now,
+      metadata: toText(metadata),
     });
+  }
+
+  /** Sets what the users keep with it; refused when it is not there. */
+  setMetadata({ tenant, id }: SessionKey, metadata: SessionRecord['metadata']): Statement {
+    const sql = 'UPDATE session SET metadata = ? WHERE tenant = ? AND id = ?';
+    return { sql, params: [toText(metadata), tenant, id], rows: 1 };
+  }
+
+  /** Forgets its messages; its turns' numbers go on. Refused when it is not there, or when a run holds it open. */
+  clear({ tenant, id }: SessionKey, now: number): Statement {
+    const free = sessionIsFree(tenant, id);
+    return {
+      sql: `UPDATE session SET message_count = 0, updated_at = ? WHERE tenant = ? AND id = ? AND ${free.sql}`,
+      params: [now, tenant, id, ...free.params],
+      rows: 1,
+    };
+  }
+
+  /** Deletes it; refused as `clear`. */
+  remove({ tenant, id }: SessionKey): Statement {
+    const free = sessionIsFree(tenant, id);
+    return {
+      sql: `DELETE FROM session WHERE tenant = ? AND id = ? AND ${free.sql}`,
+      params: [tenant, id, ...free.params],
+      rows: 1,
+    };
+  }
+
+  /** Up to `limit` sessions, those begun last first, after the place of the page before. */
+  async list(tenant: string, limit: number, after?: SessionPlace): Promise<SessionRecord[]> {
+    const place = after ? 'AND created_at <= ? AND (created_at < ? OR id < ?)' : '';
+    const params = after ? [after.createdAt, after.createdAt, after.id] : [];
+    const rows = await this.database.query<SessionRow>(
+      `SELECT * FROM session WHERE tenant = ? ${place} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      [tenant, ...params, limit],
+    );
+    return rows.map(toSession);
+  }
+
+  /** Up to `limit` sessions in which nothing has happened since a time, epoch ms; of an owner, if one is given. */
+  async idle(tenant: string, before: number, limit: number, owner?: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM session WHERE tenant = ? AND created_at < ? AND updated_at < ? ${owner === undefined ? '' : 'AND owner = ?'}
+        ORDER BY created_at, id LIMIT ?`,
+      [tenant, before, before, ...(owner === undefined ? [] : [owner]), limit],
+    );
+    return rows.map(({ id }) => id);
   }
 
   async find(tenant: string, id: string): Promise<SessionRecord | null> {
@@ -64,6 +125,10 @@ export class SessionStore {
     ]);
     return row ? toSession(row) : null;
   }
+}
+
+function toText(metadata: SessionRecord['metadata'] = {}): string | null {
+  return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
 }
 
 function toSession(row: SessionRow): SessionRecord {

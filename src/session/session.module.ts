@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
+import { LlmModule } from '../llm/index.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 import { SessionMemory } from './memory/session-memory.service.js';
 import { SummaryStore } from './memory/summary.store.js';
@@ -8,6 +9,7 @@ import { SessionChangeStore } from './projection/session-change.store.js';
 import { SessionProjectionService } from './projection/session-projection.service.js';
 import { openTurnArchive } from './projection/turn-archive.factory.js';
 import { TurnArchive } from './projection/turn-archive.js';
+import { SessionKeeper } from './session-keeper.service.js';
 import { SessionService } from './session.service.js';
 import { SessionStore } from './session-store.js';
 import { JournalTurnStore } from './turns/journal-turn-store.js';
@@ -15,6 +17,7 @@ import { TurnStore } from './turns/turn-store.js';
 
 /** Turns are in the journal's database, or, if so configured, in an archive beside it. */
 @Module({
+  imports: [LlmModule],
   providers: [
     SessionStore,
     SessionChangeStore,
@@ -36,7 +39,8 @@ import { TurnStore } from './turns/turn-store.js';
     SummaryStore,
     MemoryPolicyRegistry,
     SessionMemory,
+    SessionKeeper,
   ],
-  exports: [SessionService, SessionMemory, MemoryPolicyRegistry],
+  exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry],
 })
 export class SessionModule {}

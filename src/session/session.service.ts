@@ -56,12 +56,12 @@ export class SessionService {
       throw new AppError('SESSION_EXISTS', `There is a session "${to}" already; give another id, or none.`);
     }
     if (from === null || through === 0) {
-      return [this.store.create(key, owner, { turns: 0, messages: 0 }, Date.now())];
+      return [this.store.create(key, { owner, now: Date.now() })];
     }
     const source = await this.get(principal, from);
     const messages = source.messageCount - (await this.messagesAfter(source, through));
     return [
-      this.store.create(key, owner, { turns: through, messages }, Date.now()),
+      this.store.create(key, { owner, turns: through, messages, now: Date.now() }),
       ...this.turnStore.copy({ tenant, id: from }, key, through),
     ];
   }

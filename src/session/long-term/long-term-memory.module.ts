@@ -20,6 +20,7 @@ export class LongTermMemoryModule {
   static forRoot({ isEnabled, embeddingModel }: LongTermMemoryOptions): DynamicModule {
     return {
       module: LongTermMemoryModule,
+      global: true,
       imports: [LlmModule],
       providers: [
         FactStore,

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type Principal } from '../common/index.js';
+import { RunEraseStore } from '../run/index.js';
+import { FactMemory, SessionKeeper } from '../session/index.js';
+
+/** How much was deleted. */
+export interface Erasure {
+  readonly sessions: number;
+  readonly runs: number;
+}
+
+/** Run ids that an error names at most. */
+const NAMED = 20;
+
+/** Forgets a user: the sessions that the user began, all that the user's runs have recorded, and what agents kept in mind. */
+@Injectable()
+export class UserErasureService {
+  constructor(
+    private readonly runs: RunEraseStore,
+    private readonly sessions: SessionKeeper,
+    private readonly facts: FactMemory,
+  ) {}
+
+  /**
+   * @param principal who asks; only users of the same tenant are there
+   * @param userId a principal's id
+   * @throws AppError `NOT_FOUND` when there is nothing of such a user, `SESSION_BUSY` naming runs of the user that have not ended; nothing was deleted then
+   */
+  async erase(principal: Principal, userId: string): Promise<Erasure> {
+    const { tenant } = principal;
+    const { ended, open } = await this.runs.ofPrincipal(tenant, userId);
+    if (open.length > 0) {
+      throw new AppError(
+        'SESSION_BUSY',
+        `${open.length} runs of "${userId}" have not ended: cancel them, or wait for their end, and ask again.`,
+        { isRetryable: true, details: { run_ids: open.slice(0, NAMED) } },
+      );
+    }
+    const remembered = await this.facts.list({ tenant, user: userId }, { limit: 1 });
+    await this.facts.eraseUser(tenant, userId);
+    // Also those in which something happens at this moment.
+    const sessions = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
+    const runs = await this.runs.erase(ended);
+    if (sessions + runs + remembered.length > 0) return { sessions, runs };
+    throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
+  }
+}

@@ -1,0 +1,31 @@
+import { Body, Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
+import { UserErasureService } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { SessionKeeper } from '../session/index.js';
+import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';
+
+const DAY_MS = 86_400_000;
+
+/** What only admins may delete. */
+@Requires('erase')
+@Controller()
+export class ErasureController {
+  constructor(
+    private readonly sessions: SessionKeeper,
+    private readonly users: UserErasureService,
+  ) {}
+
+  /** Deletes the tenant's sessions in which nothing has happened for so many days, but those that a run holds. */
+  @Post('sessions/prune')
+  @HttpCode(200)
+  async prune(@CurrentPrincipal() principal: Principal, @Body() { olderThanDays }: PruneDto): Promise<PrunedDto> {
+    return { deleted: await this.sessions.prune(principal, Date.now() - olderThanDays * DAY_MS) };
+  }
+
+  /** Forgets a user of the tenant: sessions, runs and what was kept in mind. 409 while runs of the user have not ended. */
+  @Delete('users/:id')
+  erase(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ErasureDto> {
+    return this.users.erase(principal, id);
+  }
+}

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../common/index.js';
+import { Database, type SqlValue } from '../../persistence/index.js';
+import { inLists } from '../in-list.factory.js';
+import type { RunStatus } from '../run.types.js';
+import { isOpen } from '../run-journal.js';
+
+/** A run as far as it matters for its removal. */
+interface ErasableRun {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly principal: string;
+}
+
+/** Runs that are to go, and those that must end first. */
+export interface Erasable {
+  readonly ended: readonly string[];
+  readonly open: readonly string[];
+}
+
+const COLUMNS = 'id, status, principal';
+const PAGE = 500;
+const RUNS_A_BATCH = 100;
+
+/** Removes runs without a trace, as retention does not: for people who want to be forgotten. */
+@Injectable()
+export class RunEraseStore {
+  constructor(private readonly database: Database) {}
+
+  async ofSession(tenant: string, sessionId: string): Promise<Erasable> {
+    return toErasable(await this.select('tenant = ? AND session_id = ?', [tenant, sessionId]));
+  }
+
+  /** The tenant's runs that a principal began; all of the tenant's are looked through. */
+  async ofPrincipal(tenant: string, principalId: string): Promise<Erasable> {
+    const found: ErasableRun[] = [];
+    for (let after = ''; ;) {
+      const page = await this.select('tenant = ? AND id > ? ORDER BY id LIMIT ?', [tenant, after, PAGE]);
+      found.push(...page.filter(({ principal }) => (JSON.parse(principal) as Principal).id === principalId));
+      if (page.length < PAGE) return toErasable(found);
+      after = page.at(-1)!.id;
+    }
+  }
+
+  /** Deletes runs with all that is recorded of them, in small batches. @returns how many */
+  async erase(runIds: readonly string[]): Promise<number> {
+    for (let at = 0; at < runIds.length; at += RUNS_A_BATCH) {
+      const statements = inLists(runIds.slice(at, at + RUNS_A_BATCH)).flatMap(({ marks, params }) => [
+        { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
+        { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
+        { sql: `DELETE FROM idempotency_key WHERE run_id IN (${marks})`, params },
+        { sql: `DELETE FROM run WHERE id IN (${marks})`, params },
+      ]);
+      await this.database.commit(statements);
+    }
+    return runIds.length;
+  }
+
+  private select(where: string, params: readonly SqlValue[]): Promise<ErasableRun[]> {
+    return this.database.query<ErasableRun>(`SELECT ${COLUMNS} FROM run WHERE ${where}`, params);
+  }
+}
+
+function toErasable(runs: readonly ErasableRun[]): Erasable {
+  const ids = (of: readonly ErasableRun[]) => of.map(({ id }) => id);
+  return {
+    ended: ids(runs.filter(({ status }) => !isOpen(status))),
+    open: ids(runs.filter(({ status }) => isOpen(status))),
+  };
+}

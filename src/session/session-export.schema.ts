@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
+
+const metadata = z.record(z.string(), z.unknown());
+const said = {
+  at: z.int().min(0).optional(),
+  metadata: metadata.optional(),
+};
+const toolCall = z.strictObject({ id: z.string().min(1), name: z.string().min(1), arguments: z.string() });
+const part = z.strictObject({ type: z.literal('text'), text: z.string() });
+
+const message = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.literal('system'), content: z.string(), ...said }),
+  z.strictObject({ role: z.literal('user'), content: z.union([z.string(), z.array(part)]), ...said }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.string(),
+    reasoning: z.string().optional(),
+    tool_calls: z.array(toolCall).optional(),
+    ...said,
+  }),
+  z.strictObject({
+    role: z.literal('tool'),
+    tool_call_id: z.string().min(1),
+    name: z.string(),
+    content: z.string(),
+    ...said,
+  }),
+]);
+
+const turn = z.strictObject({
+  run_id: z.string().min(1).max(64),
+  status: z.enum(['completed', 'failed', 'cancelled']),
+  created_at: z.int().min(0),
+  pinned: z.boolean().optional(),
+  messages: z.array(message).min(1),
+});
+
+/** A session as a file: what an export gives and an import takes. Times are epoch ms. */
+export const sessionExportSchema = z.strictObject({
+  version: z.literal(1),
+  session: z.strictObject({
+    id: z.string(),
+    owner: z.string(),
+    created_at: z.int().min(0),
+    updated_at: z.int().min(0),
+    metadata,
+  }),
+  turns: z.array(turn),
+});
+
+export type SessionExport = z.output<typeof sessionExportSchema>;
+type ExportedTurn = SessionExport['turns'][number];
+type ExportedMessage = ExportedTurn['messages'][number];
+
+export function toExport(session: SessionRecord, turns: readonly StoredTurn[], pinned: number): SessionExport {
+  return {
+    version: 1,
+    session: {
+      id: session.id,
+      owner: session.owner,
+      created_at: session.createdAt,
+      updated_at: session.updatedAt,
+      metadata: { ...session.metadata },
+    },
+    turns: turns.map(({ runId, status, createdAt, mark, messages }) => ({
+      run_id: runId,
+      status,
+      created_at: createdAt,
+      ...(mark === pinned && { pinned: true }),
+      messages: messages.map(toExported),
+    })),
+  };
+}
+
+export function toMessages({ messages }: ExportedTurn): SessionMessage[] {
+  return messages.map((one): SessionMessage => {
+    if (one.role === 'tool') {
+      const { tool_call_id: toolCallId, ...rest } = one;
+      return defined({ ...rest, toolCallId });
+    }
+    if (one.role !== 'assistant') return defined(one);
+    const { tool_calls: toolCalls, ...rest } = one;
+    return defined({ ...rest, toolCalls });
+  });
+}
+
+function toExported(one: SessionMessage): ExportedMessage {
+  if (one.role === 'tool') {
+    const { toolCallId, ...rest } = one;
+    return { ...rest, tool_call_id: toolCallId };
+  }
+  if (one.role !== 'assistant') return one as ExportedMessage;
+  const { toolCalls, ...rest } = one;
+  return { ...rest, ...(toolCalls && { tool_calls: toolCalls }) } as ExportedMessage;
+}
+
+/** Without the fields that are there without a value. */
+function defined(one: object): SessionMessage {
+  return Object.fromEntries(
+    Object.entries(one).filter(([, value]) => value !== undefined),
+  ) as unknown as SessionMessage;
+}
