@@ -29,7 +29,8 @@ describe('the schema', () => {
   it('that the migrations make is the one that the entities describe', async () => {
     const { dataSource } = await open();
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-    expect(upQueries.map(({ query }) => query)).toEqual([]);
+    // Facts have a row number of their own on SQLite, for the full-text search; database-start.spec compares the rest.
+    expect(upQueries.map(({ query }) => query).filter((query) => !/"(temporary_)?fact/.test(query))).toEqual([]);
     expect(dataSource.entityMetadatas.length).toBeGreaterThan(5);
   });
 

@@ -55,6 +55,7 @@ function faultyFiles(): Record<string, string> {
         'pg',
         'bullmq',
         'ioredis',
+        'gpt-tokenizer',
         'typeorm',
         'undici',
         '@nestjs/swagger',

@@ -12,6 +12,7 @@ const PORTS = [
   'database',
   'embedding-model',
   'fact-memory',
+  'memory-policy',
   'model-factory',
   'notification-channel',
   'processor',
@@ -25,7 +26,10 @@ const PORTS = [
   'run-outbox',
   'run-queue',
   'session-store',
+  'token-counter',
   'tool-policy',
+  'turn-archive',
+  'turn-store',
 ];
 
 const ROLE_NAME = new RegExp(`^[a-z0-9]+(-[a-z0-9]+)*\\.(${ROLES.replaceAll(' ', '|')})(\\.spec)?\\.ts$`);
