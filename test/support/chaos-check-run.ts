@@ -15,7 +15,7 @@ export function runViolations(run: JournalRun, effects: readonly Effect[], outda
   return [
     ...eventFaults(run).map(say('journal')),
     ...endFaults(run, outdatedFrom).map(say(isEnded(run.status) ? 'end' : 'stuck')),
-    ...claimFaults(run, effects).map(say('hidden gap')),
+    ...claimFaults(run).map(say('hidden gap')),
     ...effectFaults(run, effects).map(say('repeated')),
     ...decisionFaults(run, effects).map(say('history')),
   ];
@@ -91,13 +91,13 @@ function failureOf({ events }: JournalRun): string | undefined {
 }
 
 /** What was begun by one execution and ended by another is a gap: a person, or the tool, must have said what became of it. */
-function claimFaults(run: JournalRun, effects: readonly Effect[]): string[] {
+function claimFaults(run: JournalRun): string[] {
   const claims = [...run.steps.values()].filter(({ name }) => CLAIM.test(name));
   return [...Map.groupBy(claims, ({ name }) => CLAIM.exec(name)![1]!)].flatMap(([place, all]) => {
     const ordered = all.toSorted((a, b) => timeOf(a) - timeOf(b));
     return ordered.flatMap((claim, i) => {
       const isClosed = i === ordered.length - 1 ? isLastClosed(run, place, claim) : isExplained(run, claim);
-      return isClosed || canFindOut(run, place, effects) ? [] : [`nobody said what became of ${claim.name}`];
+      return isClosed || canFindOut(run, place) ? [] : [`nobody said what became of ${claim.name}`];
     });
   });
 }
@@ -113,9 +113,7 @@ function isLastClosed(run: JournalRun, place: string, claim: JournalStep): boole
   if (result) return result.epoch === claim.epoch || isUnknown(result.result);
   // The run ended before the call did: its end says of each call what is known of it.
   if (run.epoch === claim.epoch) return true;
-  const [iteration, at] = place.split(':').map(Number) as [number, number];
-  const calls = run.events.find((event) => event.type === 'message.completed' && event.iteration === iteration);
-  const call = calls?.type === 'message.completed' ? calls.tool_calls[at - 1]?.id : undefined;
+  const call = callAt(run, place)?.id;
   return run.events.some((event) => event.type === 'tool.completed' && event.call_id === call && isUnknown(event));
 }
 
@@ -129,9 +127,15 @@ function isExplained({ steps }: JournalRun, { name }: JournalStep): boolean {
   return steps.has(`answer:settle:${at}`) || steps.has(`suspend:${at}`);
 }
 
-function canFindOut({ steps, id }: JournalRun, place: string, effects: readonly Effect[]): boolean {
-  const subject = steps.get(`tool:${place}`)?.subject;
-  return subject === 'known' || effects.some(({ key, tool }) => key === `${id}:tool:${place}` && tool === 'known');
+/** The tool can tell itself what became of it, also when the run ended before it was asked again. */
+function canFindOut(run: JournalRun, place: string): boolean {
+  return callAt(run, place)?.name === 'known';
+}
+
+function callAt({ events }: JournalRun, place: string) {
+  const [iteration, at] = place.split(':').map(Number) as [number, number];
+  const reply = events.find((event) => event.type === 'message.completed' && event.iteration === iteration);
+  return reply?.type === 'message.completed' ? reply.tool_calls[at - 1] : undefined;
 }
 
 /** No call is made again whose result is recorded, and no result is recorded of a call that was never made. */
