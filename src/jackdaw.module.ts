@@ -11,6 +11,7 @@ import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.
 import { LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
+import { EncryptionModule } from './security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
 import { BuiltinToolModule, ToolModule } from './tool/index.js';
 
@@ -48,6 +49,7 @@ export class JackdawModule implements OnApplicationBootstrap {
           entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
           migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
         }),
+        EncryptionModule,
         AgentModule.forRoot(agents),
         ...SHARED,
         ...(builtinTools ? [BuiltinToolModule] : []),

@@ -42,6 +42,8 @@ describe('loadConfig', () => {
         tenantRatePerMinute: 0,
       },
       retention: { completedDays: 90, failedDays: 90 },
+      encryption: { keys: [], isStrict: false },
+      accessLog: { isEnabled: false, keptDays: 365 },
       docs: { enabled: true },
       shutdownTimeoutMs: 8000,
     });

@@ -107,7 +107,7 @@ export class RunExecutor {
   }
 
   private begin(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
-    const outbox = new RunOutbox(run, this.bus, 1);
+    const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher);
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, opening);
   }
 
@@ -116,7 +116,7 @@ export class RunExecutor {
       const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
       if (!principal) controller.abort(revoked(run));
       const steps = await this.journal.steps(run.id);
-      const outbox = new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id));
+      const outbox = new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id), this.journal.cipher);
       const recorded = new Map(steps.map((step) => [step.name, step]));
       const current = { ...run, principal: principal ?? run.principal };
       const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller);

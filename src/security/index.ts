@@ -1,6 +1,12 @@
-/** Who asks: API keys become principals, and a global guard lets no request through without one. */
+/** Who asks (API keys become principals, a global guard lets no request through without one), and what only they may read. */
 export { CurrentPrincipal } from './current-principal.decorator.js';
 export { PrincipalDirectory } from './principal-directory.js';
 export type { PrincipalRequest } from './principal-request.types.js';
+export { Cipher } from './encryption/cipher.js';
+export type { RowPlace } from './encryption/cipher.js';
+export { EncryptionModule } from './encryption/encryption.module.js';
+export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
+export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
+export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
 export { Public } from './public.decorator.js';
 export { SecurityModule } from './security.module.js';

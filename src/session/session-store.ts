@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Message } from '../llm/index.js';
 import { Database, insert, type Statement } from '../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { turnPlace } from './turn-place.factory.js';
 import type { SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
 interface SessionRow {
@@ -26,7 +28,10 @@ const SELECT_TURNS = 'SELECT turn, run_id, status, messages, created_at FROM ses
 /** Sessions in the journal's own database: what changes them are statements, so that a run commits its turn with its end. */
 @Injectable()
 export class SessionStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {}
 
   /** Begins the session unless it is there. */
   begin(tenant: string, id: string, owner: string, now: number): Statement {
@@ -50,7 +55,7 @@ export class SessionStore {
         turn: lastTurn + 1,
         run_id: turn.runId,
         status: turn.status,
-        messages: JSON.stringify(turn.messages),
+        messages: this.cipher.seal(JSON.stringify(turn.messages), turnPlace(tenant, id, lastTurn + 1)),
         created_at: now,
       }),
       {
@@ -66,13 +71,13 @@ export class SessionStore {
    * Begins a session with another one's turns up to the turn `through`; refused when it is there already.
    * @param from the other session and how many messages those turns have; `null` to begin without any
    */
-  branch(
+  async branch(
     tenant: string,
     id: string,
     owner: string,
     from: { readonly id: string; readonly through: number; readonly messageCount: number } | null,
     now: number,
-  ): Statement[] {
+  ): Promise<Statement[]> {
     const session = insert('session', {
       tenant,
       id,
@@ -83,6 +88,7 @@ export class SessionStore {
       updated_at: now,
     });
     if (!from) return [session];
+    if (this.cipher.head !== null) return [session, ...(await this.sealedCopy(tenant, from, id))];
     return [
       session,
       {
@@ -108,7 +114,7 @@ export class SessionStore {
       `${SELECT_TURNS} WHERE tenant = ? AND session_id = ? AND turn <= ? ORDER BY turn DESC LIMIT ?`,
       [tenant, id, through, limit],
     );
-    return rows.toReversed().map(toTurn);
+    return rows.toReversed().map((row) => this.toTurn(tenant, id, row));
   }
 
   /** Up to `limit` turns after the turn `after`, oldest first. */
@@ -117,7 +123,36 @@ export class SessionStore {
       `${SELECT_TURNS} WHERE tenant = ? AND session_id = ? AND turn > ? ORDER BY turn LIMIT ?`,
       [tenant, id, after, limit],
     );
-    return rows.map(toTurn);
+    return rows.map((row) => this.toTurn(tenant, id, row));
+  }
+
+  /** A turn opens only in its own session, and is sealed anew for another; refused when one of them is gone. */
+  private async sealedCopy(tenant: string, from: { id: string; through: number }, to: string): Promise<Statement[]> {
+    const rows = await this.database.query<TurnRow>(
+      `${SELECT_TURNS} WHERE tenant = ? AND session_id = ? AND turn <= ? ORDER BY turn`,
+      [tenant, from.id, from.through],
+    );
+    const copies = rows.map(({ turn, messages, ...row }) => {
+      const text = this.cipher.open(messages, turnPlace(tenant, from.id, turn));
+      const sealed = this.cipher.seal(text, turnPlace(tenant, to, turn));
+      return insert('session_turn', { tenant, session_id: to, turn, messages: sealed, ...row });
+    });
+    const stillThere = {
+      sql: 'UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND last_turn >= ?',
+      params: [tenant, from.id, from.through],
+      rows: 1,
+    };
+    return [stillThere, ...copies];
+  }
+
+  private toTurn(tenant: string, id: string, row: TurnRow): StoredTurn {
+    return {
+      turn: row.turn,
+      runId: row.run_id,
+      status: row.status,
+      messages: JSON.parse(this.cipher.open(row.messages, turnPlace(tenant, id, row.turn))) as Message[],
+      createdAt: row.created_at,
+    };
   }
 }
 
@@ -130,15 +165,5 @@ function toSession(row: SessionRow): SessionRecord {
     messageCount: row.message_count,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-  };
-}
-
-function toTurn(row: TurnRow): StoredTurn {
-  return {
-    turn: row.turn,
-    runId: row.run_id,
-    status: row.status,
-    messages: JSON.parse(row.messages) as Message[],
-    createdAt: row.created_at,
   };
 }
