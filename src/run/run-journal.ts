@@ -1,4 +1,4 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
@@ -25,6 +25,7 @@ interface EventRow {
 /** The three tables that hold the truth about runs. */
 @Injectable()
 export class RunJournal {
+  private readonly logger = new Logger(RunJournal.name);
   /** Definitions known to be stored, by `tenant` and hash. */
   private readonly stored = new Set<string>();
 
@@ -156,9 +157,12 @@ export class RunJournal {
     return row ?? null;
   }
 
-  /** Runs that should be executing, the oldest first. */
-  unfinished(): Promise<RunRecord[]> {
-    return this.select(`WHERE run.status IN ('queued', 'running') ORDER BY run.created_at, run.id`, []);
+  /** Runs that should be executing, the oldest first; one that cannot be read must not hold up the others. */
+  async unfinished(): Promise<RunRecord[]> {
+    const rows = await this.database.query<RunRow>(
+      `${SELECT_RUN} WHERE run.status IN ('queued', 'running') ORDER BY run.created_at, run.id`,
+    );
+    return rows.flatMap((row) => this.toReadable(row));
   }
 
   async steps(runId: string): Promise<RecordedStep[]> {
@@ -262,6 +266,15 @@ export class RunJournal {
   private async select(where: string, params: readonly SqlValue[]): Promise<RunRecord[]> {
     const rows = await this.database.query<RunRow>(`${SELECT_RUN} ${where}`, params);
     return rows.map((row) => toRunRecord(row, this.cipher));
+  }
+
+  private toReadable(row: RunRow): [RunRecord] | [] {
+    try {
+      return [toRunRecord(row, this.cipher)];
+    } catch (err) {
+      this.logger.error({ err, run_id: row.id }, 'An unfinished run cannot be read, and does not go on');
+      return [];
+    }
   }
 
   private definition(run: RunRecord, now: number): Statement[] {

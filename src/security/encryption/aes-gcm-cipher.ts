@@ -72,7 +72,10 @@ function decrypt(key: KeyObject, { head, body }: SealedText, place: RowPlace): s
   try {
     decipher.final();
   } catch {
-    throw dataTampered(place, 'it was changed, or belongs to another row');
+    throw dataTampered(
+      place,
+      'it was changed, belongs to another row, or was encrypted with another key of the same id',
+    );
   }
   return text.toString('utf8');
 }

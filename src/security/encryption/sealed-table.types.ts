@@ -7,7 +7,7 @@ export type StoredRow = Readonly<Record<string, string | number | null>>;
 export interface SealedColumn {
   readonly name: string;
   /** @param row has the key and what `also` names */
-  place(row: StoredRow): RowPlace;
+  readonly place: (row: StoredRow) => RowPlace;
 }
 
 /** A table with sealed columns, for what goes through all of its rows. */
