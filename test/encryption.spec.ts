@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { byTurn, call } from './support/forks.js';
 import { gate } from './support/jackdaw.js';
-import { newKey, PrivateWorld } from './support/private-world.js';
-import { describeDatabases, testServers } from './support/test-databases.js';
+import { describeWorlds, newKey, type PrivateWorld } from './support/private-world.js';
+import { testServers } from './support/test-databases.js';
 
 const [K1, K2] = [newKey('k1'), newKey('k2')];
 /** What users, models, tools and people say. */
@@ -17,12 +17,11 @@ const WORDS = [
   'yellowhammer',
 ];
 
-describeDatabases('encryption at rest', await testServers(), (created, kind) => {
+describeWorlds('encryption at rest', await testServers(), (current, kind) => {
   let world: PrivateWorld;
-  beforeAll(async () => {
-    world = await PrivateWorld.create(created());
+  beforeAll(() => {
+    world = current();
   });
-  afterAll(() => world.end());
 
   const look = (id: string, text: string) => call(id, 'look', { text });
 
@@ -202,14 +201,9 @@ describeDatabases('encryption at rest', await testServers(), (created, kind) => 
   });
 });
 
-describeDatabases('a database from before there were keys', await testServers(), (created) => {
-  let world: PrivateWorld;
-  beforeAll(async () => {
-    world = await PrivateWorld.create(created());
-  });
-  afterAll(() => world.end());
-
+describeWorlds('a database from before there were keys', await testServers(), (current) => {
   it('is read as it is, then encrypted, and at last read in no other way', async () => {
+    const world = current();
     const { llm } = world;
     llm.always(byTurn({ calls: [call('a', 'look', { text: 'siskin' })] }, { text: 'the nightingale' }));
     await world.start();

@@ -1,15 +1,16 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from '../../src/bootstrap.js';
 import type { AppError } from '../../src/common/index.js';
-import { loadConfig } from '../../src/config/index.js';
+import { loadConfig, type DatabaseKind } from '../../src/config/index.js';
 import { Database } from '../../src/persistence/index.js';
 import { ReencryptionService, type ReencryptionReport } from '../../src/security/encryption/reencryption.service.js';
 import { FakeLlm } from './fake-llm.js';
 import { Forks } from './forks.js';
 import { newFolder, startJackdaw, type Jackdaw } from './jackdaw.js';
-import type { TestDatabase } from './test-databases.js';
+import { describeDatabases, type TestDatabase, type TestServer } from './test-databases.js';
 import { WaitingTools } from './waiting.tool.js';
 
 const TABLES = {
@@ -111,4 +112,22 @@ export class PrivateWorld {
     const names = readdirSync(this.folder);
     return names.map((name) => readFileSync(join(this.folder, name)).toString('latin1')).join('\n');
   }
+}
+
+/** Tests on each database that have a world, which ends before its database is dropped. */
+export function describeWorlds(
+  title: string,
+  servers: readonly TestServer[],
+  define: (world: () => PrivateWorld, kind: DatabaseKind) => void,
+): void {
+  describeDatabases(title, servers, (created, kind) => {
+    describe('in a whole application', () => {
+      let world: PrivateWorld;
+      beforeAll(async () => {
+        world = await PrivateWorld.create(created());
+      });
+      afterAll(() => world.end());
+      define(() => world, kind);
+    });
+  });
 }
