@@ -11,7 +11,7 @@ import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.
 import { LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
-import { EncryptionModule } from './security/index.js';
+import { AccessLogModule, EncryptionModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from './security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
 import { BuiltinToolModule, ToolModule } from './tool/index.js';
 
@@ -46,10 +46,11 @@ export class JackdawModule implements OnApplicationBootstrap {
       imports: [
         AppConfigModule.forRoot(config),
         PersistenceModule.forRoot({
-          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
-          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
+          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES],
+          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS],
         }),
         EncryptionModule,
+        AccessLogModule,
         AgentModule.forRoot(agents),
         ...SHARED,
         ...(builtinTools ? [BuiltinToolModule] : []),
