@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { AppModule, type AppOptions } from './app.module.js';
 import { BootLog } from './boot-log.wrapper.js';
-import { HttpExceptionFilter, newId } from './common/index.js';
+import { AppError, HttpExceptionFilter, newId } from './common/index.js';
 import { AppConfig } from './config/index.js';
 import { parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
@@ -60,12 +60,21 @@ function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void
   fastify.addHook('onRoute', (route) => {
     if (route.url === '/api/sessions/import') route.bodyLimit = IMPORT_LIMIT_BYTES;
   });
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.url?.includes('%00')) problems.answer(nulInAddress(), reply);
+    else done();
+  });
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
   if (app.get(AppConfig).docs.enabled) mountOpenApi(app);
   // Nest would send itself the signal again, and the exit code would not be 0.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+}
+
+/** Nothing is called so, and the databases do not agree on what to say to it. */
+function nulInAddress(): AppError {
+  return new AppError('VALIDATION_FAILED', 'The address has a NUL character (%00), which no id has.');
 }
 
 async function listen(app: NestFastifyApplication): Promise<void> {

@@ -11,7 +11,14 @@ import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.
 import { type EmbeddingModel, LlmModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
-import { PrincipalModule, SECURITY_ENTITIES, SECURITY_MIGRATIONS, type Authenticator } from './security/index.js';
+import {
+  AccessLogModule,
+  EncryptionModule,
+  PrincipalModule,
+  SECURITY_ENTITIES,
+  SECURITY_MIGRATIONS,
+  type Authenticator,
+} from './security/index.js';
 import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
 import { BuiltinToolModule, ToolModule } from './tool/index.js';
 
@@ -68,6 +75,8 @@ export class JackdawModule implements OnApplicationBootstrap {
           entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES],
           migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS],
         }),
+        EncryptionModule,
+        AccessLogModule,
         ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
         AgentModule.forRoot(agents),
         ...SHARED,

@@ -2,12 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './config/index.js';
 import { createRedaction } from './log-secret.policy.js';
 
+const KEY = 'q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=';
 const { config } = loadConfig({
   env: {
     OPENAI_API_KEY: 'a(very)"odd"key$',
     GLM_API_KEY: 'short',
     DEEPSEEK_API_KEY: 'deep-key-1',
     DATABASE_URL: 'sqlite:./private.db',
+    ENCRYPTION_KEYS: `k1:${KEY}`,
   },
 });
 const redact = createRedaction(config);
@@ -16,6 +18,10 @@ describe('a line of the log', () => {
   it('has no configured secret, also one with characters that JSON escapes, and stays JSON', () => {
     const line = JSON.stringify({ msg: 'a(very)"odd"key$ and deep-key-1deep-key-1', url: 'sqlite:./private.db' });
     expect(JSON.parse(redact(line))).toEqual({ msg: '[redacted] and [redacted][redacted]', url: '[redacted]' });
+  });
+
+  it('has no encryption key', () => {
+    expect(redact(`ENCRYPTION_KEYS=k1:${KEY}`)).toBe('ENCRYPTION_KEYS=k1:[redacted]');
   });
 
   it.each([

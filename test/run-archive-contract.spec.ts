@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
 import { refusalOf } from '../src/persistence/index.js';
+import { SealedCopyStore } from '../src/run/fork/sealed-copy.store.js';
 import { RunForkStore } from '../src/run/fork/run-fork.store.js';
 import { RunRetentionService } from '../src/run/retention/run-retention.service.js';
 import { RunRetentionStore } from '../src/run/retention/run-retention.store.js';
@@ -28,7 +29,7 @@ describeDatabases('forks, lists and retention of runs', servers, (created) => {
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
     journal = new RunJournal(opened.database);
-    forks = new RunForkStore(opened.database, journal);
+    forks = new RunForkStore(opened.database, journal, new SealedCopyStore(opened.database));
   });
   afterAll(() => opened.close());
 
@@ -38,9 +39,9 @@ describeDatabases('forks, lists and retention of runs', servers, (created) => {
     const steps = [{ name: 'model:1', kind: 'model', subject: 'first', result: WILD }];
     for (let n = 1; n <= calls; n++) steps.push({ name: `tool:1:${n}`, kind: 'tool', subject: 'x', result: `${n}` });
     await journal.commit([
-      ...steps.map((step) => insertStep(run, step, at + 1)),
+      ...steps.map((step) => insertStep(run, step, at + 1, journal.cipher)),
       ...steps.map(({ result }, i) =>
-        insertEvent(run, new RunItem(i + 2, at + 2, { type: 'thought', iteration: 1, text: result })),
+        insertEvent(run, new RunItem(i + 2, at + 2, { type: 'thought', iteration: 1, text: result }), journal.cipher),
       ),
       endRun(run, 'running', 'completed', at + 3, SUMMARY),
     ]);
@@ -54,8 +55,8 @@ describeDatabases('forks, lists and retention of runs', servers, (created) => {
       aRun('copy', null, {
         forkedFrom: 'source',
         statements: [
-          ...forks.copySteps('source', 'copy', names, 'second'),
-          ...forks.copyEvents('source', 'copy', numbers, 1),
+          ...(await forks.copySteps('source', 'copy', names, 'second')),
+          ...(await forks.copyEvents('source', 'copy', numbers, 1)),
         ],
       }),
       'queued',
@@ -76,7 +77,7 @@ describeDatabases('forks, lists and retention of runs', servers, (created) => {
     expect(await forks.result('copy', 'model:1')).toBe(WILD);
     // As it stands, without another model.
     await journal.create(
-      aRun('plain', null, { forkedFrom: 'source', statements: forks.copySteps('source', 'plain', ['model:1']) }),
+      aRun('plain', null, { forkedFrom: 'source', statements: await forks.copySteps('source', 'plain', ['model:1']) }),
       'queued',
       NOW + 9,
     );
@@ -86,8 +87,8 @@ describeDatabases('forks, lists and retention of runs', servers, (created) => {
   it('refuses a copy of what is gone', async () => {
     await record('short', 1);
     for (const statements of [
-      forks.copySteps('short', 'broken', ['model:1', 'tool:1:7']),
-      forks.copyEvents('short', 'broken', [2, 77], 1),
+      await forks.copySteps('short', 'broken', ['model:1', 'tool:1:7']),
+      await forks.copyEvents('short', 'broken', [2, 77], 1),
     ]) {
       const error = await journal
         .create(aRun('broken', null, { statements }), 'queued', NOW)

@@ -41,9 +41,9 @@ describeDatabases('the run journal', servers, (created) => {
     (await journal.create(aRun(id, sessionId), status, NOW)).run;
   const progress = (run: RunRecord, n: number) => [
     fence(run, true),
-    insertStep(run, step(`tool:${n}:1`), NOW),
-    insertEvent(run, event(2 * n)),
-    insertEvent(run, event(2 * n + 1)),
+    insertStep(run, step(`tool:${n}:1`), NOW, journal.cipher),
+    insertEvent(run, event(2 * n), journal.cipher),
+    insertEvent(run, event(2 * n + 1), journal.cipher),
   ];
 
   it('gives a run back as it was journaled', async () => {
@@ -95,7 +95,9 @@ describeDatabases('the run journal', servers, (created) => {
     const late = await journal.commit(progress(old, 2)).catch((thrown: unknown) => thrown);
     expect([refusalOf(late), isRefusedAtOnce(late)]).toEqual(['rows', true]);
     await journal.commit(progress(run, 2));
-    const twice = await journal.commit([fence(run), insertStep(run, step('tool:2:1'), NOW)]).catch((e: unknown) => e);
+    const twice = await journal
+      .commit([fence(run), insertStep(run, step('tool:2:1'), NOW, journal.cipher)])
+      .catch((e: unknown) => e);
     expect([refusalOf(twice), isRefusedAtOnce(twice)]).toEqual(['unique', false]);
     expect((await journal.steps('a')).map(({ name }) => name).toSorted()).toEqual(['tool:1:1', 'tool:2:1']);
     expect(await journal.lastEvent('a')).toBe(5);
@@ -119,7 +121,12 @@ describeDatabases('the run journal', servers, (created) => {
     const run = await create('a', 's');
     const ends = await Promise.all(
       Array.from({ length: 5 }, () =>
-        refusal(journal.commit([endRun(run, 'running', 'completed', NOW + 5, '{"x":1}'), insertEvent(run, event(2))])),
+        refusal(
+          journal.commit([
+            endRun(run, 'running', 'completed', NOW + 5, '{"x":1}'),
+            insertEvent(run, event(2), journal.cipher),
+          ]),
+        ),
       ),
     );
     expect(ends.filter((reason) => reason === null)).toHaveLength(1);
@@ -164,7 +171,7 @@ describeDatabases('the run journal', servers, (created) => {
     const run = await create('a');
     const text = 'NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end';
     const items = Array.from({ length: 620 }, (_, at) => event(at + 2, text));
-    await journal.commit([fence(run), ...items.map((item) => insertEvent(run, item))]);
+    await journal.commit([fence(run), ...items.map((item) => insertEvent(run, item, journal.cipher))]);
     const first = await journal.events('a', 0);
     const second = await journal.events('a', first.at(-1)!.n!);
     expect([first.length, second.length]).toEqual([500, 121]);

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentForkService, AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ForkRequestDto } from './run-fork.dto.js';
 import { toForkRequest } from './run-fork.mapper.js';
@@ -13,6 +13,7 @@ export class RunForkController {
   constructor(
     private readonly agents: AgentService,
     private readonly forks: AgentForkService,
+    private readonly access: AccessLogService,
   ) {}
 
   /** Begins a new run with what this one did before a step, edited if wanted; it goes on in the background. */
@@ -25,6 +26,7 @@ export class RunForkController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunAnswerDto> {
     const forked = await this.forks.fork(principal, id, toForkRequest(body));
+    this.access.record(principal, 'fork', 'run', id);
     reply.header('location', `/api/runs/${forked}`);
     return this.agents.answer(principal, forked);
   }

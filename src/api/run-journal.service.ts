@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { RunAuditStore, RunService } from '../run/index.js';
+import { AccessLogService } from '../security/index.js';
 import type { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
 import { toRunJournal } from './run-journal.mapper.js';
 
@@ -10,6 +11,7 @@ export class RunJournalService {
   constructor(
     private readonly runs: RunService,
     private readonly audit: RunAuditStore,
+    private readonly access: AccessLogService,
   ) {}
 
   /** @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED` */
@@ -19,6 +21,7 @@ export class RunJournalService {
       this.audit.steps(id, after, limit + 1),
       this.audit.events(id, after, limit + 1),
     ]);
+    this.access.record(principal, 'read', 'run.journal', id);
     return toRunJournal(run, steps, events, { after, limit });
   }
 }

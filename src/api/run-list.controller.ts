@@ -1,18 +1,23 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { RunListStore } from '../run/index.js';
-import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { RunListQueryDto, RunPageDto } from './run-list.dto.js';
 import { toRunFilter, toRunPage } from './run-list.mapper.js';
 
 @Requires('runs:read')
 @Controller('runs')
 export class RunListController {
-  constructor(private readonly runs: RunListStore) {}
+  constructor(
+    private readonly runs: RunListStore,
+    private readonly access: AccessLogService,
+  ) {}
 
   /** Runs, the newest first, by status, agent, session and time. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: RunListQueryDto): Promise<RunPageDto> {
-    return toRunPage(await this.runs.list(principal, toRunFilter(query), query.limit ?? 50, query.cursor));
+    const page = await this.runs.list(principal, toRunFilter(query), query.limit ?? 50, query.cursor);
+    this.access.record(principal, 'read', 'runs', '');
+    return toRunPage(page);
   }
 }

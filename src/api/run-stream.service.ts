@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AppError, type Principal } from '../common/index.js';
 import { parseRunPlace, RunFollowService, RunService, START, type RunPlace } from '../run/index.js';
+import { AccessLogService } from '../security/index.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
 
@@ -12,6 +13,7 @@ export class RunStreamService {
     private readonly runs: RunService,
     private readonly follower: RunFollowService,
     private readonly streams: EventStreamService,
+    private readonly access: AccessLogService,
   ) {}
 
   /** @param lastEventId the `Last-Event-ID` header. @throws AppError `RUN_NOT_FOUND`, `VALIDATION_FAILED` */
@@ -23,6 +25,7 @@ export class RunStreamService {
   ): Promise<void> {
     const from = toPlace(lastEventId);
     await this.runs.get(principal, runId);
+    this.access.record(principal, 'read', 'run.events', runId);
     const signal = disconnectSignal(reply);
     await this.streams.send(reply, runId, this.follower.open(runId).items(from, signal), signal);
   }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { RunService } from '../run/index.js';
-import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { RunStreamService } from './run-stream.service.js';
 
@@ -13,13 +13,16 @@ export class RunController {
     private readonly agents: AgentService,
     private readonly runs: RunService,
     private readonly streams: RunStreamService,
+    private readonly access: AccessLogService,
   ) {}
 
   /** What came of a run so far, with its steps and tool results. */
   @Requires('runs:read')
   @Get(':id')
-  get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
-    return this.agents.answer(principal, id);
+  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
+    const answer = await this.agents.answer(principal, id);
+    this.access.record(principal, 'read', 'run', id);
+    return answer;
   }
 
   /** The run's events as server-sent events: what is recorded after `Last-Event-ID`, then what happens. */

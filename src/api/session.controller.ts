@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, ParseIntPipe, Post, Put, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
-import { CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionKeeper, SessionService } from '../session/index.js';
 import {
   MessagePageDto,
@@ -21,6 +21,7 @@ export class SessionController {
   constructor(
     private readonly sessions: SessionService,
     private readonly keeper: SessionKeeper,
+    private readonly access: AccessLogService,
   ) {}
 
   /** Begins a conversation before anything is said in it. */
@@ -47,7 +48,9 @@ export class SessionController {
   /** A conversation. */
   @Get(':id')
   async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionDto> {
-    return toSessionView(await this.sessions.get(principal, id));
+    const session = await this.sessions.get(principal, id);
+    this.access.record(principal, 'read', 'session', id);
+    return toSessionView(session);
   }
 
   /** Deletes a conversation; what its runs have journaled stays until it is too old. 409 while a run holds it. */
@@ -56,6 +59,7 @@ export class SessionController {
   @HttpCode(204)
   async remove(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
     await this.keeper.remove(principal, id);
+    this.access.record(principal, 'erase', 'session', id);
   }
 
   /** The session's messages, whole turns a page, oldest first. */
@@ -65,7 +69,9 @@ export class SessionController {
     @Param('id') id: string,
     @Query() { after = 0, limit = 50 }: MessageQueryDto,
   ): Promise<MessagePageDto> {
-    return toMessagePage(await this.sessions.turns(principal, id, after, limit + 1), limit);
+    const turns = await this.sessions.turns(principal, id, after, limit + 1);
+    this.access.record(principal, 'read', 'session.messages', id);
+    return toMessagePage(turns, limit);
   }
 
   /** Forgets all messages; the session stays. 409 while a run holds it. */
@@ -74,6 +80,7 @@ export class SessionController {
   @HttpCode(204)
   async clear(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
     await this.keeper.clear(principal, id);
+    this.access.record(principal, 'erase', 'session.messages', id);
   }
 
   /** What is kept with the session. */
@@ -119,7 +126,9 @@ export class SessionController {
 
   /** The session whole, as `import` takes it. */
   @Get(':id/export')
-  export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionExportDto> {
-    return this.keeper.export(principal, id);
+  async export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionExportDto> {
+    const exported = await this.keeper.export(principal, id);
+    this.access.record(principal, 'export', 'session', id);
+    return exported;
   }
 }

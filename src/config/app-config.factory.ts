@@ -44,6 +44,8 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
       completedDays: values.RUN_RETENTION_DAYS,
       failedDays: values.RUN_RETENTION_FAILED_DAYS ?? values.RUN_RETENTION_DAYS,
     },
+    encryption: { keys: values.ENCRYPTION_KEYS ?? [], isStrict: values.ENCRYPTION_STRICT },
+    accessLog: { isEnabled: values.ACCESS_LOG === 'on', keptDays: values.ACCESS_LOG_RETENTION_DAYS },
     // The documents stand outside the guard.
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,

@@ -25,6 +25,13 @@ export interface ApiKeyEntry {
   readonly sha256: string;
 }
 
+/** One entry of `ENCRYPTION_KEYS`. */
+export interface EncryptionKey {
+  readonly id: string;
+  /** 32 bytes in base64. */
+  readonly key: string;
+}
+
 /** How a provider is reached; what is left out is the provider's default. */
 export interface ProviderAccess {
   readonly apiKey?: string;
@@ -84,6 +91,10 @@ export interface AppConfigValues {
   readonly session: { readonly store: SessionStoreChoice; readonly ttlSeconds: number };
   /** How long journals of runs are kept, by how they ended; 0 is for ever. */
   readonly retention: { readonly completedDays: number; readonly failedDays: number };
+  /** With keys (the first seals, all open) what users say is encrypted at rest; `isStrict` refuses what is not. */
+  readonly encryption: { readonly keys: readonly EncryptionKey[]; readonly isStrict: boolean };
+  /** Whether it is recorded who reads what, and how long that is kept; 0 is for ever. */
+  readonly accessLog: { readonly isEnabled: boolean; readonly keptDays: number };
   readonly docs: { readonly enabled: boolean };
   /** How long a stop may take, in ms, before unfinished runs are left to the journal. */
   readonly shutdownTimeoutMs: number;
@@ -104,6 +115,8 @@ export class AppConfig implements AppConfigValues {
   readonly cluster!: AppConfigValues['cluster'];
   readonly session!: AppConfigValues['session'];
   readonly retention!: AppConfigValues['retention'];
+  readonly encryption!: AppConfigValues['encryption'];
+  readonly accessLog!: AppConfigValues['accessLog'];
   readonly docs!: AppConfigValues['docs'];
   readonly shutdownTimeoutMs!: number;
 

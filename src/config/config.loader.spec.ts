@@ -58,6 +58,8 @@ describe('loadConfig', () => {
       },
       session: { store: { kind: 'own' }, ttlSeconds: 86_400 },
       retention: { completedDays: 90, failedDays: 90 },
+      encryption: { keys: [], isStrict: false },
+      accessLog: { isEnabled: false, keptDays: 365 },
       docs: { enabled: true },
       shutdownTimeoutMs: 8000,
     });

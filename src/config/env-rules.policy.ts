@@ -13,12 +13,20 @@ export function mistakesBetween(
   hasAuthenticator: boolean,
 ): string[] {
   const hostFaults = hasAuthenticator ? [] : hostMistakes(values, given);
-  return [...hostFaults, ...providerMistakes(values, given), ...storeMistakes(values)];
+  return [
+    ...hostFaults,
+    ...strictMistakes(values, given),
+    ...providerMistakes(values, given),
+    ...storeMistakes(values),
+  ];
 }
 
-function storeMistakes({ SESSION_STORE: store, DATABASE_URL, REDIS_URL }: Readonly<Partial<EnvValues>>): string[] {
+function storeMistakes(values: Readonly<Partial<EnvValues>>): string[] {
+  const { SESSION_STORE: store, DATABASE_URL, REDIS_URL } = values;
   const mistake = (fault: string) => [mistakeLine('SESSION_STORE', store!, fault)];
   if (store === 'redis' && REDIS_URL === undefined) return mistake('needs REDIS_URL, or give the Redis’ own URL');
+  if (values.ENCRYPTION_KEYS && store !== 'database')
+    return mistake('keeps messages unencrypted, and ENCRYPTION_KEYS is set: use `database`');
   const isShared = isCluster({ DATABASE_URL, REDIS_URL });
   if ((store !== 'file' && store !== 'memory') || !isShared) return [];
   return mistake('is of one process, and DATABASE_URL is shared by many: use `database`, `redis` or a URL');
@@ -29,6 +37,13 @@ function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): 
   const fault =
     'is reached by other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1';
   return [mistakeLine('HOST', HOST, fault)];
+}
+
+function strictMistakes({ ENCRYPTION_STRICT }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
+  if (!ENCRYPTION_STRICT || given.ENCRYPTION_KEYS) return [];
+  return [
+    mistakeLine('ENCRYPTION_STRICT', given.ENCRYPTION_STRICT ?? '', 'needs ENCRYPTION_KEYS: set them, or leave it out'),
+  ];
 }
 
 function providerMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS, TOKEN_COUNTINGS } from './app-config.types.js';
+import { encryptionKeys } from './encryption-key.parser.js';
 import { choice, decimal, flag, httpUrl, integer, pattern } from './env-value.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 
@@ -47,6 +48,24 @@ export const ENV_SCHEMA = z.object({
       description:
         'Keys from the start on: comma-separated `id:tenant:role:sha256` entries made by `npm run key`, with one or more roles (separated by a vertical bar) of which `admin`, `user` and `viewer` say what the key may do. Without it only this machine may call the API',
     }),
+  ENCRYPTION_KEYS: encryptionKeys()
+    .optional()
+    .meta({
+      ...secret,
+      description:
+        'What users say is encrypted in the database: comma-separated `id:key` entries, a key is 32 bytes in base64 (`openssl rand -base64 32`). The first writes, all read; older rows are rewritten in the background',
+    }),
+  ENCRYPTION_STRICT: flag()
+    .default(false)
+    .describe(
+      'Whether rows that are not encrypted are refused: set it once the log says that everything is, so that nobody who can write to the database slips other rows in',
+    ),
+  ACCESS_LOG: choice(['on', 'off'])
+    .default('off')
+    .describe('Whether the table `access_log` records who reads, exports or erases sessions and runs: `on` or `off`'),
+  ACCESS_LOG_RETENTION_DAYS: integer(0, 36_500, 'days')
+    .default(365)
+    .describe('Days after which entries of the access log are deleted; 0 keeps them for ever'),
   LOG_LEVEL: choice(LOG_LEVELS)
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),

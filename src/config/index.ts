@@ -5,6 +5,7 @@ export type {
   ApiKeyEntry,
   AppConfigValues,
   DatabaseKind,
+  EncryptionKey,
   LlmProvider,
   LogLevel,
   ProviderAccess,

@@ -39,7 +39,7 @@ async function again({ run }: Execution): Promise<Execution> {
 
 async function execution(run: RunRecord): Promise<Execution> {
   const steps = new Map((await host.journal.steps(run.id)).map((step) => [step.name, step]));
-  const outbox = new RunOutbox(run, host.bus, await host.journal.lastEvent(run.id));
+  const outbox = new RunOutbox(run, host.bus, await host.journal.lastEvent(run.id), host.journal.cipher);
   const told: string[] = [];
   host.bus.subscribe(run.id, ({ n, event }) => told.push(`${n ?? '-'} ${event.type}`));
   return { run, told, context: new JournaledRunContext(run, host.journal, outbox, steps, new AbortController()) };

@@ -7,7 +7,7 @@ import { isLive, type RunEvent, type WaitingRequest } from './run-event.types.js
 import type { RunJournal } from './run-journal.js';
 import { RunOutbox } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
-import { toRunSummary } from './run-summary.mapper.js';
+import { sealedSummary } from './run-summary.mapper.js';
 import { toSubject } from './step-subject.mapper.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
@@ -115,7 +115,7 @@ export class JournaledRunContext extends RunContext {
     }
     const status = outcome.event.type.slice('run.'.length) as RunStatus;
     this.outbox.add(outcome.event);
-    const summary = toRunSummary(outcome.event);
+    const summary = sealedSummary(this.run, outcome.event, this.journal.cipher);
     await this.commit(endRun(this.run, 'running', status, Date.now(), summary), outcome.statements);
     return status;
   }
@@ -192,7 +192,7 @@ export class JournaledRunContext extends RunContext {
     try {
       await this.journal.commit([
         condition,
-        ...recorded.map((step) => insertStep(this.run, step, now)),
+        ...recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher)),
         ...batch.statements,
         ...statements,
       ]);

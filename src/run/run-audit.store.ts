@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
 import { inLists } from './in-list.factory.js';
+import { eventPlace, stepPlace } from './row-place.factory.js';
 
 /** A step with its place in the run. Times are epoch ms. */
 export interface AuditedStep {
@@ -27,17 +29,22 @@ export interface AuditedEvent {
 }
 
 interface StepRow extends Omit<AuditedStep, 'position' | 'createdAt'> {
+  readonly tenant: string;
   readonly created_at: number;
 }
 
 interface EventRow extends Omit<AuditedEvent, 'createdAt'> {
+  readonly tenant: string;
   readonly created_at: number;
 }
 
 /** Reads a journal as it is, part by part. */
 @Injectable()
 export class RunAuditStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {}
 
   /** Up to `limit` steps after the position `after`, in the order of the loop. */
   async steps(runId: string, after: number, limit: number): Promise<AuditedStep[]> {
@@ -50,24 +57,30 @@ export class RunAuditStore {
     return names.flatMap((name, i) => {
       const row = rows.get(name);
       if (!row) return [];
-      const { created_at, ...step } = row;
-      return [{ position: after + i + 1, ...step, createdAt: created_at }];
+      const { created_at, tenant, ...step } = row;
+      const result = this.cipher.open(step.result, stepPlace(tenant, runId, name));
+      return [{ position: after + i + 1, ...step, result, createdAt: created_at }];
     });
   }
 
   /** Up to `limit` events after the number `after`, in order. */
   async events(runId: string, after: number, limit: number): Promise<AuditedEvent[]> {
     const rows = await this.database.query<EventRow>(
-      'SELECT n, type, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ?',
+      'SELECT n, tenant, type, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ?',
       [runId, after, limit],
     );
-    return rows.map(({ created_at, ...event }) => ({ ...event, createdAt: created_at }));
+    return rows.map(({ n, tenant, type, data, created_at }) => ({
+      n,
+      type,
+      data: this.cipher.open(data, eventPlace(tenant, runId, n)),
+      createdAt: created_at,
+    }));
   }
 
   private async stepRows(runId: string, names: readonly string[]): Promise<ReadonlyMap<string, StepRow>> {
     const pages = inLists(names).map(({ marks, params }) =>
       this.database.query<StepRow>(
-        `SELECT name, kind, subject, result, epoch, created_at FROM run_step WHERE run_id = ? AND name IN (${marks})`,
+        `SELECT name, tenant, kind, subject, result, epoch, created_at FROM run_step WHERE run_id = ? AND name IN (${marks})`,
         [runId, ...params],
       ),
     );

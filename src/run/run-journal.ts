@@ -1,10 +1,12 @@
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
 import { isTerminal, type RunEvent, type RunWaiting, type WaitingRequest } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
 import { toRunRecord, type RunRow } from './run-record.mapper.js';
-import { toRunSummary } from './run-summary.mapper.js';
+import { sealedSummary } from './run-summary.mapper.js';
 import { claimRun, endRun, insertEvent, insertRun, insertStep } from './run-statement.factory.js';
 import type { RecordedStep, RunOpening, RunRecord, RunStatus, StartRun } from './run.types.js';
 
@@ -15,6 +17,7 @@ const EXPIRY_PAGE = 100;
 
 interface EventRow {
   readonly n: number;
+  readonly tenant: string;
   readonly data: string;
   readonly created_at: number;
 }
@@ -22,6 +25,7 @@ interface EventRow {
 /** The three tables that hold the truth about runs. */
 @Injectable()
 export class RunJournal {
+  private readonly logger = new Logger(RunJournal.name);
   /** Definitions known to be stored, by `tenant` and hash. */
   private readonly stored = new Set<string>();
 
@@ -29,6 +33,7 @@ export class RunJournal {
     private readonly database: Database,
     /** Without one, this process is the only one. */
     @Optional() private readonly lease?: RunLease,
+    readonly cipher: Cipher = PLAIN_CIPHER,
   ) {}
 
   /**
@@ -69,8 +74,8 @@ export class RunJournal {
     const durable = this.database
       .commit([
         ...this.definition(run, now),
-        insertRun(run),
-        ...items.map((item) => insertEvent(run, item)),
+        insertRun(run, this.cipher),
+        ...items.map((item) => insertEvent(run, item, this.cipher)),
         ...statements,
       ])
       .then(() => void this.stored.add(definitionKey(run)));
@@ -107,7 +112,10 @@ export class RunJournal {
       attempts: run.attempts + (crashed ? 1 : 0),
     };
     const items = run.epoch === 0 ? [startedItem(run, now)] : [];
-    await this.database.commit([claimRun(run, crashed, this.node), ...items.map((item) => insertEvent(run, item))]);
+    await this.database.commit([
+      claimRun(run, crashed, this.node),
+      ...items.map((item) => insertEvent(run, item, this.cipher)),
+    ]);
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
   }
 
@@ -149,13 +157,25 @@ export class RunJournal {
     return row ?? null;
   }
 
-  /** Runs that should be executing, the oldest first. */
-  unfinished(): Promise<RunRecord[]> {
-    return this.select(`WHERE run.status IN ('queued', 'running') ORDER BY run.created_at, run.id`, []);
+  /** Runs that should be executing, the oldest first; one that cannot be read must not hold up the others. */
+  async unfinished(): Promise<RunRecord[]> {
+    const rows = await this.database.query<RunRow>(
+      `${SELECT_RUN} WHERE run.status IN ('queued', 'running') ORDER BY run.created_at, run.id`,
+    );
+    return rows.flatMap((row) => this.toReadable(row));
   }
 
-  steps(runId: string): Promise<RecordedStep[]> {
-    return this.database.query('SELECT name, kind, subject, result FROM run_step WHERE run_id = ?', [runId]);
+  async steps(runId: string): Promise<RecordedStep[]> {
+    const rows = await this.database.query<RecordedStep & { readonly tenant: string }>(
+      'SELECT name, tenant, kind, subject, result FROM run_step WHERE run_id = ?',
+      [runId],
+    );
+    return rows.map(({ name, tenant, kind, subject, result }) => ({
+      name,
+      kind,
+      subject,
+      result: this.cipher.open(result, stepPlace(tenant, runId, name)),
+    }));
   }
 
   async lastEvent(runId: string): Promise<number> {
@@ -169,20 +189,25 @@ export class RunJournal {
   /** Up to 500 events after the place `after`, in order. */
   async events(runId: string, after: number): Promise<RunItem[]> {
     const rows = await this.database.query<EventRow>(
-      `SELECT n, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ${EVENT_PAGE}`,
+      `SELECT n, tenant, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ${EVENT_PAGE}`,
       [runId, after],
     );
-    return rows.map(({ n, data, created_at }) => new RunItem(n, created_at, JSON.parse(data) as RunEvent, data));
+    return rows.map(({ n, tenant, data, created_at }) => {
+      const json = this.cipher.open(data, eventPlace(tenant, runId, n));
+      return new RunItem(n, created_at, JSON.parse(json) as RunEvent, json);
+    });
   }
 
   /** What a waiting run asks: its last `run.waiting` says it, because every answer ends the waiting. */
   async waitingRequests(runId: string): Promise<readonly WaitingRequest[]> {
-    const [row] = await this.database.query<{ data: string }>(
-      `SELECT data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
+    const [row] = await this.database.query<EventRow>(
+      `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
       [runId],
     );
+    if (!row) return [];
+    const json = this.cipher.open(row.data, eventPlace(row.tenant, runId, row.n));
     // What waited before there were requests can only be cancelled.
-    return row ? ((JSON.parse(row.data) as Partial<RunWaiting>).requests ?? []) : [];
+    return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
   }
 
   /** Runs that wait for somebody who did not come in time, the longest due first. */
@@ -217,8 +242,11 @@ export class RunJournal {
 
   /** Ends a run that nobody ever started. @throws AppError `COMMIT_REFUSED` when somebody has, meanwhile */
   async cancelQueued(run: RunRecord, item: RunItem): Promise<void> {
-    const summary = isTerminal(item.event) ? toRunSummary(item.event) : null;
-    await this.database.commit([endRun(run, 'queued', 'cancelled', item.at, summary), insertEvent(run, item)]);
+    const summary = isTerminal(item.event) ? sealedSummary(run, item.event, this.cipher) : null;
+    await this.database.commit([
+      endRun(run, 'queued', 'cancelled', item.at, summary),
+      insertEvent(run, item, this.cipher),
+    ]);
   }
 
   /** Answers a waiting run with a cancel: it is queued again, to close its turn. @throws AppError `COMMIT_REFUSED` when it waits no more */
@@ -231,18 +259,29 @@ export class RunJournal {
         params: [now, run.id, run.epoch],
         rows: 1,
       },
-      insertStep(run, answer, now),
+      insertStep(run, answer, now, this.cipher),
     ]);
   }
 
   private async select(where: string, params: readonly SqlValue[]): Promise<RunRecord[]> {
     const rows = await this.database.query<RunRow>(`${SELECT_RUN} ${where}`, params);
-    return rows.map(toRunRecord);
+    return rows.map((row) => toRunRecord(row, this.cipher));
+  }
+
+  private toReadable(row: RunRow): [RunRecord] | [] {
+    try {
+      return [toRunRecord(row, this.cipher)];
+    } catch (err) {
+      this.logger.error({ err, run_id: row.id }, 'An unfinished run cannot be read, and does not go on');
+      return [];
+    }
   }
 
   private definition(run: RunRecord, now: number): Statement[] {
     if (this.stored.has(definitionKey(run))) return [];
-    const row = { tenant: run.tenant, hash: run.definitionHash, content: run.definition, created_at: now };
+    const { tenant, definitionHash: hash } = run;
+    const content = this.cipher.seal(run.definition, definitionPlace(tenant, hash));
+    const row = { tenant, hash, content, created_at: now };
     return [this.database.insertIgnore('run_definition', row)];
   }
 }

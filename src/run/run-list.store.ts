@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { runPlace } from './row-place.factory.js';
 import { parseRunSummary, type RunSummary } from './run-summary.mapper.js';
 import type { RunStatus } from './run.types.js';
 
@@ -56,7 +58,10 @@ const COLUMNS = 'id, status, agent, session_id, created_at, finished_at, forked_
 /** Finds a tenant's runs, the newest first, always along an index. */
 @Injectable()
 export class RunListStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {}
 
   /**
    * @param cursor the `next` of the page before
@@ -73,7 +78,10 @@ export class RunListStore {
     const found = await Promise.all(queries.map((more) => this.select([...more, ...conditions], limit + 1)));
     const rows = found.length === 1 ? found[0]! : merge(found);
     const page = rows.slice(0, limit);
-    return { runs: page.map(toListedRun), next: rows.length > limit ? cursorOf(page.at(-1)!) : null };
+    return {
+      runs: page.map((row) => toListedRun(row, tenant, this.cipher)),
+      next: rows.length > limit ? cursorOf(page.at(-1)!) : null,
+    };
   }
 
   private select(conditions: readonly Condition[], limit: number): Promise<ListRow[]> {
@@ -120,7 +128,8 @@ function newestFirst(a: ListRow, b: ListRow): number {
   return a.id < b.id ? 1 : -1;
 }
 
-function toListedRun(row: ListRow): ListedRun {
+function toListedRun(row: ListRow, tenant: string, cipher: Cipher): ListedRun {
+  const summary = row.summary && cipher.open(row.summary, runPlace(tenant, row.id, 'summary'));
   return {
     id: row.id,
     status: row.status,
@@ -130,6 +139,6 @@ function toListedRun(row: ListRow): ListedRun {
     finishedAt: row.finished_at,
     forkedFrom: row.forked_from,
     prunedAt: row.pruned_at,
-    summary: parseRunSummary(row.summary),
+    summary: parseRunSummary(summary),
   };
 }

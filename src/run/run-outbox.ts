@@ -1,4 +1,5 @@
 import type { Statement } from '../persistence/index.js';
+import type { Cipher } from '../security/index.js';
 import type { RunBus } from './run-bus.js';
 import type { LiveRun } from './follow/live-run.mapper.js';
 import { endsStream, isLive, type LiveEvent, type RunEvent } from './run-event.types.js';
@@ -33,11 +34,15 @@ export class RunOutbox {
   /** Whether an earlier execution may have been cut off in the midst of a message: until this one does its first step. */
   private wasCutOff: boolean;
 
-  /** @param last the number of the run's last journaled event */
+  /**
+   * @param last the number of the run's last journaled event
+   * @param cipher the journal's
+   */
   constructor(
     private readonly run: RunRecord,
     private readonly bus: RunBus,
     private last: number,
+    private readonly cipher: Cipher,
   ) {
     this.live = bus.live.open(run.id, last);
     this.attempt = run.epoch * ATTEMPTS_PER_EPOCH;
@@ -59,7 +64,7 @@ export class RunOutbox {
     const items = this.waiting;
     this.waiting = [];
     this.journaledWaiting = 0;
-    const statements = items.filter((item) => item.n !== null).map((item) => insertEvent(this.run, item));
+    const statements = items.filter((item) => item.n !== null).map((item) => insertEvent(this.run, item, this.cipher));
     return { statements, ...this.hold(items) };
   }
 

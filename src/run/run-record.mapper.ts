@@ -1,4 +1,6 @@
 import type { Principal } from '../common/index.js';
+import type { Cipher } from '../security/index.js';
+import { definitionPlace, runPlace } from './row-place.factory.js';
 import type { RunRecord, RunStatus } from './run.types.js';
 
 /** A row of `run` with its definition's content. */
@@ -28,11 +30,13 @@ export interface RunRow {
   readonly summary: string | null;
 }
 
-export function toRunRecord(row: RunRow): RunRecord {
+/** @throws AppError `DATA_TAMPERED`, `ENCRYPTION_KEY_UNKNOWN` */
+export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
+  const { tenant, id, input, summary } = row;
   return {
     id: row.id,
     tenant: row.tenant,
-    principal: JSON.parse(row.principal) as Principal,
+    principal: JSON.parse(cipher.open(row.principal, runPlace(tenant, id, 'principal'))) as Principal,
     kind: row.kind,
     agent: row.agent,
     sessionId: row.session_id,
@@ -42,8 +46,9 @@ export function toRunRecord(row: RunRow): RunRecord {
     attempts: row.attempts,
     loopVersion: row.loop_version,
     definitionHash: row.definition_hash,
-    definition: row.definition,
-    input: row.input,
+    definition: cipher.open(row.definition, definitionPlace(tenant, row.definition_hash)),
+    // Nothing is left of a pruned one.
+    input: row.pruned_at === null ? cipher.open(input, runPlace(tenant, id, 'input')) : input,
     timeoutMs: row.timeout_ms,
     cancelRequestedAt: row.cancel_requested_at,
     createdAt: row.created_at,
@@ -52,6 +57,6 @@ export function toRunRecord(row: RunRow): RunRecord {
     deadlineAt: row.deadline_at,
     forkedFrom: row.forked_from,
     prunedAt: row.pruned_at,
-    summary: row.summary,
+    summary: summary === null ? null : cipher.open(summary, runPlace(tenant, id, 'summary')),
   };
 }

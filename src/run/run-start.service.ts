@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './intake/idempotency.store.js';
+import { checkPrincipal } from './intake/principal.policy.js';
 import { RunCapacityRegistry } from './intake/run-capacity.registry.js';
 import { RunIntakeService } from './intake/run-intake.service.js';
 import { RunBus } from './run-bus.js';
@@ -53,8 +54,9 @@ export class RunStartService {
     });
   }
 
-  private letIn(start: StartRun, begin: (keyed: StartRun) => Promise<BegunRun>): Promise<BegunRun | TwinRun> {
+  private async letIn(start: StartRun, begin: (keyed: StartRun) => Promise<BegunRun>): Promise<BegunRun | TwinRun> {
     const { tenant } = start.principal;
+    checkPrincipal(start.principal);
     return this.dispatcher.admit(async () => {
       const twin = await this.twinOf(start);
       if (twin) return twin;

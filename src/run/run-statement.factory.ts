@@ -1,4 +1,6 @@
 import { insert, type Statement } from '../persistence/index.js';
+import type { Cipher } from '../security/index.js';
+import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import type { RunItem } from './run-item.factory.js';
 import type { RecordedStep, RunRecord, RunStatus } from './run.types.js';
 
@@ -17,11 +19,11 @@ export function sessionIsFree(tenant: string, sessionId: string): { readonly sql
   };
 }
 
-export function insertRun(run: RunRecord): Statement {
+export function insertRun(run: RunRecord, cipher: Cipher): Statement {
   return insert('run', {
     id: run.id,
     tenant: run.tenant,
-    principal: JSON.stringify(run.principal),
+    principal: cipher.seal(JSON.stringify(run.principal), runPlace(run.tenant, run.id, 'principal')),
     kind: run.kind,
     agent: run.agent,
     session_id: run.sessionId,
@@ -32,7 +34,7 @@ export function insertRun(run: RunRecord): Statement {
     attempts: run.attempts,
     loop_version: run.loopVersion,
     definition_hash: run.definitionHash,
-    input: run.input,
+    input: cipher.seal(run.input, runPlace(run.tenant, run.id, 'input')),
     timeout_ms: run.timeoutMs,
     cancel_requested_at: null,
     created_at: run.createdAt,
@@ -43,26 +45,27 @@ export function insertRun(run: RunRecord): Statement {
   });
 }
 
-export function insertStep(run: RunKey, step: RecordedStep, at: number): Statement {
+export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: Cipher): Statement {
   return insert('run_step', {
     run_id: run.id,
     name: step.name,
     tenant: run.tenant,
     kind: step.kind,
     subject: step.subject,
-    result: step.result,
+    result: cipher.seal(step.result, stepPlace(run.tenant, run.id, step.name)),
     epoch: run.epoch,
     created_at: at,
   });
 }
 
-export function insertEvent(run: RunKey, item: RunItem): Statement {
+/** @param item a journaled one */
+export function insertEvent(run: RunKey, item: RunItem, cipher: Cipher): Statement {
   return insert('run_event', {
     run_id: run.id,
     n: item.n,
     tenant: run.tenant,
     type: item.event.type,
-    data: item.data,
+    data: cipher.seal(item.data, eventPlace(run.tenant, run.id, item.place.n)),
     created_at: item.at,
   });
 }
@@ -113,7 +116,7 @@ export function answerRun(run: RunKey): Statement {
 
 /**
  * Ends the run and frees its session; conditional on the status that the caller saw and on the epoch.
- * @param summary what is kept of the end when the journal is pruned, as JSON
+ * @param summary what is kept of the end when the journal is pruned, as it is stored
  */
 export function endRun(
   run: RunKey,

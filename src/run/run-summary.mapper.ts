@@ -1,3 +1,6 @@
+import type { Cipher } from '../security/index.js';
+import { runPlace } from './row-place.factory.js';
+import type { RunRecord } from './run.types.js';
 import type { RunResult, TerminalEvent } from './run-event.types.js';
 
 /** What is kept of a run's end when its journal is pruned; wire form. */
@@ -6,8 +9,17 @@ export interface RunSummary extends Omit<RunResult, 'result'> {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** The end of a run without its text, as JSON. */
-export function toRunSummary(event: TerminalEvent): string {
+/** The end of a run without its text, as it is stored. */
+export function sealedSummary(
+  { tenant, id }: Pick<RunRecord, 'tenant' | 'id'>,
+  event: TerminalEvent,
+  cipher: Cipher,
+): string {
+  return cipher.seal(toRunSummary(event), runPlace(tenant, id, 'summary'));
+}
+
+/** As JSON. */
+function toRunSummary(event: TerminalEvent): string {
   const { finish_reason, is_complete, iterations, usage, model } = event;
   const summary: RunSummary = {
     finish_reason,

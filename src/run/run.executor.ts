@@ -94,8 +94,8 @@ export class RunExecutor {
     if (run.cancelRequestedAt !== null) controller.abort(cancelled());
     if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
     try {
-      const context = isNew ? this.begin(run, controller, opening) : await this.open(run, controller);
-      return await this.conclude(run, context);
+      if (isNew) return await this.conclude(run, this.begin(run, controller, opening));
+      return await this.goOn(run, controller);
     } catch (error) {
       this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run was given up here');
       this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
@@ -106,25 +106,40 @@ export class RunExecutor {
     }
   }
 
+  /** A run whose records were tampered with goes on nowhere: it ends, whoever takes it up. */
+  private async goOn(run: RunRecord, controller: AbortController): Promise<RunStatus> {
+    let context: JournaledRunContext;
+    try {
+      context = await this.open(run, controller);
+    } catch (error) {
+      if (!isTampered(error)) throw journalUnavailable(run.id, error);
+      const outbox = await this.outboxOf(run);
+      return new JournaledRunContext(run, this.journal, outbox, new Map(), controller).conclude(
+        this.broken(run, error),
+      );
+    }
+    return this.conclude(run, context);
+  }
+
+  private async outboxOf(run: RunRecord): Promise<RunOutbox> {
+    return new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id), this.journal.cipher);
+  }
+
   private begin(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
-    const outbox = new RunOutbox(run, this.bus, 1);
+    const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher);
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, opening);
   }
 
   private async open(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
-    try {
-      const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
-      if (!principal) controller.abort(revoked(run));
-      const steps = await this.journal.steps(run.id);
-      const outbox = new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id));
-      const recorded = new Map(steps.map((step) => [step.name, step]));
-      const current = { ...run, principal: principal ?? run.principal };
-      const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller);
-      if (run.epoch > 1) context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
-      return context;
-    } catch (error) {
-      throw journalUnavailable(run.id, error);
-    }
+    const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
+    if (!principal) controller.abort(revoked(run));
+    const steps = await this.journal.steps(run.id);
+    const outbox = await this.outboxOf(run);
+    const recorded = new Map(steps.map((step) => [step.name, step]));
+    const current = { ...run, principal: principal ?? run.principal };
+    const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller);
+    if (run.epoch > 1) context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
+    return context;
   }
 
   private async conclude(run: RunRecord, context: JournaledRunContext): Promise<RunStatus> {
@@ -165,6 +180,10 @@ export class RunExecutor {
     this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run broke');
     return { kind: 'finished', event: brokenEvent(run, error), statements: [] };
   }
+}
+
+function isTampered(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DATA_TAMPERED';
 }
 
 function cancelled(): AppError {

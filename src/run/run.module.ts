@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
+import { SealedTableRegistry } from '../security/index.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
 import { RunForkService } from './fork/run-fork.service.js';
+import { SealedCopyStore } from './fork/sealed-copy.store.js';
 import { RunForkStore } from './fork/run-fork.store.js';
 import { IdempotencyStore } from './intake/idempotency.store.js';
 import { RunCapacityRegistry } from './intake/run-capacity.registry.js';
@@ -27,6 +29,7 @@ import { RunLease } from './run-lease.js';
 import { RunListStore } from './run-list.store.js';
 import { RunStartService } from './run-start.service.js';
 import { RunService } from './run.service.js';
+import { RUN_SEALED_TABLES } from './row-place.factory.js';
 import type { NodeRegistry } from './bull/node.registry.js';
 
 /** Many processes where the database serves many, else one; what only many need is loaded only then. */
@@ -49,6 +52,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunEraseStore,
     RunAuditStore,
     RunForkStore,
+    SealedCopyStore,
     RunForkService,
     RunRetentionStore,
     RunRetentionService,
@@ -85,7 +89,11 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunDecisionService,
   ],
 })
-export class RunModule {}
+export class RunModule {
+  constructor(tables: SealedTableRegistry) {
+    tables.register(RUN_SEALED_TABLES);
+  }
+}
 
 type DispatcherParts = [RunJournal, RunExecutor, RunAdmissionService, RunCapacityRegistry, RunHandlerRegistry];
 

@@ -1,7 +1,11 @@
 /** Who asks, and what they may: credentials become principals, and a global guard lets none through without its scope. */
+import { AccessLogEntryEntity } from './entities/access-log-entry.entity.js';
 import { ApiKeyEntity } from './keys/entities/api-key.entity.js';
 import { CreateApiKey1764000000004 } from './keys/migrations/1764000000004-create-api-key.migration.js';
+import { CreateAccessLog1764000000008 } from './migrations/1764000000008-create-access-log.migration.js';
 
+export { AccessLogModule } from './access-log/access-log.module.js';
+export { AccessLogService } from './access-log/access-log.service.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
 export { CurrentPrincipal } from './current-principal.decorator.js';
@@ -10,11 +14,17 @@ export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-k
 export { PrincipalDirectory } from './principal-directory.js';
 export { PrincipalModule } from './principal.module.js';
 export type { CredentialRequest, PrincipalRequest } from './principal-request.types.js';
+export { Cipher } from './encryption/cipher.js';
+export type { RowPlace } from './encryption/cipher.js';
+export { EncryptionModule } from './encryption/encryption.module.js';
+export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
+export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
+export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
 export { Public } from './public.decorator.js';
 export { Requires } from './requires.decorator.js';
 export { ALL_SCOPES, SCOPES } from './scope.types.js';
 export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
 
-export const SECURITY_ENTITIES = [ApiKeyEntity];
-export const SECURITY_MIGRATIONS = [CreateApiKey1764000000004];
+export const SECURITY_ENTITIES = [ApiKeyEntity, AccessLogEntryEntity];
+export const SECURITY_MIGRATIONS = [CreateApiKey1764000000004, CreateAccessLog1764000000008];

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement } from '../persistence/index.js';
 import { sessionIsFree } from '../run/index.js';
+import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { metadataPlace } from './turn-place.factory.js';
 import type { SessionKey, SessionRecord } from './session.types.js';
 
 interface SessionRow {
@@ -32,7 +34,10 @@ export type SessionPlace = Pick<SessionRecord, 'createdAt' | 'id'>;
  */
 @Injectable()
 export class SessionStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {}
 
   /** Begins the session unless it is there. */
   begin(tenant: string, id: string, owner: string, now: number): Statement {
@@ -67,14 +72,14 @@ export class SessionStore {
       message_count: messages,
       created_at: now,
       updated_at: now,
-      metadata: toText(metadata),
+      metadata: this.seal({ tenant, id }, metadata),
     });
   }
 
   /** Sets what the users keep with it; refused when it is not there. */
   setMetadata({ tenant, id }: SessionKey, metadata: SessionRecord['metadata']): Statement {
     const sql = 'UPDATE session SET metadata = ? WHERE tenant = ? AND id = ?';
-    return { sql, params: [toText(metadata), tenant, id], rows: 1 };
+    return { sql, params: [this.seal({ tenant, id }, metadata), tenant, id], rows: 1 };
   }
 
   /** Forgets its messages; its turns' numbers go on. Refused when it is not there, or when a run holds it open. */
@@ -105,7 +110,7 @@ export class SessionStore {
       `SELECT * FROM session WHERE tenant = ? ${place} ORDER BY created_at DESC, id DESC LIMIT ?`,
       [tenant, ...params, limit],
     );
-    return rows.map(toSession);
+    return rows.map((row) => this.toSession(row));
   }
 
   /** Up to `limit` sessions in which nothing has happened since a time, epoch ms; of an owner, if one is given. */
@@ -123,23 +128,28 @@ export class SessionStore {
       tenant,
       id,
     ]);
-    return row ? toSession(row) : null;
+    return row ? this.toSession(row) : null;
   }
-}
 
-function toText(metadata: SessionRecord['metadata'] = {}): string | null {
-  return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
-}
+  private seal(key: SessionKey, metadata: SessionRecord['metadata'] = {}): string | null {
+    if (Object.keys(metadata).length === 0) return null;
+    return this.cipher.seal(JSON.stringify(metadata), metadataPlace(key));
+  }
 
-function toSession(row: SessionRow): SessionRecord {
-  return {
-    id: row.id,
-    tenant: row.tenant,
-    owner: row.owner,
-    lastTurn: row.last_turn,
-    messageCount: row.message_count,
-    metadata: row.metadata === null ? {} : (JSON.parse(row.metadata) as SessionRecord['metadata']),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+  private toSession(row: SessionRow): SessionRecord {
+    return {
+      id: row.id,
+      tenant: row.tenant,
+      owner: row.owner,
+      lastTurn: row.last_turn,
+      messageCount: row.message_count,
+      metadata: row.metadata === null ? {} : this.open(row, row.metadata),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  }
+
+  private open(key: SessionKey, metadata: string): SessionRecord['metadata'] {
+    return JSON.parse(this.cipher.open(metadata, metadataPlace(key))) as SessionRecord['metadata'];
+  }
 }

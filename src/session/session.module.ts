@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { LlmModule } from '../llm/index.js';
+import { SealedTableRegistry } from '../security/index.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 import { SessionMemory } from './memory/session-memory.service.js';
 import { SummaryStore } from './memory/summary.store.js';
@@ -11,6 +12,7 @@ import { openTurnArchive } from './projection/turn-archive.factory.js';
 import { TurnArchive } from './projection/turn-archive.js';
 import { SessionKeeper } from './session-keeper.service.js';
 import { SessionService } from './session.service.js';
+import { SESSION_SEALED_TABLES } from './turn-place.factory.js';
 import { SessionStore } from './session-store.js';
 import { JournalTurnStore } from './turns/journal-turn-store.js';
 import { TurnStore } from './turns/turn-store.js';
@@ -43,4 +45,8 @@ import { TurnStore } from './turns/turn-store.js';
   ],
   exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry],
 })
-export class SessionModule {}
+export class SessionModule {
+  constructor(tables: SealedTableRegistry) {
+    tables.register(SESSION_SEALED_TABLES);
+  }
+}

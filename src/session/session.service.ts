@@ -62,7 +62,7 @@ export class SessionService {
     const messages = source.messageCount - (await this.messagesAfter(source, through));
     return [
       this.store.create(key, { owner, turns: through, messages, now: Date.now() }),
-      ...this.turnStore.copy({ tenant, id: from }, key, through),
+      ...(await this.turnStore.copy({ tenant, id: from }, key, through)),
     ];
   }
 

@@ -1,6 +1,7 @@
 import type { Statement } from '../../src/persistence/index.js';
 import { NO_USAGE, type RunEvent, type RunRecord } from '../../src/run/index.js';
 import { RunOutbox } from '../../src/run/run-outbox.js';
+import { PLAIN_CIPHER } from '../../src/security/index.js';
 import { endRun, fence, leaveRun } from '../../src/run/run-statement.factory.js';
 import { turns } from './distant-database.js';
 import { completed, type RunHost } from './run-host.js';
@@ -35,7 +36,7 @@ export class RunStory {
     private run: RunRecord,
     private readonly plot: Plot,
   ) {
-    this.outbox = new RunOutbox(run, host.bus, 1);
+    this.outbox = new RunOutbox(run, host.bus, 1, PLAIN_CIPHER);
     host.bus.subscribe(run.id, ({ event, place: { attempt, offset } }) => {
       if (event.type !== 'message.delta' && event.type !== 'step.restarted') return;
       const before = event.type === 'step.restarted' ? '' : (this.texts.get(attempt) ?? '');
@@ -93,7 +94,7 @@ export class RunStory {
     this.text = '';
     this.run = (await journal.claim((await journal.find(this.run.id))!, 1)).run;
     this.n = await journal.lastEvent(this.run.id);
-    this.outbox = new RunOutbox(this.run, bus, this.n);
+    this.outbox = new RunOutbox(this.run, bus, this.n, PLAIN_CIPHER);
     this.add({ type: 'run.resumed', run_id: this.run.id, attempt: this.run.epoch });
     // Text is only told in a step.
     this.outbox.add({ type: 'step.started', step: `model:${this.iteration}` });

@@ -15,7 +15,7 @@ export class RunTeller {
     private readonly run: RunRecord,
     last = 1,
   ) {
-    this.outbox = new RunOutbox(run, host.bus, last);
+    this.outbox = new RunOutbox(run, host.bus, last, host.journal.cipher);
   }
 
   /** Text of the message that is being told. */

@@ -55,12 +55,13 @@ export class RunDecisionService {
    */
   async decide({ run }: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
     const at = Date.now();
+    const { cipher } = this.journal;
     const last = await this.journal.lastEvent(run.id);
     const items = answers.map((answer, i) => new RunItem(last + 1 + i, at, toEvent(run, answer, by)));
     await this.commit(run, [
       answerRun(run),
-      ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at)),
-      ...items.map((item) => insertEvent(run, item)),
+      ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at, cipher)),
+      ...items.map((item) => insertEvent(run, item, cipher)),
     ]);
     for (const item of items) this.bus.publish(run.id, item);
     this.bus.wake(run.id);

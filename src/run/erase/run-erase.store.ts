@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../common/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
+import { Cipher } from '../../security/index.js';
 import { inLists } from '../in-list.factory.js';
+import { runPlace } from '../row-place.factory.js';
 import type { RunStatus } from '../run.types.js';
 import { isOpen } from '../run-journal.js';
 
@@ -25,7 +27,10 @@ const RUNS_A_BATCH = 100;
 /** Removes runs without a trace, as retention does not: for people who want to be forgotten. */
 @Injectable()
 export class RunEraseStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher,
+  ) {}
 
   async ofSession(tenant: string, sessionId: string): Promise<Erasable> {
     return toErasable(await this.select('tenant = ? AND session_id = ?', [tenant, sessionId]));
@@ -36,7 +41,7 @@ export class RunEraseStore {
     const found: ErasableRun[] = [];
     for (let after = ''; ;) {
       const page = await this.select('tenant = ? AND id > ? ORDER BY id LIMIT ?', [tenant, after, PAGE]);
-      found.push(...page.filter(({ principal }) => (JSON.parse(principal) as Principal).id === principalId));
+      found.push(...page.filter((run) => this.principalOf(tenant, run) === principalId));
       if (page.length < PAGE) return toErasable(found);
       after = page.at(-1)!.id;
     }
@@ -54,6 +59,10 @@ export class RunEraseStore {
       await this.database.commit(statements);
     }
     return runIds.length;
+  }
+
+  private principalOf(tenant: string, { id, principal }: ErasableRun): string {
+    return (JSON.parse(this.cipher.open(principal, runPlace(tenant, id, 'principal'))) as Principal).id;
   }
 
   private select(where: string, params: readonly SqlValue[]): Promise<ErasableRun[]> {

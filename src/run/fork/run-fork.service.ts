@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import type { Statement } from '../../persistence/index.js';
+import type { Cipher } from '../../security/index.js';
 import type { ToolCompleted, ToolStarted } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { insertEvent, insertStep } from '../run-statement.factory.js';
@@ -46,17 +47,17 @@ export class RunForkService {
    */
   async start({ original, fromStep, prefix, call }: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
     const { steps, events } = prefix;
-    const outcome =
-      call && edits.callOutcome ? recordOutcome(start, { fromStep, call }, edits.callOutcome, events.length + 1) : [];
+    const outcome = call && edits.callOutcome;
+    const subject = edits.modelSubject && toSubject(edits.modelSubject);
     await this.runs.submit({
       ...start,
       forkedFrom: original.id,
       statements: [
         ...(start.statements ?? []),
-        ...this.store.copySteps(original.id, start.id, steps, edits.modelSubject && toSubject(edits.modelSubject)),
+        ...(await this.store.copySteps(original.id, start.id, steps, subject)),
         // The new run's own beginning is its event 1.
-        ...this.store.copyEvents(original.id, start.id, events, 1),
-        ...outcome,
+        ...(await this.store.copyEvents(original.id, start.id, events, 1)),
+        ...(outcome ? recordOutcome(start, { fromStep, call }, outcome, events.length + 1, this.store.cipher) : []),
       ],
     });
   }
@@ -68,6 +69,7 @@ function recordOutcome(
   { fromStep, call }: { fromStep: string; call: NonNullable<ForkPlan['call']> },
   outcome: CallOutcome,
   lastEvent: number,
+  cipher: Cipher,
 ): Statement[] {
   const run = { id, tenant: principal.tenant, epoch: 0 };
   const now = Date.now();
@@ -77,9 +79,9 @@ function recordOutcome(
   const completed: ToolCompleted = { type: 'tool.completed', ...about, ...outcome };
   const result = JSON.stringify(outcome);
   return [
-    insertStep(run, { name: fromStep, kind: 'tool', subject: toSubject(call.name), result }, now),
-    insertEvent(run, new RunItem(lastEvent + 1, now, started)),
-    insertEvent(run, new RunItem(lastEvent + 2, now, completed)),
+    insertStep(run, { name: fromStep, kind: 'tool', subject: toSubject(call.name), result }, now, cipher),
+    insertEvent(run, new RunItem(lastEvent + 1, now, started), cipher),
+    insertEvent(run, new RunItem(lastEvent + 2, now, completed), cipher),
   ];
 }
 

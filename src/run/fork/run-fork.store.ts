@@ -1,18 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../persistence/index.js';
+import type { Cipher } from '../../security/index.js';
 import { inLists } from '../in-list.factory.js';
+import { stepPlace } from '../row-place.factory.js';
 import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
+import { SealedCopyStore } from './sealed-copy.store.js';
 import type { EventMark, RunMarks } from './run-fork.types.js';
 
-/** Reads what a run has recorded, and writes copies of it: rows go from table to table, byte-exact. */
+/**
+ * Reads what a run has recorded, and writes copies of it, byte-exact: rows go from table to table, or, where they are
+ * encrypted for the run that they belong to, through this process.
+ */
 @Injectable()
 export class RunForkStore {
   constructor(
     private readonly database: Database,
     private readonly journal: RunJournal,
+    private readonly sealed: SealedCopyStore,
   ) {}
+
+  get cipher(): Cipher {
+    return this.journal.cipher;
+  }
 
   /** The steps are read first: whatever of a running run is recorded meanwhile has events without a step, never the other way. */
   async marks(runId: string): Promise<RunMarks> {
@@ -23,16 +34,17 @@ export class RunForkStore {
 
   /** The JSON text of a step's result; `null` when it is not recorded. */
   async result(runId: string, step: string): Promise<string | null> {
-    const sql = 'SELECT result FROM run_step WHERE run_id = ? AND name = ?';
-    const [row] = await this.database.query<{ result: string }>(sql, [runId, step]);
-    return row?.result ?? null;
+    const sql = 'SELECT tenant, result FROM run_step WHERE run_id = ? AND name = ?';
+    const [row] = await this.database.query<{ tenant: string; result: string }>(sql, [runId, step]);
+    return row ? this.cipher.open(row.result, stepPlace(row.tenant, runId, step)) : null;
   }
 
   /**
    * Copies steps into another run of the same tenant; refused when one of them is gone.
    * @param modelSubject what model steps are about in the copy; as they are when left out
    */
-  copySteps(from: string, to: string, names: readonly string[], modelSubject?: string): Statement[] {
+  async copySteps(from: string, to: string, names: readonly string[], modelSubject?: string): Promise<Statement[]> {
+    if (this.cipher.head !== null) return this.sealed.steps(from, to, names, modelSubject);
     const subject = modelSubject === undefined ? 'subject' : `CASE WHEN kind = 'model' THEN ? ELSE subject END`;
     const given = modelSubject === undefined ? [] : [modelSubject];
     return inLists(names).map(({ marks, params, size }) => ({
@@ -45,7 +57,8 @@ export class RunForkStore {
   }
 
   /** Copies events into another run, numbered anew after the number `after`; refused when one of them is gone. */
-  copyEvents(from: string, to: string, numbers: readonly number[], after: number): Statement[] {
+  async copyEvents(from: string, to: string, numbers: readonly number[], after: number): Promise<Statement[]> {
+    if (this.cipher.head !== null) return this.sealed.events(from, to, numbers, after);
     let last = after;
     return inLists(numbers).map(({ marks, params, size }) => {
       const offset = last;

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { summaryPlace } from '../turn-place.factory.js';
 import type { SessionKey } from '../session.types.js';
 import type { Summary } from './memory.types.js';
 
@@ -12,16 +14,21 @@ interface SummaryRow {
 /** Summaries in the journal's database; each tells of all turns up to its own. */
 @Injectable()
 export class SummaryStore {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {}
 
   /** The longest that tells of no turn after `through`. */
-  async latest({ tenant, id }: SessionKey, through: number): Promise<Summary | null> {
+  async latest(key: SessionKey, through: number): Promise<Summary | null> {
     const [row] = await this.database.query<SummaryRow>(
       `SELECT through, summary, tokens FROM session_summary
         WHERE tenant = ? AND session_id = ? AND through <= ? ORDER BY through DESC LIMIT 1`,
-      [tenant, id, through],
+      [key.tenant, key.id, through],
     );
-    return row ? { through: row.through, text: row.summary, tokens: row.tokens } : null;
+    if (!row) return null;
+    const text = JSON.parse(this.cipher.open(row.summary, summaryPlace(key, row.through))) as string;
+    return { through: row.through, text, tokens: row.tokens };
   }
 
   /** One that is there already stays: a replay of its run has made the same. */
@@ -30,7 +37,7 @@ export class SummaryStore {
       tenant,
       session_id: id,
       through,
-      summary: text,
+      summary: this.cipher.seal(JSON.stringify(text), summaryPlace({ tenant, id }, through)),
       tokens,
       created_at: now,
     });

@@ -24,7 +24,7 @@ export class ProjectedTurnStore extends TurnStore {
     return [this.changes.add(key, { kind: 'append', turn })];
   }
 
-  copy(from: SessionKey, to: SessionKey, through: number): Statement[] {
+  async copy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
     return [this.changes.add(to, { kind: 'copy', from, through })];
   }
 

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement } from '../../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { turnPlace } from '../turn-place.factory.js';
 import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
 import { selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';
 import { TurnStore, type TurnQuery } from './turn-store.js';
@@ -18,7 +20,10 @@ interface TurnRow {
 /** Turns in the journal's own database: a run commits its turn with its end. */
 @Injectable()
 export class JournalTurnStore extends TurnStore {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {
     super();
   }
 
@@ -30,7 +35,7 @@ export class JournalTurnStore extends TurnStore {
         turn: turn.turn,
         run_id: turn.runId,
         status: turn.status,
-        messages: JSON.stringify(turn.messages),
+        messages: this.cipher.seal(JSON.stringify(turn.messages), turnPlace({ tenant, id }, turn.turn)),
         created_at: turn.createdAt,
         message_count: turn.messages.length,
         tokens: turn.tokens,
@@ -40,7 +45,8 @@ export class JournalTurnStore extends TurnStore {
     ];
   }
 
-  copy(from: SessionKey, to: SessionKey, through: number): Statement[] {
+  async copy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
+    if (this.cipher.head !== null) return this.sealedCopy(from, to, through);
     const columns = 'turn, run_id, status, messages, created_at, message_count, tokens, plain_tokens, mark';
     return [
       {
@@ -49,6 +55,17 @@ export class JournalTurnStore extends TurnStore {
         params: [to.id, from.tenant, from.id, through],
       },
     ];
+  }
+
+  /** A turn opens only in its own session, and is sealed anew for another; refused when one of them is gone. */
+  private async sealedCopy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
+    const turns = await this.read(from, { through, newest: through });
+    const stillThere = {
+      sql: 'UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND last_turn >= ?',
+      params: [from.tenant, from.id, through],
+      rows: 1,
+    };
+    return [stillThere, ...turns.flatMap((turn) => this.append(to, turn))];
   }
 
   remove({ tenant, id }: SessionKey, through: number): Statement[] {
@@ -82,25 +99,26 @@ export class JournalTurnStore extends TurnStore {
   async read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
     const select = selectTurns(key, query);
     if (select.sql === '') return [];
-    const turns = new Map((await this.select(select)).map((turn) => [turn.turn, turn]));
+    const turns = new Map((await this.select(key, select)).map((turn) => [turn.turn, turn]));
     return [...turns.values()].toSorted((a, b) => a.turn - b.turn);
   }
 
   after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]> {
-    return this.select(selectAfter(key, after, limit));
+    return this.select(key, selectAfter(key, after, limit));
   }
 
-  private async select({ sql, params }: TurnSelect): Promise<StoredTurn[]> {
-    return (await this.database.query<TurnRow>(sql, params)).map(toTurn);
+  private async select(key: SessionKey, { sql, params }: TurnSelect): Promise<StoredTurn[]> {
+    const rows = await this.database.query<TurnRow>(sql, params);
+    return rows.map((row) => toTurn(row, this.cipher.open(row.messages, turnPlace(key, row.turn))));
   }
 }
 
-function toTurn(row: TurnRow): StoredTurn {
+function toTurn(row: TurnRow, messages: string): StoredTurn {
   return {
     turn: row.turn,
     runId: row.run_id,
     status: row.status,
-    messages: JSON.parse(row.messages) as SessionMessage[],
+    messages: JSON.parse(messages) as SessionMessage[],
     tokens: row.tokens,
     plainTokens: row.plain_tokens,
     mark: row.mark,

@@ -25,7 +25,7 @@ export abstract class TurnStore {
   /** Adds a turn; the batch is refused when the turn, or another one of its run, is there already. */
   abstract append(key: SessionKey, turn: StoredTurn): Statement[];
   /** Takes another session's turns up to `through` over, byte-exact, as the first ones of a new session. */
-  abstract copy(from: SessionKey, to: SessionKey, through: number): Statement[];
+  abstract copy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]>;
   /** Removes the turns up to `through`. */
   abstract remove(key: SessionKey, through: number): Statement[];
   /** Sets a turn's mark. */

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type SqlValue } from '../../persistence/index.js';
+import type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log.types.js';
+
+interface AccessRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly at: number;
+  readonly principal: string;
+  readonly action: AccessAction;
+  readonly target_kind: AccessTarget;
+  readonly target_id: string;
+}
+
+type Condition = readonly [sql: string, ...params: SqlValue[]];
+
+const OLD = 'at < ?';
+
+/** The table `access_log`: entries are added, listed, and deleted when they are old. */
+@Injectable()
+export class AccessLogStore {
+  constructor(private readonly database: Database) {}
+
+  /** Adds entries, all or none; those that are there already stay as they are. */
+  async add(entries: readonly AccessEntry[]): Promise<void> {
+    await this.database.commit(
+      entries.map(({ targetKind, targetId, ...entry }) =>
+        this.database.insertIgnore('access_log', { ...entry, target_kind: targetKind, target_id: targetId }),
+      ),
+    );
+  }
+
+  /**
+   * A tenant's entries, the newest first.
+   * @param before the last entry of the page before
+   */
+  async list(
+    tenant: string,
+    filter: AccessFilter,
+    limit: number,
+    before?: Pick<AccessEntry, 'at' | 'id'>,
+  ): Promise<AccessEntry[]> {
+    const conditions: Condition[] = [['tenant = ?', tenant], ...conditionsOf(filter)];
+    // The first half says it in a way that an index can use.
+    if (before) conditions.push(['at <= ? AND (at < ? OR id < ?)', before.at, before.at, before.id]);
+    const where = conditions.map(([sql]) => sql).join(' AND ');
+    const rows = await this.database.query<AccessRow>(
+      `SELECT id, tenant, at, principal, action, target_kind, target_id FROM access_log
+        WHERE ${where} ORDER BY at DESC, id DESC LIMIT ?`,
+      [...conditions.flatMap(([, ...params]) => params), limit],
+    );
+    return rows.map(({ target_kind, target_id, ...row }) => ({ ...row, targetKind: target_kind, targetId: target_id }));
+  }
+
+  /** Deletes up to `limit` entries from before a time. @returns whether there are more */
+  async dropBefore(time: number, limit: number): Promise<boolean> {
+    await this.database.commit([this.database.limitedDelete('access_log', ['id'], OLD, [time], limit)]);
+    return (await this.database.query(`SELECT id FROM access_log WHERE ${OLD} LIMIT 1`, [time])).length > 0;
+  }
+}
+
+function conditionsOf({ principal, targetKind, targetId, from, to }: AccessFilter): Condition[] {
+  const conditions: Condition[] = [];
+  if (principal !== undefined) conditions.push(['principal = ?', principal]);
+  if (targetKind !== undefined) conditions.push(['target_kind = ?', targetKind]);
+  if (targetId !== undefined) conditions.push(['target_id = ?', targetId]);
+  if (from !== undefined) conditions.push(['at >= ?', from]);
+  if (to !== undefined) conditions.push(['at < ?', to]);
+  return conditions;
+}

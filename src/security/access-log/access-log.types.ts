@@ -1,0 +1,30 @@
+/** What was done. */
+export type AccessAction = 'read' | 'export' | 'fork' | 'erase';
+
+/** What it was done to. `runs` is the list of them, which has no id. */
+export type AccessTarget = 'session' | 'session.messages' | 'run' | 'run.events' | 'run.journal' | 'runs' | 'tenant';
+
+/** One access. */
+export interface AccessEntry {
+  readonly id: string;
+  readonly tenant: string;
+  /** Epoch ms. */
+  readonly at: number;
+  /** The id of who asked. */
+  readonly principal: string;
+  readonly action: AccessAction;
+  readonly targetKind: AccessTarget;
+  /** Empty when all of a kind are meant. */
+  readonly targetId: string;
+}
+
+/** Which accesses are asked for; what is left out does not matter. */
+export interface AccessFilter {
+  readonly principal?: string;
+  readonly targetKind?: AccessTarget;
+  readonly targetId?: string;
+  /** At this time or later, epoch ms. */
+  readonly from?: number;
+  /** Before this time, epoch ms. */
+  readonly to?: number;
+}

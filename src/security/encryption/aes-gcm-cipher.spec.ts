@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { randomBytes } from 'node:crypto';
+import { AppError } from '../../common/index.js';
+import { AesGcmCipher } from './aes-gcm-cipher.js';
+import type { Cipher, RowPlace } from './cipher.js';
+import { PLAIN_CIPHER } from './plain-cipher.js';
+
+const key = (id: string) => ({ id, key: randomBytes(32).toString('base64') });
+const [first, second] = [key('k1'), key('k2')];
+const cipher = new AesGcmCipher([first], false);
+const strict = new AesGcmCipher([first], true);
+const PLACE: RowPlace = { tenant: 't', column: 'run_step.result', owner: 'run', row: 'tool:1:1' };
+const WORDS = JSON.stringify({ text: 'a secret that is long enough to be found, 漢字 🐦' });
+
+function codeOf(open: Cipher, stored: string, place = PLACE): string {
+  try {
+    return `opened ${open.open(stored, place)}`;
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.constant('é🐦'.repeat(200_000)));
+const name = fc.string({ unit: 'binary', maxLength: 6 });
+const places = fc.record(
+  { tenant: name, column: name, owner: name, row: fc.oneof(name, fc.nat(9)), version: fc.nat(3) },
+  { requiredKeys: ['tenant', 'column', 'owner', 'row'] },
+);
+
+describe('a sealed text', () => {
+  it('opens byte for byte in its place, and is no JSON', () => {
+    fc.assert(
+      fc.property(text, places, (value, place) => {
+        const json = JSON.stringify(value);
+        const stored = cipher.seal(json, place);
+        expect(stored).toMatch(/^enc:1:k1:[\w-]+$/);
+        return cipher.open(stored, place) === json;
+      }),
+    );
+  });
+
+  it('is another one each time', () => {
+    const all = Array.from({ length: 1000 }, () => cipher.seal(WORDS, PLACE));
+    expect(new Set(all).size).toBe(1000);
+    // The IV is the beginning of the body.
+    expect(new Set(all.map((stored) => stored.slice(9, 25))).size).toBe(1000);
+  });
+
+  it.each([
+    ['', cipher],
+    [', also where nothing else may be', strict],
+  ])('with any byte changed does not open%s', (_where, open) => {
+    const stored = Buffer.from(cipher.seal(WORDS, PLACE));
+    fc.assert(
+      fc.property(fc.nat(stored.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+        const changed = Buffer.from(stored);
+        changed[at] = changed[at]! ^ flip;
+        expect(['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN']).toContain(codeOf(open, changed.toString('latin1')));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('with any one bit changed does not open, at any place', () => {
+    const stored = Buffer.from(cipher.seal('null', PLACE));
+    for (let bit = 0; bit < stored.length * 8; bit++) {
+      const changed = Buffer.from(stored);
+      changed[bit >> 3] = changed[bit >> 3]! ^ (1 << (bit & 7));
+      expect(['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN']).toContain(codeOf(cipher, changed.toString('latin1')));
+    }
+  });
+
+  it('that was cut off, or has more, does not open', () => {
+    const stored = cipher.seal(WORDS, PLACE);
+    for (let length = 1; length < stored.length; length++) {
+      expect(codeOf(cipher, stored.slice(0, length))).toBe('DATA_TAMPERED');
+    }
+    for (const more of ['A', '=', '==', ' ', '\n', 'AAAA', '\0']) {
+      expect(codeOf(cipher, stored + more)).toBe('DATA_TAMPERED');
+    }
+  });
+
+  it('does not open in any other place, however like it is', () => {
+    fc.assert(
+      fc.property(places, places, (one, other) => {
+        const facts = ({ tenant, column, owner, row, version = 0 }: RowPlace) => [
+          tenant,
+          column,
+          owner,
+          String(row),
+          version,
+        ];
+        fc.pre(JSON.stringify(facts(one)) !== JSON.stringify(facts(other)));
+        expect(codeOf(cipher, cipher.seal(WORDS, one), other)).toBe('DATA_TAMPERED');
+      }),
+    );
+    const stored = cipher.seal(WORDS, PLACE);
+    // Where one part ends and the next begins is part of the place.
+    expect(codeOf(cipher, stored, { ...PLACE, owner: 'ru', row: 'ntool:1:1' })).toBe('DATA_TAMPERED');
+    expect(codeOf(cipher, stored, { ...PLACE, tenant: 'tr', owner: 'un' })).toBe('DATA_TAMPERED');
+    expect(codeOf(cipher, stored, { ...PLACE, version: 1 })).toBe('DATA_TAMPERED');
+  });
+
+  it('says which row it was, and nothing of what was in it', () => {
+    const stored = cipher.seal(WORDS, PLACE);
+    let told: AppError | undefined;
+    try {
+      cipher.open(stored.slice(0, -4), PLACE);
+    } catch (error) {
+      told = error as AppError;
+    }
+    expect(told?.message).toMatch(
+      /^What is stored as run_step\.result of "run", row "tool:1:1" is not what was written/,
+    );
+    expect(told?.isRetryable).toBe(false);
+    expect(told?.details).toEqual({ column: 'run_step.result', owner: 'run', row: 'tool:1:1' });
+  });
+});
+
+describe('keys', () => {
+  const rotated = new AesGcmCipher([second, first], false);
+
+  it('that came later read what the earlier wrote, and write their own', () => {
+    expect(rotated.open(cipher.seal(WORDS, PLACE), PLACE)).toBe(WORDS);
+    expect(rotated.seal(WORDS, PLACE)).toMatch(/^enc:1:k2:/);
+  });
+
+  it('that are missing are named', () => {
+    const stored = rotated.seal(WORDS, PLACE);
+    for (const open of [cipher, PLAIN_CIPHER]) {
+      expect(codeOf(open, stored)).toBe('ENCRYPTION_KEY_UNKNOWN');
+      expect(() => open.open(stored, PLACE)).toThrow(/key "k2", which is not in ENCRYPTION_KEYS/);
+    }
+  });
+
+  it('of the same id that are others open nothing', () => {
+    const other = new AesGcmCipher([{ ...second, id: 'k1' }], false);
+    expect(codeOf(other, cipher.seal(WORDS, PLACE))).toBe('DATA_TAMPERED');
+    // Nor does a text whose head names a key that it was not written with.
+    expect(codeOf(rotated, cipher.seal(WORDS, PLACE).replace('k1', 'k2'))).toBe('DATA_TAMPERED');
+  });
+});
+
+describe('a text that is not sealed', () => {
+  it('is read as it is, unless nothing but sealed texts may be there', () => {
+    for (const json of [WORDS, 'null', '1', '"enc:1:k1:AAAA"', '[]']) {
+      expect(cipher.open(json, PLACE)).toBe(json);
+      expect(PLAIN_CIPHER.open(json, PLACE)).toBe(json);
+      expect(PLAIN_CIPHER.seal(json, PLACE)).toBe(json);
+      expect(codeOf(strict, json)).toBe('DATA_TAMPERED');
+    }
+  });
+
+  it('must be JSON', () => {
+    for (const wrong of [
+      '',
+      'enc',
+      'enc:',
+      'enc:1:',
+      'enc:1:k1',
+      'enc:1::AAAA',
+      'enc:1:k1:',
+      'enc:01:k1:AAAA',
+      'ENC:1:k1:AAAA',
+      '{',
+    ]) {
+      expect(codeOf(cipher, wrong)).toBe('DATA_TAMPERED');
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import type { EncryptionKey } from '../../config/index.js';
+import { Cipher, type RowPlace } from './cipher.js';
+import { dataTampered, keyUnknown } from './sealed-text.error.js';
+import { headOf, parseSealed, SEALED, SEALED_VERSION, type SealedText } from './sealed-text.parser.js';
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG = { authTagLength: 16 };
+
+/**
+ * AES-256-GCM with a random IV a text. The head and the place are authenticated with it, so that a text changed in any
+ * byte, cut off, or moved to another row does not open.
+ */
+export class AesGcmCipher extends Cipher {
+  readonly head: string;
+  private readonly current: KeyObject;
+  private readonly keys = new Map<string, KeyObject>();
+
+  /**
+   * @param keys the first seals, all open; at least one
+   * @param isStrict whether a text that is not sealed is refused: else it is taken for one from before there were keys
+   */
+  constructor(
+    keys: readonly EncryptionKey[],
+    private readonly isStrict: boolean,
+  ) {
+    super();
+    for (const { id, key } of keys) this.keys.set(id, createSecretKey(Buffer.from(key, 'base64')));
+    const [first] = keys;
+    if (!first) throw new TypeError('A cipher needs a key.');
+    this.current = this.keys.get(first.id)!;
+    this.head = headOf(first.id);
+  }
+
+  seal(text: string, place: RowPlace): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.current, iv, TAG);
+    cipher.setAAD(authenticated(this.head, place));
+    const sealed = cipher.update(text, 'utf8');
+    cipher.final();
+    return this.head + Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url');
+  }
+
+  open(stored: string, place: RowPlace): string {
+    if (!stored.startsWith(SEALED)) return this.openPlain(stored, place);
+    const sealed = parseSealed(stored);
+    if (!sealed) throw dataTampered(place, 'its head is no head');
+    if (sealed.version !== SEALED_VERSION) throw dataTampered(place, `its form "${sealed.version}" is not known`);
+    const key = this.keys.get(sealed.keyId);
+    if (!key) throw keyUnknown(place, sealed.keyId);
+    return decrypt(key, sealed, place);
+  }
+
+  private openPlain(stored: string, place: RowPlace): string {
+    if (this.isStrict) throw dataTampered(place, 'it is not encrypted, and ENCRYPTION_STRICT allows no other');
+    if (!isJson(stored)) throw dataTampered(place, 'it is neither encrypted nor JSON');
+    return stored;
+  }
+}
+
+function decrypt(key: KeyObject, { head, body }: SealedText, place: RowPlace): string {
+  const bytes = Buffer.from(body, 'base64url');
+  // What decodes is lenient: more than one text would stand for the same bytes.
+  const isExact = bytes.length >= IV_BYTES + TAG.authTagLength && bytes.toString('base64url') === body;
+  if (!isExact) throw dataTampered(place, 'it was changed or cut off');
+  const end = bytes.length - TAG.authTagLength;
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), TAG);
+  decipher.setAAD(authenticated(head, place));
+  decipher.setAuthTag(bytes.subarray(end));
+  const text = decipher.update(bytes.subarray(IV_BYTES, end));
+  try {
+    decipher.final();
+  } catch {
+    throw dataTampered(
+      place,
+      'it was changed, belongs to another row, or was encrypted with another key of the same id',
+    );
+  }
+  return text.toString('utf8');
+}
+
+/** A JSON array: whatever characters the parts have, no two places are the same text. */
+function authenticated(head: string, { tenant, column, owner, row, version = 0 }: RowPlace): Buffer {
+  return Buffer.from(JSON.stringify([head, tenant, column, owner, String(row), version]));
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

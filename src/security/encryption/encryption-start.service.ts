@@ -1,0 +1,46 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { Cipher } from './cipher.js';
+import { SealedRowStore } from './sealed-row.store.js';
+import { SealedTableRegistry } from './sealed-table.registry.js';
+import type { SealedTable } from './sealed-table.types.js';
+
+/**
+ * Looks at one row of each table before anything is served: a server that has lost its keys would fail at every reading,
+ * and write plain text where none was meant to be.
+ */
+@Injectable()
+export class EncryptionStartService implements OnModuleInit {
+  private readonly logger = new Logger(EncryptionStartService.name);
+
+  constructor(
+    private readonly cipher: Cipher,
+    private readonly tables: SealedTableRegistry,
+    private readonly rows: SealedRowStore,
+  ) {}
+
+  /** @throws AppError `CONFIG_INVALID` when a key is missing */
+  async onModuleInit(): Promise<void> {
+    await Promise.all(this.tables.list().map((table) => this.check(table)));
+  }
+
+  private async check(table: SealedTable): Promise<void> {
+    const row = await this.rows.last(table);
+    for (const { name, place } of row ? table.columns : []) {
+      const stored = row![name];
+      if (typeof stored !== 'string' || stored === '') continue;
+      try {
+        this.cipher.open(stored, place(row!));
+      } catch (error) {
+        this.judge(error);
+      }
+    }
+  }
+
+  private judge(error: unknown): void {
+    if (error instanceof AppError && error.code === 'ENCRYPTION_KEY_UNKNOWN') {
+      throw new AppError('CONFIG_INVALID', `ENCRYPTION_KEYS lacks a key. ${error.message}`, { cause: error });
+    }
+    this.logger.error({ err: error }, 'A stored row cannot be read');
+  }
+}

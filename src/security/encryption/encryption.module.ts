@@ -1,0 +1,22 @@
+import { Global, Module } from '@nestjs/common';
+import { AppConfig } from '../../config/index.js';
+import { createCipher } from './cipher.factory.js';
+import { Cipher } from './cipher.js';
+import { EncryptionStartService } from './encryption-start.service.js';
+import { ReencryptionService } from './reencryption.service.js';
+import { SealedRowStore } from './sealed-row.store.js';
+import { SealedTableRegistry } from './sealed-table.registry.js';
+
+/** Encryption at rest, for every module that stores what users say. */
+@Global()
+@Module({
+  providers: [
+    SealedTableRegistry,
+    SealedRowStore,
+    EncryptionStartService,
+    ReencryptionService,
+    { provide: Cipher, useFactory: createCipher, inject: [AppConfig] },
+  ],
+  exports: [Cipher, SealedTableRegistry],
+})
+export class EncryptionModule {}

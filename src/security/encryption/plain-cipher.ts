@@ -1,0 +1,20 @@
+import { Cipher, type RowPlace } from './cipher.js';
+import { dataTampered, keyUnknown } from './sealed-text.error.js';
+import { parseSealed, SEALED } from './sealed-text.parser.js';
+
+/** Without keys: texts are stored as they are. */
+export class PlainCipher extends Cipher {
+  readonly head = null;
+
+  seal(text: string): string {
+    return text;
+  }
+
+  open(stored: string, place: RowPlace): string {
+    if (!stored.startsWith(SEALED)) return stored;
+    const sealed = parseSealed(stored);
+    throw sealed ? keyUnknown(place, sealed.keyId) : dataTampered(place, 'its head is no head');
+  }
+}
+
+export const PLAIN_CIPHER: Cipher = new PlainCipher();

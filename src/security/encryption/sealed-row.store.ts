@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type SqlValue, type Statement } from '../../persistence/index.js';
+import type { SealedTable, StoredRow } from './sealed-table.types.js';
+import { MAX_HEAD } from './sealed-text.parser.js';
+
+/** A column's text and what is to stand in its place. */
+export interface Replacement {
+  readonly column: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Goes through tables with sealed columns along their primary keys. */
+@Injectable()
+export class SealedRowStore {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Up to `limit` rows after a key, in the order of the key, with no more than the heads of their texts.
+   * @param after the last row of the page before; `null` for the first page
+   */
+  async heads(table: SealedTable, after: StoredRow | null, limit: number): Promise<StoredRow[]> {
+    const columns = table.columns.map(({ name }) => `substr(${name}, 1, ${MAX_HEAD}) AS ${name}`);
+    const select = `SELECT ${[...plainColumns(table), ...columns].join(', ')} FROM ${table.name}`;
+    const order = `ORDER BY ${table.key.join(', ')} LIMIT ?`;
+    if (!after) return this.database.query(`${select} ${order}`, [limit]);
+    const rows: StoredRow[] = [];
+    // (a, b) > (x, y) in stretches of the key that every database finds along its index: the rest of a = x, then a > x.
+    for (let depth = table.key.length; depth > 0 && rows.length < limit; depth--) {
+      const key = table.key.slice(0, depth);
+      const where = key.map((name, at) => `${name} ${at === depth - 1 ? '>' : '='} ?`).join(' AND ');
+      const params = [...valuesOf(after, key), limit - rows.length];
+      rows.push(...(await this.database.query<StoredRow>(`${select} WHERE ${where} ${order}`, params)));
+    }
+    return rows;
+  }
+
+  /** The row with the highest key, whole. */
+  async last(table: SealedTable): Promise<StoredRow | null> {
+    const order = `ORDER BY ${table.key.map((name) => `${name} DESC`).join(', ')} LIMIT 1`;
+    const columns = [...plainColumns(table), ...table.columns.map(({ name }) => name)].join(', ');
+    const [row] = await this.database.query<StoredRow>(`SELECT ${columns} FROM ${table.name} ${order}`);
+    return row ?? null;
+  }
+
+  /** A row whole; `null` when it is gone. */
+  async read(table: SealedTable, row: StoredRow): Promise<StoredRow | null> {
+    const columns = [...plainColumns(table), ...table.columns.map(({ name }) => name)].join(', ');
+    const sql = `SELECT ${columns} FROM ${table.name} WHERE ${isRow(table)}`;
+    const [found] = await this.database.query<StoredRow>(sql, valuesOf(row, table.key));
+    return found ?? null;
+  }
+
+  /** What replaces a text, unless it has become another one meanwhile. */
+  replace(table: SealedTable, row: StoredRow, { column, from, to }: Replacement): Statement {
+    return {
+      sql: `UPDATE ${table.name} SET ${column} = ? WHERE ${isRow(table)} AND ${column} = ?`,
+      params: [to, ...valuesOf(row, table.key), from],
+    };
+  }
+
+  async commit(statements: readonly Statement[]): Promise<void> {
+    if (statements.length > 0) await this.database.commit(statements);
+  }
+}
+
+function plainColumns({ key, also = [] }: SealedTable): string[] {
+  return [...key, ...also];
+}
+
+function isRow({ key }: SealedTable): string {
+  return key.map((name) => `${name} = ?`).join(' AND ');
+}
+
+function valuesOf(row: StoredRow, columns: readonly string[]): SqlValue[] {
+  return columns.map((name) => row[name] ?? null);
+}

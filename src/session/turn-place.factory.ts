@@ -1,0 +1,37 @@
+import type { RowPlace, SealedTable, StoredRow } from '../security/index.js';
+import type { SessionKey } from './session.types.js';
+
+export function turnPlace({ tenant, id }: SessionKey, turn: number): RowPlace {
+  return { tenant, column: 'session_turn.messages', owner: id, row: turn };
+}
+
+export function metadataPlace({ tenant, id }: SessionKey): RowPlace {
+  return { tenant, column: 'session.metadata', owner: id, row: '' };
+}
+
+export function summaryPlace({ tenant, id }: SessionKey, through: number): RowPlace {
+  return { tenant, column: 'session_summary.summary', owner: id, row: through };
+}
+
+function keyOf(row: StoredRow): SessionKey {
+  return { tenant: row['tenant'] as string, id: (row['session_id'] ?? row['id']) as string };
+}
+
+/** Everything of sessions that is encrypted at rest. */
+export const SESSION_SEALED_TABLES: readonly SealedTable[] = [
+  {
+    name: 'session_turn',
+    key: ['tenant', 'session_id', 'turn'],
+    columns: [{ name: 'messages', place: (row) => turnPlace(keyOf(row), row['turn'] as number) }],
+  },
+  {
+    name: 'session',
+    key: ['tenant', 'id'],
+    columns: [{ name: 'metadata', place: (row) => metadataPlace(keyOf(row)) }],
+  },
+  {
+    name: 'session_summary',
+    key: ['tenant', 'session_id', 'through'],
+    columns: [{ name: 'summary', place: (row) => summaryPlace(keyOf(row), row['through'] as number) }],
+  },
+];

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { loadConfig } from '../src/config/index.js';
+import { Database, type Statement } from '../src/persistence/index.js';
+import { AccessLogService } from '../src/security/index.js';
+import { AccessLogRetentionService } from '../src/security/access-log/access-log-retention.service.js';
+import { AccessLogStore } from '../src/security/access-log/access-log.store.js';
+import type { AccessEntry } from '../src/security/access-log/access-log.types.js';
+import { DistantDatabase } from './support/distant-database.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { ALICE, openDatabase, type OpenDatabase } from './support/run-host.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+Logger.overrideLogger(false);
+const DAY_MS = 86_400_000;
+const NOW = 1_764_000_000_123;
+const { config } = loadConfig({ env: { ACCESS_LOG: 'on', ACCESS_LOG_RETENTION_DAYS: '30' } });
+
+function entry(n: number, more: Partial<AccessEntry> = {}): AccessEntry {
+  const id = `id-${String(n).padStart(6, '0')}`;
+  return { id, tenant: 't', at: NOW, principal: 'ann', action: 'read', targetKind: 'run', targetId: 'r', ...more };
+}
+
+describeDatabases('the access log', await testServers(), (created) => {
+  let opened: OpenDatabase;
+  let store: AccessLogStore;
+  beforeAll(async () => {
+    opened = await openDatabase({ DATABASE_URL: created().url });
+    store = new AccessLogStore(opened.database);
+  });
+  afterAll(() => opened.close());
+
+  it('lists a tenant’s entries, the newest first, page by page', async () => {
+    const tenant = 'paged';
+    // Several at the same time.
+    const entries = Array.from({ length: 25 }, (_, n) => entry(n, { tenant, at: NOW + Math.floor(n / 4) }));
+    await store.add([...entries, entry(100, { tenant: 'other' })]);
+    const newest = entries.toReversed().toSorted((a, b) => b.at - a.at);
+    const listed: AccessEntry[] = [];
+    for (let page = await store.list(tenant, {}, 7); page.length > 0;) {
+      listed.push(...page);
+      page = await store.list(tenant, {}, 7, page.at(-1));
+    }
+    expect(listed).toEqual(newest);
+  });
+
+  it('finds who read what and when', async () => {
+    const tenant = 'found';
+    await store.add([
+      entry(200, { tenant }),
+      entry(201, { tenant, principal: 'bob', action: 'erase', targetKind: 'session', targetId: 's' }),
+      entry(202, { tenant, at: NOW + 5, targetKind: 'run.journal' }),
+    ]);
+    const ids = async (filter: Parameters<AccessLogStore['list']>[1]) =>
+      (await store.list(tenant, filter, 9)).map(({ id }) => id.slice(-3));
+    expect(await ids({ principal: 'bob' })).toEqual(['201']);
+    expect(await ids({ targetKind: 'run' })).toEqual(['200']);
+    expect(await ids({ targetKind: 'session', targetId: 's' })).toEqual(['201']);
+    expect(await ids({ from: NOW + 1 })).toEqual(['202']);
+    expect(await ids({ to: NOW + 1, targetId: 'r' })).toEqual(['200']);
+  });
+
+  it('is deleted a little at a time, what is old and nothing else', async () => {
+    const tenant = 'aging';
+    const kept = entry(3000, { tenant, at: NOW - 30 * DAY_MS });
+    await store.add([
+      kept,
+      ...Array.from({ length: 1100 }, (_, n) => entry(4000 + n, { tenant, at: NOW - 31 * DAY_MS })),
+    ]);
+    const retention = new AccessLogRetentionService(store, config);
+    expect(await store.dropBefore(NOW - 30 * DAY_MS, 100)).toBe(true);
+    expect(await store.list(tenant, {}, 2000)).toHaveLength(1001);
+    await retention.sweep(NOW);
+    expect(await store.list(tenant, {}, 2000)).toEqual([kept]);
+  });
+
+  it('is written in batches, each entry once, whatever principals are called', async () => {
+    const log = new AccessLogService(store, config);
+    const names = ['ann\0', 'bob\ud800', '🐦', 'x'.repeat(500)];
+    for (let n = 0; n < 450; n++) log.record({ id: names[n % 4]!, tenant: 'busy', roles: [] }, 'read', 'run', `r${n}`);
+    await log.onApplicationShutdown();
+    const listed = await store.list('busy', {}, 1000);
+    expect(new Set(listed.map(({ targetId }) => targetId)).size).toBe(450);
+    expect(new Set(listed.map(({ principal }) => principal))).toEqual(
+      new Set(['ann\ufffd', 'bob\ufffd', '🐦', 'x'.repeat(128)]),
+    );
+  });
+});
+
+describe('a database that is away', () => {
+  it('loses nothing of the log, and has nothing twice', async () => {
+    const opened = await openDatabase();
+    /** Which commits fail before they happen, and which after. */
+    const faults = ['before', 'after', 'before'];
+    class FaultyDatabase extends DistantDatabase {
+      override async commit(batch: readonly Statement[]): Promise<void> {
+        const fault = faults.shift();
+        if (fault !== 'before') await super.commit(batch);
+        if (fault) throw new Error('the connection broke');
+      }
+    }
+    const log = new AccessLogService(new AccessLogStore(new FaultyDatabase(opened.database)), config);
+    for (let n = 0; n < 250; n++) log.record(ALICE, 'read', 'run', `r${n}`);
+    while (faults.length > 0) await log.writeAll();
+    await log.onApplicationShutdown();
+    const rows = await opened.database.query<{ target_id: string }>('SELECT target_id FROM access_log ORDER BY id');
+    expect(rows.map(({ target_id }) => target_id).toSorted()).toEqual(
+      Array.from({ length: 250 }, (_, n) => `r${n}`).toSorted(),
+    );
+    await opened.close();
+  });
+});
+
+/** Reads when everything else is closing. */
+@Injectable()
+class LateReader implements OnApplicationShutdown {
+  constructor(private readonly log: AccessLogService) {}
+
+  onApplicationShutdown(): void {
+    this.log.record({ id: 'late', tenant: 'a', roles: [] }, 'read', 'run', 'last');
+  }
+}
+
+describe('a server', () => {
+  const hash = (key: string) => createHash('sha256').update(key).digest('hex');
+  const keys = `ann:a:user:${hash('ann-key')},bob:a:user:${hash('bob-key')},eve:b:user:${hash('eve-key')}`;
+  const as = (name: string) => ({ authorization: `Bearer ${name}-key` });
+  let llm: FakeLlm;
+  let folder: string;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    llm.always({ text: 'hello' });
+    folder = newFolder();
+  });
+  afterAll(async () => {
+    await llm.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (log: string) =>
+    startJackdaw({ llm, dataDir: folder, tools: [LateReader], env: { API_KEYS: keys, ACCESS_LOG: log } });
+
+  async function entries(jackdaw: Jackdaw): Promise<unknown[]> {
+    const sql = 'SELECT tenant, principal, action, target_kind, target_id FROM access_log ORDER BY at, id';
+    return (await jackdaw.app.get(Database, { strict: false }).query<object>(sql)).map((row) => Object.values(row));
+  }
+
+  it('records who read what, once it is allowed, and has all of it after a stop', async () => {
+    let jackdaw = await start('on');
+    const { body } = await jackdaw.chat({ query: 'hi', sessionId: 's' }, as('ann'));
+    const runId = String(body['run_id']);
+    const reads = [`/api/runs/${runId}`, `/api/runs/${runId}/journal`, '/api/sessions/s', '/api/sessions/s/messages'];
+    for (const path of [...reads, '/api/runs']) {
+      expect((await jackdaw.get(path, as('bob'))).status).toBe(200);
+      expect((await jackdaw.get(path)).status).toBe(401);
+    }
+    for (const path of reads) expect((await jackdaw.get(path, as('eve'))).status).toBe(404);
+    await (await jackdaw.follow(runId, undefined, as('bob'))).all();
+    expect((await jackdaw.post(`/api/runs/${runId}/fork`, { fromStep: 'model:1' }, as('bob'))).status).toBe(202);
+    await jackdaw.stop();
+
+    jackdaw = await start('off');
+    const told = [
+      ['a', 'bob', 'read', 'run', runId],
+      ['a', 'bob', 'read', 'run.journal', runId],
+      ['a', 'bob', 'read', 'session', 's'],
+      ['a', 'bob', 'read', 'session.messages', 's'],
+      ['a', 'bob', 'read', 'runs', ''],
+      ['a', 'bob', 'read', 'run.events', runId],
+      ['a', 'bob', 'fork', 'run', runId],
+      ['a', 'late', 'read', 'run', 'last'],
+    ];
+    const recorded = await entries(jackdaw);
+    expect(new Set(recorded.map(String))).toEqual(new Set(told.map(String)));
+    expect(recorded).toHaveLength(told.length);
+    // And nothing when it is off.
+    await jackdaw.get(`/api/runs/${runId}`, as('bob'));
+    await jackdaw.stop();
+    jackdaw = await start('off');
+    expect(await entries(jackdaw)).toHaveLength(told.length);
+    await jackdaw.stop();
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { AgentService } from '../src/agent/index.js';
+import type { AppError } from '../src/common/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import type { JournalPage } from './support/forks.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { newKey } from './support/private-world.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+import { WaitingTools } from './support/waiting.tool.js';
+
+const HARD = [
+  '\0',
+  '\ud800',
+  '\udfff\ud800',
+  '🐦‍⬛',
+  '𝒳',
+  '\u2028',
+  '\ufeff',
+  'é',
+  'é',
+  '\\',
+  '"',
+  "'",
+  '?',
+  '$1',
+  'enc:1:k:AAAA',
+];
+/** Whatever JavaScript calls a string. */
+const wild = fc
+  .array(fc.oneof(fc.constantFrom(...HARD), fc.string({ unit: 'binary', maxLength: 9 })), {
+    minLength: 1,
+    maxLength: 12,
+  })
+  // A reply that says nothing is none.
+  .map((parts) => `.${parts.join('')}`);
+
+const servers = await testServers();
+for (const [how, keys] of [
+  ['plain', ''],
+  ['encrypted', newKey('k')],
+] as const) {
+  describeDatabases(`text, ${how},`, servers, (created) => {
+    describe('through a whole application', () => {
+      let llm: FakeLlm;
+      let jackdaw: Jackdaw;
+      beforeAll(async () => {
+        llm = await FakeLlm.start();
+        const env = { DATABASE_URL: created().url, ENCRYPTION_KEYS: keys, AGENT_MAX_RESULT_BYTES: '4000000' };
+        jackdaw = await startJackdaw({ llm, env, tools: [new WaitingTools()] });
+      });
+      afterAll(async () => {
+        await jackdaw.stop();
+        await llm.close();
+      });
+
+      /** Has it said by the user, asked of a tool, answered by the tool and by the model; then reads it wherever it is told. */
+      async function expectKept(text: string, session: string): Promise<void> {
+        llm.reply({ text, calls: [{ id: 'c', name: 'look', arguments: { text } }] }, { text });
+        const answer = await jackdaw.chat({ query: text, sessionId: session });
+        expect([answer.status, answer.body['result'] === text]).toEqual([200, true]);
+        const messages = await jackdaw.messages(session);
+        const contents = messages.map(({ content, tool_calls }) => [content, tool_calls]);
+        const calls = [{ id: 'c', name: 'look', arguments: JSON.stringify({ text }) }];
+        const told = [[text], [text, calls], [`seen ${text}`], [text]];
+        // Compared as one, since a megabyte that differs is no message to read.
+        expect(JSON.stringify(contents) === JSON.stringify(told.map(([content, made]) => [content, made]))).toBe(true);
+        const { body } = await jackdaw.get(`/api/runs/${answer.body['run_id']}/journal`);
+        const { steps } = body as unknown as JournalPage;
+        const results = JSON.stringify(steps.map(({ result }) => result));
+        expect(results.split(JSON.stringify(text).slice(1, -1)).length > 3).toBe(true);
+      }
+
+      it('comes back byte for byte, whatever it is', async () => {
+        let count = 0;
+        await fc.assert(
+          fc.asyncProperty(wild, (text) => expectKept(text, `s${count++}`)),
+          { numRuns: 25 },
+        );
+      });
+
+      it('comes back byte for byte when it is a megabyte', async () => {
+        await expectKept('0123456789abcdéf🐦"\\\0'.repeat(32_000), 'large');
+      });
+
+      it.each(['🐦', "'", '%', '\\', ' ', 'a'.repeat(500)])('is no id of anything: %j', async (id) => {
+        const path = encodeURIComponent(id);
+        const answers = await Promise.all([
+          jackdaw.get(`/api/runs/${path}`),
+          jackdaw.get(`/api/runs/${path}/events`),
+          jackdaw.get(`/api/runs/${path}/journal`),
+          jackdaw.post(`/api/runs/${path}/cancel`),
+          jackdaw.post(`/api/runs/${path}/approve`),
+          jackdaw.get(`/api/sessions/${path}`),
+          jackdaw.get(`/api/sessions/${path}/messages`),
+        ]);
+        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+        for (const filter of ['agent', 'sessionId']) {
+          const { status, body } = await jackdaw.get(`/api/runs?${filter}=${path}`);
+          expect([status, body['runs']]).toEqual([200, []]);
+        }
+        expect((await jackdaw.chat({ query: 'x', sessionId: id })).status).toBe(400);
+        expect((await jackdaw.chat({ query: 'x', agent: id })).status).toBe(404);
+      });
+
+      it('is refused in an address when it has a NUL', async () => {
+        for (const path of [
+          '/api/runs/a%00b',
+          '/api/sessions/%00/messages',
+          '/api/runs?agent=%00',
+          '/api/runs?cursor=%00',
+        ]) {
+          const { status, body } = await jackdaw.get(path);
+          expect([path, status, body['code']]).toEqual([path, 400, 'VALIDATION_FAILED']);
+        }
+      });
+
+      it.each(['a\0', 'a\n', '\ud800', '', 'x'.repeat(129)])('is no name of a principal: %j', async (name) => {
+        const agents = jackdaw.app.get(AgentService, { strict: false });
+        for (const principal of [
+          { id: name, tenant: 't', roles: [] },
+          { id: 'p', tenant: name, roles: [] },
+        ]) {
+          const error = await agents.chat(principal, { query: 'x' }).catch((thrown: unknown) => thrown as AppError);
+          expect((error as AppError).code).toBe('VALIDATION_FAILED');
+        }
+      });
+    });
+  });
+}
