@@ -1,4 +1,5 @@
 import type { Database } from '../../src/persistence/index.js';
+import { PLAIN_CIPHER, type Cipher } from '../../src/security/index.js';
 import { MemoryPolicyRegistry, SessionMemory, SessionService, type MemoryRules } from '../../src/session/index.js';
 import { SummaryStore } from '../../src/session/memory/summary.store.js';
 import { SessionStore } from '../../src/session/session-store.js';
@@ -6,9 +7,10 @@ import { JournalTurnStore } from '../../src/session/turns/journal-turn-store.js'
 import type { TurnStore } from '../../src/session/turns/turn-store.js';
 
 /** Sessions over a database, as the application wires them. */
-export function sessionsOn(database: Database, turns: TurnStore = new JournalTurnStore(database)) {
-  const store = new SessionStore(database);
-  const summaries = new SummaryStore(database);
+export function sessionsOn(database: Database, cipher: Cipher = PLAIN_CIPHER) {
+  const turns: TurnStore = new JournalTurnStore(database, cipher);
+  const store = new SessionStore(database, cipher);
+  const summaries = new SummaryStore(database, cipher);
   return {
     sessions: new SessionService(store, turns, summaries),
     memory: new SessionMemory(store, turns, summaries, new MemoryPolicyRegistry()),
