@@ -13,6 +13,7 @@ import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
 import { SessionStore } from '../src/session/session-store.js';
 import { SESSION_SEALED_TABLES } from '../src/session/turn-place.factory.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
+import { sessionsOn } from './support/session-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
@@ -45,7 +46,8 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
   /** A run that has ended with a turn; everything that can be the same in two of them is. */
   async function record(tenant: string, n: number): Promise<void> {
     const journal = new RunJournal(opened.database, undefined, cipher);
-    const sessions = new SessionStore(opened.database, cipher);
+    const { sessions } = sessionsOn(opened.database, cipher);
+    const heads = new SessionStore(opened.database, cipher);
     const principal = { id: 'p', tenant, roles: [] };
     const { run } = await journal.create(aRun(`${tenant}-${n}`, 's', { principal }), 'running', NOW);
     const event = (at: number) => new RunItem(at, NOW, { type: 'thought', iteration: 1, text: 'same' });
@@ -55,8 +57,10 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
         insertStep(run, { name, kind: 'tool', subject: 'x', result: '"same"' }, NOW, cipher),
       ),
       ...[2, 3].map((at) => insertEvent(run, event(at), cipher)),
-      sessions.begin(tenant, 's', 'p', NOW),
-      ...sessions.append(tenant, 's', n - 1, turn, NOW),
+      sessions.beginStatement(principal, 's'),
+      heads.setMetadata({ tenant, id: 's' }, { same: 'same' }),
+      ...sessions.turnStatements(principal, 's', n - 1, turn),
+      ...sessions.summaryStatements(principal, 's', { through: n, text: 'same', tokens: 1 }),
       endRun(run, 'running', 'completed', NOW),
     ]);
   }
