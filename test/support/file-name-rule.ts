@@ -7,6 +7,7 @@ const ROLES =
  */
 const PORTS = [
   'chat-model',
+  'cipher',
   'clock',
   'database',
   'model-factory',
