@@ -8,6 +8,7 @@ const ROLES =
 const PORTS = [
   'authenticator',
   'chat-model',
+  'cipher',
   'clock',
   'database',
   'embedding-model',
