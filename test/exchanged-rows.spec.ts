@@ -66,9 +66,8 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
     for (const table of TABLES) {
       for (const head of await rows.heads(table, null, 1000)) {
         const row = (await rows.read(table, head))!;
-        for (const { name } of table.columns) {
-          if (row[name] !== null) found.push({ table, row, column: name, text: String(row[name]) });
-        }
+        const sealed = table.columns.filter(({ name }) => row[name] !== null);
+        found.push(...sealed.map(({ name }) => ({ table, row, column: name, text: String(row[name]) })));
       }
     }
     return found;
