@@ -25,11 +25,15 @@ const padding = ' '.repeat(Number(values.bytes));
 const ask = (turns) => `${turns}${padding}`;
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
+function tell(what, [plain, sealed]) {
+  console.log(`${what.padEnd(34)}${micros(plain)} ${micros(sealed)}   ${(sealed / plain).toFixed(2)}`);
+}
+
 for (const agent of agents) await measure(agent, ask(TOOL_TURNS), 8, Number(values.ms));
 console.log(
   `Node ${process.version}, SQLite synchronous=FULL, medians of ${values.rounds} rounds of ${values.ms} ms, CPU\n`,
 );
-console.log('                              plain    sealed   ratio');
+console.log(`${' '.repeat(34)}    plain    sealed   ratio`);
 for (const concurrency of [1, 32]) {
   const runs = [[], []];
   const steps = [[], []];
@@ -42,13 +46,8 @@ for (const concurrency of [1, 32]) {
     }
   }
   const label = concurrency === 1 ? 'alone' : `${concurrency} in flight`;
-  for (const [what, [plain, sealed]] of [
-    ['a run without tools', runs.map(median)],
-    ['a further step', steps.map(median)],
-  ]) {
-    const cells = `${micros(plain)} ${micros(sealed)}   ${(sealed / plain).toFixed(2)}`;
-    console.log(`${`${what}, ${label}`.padEnd(27)}${cells}`);
-  }
+  tell(`a run without tools, ${label}`, runs.map(median));
+  tell(`a further step, ${label}`, steps.map(median));
 }
 for (const agent of agents) await agent.close();
 for (const folder of folders) rmSync(folder, { recursive: true, force: true });
