@@ -206,6 +206,7 @@ describe('a chat', () => {
         owner: 'local',
         turn_count: 3,
         message_count: 8,
+        metadata: {},
         created_at: expect.any(Number),
         updated_at: expect.any(Number),
       });
