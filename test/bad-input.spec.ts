@@ -140,7 +140,7 @@ describe('bad input', () => {
     ['GET', '/api'],
     ['GET', '/api/nothing'],
     ['GET', CHAT],
-    ['DELETE', '/api/sessions/x'],
+    ['PATCH', '/api/sessions/x'],
   ])('is 404: %s %s', async (method, path) => {
     expectProblem(await jackdaw.send(path, { method }), 404, 'NOT_FOUND');
   });
