@@ -37,7 +37,7 @@ export class AgentMemory {
     const key = { tenant: run.tenant, id: run.sessionId };
     let looked: Recollection | undefined;
     const recorded = await context.value<MemoryPlace | number>('window', async () => {
-      const counter = await this.counters.of(model.name);
+      const counter = this.counters.atHand(model.name);
       const countTokens = (messages: readonly SessionMessage[]) => countMessages(counter, messages);
       looked = await this.memory.look(key, rules, summariser({ model, context, countTokens }));
       const { repaired } = looked;
@@ -48,14 +48,14 @@ export class AgentMemory {
   }
 
   /** What adds the run's turn to its session, in the batch that ends it. */
-  async turnStatements(
+  turnStatements(
     run: RunRecord,
     input: AgentRunInput,
     { place }: Recollection,
     { model, ...turn }: Pick<Turn, 'status' | 'messages'> & { readonly model: string },
-  ): Promise<Statement[]> {
+  ): Statement[] {
     if (run.sessionId === null) return [];
-    const counter = await this.counters.of(model);
+    const counter = this.counters.atHand(model);
     const messages = withOrigin(turn.messages, run, input);
     const stored = { ...turn, ...tokensOf(counter, messages), messages, runId: run.id };
     const marks = (input.references ?? []).filter((one) => one <= place.lastTurn);

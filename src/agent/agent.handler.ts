@@ -64,7 +64,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         : await this.closeOutdated(run, context, input);
     if (outcome.kind === 'waiting') return outcome;
     const turn = { status: turnStatus(outcome.finishReason), messages: outcome.messages, model: model.name };
-    const statements = await this.memory.turnStatements(run, input, past, turn);
+    const statements = this.memory.turnStatements(run, input, past, turn);
     return { kind: 'finished', event: toEvent(run, outcome, past), statements };
   }
 

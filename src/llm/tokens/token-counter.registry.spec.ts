@@ -51,6 +51,19 @@ describe('TokenCounterRegistry', () => {
     warn.mockRestore();
   });
 
+  it('has an estimate at hand until the vocabulary is there, and loads it without being waited for', async () => {
+    const loader = new CountingLoader();
+    const registry = registryWith(loader);
+    jest.useFakeTimers();
+    expect([registry.atHand('gpt-4o').isExact, registry.atHand('gpt-5').isExact]).toEqual([false, false]);
+    expect([loader.loaded, jest.getTimerCount()]).toEqual([[], 1]);
+    jest.runAllTimers();
+    jest.useRealTimers();
+    await registry.of('gpt-4o');
+    expect([loader.loaded, registry.atHand('gpt-5').isExact]).toEqual([['o200k_base'], true]);
+    expect(registry.atHand('claude-sonnet-4-5').isExact).toBe(false);
+  });
+
   it('never loads one when TOKEN_COUNTING is estimate', async () => {
     const loader = new CountingLoader();
     expect((await registryWith(loader, { TOKEN_COUNTING: 'estimate' }).of('gpt-4o')).isExact).toBe(false);

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { AppConfig } from '../../config/index.js';
 import { EstimatedTokenCounter } from './estimated-token-counter.js';
 import { ExactTokenCounter } from './exact-token-counter.js';
@@ -7,25 +7,52 @@ import type { TokenCounter } from './token-counter.js';
 import { VocabularyLoader } from './vocabulary.loader.js';
 import type { VocabularyName } from './vocabulary.types.js';
 
+/** How long a vocabulary waits that nobody waits for. */
+const LOAD_AFTER_MS = 1000;
+
 /** The token counters by model. A vocabulary is loaded when a model of it is first asked for, once for all. */
 @Injectable()
-export class TokenCounterRegistry {
+export class TokenCounterRegistry implements OnApplicationShutdown {
   private readonly logger = new Logger(TokenCounterRegistry.name);
   private readonly estimate = new EstimatedTokenCounter();
   private readonly exact = new Map<VocabularyName, Promise<TokenCounter>>();
+  private readonly loaded = new Map<VocabularyName, TokenCounter>();
+  private readonly timers = new Map<VocabularyName, NodeJS.Timeout>();
 
   constructor(
     private readonly config: AppConfig,
     private readonly loader: VocabularyLoader,
   ) {}
 
+  /**
+   * As `of`, without waiting: an estimate until the vocabulary is there. It is loaded soon, but not before what is under
+   * way now: that takes a third of a second of the process's time, once.
+   */
+  atHand(model: string): TokenCounter {
+    const name = this.nameOf(model);
+    if (name === undefined) return this.estimate;
+    const loaded = this.loaded.get(name);
+    if (loaded) return loaded;
+    if (!this.timers.has(name)) this.timers.set(name, setTimeout(() => void this.of(model), LOAD_AFTER_MS).unref());
+    return this.estimate;
+  }
+
   /** The counter of a model: exact for OpenAI's unless `TOKEN_COUNTING` is `estimate`. Never rejects. */
   async of(model: string): Promise<TokenCounter> {
-    const name = this.config.llm.tokenCounting === 'auto' ? vocabularyOf(model) : undefined;
+    const name = this.nameOf(model);
     if (name === undefined) return this.estimate;
     const known = this.exact.get(name) ?? this.load(name);
     this.exact.set(name, known);
+    this.loaded.set(name, await known);
     return known;
+  }
+
+  onApplicationShutdown(): void {
+    for (const timer of this.timers.values()) clearTimeout(timer);
+  }
+
+  private nameOf(model: string): VocabularyName | undefined {
+    return this.config.llm.tokenCounting === 'auto' ? vocabularyOf(model) : undefined;
   }
 
   private async load(name: VocabularyName): Promise<TokenCounter> {
