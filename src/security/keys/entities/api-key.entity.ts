@@ -1,7 +1,9 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** A key made over REST. */
 @Entity('api_key', { withoutRowid: true })
+@Index('api_key_by_tenant', ['tenant', 'id'])
+@Index('api_key_by_sha256', ['sha256'], { unique: true })
 export class ApiKeyEntity {
   @PrimaryColumn('varchar', { length: 64 })
   id!: string;
@@ -9,7 +11,7 @@ export class ApiKeyEntity {
   @Column('varchar', { length: 128 })
   tenant!: string;
 
-  @Column('varchar', { length: 64, unique: true })
+  @Column('varchar', { length: 64 })
   sha256!: string;
 
   @Column('varchar', { length: 100 })
