@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check';
+import { NO_USAGE } from '../src/run/index.js';
 import { PINNED, type MemoryRules, type SessionMemory, type SessionService, type Turn } from '../src/session/index.js';
 import type { TurnStore } from '../src/session/turns/turn-store.js';
 import { ALICE, openDatabase, type OpenDatabase } from './support/run-host.js';
@@ -142,7 +143,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     const asked: [string | null, number][] = [];
     const summarise = async (former: string | null, messages: readonly unknown[]) => {
       asked.push([former, messages.length]);
-      return { text: `summary ${asked.length}`, tokens: 5 };
+      return { text: `summary ${asked.length}`, tokens: 5, usage: NO_USAGE };
     };
     const rules = { policy: 'summary', maxMessages: 10 };
     await fillPlain(5);
@@ -201,7 +202,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
           const rules = { ...RULES, ...changed };
           await fill(sizes.map((one, at) => turn(at + 1, one)));
           for (const n of marked) await mark(n, PINNED);
-          const first = await memory.look(KEY, rules, async () => ({ text: 'short', tokens: 2 }));
+          const first = await memory.look(KEY, rules, async () => ({ text: 'short', tokens: 2, usage: NO_USAGE }));
           expect(first.state.context_tokens).toBeLessThanOrEqual(Math.max(rules.maxContextTokens, 2));
           const most = changed.policy === 'token_budget' ? Number.POSITIVE_INFINITY : Math.max(rules.maxMessages, 1);
           expect(first.messages.length).toBeLessThanOrEqual(most);

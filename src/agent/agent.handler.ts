@@ -21,6 +21,7 @@ import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
+import { addUsage } from './run-answer.mapper.js';
 import { UnavailableModel } from './unavailable.model.js';
 
 export const AGENT_RUN = 'agent';
@@ -139,14 +140,15 @@ function turnStatus(reason: Ended['finishReason']): TurnStatus {
 }
 
 function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEvent {
-  const { text, finishReason, iterations, usage, model, failure } = ended;
+  const { text, finishReason, iterations, model, failure } = ended;
   const result = {
     run_id: run.id,
     result: text,
     finish_reason: finishReason,
     is_complete: finishReason === 'stop',
     iterations,
-    usage,
+    // The call that summed its past up is the run's own, too.
+    usage: addUsage(ended.usage, past.place.usage ?? NO_USAGE),
     model,
     memory_state: past.state,
   };

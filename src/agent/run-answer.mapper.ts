@@ -62,7 +62,7 @@ export class RunAnswerFold {
         this.results.set(`${event.iteration}:${event.call_id}`, toAnsweredTool(event));
         break;
       case 'usage':
-        this.set({ model: event.model, usage: add(this.answer.usage, event) });
+        this.set({ model: event.model, usage: addUsage(this.answer.usage, event) });
         break;
       case 'tool.started':
         this.made.set(`${event.iteration}:${event.call_id}`, event.arguments);
@@ -124,7 +124,7 @@ export class RunAnswerFold {
   }
 }
 
-function add(sum: RunUsage, more: RunUsage): RunUsage {
+export function addUsage(sum: RunUsage, more: RunUsage): RunUsage {
   return {
     prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
     completion_tokens: sum.completion_tokens + more.completion_tokens,

@@ -31,21 +31,13 @@ export class MemoryPolicyRegistry {
     this.policies.set(policy.name, policy);
   }
 
-  has(name: string): boolean {
-    return this.policies.has(name);
-  }
-
-  names(): string[] {
-    return [...this.policies.keys()];
-  }
-
   /** @throws AppError `MEMORY_POLICY_INVALID` */
   get(name: string): MemoryPolicy {
     const policy = this.policies.get(name);
     if (policy) return policy;
     throw new AppError(
       'MEMORY_POLICY_INVALID',
-      `There is no memory policy "${name}"; there are ${this.names().join(', ')}.`,
+      `There is no memory policy "${name}"; there are ${[...this.policies.keys()].join(', ')}.`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { MemoryState } from '../../run/index.js';
+import type { MemoryState, RunUsage } from '../../run/index.js';
 import type { SessionMessage } from '../session.types.js';
 
 /** What a run may see of its session's past. */
@@ -40,6 +40,8 @@ export interface MemoryPlace {
   /** The turns that were chosen, where they do not follow from the rest. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
+  /** What the model that made the summary took, if one was made. */
+  readonly usage?: RunUsage;
 }
 
 /** What a run sees of the past. */
@@ -52,8 +54,12 @@ export interface Recollection {
   readonly repaired: readonly number[];
 }
 
-/** Makes a summary, of a former one and the messages after it. */
-export type Summarise = (
-  former: string | null,
-  messages: readonly SessionMessage[],
-) => Promise<{ readonly text: string; readonly tokens: number }>;
+/** What a model made of a part of the past. */
+export interface MadeSummary {
+  readonly text: string;
+  readonly tokens: number;
+  readonly usage: RunUsage;
+}
+
+/** Makes a summary, of a former one and the messages after it; `null` when there is none to be had now. */
+export type Summarise = (former: string | null, messages: readonly SessionMessage[]) => Promise<MadeSummary | null>;

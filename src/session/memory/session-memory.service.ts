@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RunUsage } from '../../run/index.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, SessionMessage, StoredTurn } from '../session.types.js';
 import { TurnStore } from '../turns/turn-store.js';
@@ -27,6 +28,8 @@ interface Past {
 interface Choice {
   readonly seen: ReadonlySet<number>;
   readonly summary: Summary | null;
+  /** What a new summary took. */
+  readonly usage?: RunUsage;
 }
 
 /** Looks back: what a run sees of its session, by the rules of its agent. */
@@ -50,6 +53,7 @@ export class SessionMemory {
       // Marks may change until the run is replayed.
       ...((!policy.isStable || past.turns.some(({ mark }) => mark !== null)) && { turns: [...choice.seen] }),
       ...(choice.summary && { summary: choice.summary }),
+      ...(choice.usage && { usage: choice.usage }),
     };
     return recollect(place, past.turns, choice, rules);
   }
@@ -84,16 +88,18 @@ export class SessionMemory {
     const after = (summary: Summary | null) => turns.filter(({ turn }) => turn > (summary?.through ?? 0));
     const seen = this.select(after(former), policy, withRoomFor(former, rules));
     if (seen.size === lastTurn - (former?.through ?? 0)) return { seen, summary: former };
-    const summary = await this.extend(key, former, { lastTurn, rules, summarise });
-    return { seen: this.select(after(summary), policy, withRoomFor(summary, rules)), summary };
+    const extended = await this.extend(key, former, { lastTurn, rules, summarise });
+    if (!extended) return { seen, summary: former };
+    const { summary, usage } = extended;
+    return { seen: this.select(after(summary), policy, withRoomFor(summary, rules)), summary, usage };
   }
 
-  /** Takes the oldest turns up into the summary, so far that the rest is well within the limits. */
+  /** Takes the oldest turns up into the summary, so far that the rest is well within the limits; `null` if that cannot be. */
   private async extend(
     key: SessionKey,
     former: Summary | null,
     { lastTurn, rules, summarise }: { lastTurn: number; rules: MemoryRules; summarise: Summarise },
-  ): Promise<Summary | null> {
+  ): Promise<{ readonly summary: Summary; readonly usage: RunUsage } | null> {
     const policy = this.policies.get('sliding_window');
     const kept = {
       ...rules,
@@ -105,9 +111,10 @@ export class SessionMemory {
     const oldest = await this.turns.after(key, former?.through ?? 0, MOST_SUMMARISED);
     const taken = oldest.filter(({ turn }) => !stay.has(turn));
     const last = taken.at(-1);
-    if (!last) return former;
+    if (!last) return null;
     const messages = taken.flatMap((turn) => seenOf(turn, rules).messages);
-    return { through: last.turn, ...(await summarise(former?.text ?? null, messages)) };
+    const made = await summarise(former?.text ?? null, messages);
+    return made && { summary: { through: last.turn, text: made.text, tokens: made.tokens }, usage: made.usage };
   }
 
   private select(turns: readonly StoredTurn[], policy: MemoryPolicy, rules: MemoryRules): Set<number> {

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeLlm } from './support/fake-llm.js';
+import type { FakeRequest } from './support/fake-llm.types.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+
+let llm: FakeLlm;
+let jackdaw: Jackdaw;
+let sessions = 0;
+let sessionId = '';
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+  jackdaw = await startJackdaw({
+    llm,
+    env: { AGENT_MEMORY_POLICY: 'summary', AGENT_MEMORY_MAX_MESSAGES: '4' },
+  });
+});
+beforeEach(() => {
+  llm.reset();
+  llm.always(({ messages }) => ({ text: `answer ${messages.length}` }));
+  sessionId = `s-${sessions++}`;
+});
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+});
+
+const chat = (query: string) => jackdaw.chat({ query, sessionId });
+const isSummary = ({ messages }: FakeRequest) => String(messages[0]?.content).startsWith('You keep the memory');
+const shown = () => llm.lastRequest.messages.slice(1).map(({ content }) => content);
+const fill = async () => {
+  for (const query of ['one', 'two', 'three']) await chat(query);
+  llm.reset();
+};
+
+describe('an agent that has its past summed up', () => {
+  it('asks the model once when turns have to make place, and goes on from there', async () => {
+    await fill();
+    llm.always((request) => ({ text: isSummary(request) ? 'they counted' : 'fine' }));
+    const { body } = await chat('four');
+    expect(llm.requests.map(isSummary)).toEqual([true, false]);
+    expect(shown()).toEqual(['Summary of our conversation so far:\nthey counted', 'three', 'answer 6', 'four']);
+    expect(body['memory_state']).toMatchObject({ message_count: 6, dropped: 4, policy: 'summary' });
+    // What the summary took is part of what the run took.
+    expect(body['usage']).toEqual({ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 });
+    llm.reset();
+    llm.always({ text: 'fine' });
+    await chat('five');
+    expect(llm.requests.map(isSummary)).toEqual([true, false]);
+  });
+
+  it('answers without a summary when none can be had', async () => {
+    await fill();
+    llm.reply({ status: 500 }).always({ text: 'fine' });
+    const { status, body } = await chat('four');
+    expect([status, body['result']]).toEqual([200, 'fine']);
+    expect(shown()).toEqual(['two', 'answer 4', 'three', 'answer 6', 'four']);
+    expect(await jackdaw.messages(sessionId)).toHaveLength(8);
+  });
+
+  it('is cancelled while the model sums up, with the question in its turn', async () => {
+    await fill();
+    llm.reply({ hang: true }).always({ text: 'fine' });
+    const stream = await jackdaw.stream({ query: 'four', sessionId });
+    await llm.waitForRequest();
+    await jackdaw.post(`/api/runs/${stream.runId}/cancel`);
+    const events = await stream.all();
+    expect(events.at(-1)).toMatchObject({ event: 'run.cancelled' });
+    expect(llm.requests).toHaveLength(1);
+    expect((await jackdaw.messages(sessionId)).at(-1)).toMatchObject({ role: 'user', content: 'four' });
+    expect((await chat('five')).status).toBe(200);
+  });
+});
