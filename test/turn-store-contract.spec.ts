@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import { Redis } from 'ioredis';
-import { mkdtempSync, rmSync, readdirSync } from 'node:fs';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PINNED, type StoredTurn } from '../src/session/index.js';
@@ -17,6 +16,7 @@ import type { TurnArchive } from '../src/session/projection/turn-archive.js';
 import { JournalTurnStore } from '../src/session/turns/journal-turn-store.js';
 import type { TurnQuery, TurnStore } from '../src/session/turns/turn-store.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
+import { storedTurn as turn } from './support/stored-turn.js';
 import { testRedisUrl, testServers, type TestDatabase } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
@@ -30,23 +30,11 @@ afterAll(async () => {
 });
 
 const ALL = Number.MAX_SAFE_INTEGER;
+/** Of this run of the tests, in Redis. */
+const PREFIX = `test-${process.pid}-${Date.now()}:`;
 let count = 0;
 /** A session that nobody has used. */
 const fresh = () => ({ tenant: 'te nant/é', id: `s${count++}` });
-
-function turn(n: number, more: Partial<StoredTurn> = {}): StoredTurn {
-  return {
-    turn: n,
-    runId: `run-${n}`,
-    status: 'completed',
-    messages: [{ role: 'user', content: `question ${n} NUL \0 lone \ud800 bird 🐦 "quoted" \\ \u2028` }],
-    tokens: 10,
-    plainTokens: 9,
-    mark: null,
-    createdAt: 1_700_000_000_000 + n,
-    ...more,
-  };
-}
 
 interface Kind {
   readonly name: string;
@@ -69,7 +57,7 @@ const kinds: readonly Kind[] = [
   {
     name: 'redis',
     answers: redisUrl !== null,
-    open: async () => new RedisTurnArchive(new Redis(redisUrl!), `test-${process.pid}-${Date.now()}:`, 60),
+    open: async () => new RedisTurnArchive(new Redis(redisUrl!), PREFIX, 60),
   },
   ...servers.map(({ kind, answers }) => ({
     name: `another ${kind}`,
@@ -172,6 +160,20 @@ for (const kind of kinds) {
 
     if (kind.name === 'the journal’s database') return;
 
+    if (kind.name === 'redis') {
+      it('go when their time is over, with their marks', async () => {
+        const key = fresh();
+        await fill(key, 1);
+        await commit(...store.mark(key, 1, PINNED));
+        await store.read(key, { through: ALL, newest: 1 });
+        const redis = new Redis(redisUrl!);
+        const names = await redis.keys(`${PREFIX}*${key.id}}:*`);
+        const left = await Promise.all(names.map((name) => redis.ttl(name)));
+        redis.disconnect();
+        expect([names.length, left.every((seconds) => seconds > 0 && seconds <= 60)]).toEqual([2, true]);
+      });
+    }
+
     it('are the same when what was decided is done twice, and wait while it cannot be done', async () => {
       await assert(
         asyncProperty(array(integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 6 }), async (fails) => {
@@ -211,67 +213,3 @@ for (const kind of kinds) {
     });
   });
 }
-
-describe('session files', () => {
-  let place: string;
-  let files: FileTurnArchive;
-  const KEY = { tenant: 't', id: 's' };
-  const open = (ttlMs = 0) => FileTurnArchive.open(place, ttlMs);
-  const path = () => join(place, readdirSync(place)[0]!);
-  beforeEach(async () => {
-    place = mkdtempSync(join(folder, 'files-'));
-    files = await open();
-    await files.put(KEY, [turn(1), turn(2)]);
-  });
-
-  it('are read again by another process, one JSON object a line', async () => {
-    await files.setMark(KEY, 1, PINNED);
-    const again = await open();
-    expect(await again.get(KEY, [1, 2])).toEqual([turn(1), turn(2)]);
-    expect(await again.marks(KEY)).toEqual(new Map([[1, PINNED]]));
-    const lines = (await readFile(path(), 'utf8')).trimEnd().split('\n');
-    expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toEqual([
-      ['session', 'version'],
-      ['turn'],
-      ['turn'],
-      ['mark'],
-    ]);
-  });
-
-  it('lose nothing but a torn last line, wherever it is torn', async () => {
-    const whole = await readFile(path());
-    const lines = whole.toString().trimEnd().split('\n');
-    const lastAt = whole.length - Buffer.byteLength(`${lines.at(-1)}\n`);
-    for (const cut of [lastAt + 1, lastAt + 40, whole.length - 1]) {
-      await writeFile(path(), whole.subarray(0, cut));
-      const again = await open();
-      expect(await again.last(KEY)).toBe(1);
-      await again.put(KEY, [turn(2), turn(3)]);
-      expect(await (await open()).get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
-    }
-  });
-
-  it('say what is wrong with one that is damaged or another session’s', async () => {
-    const other = { tenant: 't', id: 'other' };
-    await files.put(other, [turn(1)]);
-    const [a, b] = readdirSync(place).map((name) => join(place, name));
-    await writeFile(a!, await readFile(b!));
-    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).last(key)));
-    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
-      { reason: { code: 'SESSION_FILE_DAMAGED', message: expect.stringContaining('another session') } },
-    ]);
-    await appendFile(b!, 'nonsense\n');
-    await expect(Promise.all([KEY, other].map(async (key) => (await open()).last(key)))).rejects.toMatchObject({
-      code: 'SESSION_FILE_DAMAGED',
-    });
-  });
-
-  it('go when they were not changed for their time', async () => {
-    expect(await files.prune()).toBe(0);
-    const short = await open(1000);
-    expect(await short.prune(Date.now())).toBe(0);
-    expect(await short.prune(Date.now() + 2000)).toBe(1);
-    expect(readdirSync(place)).toEqual([]);
-    expect(await short.last(KEY)).toBe(0);
-  });
-});

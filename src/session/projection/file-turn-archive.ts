@@ -70,18 +70,13 @@ export class FileTurnArchive extends TurnArchive {
     });
   }
 
-  /** Deletes the files of sessions that were not changed for too long. @returns how many */
-  async prune(now = Date.now()): Promise<number> {
-    let count = 0;
-    if (this.ttlMs === 0) return count;
+  /** Deletes the files of sessions that were not changed for too long. */
+  override async prune(now: number): Promise<void> {
+    if (this.ttlMs === 0) return;
     for (const name of await readdir(this.folder)) {
       const path = join(this.folder, name);
-      if (!name.endsWith(SUFFIX) || !(await this.isOld(path, now))) continue;
-      this.files.delete(path);
-      await rm(path, { force: true });
-      count++;
+      if (name.endsWith(SUFFIX)) await this.aloneAt(path, () => this.dropIfOld(path, now));
     }
-    return count;
   }
 
   async close(): Promise<void> {
@@ -90,14 +85,18 @@ export class FileTurnArchive extends TurnArchive {
 
   private async file(key: SessionKey): Promise<SessionFile | null> {
     const path = this.pathOf(key);
-    if (await this.isOld(path, Date.now())) {
-      this.files.delete(path);
-      await rm(path, { force: true });
-      return null;
-    }
+    if (await this.dropIfOld(path, Date.now())) return null;
     const file = this.files.get(path) ?? (await SessionFile.read(path, key));
     if (file) this.remember(key, file);
     return file;
+  }
+
+  /** @returns whether it was too old */
+  private async dropIfOld(path: string, now: number): Promise<boolean> {
+    if (!(await this.isOld(path, now))) return false;
+    this.files.delete(path);
+    await rm(path, { force: true });
+    return true;
   }
 
   private async isOld(path: string, now: number): Promise<boolean> {
@@ -125,7 +124,10 @@ export class FileTurnArchive extends TurnArchive {
 
   /** One thing after the other for each session. */
   private alone<T>(key: SessionKey, work: () => Promise<T>): Promise<T> {
-    const path = this.pathOf(key);
+    return this.aloneAt(this.pathOf(key), work);
+  }
+
+  private aloneAt<T>(path: string, work: () => Promise<T>): Promise<T> {
     const done = (this.busy.get(path) ?? Promise.resolve()).then(work, work);
     const forget = () => void (this.busy.get(path) === settled && this.busy.delete(path));
     const settled = done.then(forget, forget);

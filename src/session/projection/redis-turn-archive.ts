@@ -58,7 +58,9 @@ export class RedisTurnArchive extends TurnArchive {
   }
 
   async setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
-    await this.redis.eval(MARK, 2, ...this.names(key), turn, mark ?? '');
+    const [name, marks] = this.names(key);
+    await this.redis.eval(MARK, 2, name, marks, turn, mark ?? '');
+    if (this.ttlSeconds > 0) await this.redis.expire(marks, this.ttlSeconds);
   }
 
   async remove(key: SessionKey, through: number): Promise<void> {

@@ -10,6 +10,7 @@ import type { SessionChangeStore } from './session-change.store.js';
 import type { TurnArchive } from './turn-archive.js';
 
 const EVERY_MS = 1000;
+const PRUNE_EVERY_MS = 3_600_000;
 const SESSIONS_A_SWEEP = 100;
 
 /** Does in the archive what nobody has read since: what was decided gets there even when nobody asks for the session. */
@@ -20,6 +21,7 @@ export class SessionProjectionService
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> = Promise.resolve();
   private isClosing = false;
+  private pruneAt = 0;
 
   constructor(
     private readonly changes: SessionChangeStore,
@@ -42,11 +44,25 @@ export class SessionProjectionService
     await this.archive.close();
   }
 
-  /** Settles sessions for which something has waited since before a time, epoch ms. */
-  async sweep(before: number): Promise<void> {
-    try {
+  /**
+   * Settles sessions for which something has waited since before a time, and lets old ones go.
+   * @param before epoch ms
+   * @param now epoch ms
+   */
+  async sweep(before: number, now = Date.now()): Promise<void> {
+    await this.orLater(async () => {
+      // One that cannot be settled holds up no other.
       const late = await this.changes.late(before, SESSIONS_A_SWEEP);
-      for (const key of late) await this.turns.settle(key);
+      for (const key of late) await this.orLater(() => this.turns.settle(key));
+    });
+    if (now < this.pruneAt) return;
+    this.pruneAt = now + PRUNE_EVERY_MS;
+    await this.orLater(() => this.archive.prune(now));
+  }
+
+  private async orLater(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
       this.logger.warn(`The store of sessions: ${messageOf(error)}; what waits for it is kept and tried again`);
     }

@@ -23,5 +23,7 @@ export abstract class TurnArchive {
   abstract setMark(key: SessionKey, turn: number, mark: number | null): Promise<void>;
   /** Removes the turns up to `through`. */
   abstract remove(key: SessionKey, through: number): Promise<void>;
+  /** Removes the sessions whose time is over, where the store does not do that itself. @param now epoch ms */
+  async prune(_now: number): Promise<void> {}
   abstract close(): Promise<void>;
 }

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PINNED } from '../src/session/index.js';
+import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
+import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
+import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
+import { SessionChangeStore } from '../src/session/projection/session-change.store.js';
+import { SessionProjectionService } from '../src/session/projection/session-projection.service.js';
+import { openDatabase, type OpenDatabase } from './support/run-host.js';
+import { storedTurn as turn } from './support/stored-turn.js';
+
+Logger.overrideLogger(false);
+const folder = mkdtempSync(join(tmpdir(), 'jackdaw-files-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('what is left for later', () => {
+  let journal: OpenDatabase;
+  beforeAll(async () => (journal = await openDatabase()));
+  afterAll(() => journal.close());
+
+  it('is done for all sessions but the one that it cannot be done for', async () => {
+    const archive = new MemoryTurnArchive();
+    const put = archive.put.bind(archive);
+    archive.put = (key, turns) => (key.id === 'broken' ? Promise.reject(new Error('damaged')) : put(key, turns));
+    const changes = new SessionChangeStore(journal.database);
+    const store = new ProjectedTurnStore(changes, archive);
+    for (const id of ['broken', 'sound']) await journal.database.commit(store.append({ tenant: 't', id }, turn(1)));
+    await new SessionProjectionService(changes, store, archive).sweep(Date.now() + 1);
+    expect(await archive.last({ tenant: 't', id: 'sound' })).toBe(1);
+    expect(await changes.waiting({ tenant: 't', id: 'broken' })).toHaveLength(1);
+  });
+
+  it('includes the files of sessions whose time is over', async () => {
+    const place = mkdtempSync(join(folder, 'old-'));
+    const files = await FileTurnArchive.open(place, 1000);
+    const changes = new SessionChangeStore(journal.database);
+    await files.put({ tenant: 't', id: 's' }, [turn(1)]);
+    const service = new SessionProjectionService(changes, new ProjectedTurnStore(changes, files), files);
+    await service.sweep(0, Date.now() + 2000);
+    expect(readdirSync(place)).toEqual([]);
+  });
+});
+
+describe('session files', () => {
+  let place: string;
+  let files: FileTurnArchive;
+  const KEY = { tenant: 't', id: 's' };
+  const open = (ttlMs = 0) => FileTurnArchive.open(place, ttlMs);
+  const path = () => join(place, readdirSync(place)[0]!);
+  beforeEach(async () => {
+    place = mkdtempSync(join(folder, 'files-'));
+    files = await open();
+    await files.put(KEY, [turn(1), turn(2)]);
+  });
+
+  it('are read again by another process, one JSON object a line', async () => {
+    await files.setMark(KEY, 1, PINNED);
+    const again = await open();
+    expect(await again.get(KEY, [1, 2])).toEqual([turn(1), turn(2)]);
+    expect(await again.marks(KEY)).toEqual(new Map([[1, PINNED]]));
+    const lines = (await readFile(path(), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toEqual([
+      ['session', 'version'],
+      ['turn'],
+      ['turn'],
+      ['mark'],
+    ]);
+  });
+
+  it('lose nothing but a torn last line, wherever it is torn', async () => {
+    const whole = await readFile(path());
+    const lines = whole.toString().trimEnd().split('\n');
+    const lastAt = whole.length - Buffer.byteLength(`${lines.at(-1)}\n`);
+    for (const cut of [lastAt + 1, lastAt + 40, whole.length - 1]) {
+      await writeFile(path(), whole.subarray(0, cut));
+      const again = await open();
+      expect(await again.last(KEY)).toBe(1);
+      await again.put(KEY, [turn(2), turn(3)]);
+      expect(await (await open()).get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
+    }
+  });
+
+  it('say what is wrong with one that is damaged or another session’s', async () => {
+    const other = { tenant: 't', id: 'other' };
+    await files.put(other, [turn(1)]);
+    const [a, b] = readdirSync(place).map((name) => join(place, name));
+    await writeFile(a!, await readFile(b!));
+    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).last(key)));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
+      { reason: { code: 'SESSION_FILE_DAMAGED', message: expect.stringContaining('another session') } },
+    ]);
+    await appendFile(b!, 'nonsense\n');
+    await expect(Promise.all([KEY, other].map(async (key) => (await open()).last(key)))).rejects.toMatchObject({
+      code: 'SESSION_FILE_DAMAGED',
+    });
+  });
+
+  it('go when they were not changed for their time', async () => {
+    await files.prune(Date.now() + 1_000_000);
+    const short = await open(1000);
+    await short.prune(Date.now());
+    expect(readdirSync(place)).toHaveLength(1);
+    await short.prune(Date.now() + 2000);
+    expect(readdirSync(place)).toEqual([]);
+    expect(await short.last(KEY)).toBe(0);
+  });
+});
