@@ -202,6 +202,8 @@ describe('a session', () => {
     await say('seven');
     expect(shown()[0]).toBe('one');
     expect((await small.send('/api/sessions/s/turns/99/pin', { method: 'PUT' })).status).toBe(404);
+    const nonsense = await small.send('/api/sessions/s/turns/x/pin', { method: 'PUT' });
+    expect([nonsense.status, nonsense.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
     await small.stop();
   });
 });
@@ -209,7 +211,7 @@ describe('a session', () => {
 describe('what is deleted for good', () => {
   it('is what nothing has happened in for so many days', async () => {
     await send('POST', 'sessions', { id: 'fresh' });
-    expect((await send('POST', 'sessions/prune', { olderThanDays: 1 })).body).toEqual({ deleted: 0 });
+    expect((await send('POST', 'sessions/prune', { olderThanDays: 1 })).body).toEqual({ deleted: 0, held: 0 });
     expect((await send('GET', 'sessions/fresh')).status).toBe(200);
     const { body } = await send('POST', 'sessions/prune', { olderThanDays: 0 });
     expect(body['deleted']).toBeGreaterThan(0);
@@ -230,6 +232,33 @@ describe('what is deleted for good', () => {
     expect((await send('GET', 'sessions/bens')).status).toBe(404);
     expect((await send('GET', 'sessions/anns')).body).toMatchObject({ turn_count: 1 });
     expect(await tablesWith(words)).toEqual([]);
+  });
+
+  it('says what is left of a user while others talk in their sessions', async () => {
+    await chat({ query: 'mine', sessionId: 'shared' }, BEN);
+    const open = gate();
+    llm.reply({ text: 'at last', gate: open.opened });
+    const answer = chat({ query: 'wait', sessionId: 'shared' });
+    await llm.waitForRequest(2);
+    expect((await send('DELETE', 'users/ben')).body).toMatchObject({ status: 409, code: 'SESSION_BUSY', held: 1 });
+    open.open();
+    await answer;
+    expect((await send('DELETE', 'users/ben')).body).toEqual({ sessions: 1, runs: 0 });
+  });
+
+  it('is no session that a run is queued for', async () => {
+    const one = await startJackdaw({ llm, env: { RUN_CONCURRENCY: '1' } });
+    const open = gate();
+    llm.reply({ text: 'at last', gate: open.opened });
+    const first = one.chat({ query: 'first', sessionId: 'first' });
+    await llm.waitForRequest();
+    const { body } = await one.post('/api/agent/runs', { query: 'second', sessionId: 'second' });
+    expect((await one.send('/api/sessions/second', { method: 'DELETE' })).status).toBe(409);
+    open.open();
+    await first;
+    const events = await (await one.follow(String(body['run_id']))).all();
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed' });
+    await one.stop();
   });
 
   it('is no user whose runs have not ended', async () => {

@@ -24,7 +24,8 @@ export class UserErasureService {
   /**
    * @param principal who asks; only users of the same tenant are there
    * @param userId a principal's id
-   * @throws AppError `NOT_FOUND` when there is nothing of such a user, `SESSION_BUSY` naming runs of the user that have not ended; nothing was deleted then
+   * @throws AppError `NOT_FOUND` when there is nothing of such a user, `SESSION_BUSY` naming runs of the user that have not ended, when nothing
+   *   was deleted, or telling that sessions are left, which runs of others hold
    */
   async erase(principal: Principal, userId: string): Promise<Erasure> {
     const { tenant } = principal;
@@ -39,8 +40,15 @@ export class UserErasureService {
     const remembered = await this.facts.list({ tenant, user: userId }, { limit: 1 });
     await this.facts.eraseUser(tenant, userId);
     // Also those in which something happens at this moment.
-    const sessions = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
+    const { deleted: sessions, held } = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
     const runs = await this.runs.erase(ended);
+    if (held > 0) {
+      throw new AppError(
+        'SESSION_BUSY',
+        `All of "${userId}" is deleted but ${held} sessions, in which runs of others have not ended: ask again when they have.`,
+        { isRetryable: true, details: { sessions, runs, held } },
+      );
+    }
     if (sessions + runs + remembered.length > 0) return { sessions, runs };
     throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
   }

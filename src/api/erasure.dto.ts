@@ -13,6 +13,8 @@ export class PruneDto {
 /** How many sessions were deleted. */
 export class PrunedDto {
   deleted!: number;
+  /** Those that stay because runs of them have not ended. */
+  held!: number;
 }
 
 /** How much of a user was deleted. */

@@ -35,7 +35,9 @@ export class SessionController {
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: SessionListQueryDto): Promise<SessionPageDto> {
     const limit = query.limit ?? 50;
-    return toSessionPage(await this.keeper.list(principal, limit + 1, toPlace(query.cursor)), limit);
+    const listed = await this.keeper.list(principal, limit + 1, toPlace(query.cursor));
+    this.access.record(principal, 'read', 'sessions', '');
+    return toSessionPage(listed, limit);
   }
 
   /** Takes in a conversation that was exported, as the caller's own. */
@@ -86,7 +88,9 @@ export class SessionController {
   /** What is kept with the session. */
   @Get(':id/metadata')
   async metadata(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionMetadataDto> {
-    return { metadata: { ...(await this.sessions.get(principal, id)).metadata } };
+    const { metadata } = await this.sessions.get(principal, id);
+    this.access.record(principal, 'read', 'session', id);
+    return { metadata: { ...metadata } };
   }
 
   /** Replaces what is kept with the session. */

@@ -11,11 +11,11 @@ export function sessionSlot(run: Pick<RunRecord, 'tenant' | 'sessionId'>): strin
   return run.sessionId === null ? null : `${run.tenant}\n${run.sessionId}`;
 }
 
-/** For the WHERE of a statement: no run holds the session open. */
+/** For the WHERE of a statement: no run of the session runs, waits or is queued. */
 export function sessionIsFree(tenant: string, sessionId: string): { readonly sql: string; readonly params: string[] } {
   return {
-    sql: 'NOT EXISTS (SELECT 1 FROM run WHERE session_slot = ?)',
-    params: [sessionSlot({ tenant, sessionId })!],
+    sql: 'NOT EXISTS (SELECT 1 FROM run WHERE tenant = ? AND session_id = ? AND finished_at IS NULL)',
+    params: [tenant, sessionId],
   };
 }
 

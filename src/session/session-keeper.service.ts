@@ -22,6 +22,12 @@ export interface SessionOptions {
   readonly metadata?: SessionRecord['metadata'];
 }
 
+export interface PrunedSessions {
+  readonly deleted: number;
+  /** Those that stay because runs of them have not ended. */
+  readonly held: number;
+}
+
 /** What people do with sessions, besides talking in them. Others' sessions do not exist. */
 @Injectable()
 export class SessionKeeper {
@@ -83,17 +89,17 @@ export class SessionKeeper {
    * Deletes the tenant's sessions in which nothing has happened since a time, but those that a run holds.
    * @param before epoch ms
    * @param owner whose they are; anybody's when left out
-   * @returns how many
+   * @returns how many, and how many runs hold
    */
-  async prune(principal: Principal, before: number, owner?: string): Promise<number> {
-    let count = 0;
+  async prune(principal: Principal, before: number, owner?: string): Promise<PrunedSessions> {
+    let deleted = 0;
     const held = new Set<string>();
     for (;;) {
       const idle = await this.store.idle(principal.tenant, before, SESSIONS_A_PAGE + held.size, owner);
       const next = idle.filter((id) => !held.has(id));
-      if (next.length === 0) return count;
+      if (next.length === 0) return { deleted, held: held.size };
       for (const id of next) {
-        if (await this.removeIfFree(principal, id)) count++;
+        if (await this.removeIfFree(principal, id)) deleted++;
         else held.add(id);
       }
     }
@@ -186,7 +192,7 @@ export class SessionKeeper {
     } catch (error) {
       if (refusalOf(error) !== 'rows') throw error;
       await this.get(principal, id);
-      throw new AppError('SESSION_BUSY', `A run holds the session "${id}": wait for its end, or cancel it.`, {
+      throw new AppError('SESSION_BUSY', `A run of the session "${id}" has not ended: wait for it, or cancel it.`, {
         isRetryable: true,
       });
     }

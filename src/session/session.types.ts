@@ -16,7 +16,7 @@ export interface Turn {
   readonly runId: string;
   readonly status: TurnStatus;
   readonly messages: readonly SessionMessage[];
-  /** Of all its messages; counted by an estimate when left out. */
+  /** Of all its messages; 0, which fits every budget, when it is left out. */
   readonly tokens?: number;
   /** Without tool calls and their results. */
   readonly plainTokens?: number;

@@ -1,8 +1,9 @@
 /** What was done. */
 export type AccessAction = 'read' | 'export' | 'fork' | 'erase';
 
-/** What it was done to. `runs` is the list of them, which has no id. */
-export type AccessTarget = 'session' | 'session.messages' | 'run' | 'run.events' | 'run.journal' | 'runs' | 'tenant';
+/** What it was done to. `sessions` and `runs` are the lists of them, which have no id. */
+export type AccessTarget =
+  'session' | 'session.messages' | 'sessions' | 'run' | 'run.events' | 'run.journal' | 'runs' | 'user' | 'tenant';
 
 /** One access. */
 export interface AccessEntry {
