@@ -119,3 +119,8 @@ describe('an application of one’s own', () => {
     }
   });
 });
+
+it('is refused beside encryption at rest: what it keeps is searched by its words', async () => {
+  const env = { LONG_TERM_MEMORY: 'on', ENCRYPTION_KEYS: `k:${Buffer.alloc(32, 1).toString('base64')}` };
+  await expect(startJackdaw({ env })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+});

@@ -164,6 +164,16 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect([second.place.summary?.through, seenOf(second)]).toEqual([7, [8, 9]]);
   });
 
+  it('sums up no more at once than a model can take, and goes on with the rest', async () => {
+    await fill(Array.from({ length: 40 }, (_, at) => turn(at + 1, { tokens: 1000 })));
+    const rules = { policy: 'summary', maxContextTokens: 2000 };
+    const summarise = async () => ({ text: 'short', tokens: 5, usage: NO_USAGE });
+    const first = await look(rules, summarise);
+    expect([first.place.summary?.through, seenOf(first)]).toEqual([8, [40]]);
+    await opened.database.commit(sessions.summaryStatements(ALICE, 's', first.place.summary!));
+    expect((await look(rules, summarise)).place.summary?.through).toBe(16);
+  });
+
   it('mends what is damaged, and says where', async () => {
     const call = { id: 'c', name: 'add', arguments: '{}' };
     const messages: Turn['messages'] = [

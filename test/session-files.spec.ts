@@ -30,7 +30,7 @@ describe('what is left for later', () => {
     const store = new ProjectedTurnStore(changes, archive);
     for (const id of ['broken', 'sound']) await journal.database.commit(store.append({ tenant: 't', id }, turn(1)));
     await new SessionProjectionService(changes, store, archive).sweep(Date.now() + 1);
-    expect(await archive.last({ tenant: 't', id: 'sound' })).toBe(1);
+    expect(await archive.span({ tenant: 't', id: 'sound' })).toEqual({ first: 1, last: 1 });
     expect(await changes.waiting({ tenant: 't', id: 'broken' })).toHaveLength(1);
   });
 
@@ -78,7 +78,7 @@ describe('session files', () => {
     for (const cut of [lastAt + 1, lastAt + 40, whole.length - 1]) {
       await writeFile(path(), whole.subarray(0, cut));
       const again = await open();
-      expect(await again.last(KEY)).toBe(1);
+      expect((await again.span(KEY)).last).toBe(1);
       await again.put(KEY, [turn(2), turn(3)]);
       expect(await (await open()).get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
     }
@@ -89,12 +89,12 @@ describe('session files', () => {
     await files.put(other, [turn(1)]);
     const [a, b] = readdirSync(place).map((name) => join(place, name));
     await writeFile(a!, await readFile(b!));
-    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).last(key)));
+    const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).span(key)));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
       { reason: { code: 'SESSION_FILE_DAMAGED', message: expect.stringContaining('another session') } },
     ]);
     await appendFile(b!, 'nonsense\n');
-    await expect(Promise.all([KEY, other].map(async (key) => (await open()).last(key)))).rejects.toMatchObject({
+    await expect(Promise.all([KEY, other].map(async (key) => (await open()).span(key)))).rejects.toMatchObject({
       code: 'SESSION_FILE_DAMAGED',
     });
   });
@@ -106,6 +106,6 @@ describe('session files', () => {
     expect(readdirSync(place)).toHaveLength(1);
     await short.prune(Date.now() + 2000);
     expect(readdirSync(place)).toEqual([]);
-    expect(await short.last(KEY)).toBe(0);
+    expect((await short.span(KEY)).last).toBe(0);
   });
 });

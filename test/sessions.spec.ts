@@ -138,6 +138,18 @@ describe('a session', () => {
     });
   });
 
+  it('is not taken in when two turns are of one run', async () => {
+    const about = { id: 'twins', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
+    const turn = { run_id: 'same', status: 'completed', created_at: 1, messages: [{ role: 'user', content: 'x' }] };
+    const { body } = await send('POST', 'sessions/import', {
+      session: { version: 1, session: about, turns: [turn, turn] },
+    });
+    expect(body).toMatchObject({
+      status: 400,
+      errors: [{ field: 'turns', message: expect.stringContaining('run_id') }],
+    });
+  });
+
   it('may be longer than any other body', async () => {
     const session = { id: 'long', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
     const turn = (n: number) => ({

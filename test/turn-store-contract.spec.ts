@@ -144,6 +144,8 @@ for (const kind of kinds) {
       ]);
       await commit(...store.remove(key, 3));
       expect(await numbers(key, { newest: 9, first: 9, marked: 9 })).toEqual([4, 5]);
+      expect(await numbers(key, { first: 1 })).toEqual([4]);
+      expect((await store.after(key, 0, 1)).map((one) => one.turn)).toEqual([4]);
       await commit(...store.append(key, turn(6)));
       expect(await numbers(key, { newest: 2 })).toEqual([5, 6]);
       await commit(...store.remove(key, 6));

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { countMessages, TokenCounterRegistry, type ChatModel, type TokenCounter } from '../llm/index.js';
+import { countMessages, TokenCounterRegistry, type ChatModel } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { RunContext, RunRecord } from '../run/index.js';
 import {
   SessionMemory,
   SessionService,
-  toPlainTurn,
+  countTurn,
   type MemoryPlace,
   type Recollection,
   type SessionMessage,
@@ -57,7 +57,7 @@ export class AgentMemory {
     if (run.sessionId === null) return [];
     const counter = this.counters.atHand(model);
     const messages = withOrigin(turn.messages, run, input);
-    const stored = { ...turn, ...tokensOf(counter, messages), messages, runId: run.id };
+    const stored = { ...turn, ...countTurn(counter, messages), messages, runId: run.id };
     const marks = (input.references ?? []).filter((one) => one <= place.lastTurn);
     return [
       ...this.sessions.turnStatements(run.principal, run.sessionId, place.lastTurn, stored),
@@ -85,10 +85,4 @@ function withOrigin(
 ): SessionMessage[] {
   if (!question) return [];
   return [{ ...question, at: createdAt, ...(metadata && { metadata }) }, ...rest];
-}
-
-function tokensOf(counter: TokenCounter, messages: readonly SessionMessage[]) {
-  const tokens = countMessages(counter, messages);
-  const hasCalls = messages.some(({ role }) => role === 'tool');
-  return { tokens, plainTokens: hasCalls ? countMessages(counter, toPlainTurn(messages)) : tokens };
 }

@@ -43,13 +43,21 @@ function toRunUsage(usage: Usage | undefined): RunUsage {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
 }
 
+/** Of one message no more than this many characters: what is longer is rarely what must be known. */
+const MAX_LENGTH = 8000;
+
+function shortened(content: SessionMessage['content']): string {
+  const text = typeof content === 'string' ? content : content.map((part) => part.text).join('\n');
+  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)} …`;
+}
+
 /** As JSON lines, so that nothing said can pass for the frame around it. */
 function toTranscript(former: string | null, messages: readonly SessionMessage[]): string {
   const lines = messages.flatMap((message) => {
     const { role, content } = message;
-    if (role === 'tool') return [JSON.stringify({ role, tool: message.name, content })];
+    if (role === 'tool') return [JSON.stringify({ role, tool: message.name, content: shortened(content) })];
     const calls = role === 'assistant' ? message.toolCalls?.map(({ name, arguments: args }) => ({ name, args })) : [];
-    return [JSON.stringify({ role, content, ...(calls?.length && { calls }) })];
+    return [JSON.stringify({ role, content: shortened(content), ...(calls?.length && { calls }) })];
   });
   const before = former === null ? '' : `The summary so far:\n${JSON.stringify(former)}\n\n`;
   return `${before}The conversation ${former === null ? '' : 'since then '}to be summed up, a JSON object a message:\n${lines.join('\n')}`;

@@ -101,7 +101,8 @@ export class SessionController {
     @Param('id') id: string,
     @Body() body: SessionMetadataDto,
   ): Promise<SessionMetadataDto> {
-    return { metadata: { ...(await this.keeper.setMetadata(principal, id, body.metadata)).metadata } };
+    await this.keeper.setMetadata(principal, id, body.metadata);
+    return { metadata: body.metadata };
   }
 
   /** Keeps a turn in sight of runs, as long as it fits at all: with the memory policy `lru`. */

@@ -8,6 +8,11 @@ export function isGivenUp({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof AppError && REASONS.includes(reason.code);
 }
 
+/** Whether what could not be read now may be read later: the journal is away, or the key of what is stored is not configured. */
+export function isReadableLater(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'JOURNAL_UNAVAILABLE' || error.code === 'ENCRYPTION_KEY_UNKNOWN');
+}
+
 /** The reason of a run whose journal could not be read or written; it is tried again. */
 export function journalUnavailable(runId: string, cause: unknown): AppError {
   return new AppError(

@@ -1,7 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
 import { PrincipalDirectory } from '../security/index.js';
-import { isGivenUp, journalUnavailable } from './given-up.policy.js';
+import { isGivenUp, isReadableLater, journalUnavailable } from './given-up.policy.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
@@ -170,7 +170,7 @@ export class RunExecutor {
     } catch (error) {
       if (isGivenUp(context.signal)) throw context.signal.reason;
       // What could not be read now is read again later.
-      if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') throw error;
+      if (isReadableLater(error)) throw journalUnavailable(run.id, error);
       return this.broken(run, error);
     }
   }

@@ -22,7 +22,7 @@ export { LongTermMemoryModule } from './long-term/long-term-memory.module.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
-export { toPlainTurn } from './memory/plain-turn.mapper.js';
+export { countTurn } from './memory/turn-tokens.mapper.js';
 export { SessionMemory } from './memory/session-memory.service.js';
 export type { SessionExport } from './session-export.schema.js';
 export { SessionKeeper } from './session-keeper.service.js';

@@ -46,7 +46,9 @@ export const sessionExportSchema = z.strictObject({
     updated_at: z.int().min(0),
     metadata,
   }),
-  turns: z.array(turn),
+  turns: z.array(turn).refine((all) => new Set(all.map(({ run_id }) => run_id)).size === all.length, {
+    message: 'each turn has a run_id of its own',
+  }),
 });
 
 export type SessionExport = z.output<typeof sessionExportSchema>;

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { AppError, newId, type Principal } from '../common/index.js';
-import { countMessages, TokenCounterRegistry } from '../llm/index.js';
+import { TokenCounterRegistry } from '../llm/index.js';
 import { Database, refusalOf, type Statement } from '../persistence/index.js';
-import { toPlainTurn } from './memory/plain-turn.mapper.js';
+import { countTurn } from './memory/turn-tokens.mapper.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { sessionExportSchema, toExport, toMessages, type SessionExport } from './session-export.schema.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
@@ -12,6 +13,8 @@ import { SESSION_ID_PATTERN, SessionService } from './session.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
 const TURN_PAGE = 100;
+/** Turns that are counted before others get the process. */
+const TURNS_AT_ONCE = 20;
 const SESSIONS_A_PAGE = 100;
 const EVERY_TURN = Number.MAX_SAFE_INTEGER;
 
@@ -56,10 +59,9 @@ export class SessionKeeper {
   }
 
   /** Sets what is kept with a session. @throws AppError `SESSION_NOT_FOUND` */
-  async setMetadata(principal: Principal, id: string, metadata: SessionRecord['metadata']): Promise<SessionRecord> {
-    await this.get(principal, id);
-    await this.commit(principal, id, [this.store.setMetadata({ tenant: principal.tenant, id }, metadata)]);
-    return this.get(principal, id);
+  async setMetadata({ tenant }: Principal, id: string, metadata: SessionRecord['metadata']): Promise<void> {
+    const done = await this.attempt([this.store.setMetadata({ tenant, id }, metadata)]);
+    if (!done) throw notFound(id);
   }
 
   /** Lets a turn stay in sight, or not any more. @throws AppError `SESSION_NOT_FOUND`, `NOT_FOUND` for a turn that is not there */
@@ -71,18 +73,16 @@ export class SessionKeeper {
     await this.database.commit(this.turns.mark(key, turn, isPinned ? PINNED : null));
   }
 
-  /** Forgets the messages of a session. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` while a run holds it */
-  async clear(principal: Principal, id: string): Promise<void> {
-    const key = { tenant: principal.tenant, id };
-    const { lastTurn } = await this.get(principal, id);
-    await this.commit(principal, id, [this.store.clear(key, Date.now()), ...this.withoutTurns(key, lastTurn)]);
+  /** Forgets the messages of a session. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` while a run of it has not ended */
+  async clear({ tenant }: Principal, id: string): Promise<void> {
+    const key = { tenant, id };
+    await this.change(key, (lastTurn) => this.store.clear(key, lastTurn, Date.now()));
   }
 
   /** Deletes a session. What its runs have journaled stays until it is too old, or erased. @throws AppError as `clear` */
-  async remove(principal: Principal, id: string): Promise<void> {
-    const key = { tenant: principal.tenant, id };
-    const { lastTurn } = await this.get(principal, id);
-    await this.commit(principal, id, [this.store.remove(key), ...this.withoutTurns(key, lastTurn)]);
+  async remove({ tenant }: Principal, id: string): Promise<void> {
+    const key = { tenant, id };
+    await this.change(key, (lastTurn) => this.store.remove(key, lastTurn));
   }
 
   /**
@@ -99,7 +99,7 @@ export class SessionKeeper {
       const next = idle.filter((id) => !held.has(id));
       if (next.length === 0) return { deleted, held: held.size };
       for (const id of next) {
-        if (await this.removeIfFree(principal, id)) deleted++;
+        if (await this.removeIdle({ tenant: principal.tenant, id }, before)) deleted++;
         else held.add(id);
       }
     }
@@ -138,35 +138,60 @@ export class SessionKeeper {
     return this.get(principal, to);
   }
 
+  /** A little at a time: a long session must not hold up everything else. */
   private async toStored(turns: SessionExport['turns']): Promise<StoredTurn[]> {
     const counter = await this.counters.of('');
-    return turns.map((turn, at) => {
+    const stored: StoredTurn[] = [];
+    for (const turn of turns) {
       const messages = toMessages(turn);
       const isMarked = turn.pinned || messages.some(({ role }) => role === 'system');
-      return {
-        turn: at + 1,
+      stored.push({
+        turn: stored.length + 1,
         runId: turn.run_id,
         status: turn.status,
         messages,
-        tokens: countMessages(counter, messages),
-        plainTokens: countMessages(counter, toPlainTurn(messages)),
+        ...countTurn(counter, messages),
         mark: isMarked ? PINNED : null,
         createdAt: turn.created_at,
-      };
-    });
+      });
+      if (stored.length % TURNS_AT_ONCE === 0) await setImmediate();
+    }
+    return stored;
   }
 
   private get(principal: Principal, id: string): Promise<SessionRecord> {
     return this.sessions.get(principal, id);
   }
 
-  private async removeIfFree(principal: Principal, id: string): Promise<boolean> {
+  /** @returns whether it is gone; not when something happens in it again */
+  private async removeIdle(key: SessionKey, before: number): Promise<boolean> {
+    const lastTurn = await this.store.lastTurn(key);
+    if (lastTurn === null) return true;
+    return this.attempt([this.store.remove(key, lastTurn, before), ...this.withoutTurns(key, lastTurn)]);
+  }
+
+  /** Does it to the session with all its turns; a turn that comes in between is one of them. */
+  private async change(key: SessionKey, head: (lastTurn: number) => Statement): Promise<void> {
+    for (let lastTurn = await this.store.lastTurn(key); lastTurn !== null;) {
+      if (await this.attempt([head(lastTurn), ...this.withoutTurns(key, lastTurn)])) return;
+      const now = await this.store.lastTurn(key);
+      if (now === lastTurn) {
+        const message = `A run of the session "${key.id}" has not ended: wait for it, or cancel it.`;
+        throw new AppError('SESSION_BUSY', message, { isRetryable: true });
+      }
+      lastTurn = now;
+    }
+    throw notFound(key.id);
+  }
+
+  /** @returns whether the session was still as it has to be */
+  private async attempt(statements: readonly Statement[]): Promise<boolean> {
     try {
-      await this.remove(principal, id);
+      await this.database.commit(statements);
       return true;
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return error.code === 'SESSION_NOT_FOUND';
+      if (refusalOf(error) !== 'rows') throw error;
+      return false;
     }
   }
 
@@ -183,18 +208,6 @@ export class SessionKeeper {
         'SESSION_EXISTS',
         `There is a session "${id}" already, or one of its runs twice; give another id.`,
       );
-    }
-  }
-
-  private async commit(principal: Principal, id: string, statements: readonly Statement[]): Promise<void> {
-    try {
-      await this.database.commit(statements);
-    } catch (error) {
-      if (refusalOf(error) !== 'rows') throw error;
-      await this.get(principal, id);
-      throw new AppError('SESSION_BUSY', `A run of the session "${id}" has not ended: wait for it, or cancel it.`, {
-        isRetryable: true,
-      });
     }
   }
 }
@@ -214,4 +227,8 @@ function assertId(id: string): void {
   throw new AppError('VALIDATION_FAILED', `The session id ${message}.`, {
     details: { errors: [{ field: 'id', message }] },
   });
+}
+
+function notFound(id: string): AppError {
+  return new AppError('SESSION_NOT_FOUND', `There is no session "${id}".`);
 }

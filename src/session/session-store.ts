@@ -82,22 +82,23 @@ export class SessionStore {
     return { sql, params: [this.seal({ tenant, id }, metadata), tenant, id], rows: 1 };
   }
 
-  /** Forgets its messages; its turns' numbers go on. Refused when it is not there, or when a run holds it open. */
-  clear({ tenant, id }: SessionKey, now: number): Statement {
+  /** Forgets its messages; its turns' numbers go on. Refused when it has another last turn, or a run that has not ended. */
+  clear({ tenant, id }: SessionKey, lastTurn: number, now: number): Statement {
     const free = sessionIsFree(tenant, id);
     return {
-      sql: `UPDATE session SET message_count = 0, updated_at = ? WHERE tenant = ? AND id = ? AND ${free.sql}`,
-      params: [now, tenant, id, ...free.params],
+      sql: `UPDATE session SET message_count = 0, updated_at = ?
+        WHERE tenant = ? AND id = ? AND last_turn = ? AND ${free.sql}`,
+      params: [now, tenant, id, lastTurn, ...free.params],
       rows: 1,
     };
   }
 
-  /** Deletes it; refused as `clear`. */
-  remove({ tenant, id }: SessionKey): Statement {
+  /** Deletes it; refused as `clear`. @param before only if nothing has happened in it since, epoch ms */
+  remove({ tenant, id }: SessionKey, lastTurn: number, before = Number.MAX_SAFE_INTEGER): Statement {
     const free = sessionIsFree(tenant, id);
     return {
-      sql: `DELETE FROM session WHERE tenant = ? AND id = ? AND ${free.sql}`,
-      params: [tenant, id, ...free.params],
+      sql: `DELETE FROM session WHERE tenant = ? AND id = ? AND last_turn = ? AND updated_at < ? AND ${free.sql}`,
+      params: [tenant, id, lastTurn, before, ...free.params],
       rows: 1,
     };
   }
@@ -121,6 +122,22 @@ export class SessionStore {
       [tenant, before, before, ...(owner === undefined ? [] : [owner]), limit],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** Refuses the batch when the session is gone, or has not come so far. */
+  stillThere({ tenant, id }: SessionKey, through: number): Statement {
+    return {
+      sql: 'UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND last_turn >= ?',
+      params: [tenant, id, through],
+      rows: 1,
+    };
+  }
+
+  /** The number of its last turn; `null` when it is not there. Nothing that is encrypted is opened. */
+  async lastTurn({ tenant, id }: SessionKey): Promise<number | null> {
+    const sql = 'SELECT last_turn FROM session WHERE tenant = ? AND id = ?';
+    const [row] = await this.database.query<Pick<SessionRow, 'last_turn'>>(sql, [tenant, id]);
+    return row?.last_turn ?? null;
   }
 
   async find(tenant: string, id: string): Promise<SessionRecord | null> {

@@ -61,6 +61,7 @@ export class SessionService {
     const source = await this.get(principal, from);
     const messages = source.messageCount - (await this.messagesAfter(source, through));
     return [
+      this.store.stillThere({ tenant, id: from }, through),
       this.store.create(key, { owner, turns: through, messages, now: Date.now() }),
       ...(await this.turnStore.copy({ tenant, id: from }, key, through)),
     ];

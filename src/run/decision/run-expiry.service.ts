@@ -11,6 +11,7 @@ import { RunJournal } from '../run-journal.js';
 import { RunDecisionService } from './run-decision.service.js';
 
 /** What became due elsewhere, or while nothing ran here, is found after this time at the latest. */
+const UNREADABLE: readonly string[] = ['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN'];
 const POLL_MS = 10_000;
 
 /**
@@ -52,8 +53,8 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   async expireDue(now = Date.now()): Promise<void> {
     for (const runId of await this.journal.expiredRuns(now)) {
       await this.expire(runId, now).catch((err: unknown) => {
-        // One that was tampered with must not keep the others waiting.
-        if (!(err instanceof AppError && err.code === 'DATA_TAMPERED')) throw err;
+        // One that was tampered with, or whose key is not there, must not keep the others waiting.
+        if (!(err instanceof AppError) || !UNREADABLE.includes(err.code)) throw err;
         this.logger.error({ err, run_id: runId }, 'A run that waits cannot be read, and does not expire');
       });
     }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Principal } from '../../common/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
@@ -27,6 +27,8 @@ const RUNS_A_BATCH = 100;
 /** Removes runs without a trace, as retention does not: for people who want to be forgotten. */
 @Injectable()
 export class RunEraseStore {
+  private readonly logger = new Logger(RunEraseStore.name);
+
   constructor(
     private readonly database: Database,
     private readonly cipher: Cipher,
@@ -61,8 +63,14 @@ export class RunEraseStore {
     return runIds.length;
   }
 
-  private principalOf(tenant: string, { id, principal }: ErasableRun): string {
-    return (JSON.parse(this.cipher.open(principal, runPlace(tenant, id, 'principal'))) as Principal).id;
+  private principalOf(tenant: string, { id, principal }: ErasableRun): string | null {
+    try {
+      return (JSON.parse(this.cipher.open(principal, runPlace(tenant, id, 'principal'))) as Principal).id;
+    } catch (err) {
+      // One row that cannot be read must not keep everybody else from being forgotten.
+      this.logger.error({ err, run_id: id }, 'Whose run it is cannot be read: it is not erased with its user');
+      return null;
+    }
   }
 
   private select(where: string, params: readonly SqlValue[]): Promise<ErasableRun[]> {

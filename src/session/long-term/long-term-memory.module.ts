@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { EmbeddingModel, LlmModule } from '../../llm/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
@@ -35,12 +36,23 @@ export class LongTermMemoryModule {
         {
           // `null` is no provider of tools.
           provide: MemoryTools,
-          useFactory: (config: AppConfig, memory: FactMemory) =>
-            (isEnabled ?? config.longTermMemory.isEnabled) ? new MemoryTools(memory) : null,
+          useFactory: (config: AppConfig, memory: FactMemory) => {
+            if (!(isEnabled ?? config.longTermMemory.isEnabled)) return null;
+            if (config.encryption.keys.length > 0) throw unencrypted();
+            return new MemoryTools(memory);
+          },
           inject: [AppConfig, FactMemory],
         },
       ],
       exports: [FactMemory],
     };
   }
+}
+
+/** What is searched by its words is stored in clear. */
+function unencrypted(): AppError {
+  return new AppError(
+    'CONFIG_INVALID',
+    'ENCRYPTION_KEYS is set, and what LONG_TERM_MEMORY keeps is not encrypted: leave out one of them.',
+  );
 }

@@ -17,6 +17,9 @@ const MARKED = 100;
 const MOST_SUMMARISED = 200;
 /** What stays unsummarised, of both limits: so that not every turn needs a new summary. */
 const KEPT_SHARE = 0.5;
+/** What one summary takes up at most, in times of the limit; in tokens at least this. The next run goes on with the rest. */
+const SUMMARISED_TIMES = 4;
+const LEAST_SUMMARISED = 8000;
 
 interface Past {
   readonly lastTurn: number;
@@ -75,7 +78,8 @@ export class SessionMemory {
       this.sessions.find(key.tenant, key.id),
       rules.enabled ? this.turns.read(key, query) : [],
     ]);
-    return { lastTurn: session?.lastTurn ?? 0, messageCount: session?.messageCount ?? 0, turns };
+    const { lastTurn = 0, messageCount = 0 } = session ?? {};
+    return { lastTurn, messageCount, turns: turns.filter(({ turn }) => turn <= lastTurn) };
   }
 
   private async choose(
@@ -109,7 +113,10 @@ export class SessionMemory {
     const newest = await this.turns.read(key, { ...policy.query(kept), through: lastTurn });
     const stay = this.select(newest, policy, kept);
     const oldest = await this.turns.after(key, former?.through ?? 0, MOST_SUMMARISED);
-    const taken = oldest.filter(({ turn }) => !stay.has(turn));
+    const taken = within(
+      oldest.filter(({ turn }) => !stay.has(turn)),
+      Math.max(rules.maxContextTokens * SUMMARISED_TIMES, LEAST_SUMMARISED),
+    );
     const last = taken.at(-1);
     if (!last) return null;
     const messages = taken.flatMap((turn) => seenOf(turn, rules).messages);
@@ -126,6 +133,12 @@ export class SessionMemory {
       ),
     );
   }
+}
+
+/** The first turns, one at least, up to so many tokens. */
+function within(turns: readonly StoredTurn[], maxTokens: number): readonly StoredTurn[] {
+  let tokens = 0;
+  return turns.filter((turn, at) => (tokens += turn.tokens) <= maxTokens || at === 0);
 }
 
 function withRoomFor(summary: Summary | null, rules: MemoryRules): MemoryRules {

@@ -8,13 +8,13 @@ const PAGE = 50;
 /** Reads what a query names, by turns' numbers. */
 export async function readArchived(archive: TurnArchive, key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
   const { through, newest, maxTokens, first = 0, marked = 0, only = [] } = query;
-  const [end, marks] = await Promise.all([archive.last(key), archive.marks(key)]);
-  const last = Math.min(end, through);
+  const [span, marks] = await Promise.all([archive.span(key), archive.marks(key)]);
+  const last = Math.min(span.last, through);
   const within = maxTokens === undefined ? [] : await newestWithin(archive, key, { last, newest, maxTokens });
   const found = new Set(within.map(({ turn }) => turn));
   const wanted = new Set([
     ...(maxTokens === undefined ? range(last - newest + 1, last) : []),
-    ...range(1, Math.min(first, last)),
+    ...range(span.first, Math.min(span.first + first - 1, last)),
     ...highest(marks, marked, last),
     ...only.filter((turn) => turn <= last),
   ]);
@@ -34,9 +34,9 @@ export async function readAfter(
   after: number,
   limit: number,
 ): Promise<StoredTurn[]> {
-  const [last, marks] = await Promise.all([archive.last(key), archive.marks(key)]);
+  const [{ first, last }, marks] = await Promise.all([archive.span(key), archive.marks(key)]);
   const found: StoredTurn[] = [];
-  for (let from = after + 1; from <= last && found.length < limit; from += limit) {
+  for (let from = Math.max(after + 1, first); from <= last && found.length < limit; from += limit) {
     found.push(...(await archive.get(key, range(from, Math.min(from + limit - 1, last)))));
   }
   return found.slice(0, limit).map((turn) => ({ ...turn, mark: marks.get(turn.turn) ?? null }));

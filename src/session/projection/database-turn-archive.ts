@@ -1,7 +1,7 @@
 import { refusalOf, type Database, type Statement } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { JournalTurnStore } from '../turns/journal-turn-store.js';
-import { TurnArchive } from './turn-archive.js';
+import { TurnArchive, type TurnSpan } from './turn-archive.js';
 
 /** Turns in another database than the journal's. */
 export class DatabaseTurnArchive extends TurnArchive {
@@ -18,9 +18,9 @@ export class DatabaseTurnArchive extends TurnArchive {
 
   async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
     for (const turn of turns) {
-      await this.database.commit(this.turns.append(key, turn)).catch((error: unknown) => {
-        // It is there already.
+      await this.database.commit(this.turns.append(key, turn)).catch(async (error: unknown) => {
         if (refusalOf(error) !== 'unique') throw error;
+        await this.assertThere(key, turn, error);
       });
     }
   }
@@ -29,12 +29,12 @@ export class DatabaseTurnArchive extends TurnArchive {
     return this.turns.read(key, { through: Number.MAX_SAFE_INTEGER, newest: 0, only: turns });
   }
 
-  async last({ tenant, id }: SessionKey): Promise<number> {
-    const [row] = await this.database.query<{ last: number | null }>(
-      'SELECT MAX(turn) AS last FROM session_turn WHERE tenant = ? AND session_id = ?',
+  async span({ tenant, id }: SessionKey): Promise<TurnSpan> {
+    const [row] = await this.database.query<{ first: number | null; last: number | null }>(
+      'SELECT MIN(turn) AS first, MAX(turn) AS last FROM session_turn WHERE tenant = ? AND session_id = ?',
       [tenant, id],
     );
-    return row?.last ?? 0;
+    return { first: row?.first ?? 0, last: row?.last ?? 0 };
   }
 
   async marks({ tenant, id }: SessionKey): Promise<ReadonlyMap<number, number>> {
@@ -51,6 +51,12 @@ export class DatabaseTurnArchive extends TurnArchive {
 
   remove(key: SessionKey, through: number): Promise<void> {
     return this.commit(this.turns.remove(key, through));
+  }
+
+  /** What was done before is no error; another turn in its place is. */
+  private async assertThere(key: SessionKey, { turn, runId }: StoredTurn, error: unknown): Promise<void> {
+    const [there] = await this.get(key, [turn]);
+    if (there?.runId !== runId) throw error;
   }
 
   private commit(statements: readonly Statement[]): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { SessionFile } from './session-file.store.js';
-import { TurnArchive } from './turn-archive.js';
+import { TurnArchive, type TurnSpan } from './turn-archive.js';
 
 /** Files whose turns' places are kept in memory. */
 const OPEN_FILES = 1000;
@@ -45,8 +45,11 @@ export class FileTurnArchive extends TurnArchive {
     });
   }
 
-  last(key: SessionKey): Promise<number> {
-    return this.alone(key, async () => (await this.file(key))?.last ?? 0);
+  span(key: SessionKey): Promise<TurnSpan> {
+    return this.alone(key, async () => {
+      const file = await this.file(key);
+      return { first: file?.first ?? 0, last: file?.last ?? 0 };
+    });
   }
 
   marks(key: SessionKey): Promise<ReadonlyMap<number, number>> {

@@ -1,5 +1,5 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
-import { TurnArchive } from './turn-archive.js';
+import { TurnArchive, type TurnSpan } from './turn-archive.js';
 
 interface Kept {
   last: number;
@@ -29,8 +29,10 @@ export class MemoryTurnArchive extends TurnArchive {
     return turns.toSorted((a, b) => a - b).flatMap((turn) => kept.get(turn) ?? []);
   }
 
-  async last(key: SessionKey): Promise<number> {
-    return this.kept(key).last;
+  async span(key: SessionKey): Promise<TurnSpan> {
+    const { turns, last } = this.kept(key);
+    const [first = 0] = turns.keys();
+    return { first, last };
   }
 
   async marks(key: SessionKey): Promise<ReadonlyMap<number, number>> {

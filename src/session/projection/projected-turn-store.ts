@@ -24,8 +24,10 @@ export class ProjectedTurnStore extends TurnStore {
     return [this.changes.add(key, { kind: 'append', turn })];
   }
 
+  /** As what they are, and not by a reference: whatever becomes of the other session then, this one is whole. */
   async copy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
-    return [this.changes.add(to, { kind: 'copy', from, through })];
+    const turns = await this.read(from, { through, newest: through });
+    return turns.flatMap((turn) => this.append(to, turn));
   }
 
   remove(key: SessionKey, through: number): Statement[] {
@@ -74,8 +76,6 @@ export class ProjectedTurnStore extends TurnStore {
     switch (change.kind) {
       case 'append':
         return this.put(key, [change.turn]);
-      case 'copy':
-        return this.copyTurns(change.from, key, change.through);
       case 'remove':
         return this.archive.remove(key, change.through);
       case 'mark':
@@ -90,16 +90,5 @@ export class ProjectedTurnStore extends TurnStore {
   private async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
     await this.archive.put(key, turns);
     for (const { turn, mark } of turns) if (mark !== null) await this.archive.setMark(key, turn, mark);
-  }
-
-  private async copyTurns(from: SessionKey, to: SessionKey, through: number): Promise<void> {
-    await this.settle(from);
-    const page = 100;
-    for (let after = 0; after < through;) {
-      const turns = (await readAfter(this.archive, from, after, page)).filter(({ turn }) => turn <= through);
-      if (turns.length === 0) return;
-      await this.put(to, turns);
-      after = turns.at(-1)!.turn;
-    }
   }
 }

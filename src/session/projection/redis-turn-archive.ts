@@ -1,9 +1,11 @@
 import type { Redis } from 'ioredis';
 import type { SessionKey, StoredTurn } from '../session.types.js';
-import { TurnArchive } from './turn-archive.js';
+import { TurnArchive, type TurnSpan } from './turn-archive.js';
 
 /** The field that holds the last turn's number. */
 const LAST = 'last';
+/** The field that holds the number of the last turn that was removed. */
+const REMOVED = 'removed';
 
 /** Keeps a turn and raises the last number in one go, as another process may do the same. */
 const PUT = `
@@ -48,8 +50,9 @@ export class RedisTurnArchive extends TurnArchive {
     return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as StoredTurn]));
   }
 
-  async last(key: SessionKey): Promise<number> {
-    return Number((await this.redis.hget(this.names(key)[0], LAST)) ?? 0);
+  async span(key: SessionKey): Promise<TurnSpan> {
+    const [last, removed] = await this.redis.hmget(this.names(key)[0], LAST, REMOVED);
+    return { first: Number(removed ?? 0) + 1, last: Number(last ?? 0) };
   }
 
   async marks(key: SessionKey): Promise<ReadonlyMap<number, number>> {
@@ -65,10 +68,11 @@ export class RedisTurnArchive extends TurnArchive {
 
   async remove(key: SessionKey, through: number): Promise<void> {
     const [name, marks] = this.names(key);
-    if ((await this.last(key)) <= through) {
+    if ((await this.span(key)).last <= through) {
       await this.redis.unlink(name, marks);
       return;
     }
+    await this.redis.hset(name, REMOVED, through);
     for (let from = 1; from <= through; from += REMOVED_AT_ONCE) {
       const count = Math.min(REMOVED_AT_ONCE, through - from + 1);
       const fields = Array.from({ length: count }, (_, at) => String(from + at));

@@ -62,6 +62,12 @@ export class SessionFile {
     return this.lastTurn;
   }
 
+  /** The places are in the order of the lines, and so of the turns. */
+  get first(): number {
+    const [first = 0] = this.places.keys();
+    return first;
+  }
+
   has(turn: number): boolean {
     return this.places.has(turn);
   }

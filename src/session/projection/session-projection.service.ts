@@ -52,19 +52,25 @@ export class SessionProjectionService
   async sweep(before: number, now = Date.now()): Promise<void> {
     await this.orLater(async () => {
       // One that cannot be settled holds up no other.
-      const late = await this.changes.late(before, SESSIONS_A_SWEEP);
-      for (const key of late) await this.orLater(() => this.turns.settle(key));
+      for (let isMore = true; isMore;) {
+        const late = await this.changes.late(before, SESSIONS_A_SWEEP);
+        const done = await Promise.all(late.map((key) => this.orLater(() => this.turns.settle(key))));
+        isMore = late.length === SESSIONS_A_SWEEP && done.some(Boolean);
+      }
     });
     if (now < this.pruneAt) return;
     this.pruneAt = now + PRUNE_EVERY_MS;
     await this.orLater(() => this.archive.prune(now));
   }
 
-  private async orLater(work: () => Promise<void>): Promise<void> {
+  /** @returns whether it was done */
+  private async orLater(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
       this.logger.warn(`The store of sessions: ${messageOf(error)}; what waits for it is kept and tried again`);
+      return false;
     }
   }
 

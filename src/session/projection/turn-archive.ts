@@ -3,10 +3,14 @@ import type { SessionKey, StoredTurn } from '../session.types.js';
 /** What is done to a session's turns; each leaves the same when it is done twice. */
 export type TurnChange =
   | { readonly kind: 'append'; readonly turn: StoredTurn }
-  | { readonly kind: 'copy'; readonly from: SessionKey; readonly through: number }
   | { readonly kind: 'remove'; readonly through: number }
   | { readonly kind: 'mark'; readonly turn: number; readonly mark: number | null }
   | { readonly kind: 'refer'; readonly turn: number; readonly by: number };
+
+export interface TurnSpan {
+  readonly first: number;
+  readonly last: number;
+}
 
 /**
  * The port to a store of turns beside the journal's database. Turns have numbers without gaps, but for those that were
@@ -16,8 +20,8 @@ export abstract class TurnArchive {
   abstract put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void>;
   /** Those of these turns that are there, oldest first. */
   abstract get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]>;
-  /** The number of the last turn; 0 without any. */
-  abstract last(key: SessionKey): Promise<number>;
+  /** The numbers of the first turn that is there, and of the last; 0 without any. */
+  abstract span(key: SessionKey): Promise<TurnSpan>;
   /** The marked turns' numbers and marks. */
   abstract marks(key: SessionKey): Promise<ReadonlyMap<number, number>>;
   abstract setMark(key: SessionKey, turn: number, mark: number | null): Promise<void>;

@@ -60,12 +60,14 @@ export class JournalTurnStore extends TurnStore {
   /** A turn opens only in its own session, and is sealed anew for another; refused when one of them is gone. */
   private async sealedCopy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]> {
     const turns = await this.read(from, { through, newest: through });
-    const stillThere = {
-      sql: 'UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND last_turn >= ?',
-      params: [from.tenant, from.id, through],
+    // As many as were read: none was cleared meanwhile.
+    const uncleared = {
+      sql: `UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND ? =
+        (SELECT COUNT(*) FROM session_turn WHERE tenant = ? AND session_id = ? AND turn <= ?)`,
+      params: [from.tenant, from.id, turns.length, from.tenant, from.id, through],
       rows: 1,
     };
-    return [stillThere, ...turns.flatMap((turn) => this.append(to, turn))];
+    return [uncleared, ...turns.flatMap((turn) => this.append(to, turn))];
   }
 
   remove({ tenant, id }: SessionKey, through: number): Statement[] {

@@ -21,7 +21,7 @@ export function selectAfter({ tenant, id }: SessionKey, after: number, limit: nu
 export function selectTurns(key: SessionKey, query: TurnQuery): TurnSelect {
   const { through, first = 0, marked = 0, only = [] } = query;
   const parts = newest(key, query);
-  if (first > 0) parts.push(select(key, through, 'AND turn <= ?', [first]));
+  if (first > 0) parts.push(select(key, through, 'ORDER BY turn LIMIT ?', [first]));
   if (marked > 0) parts.push(select(key, through, 'AND mark IS NOT NULL ORDER BY mark DESC LIMIT ?', [marked]));
   if (only.length > 0) parts.push(select(key, through, `AND turn IN (${only.map(() => '?').join(', ')})`, only));
   return {

@@ -9,7 +9,7 @@ export interface TurnQuery {
   readonly newest: number;
   /** Of them only those with which the tokens of all newer ones stay below this. */
   readonly maxTokens?: number;
-  /** The turns up to this one. */
+  /** So many of the first turns that are there. */
   readonly first?: number;
   /** So many of the marked turns, the highest marks first. */
   readonly marked?: number;
