@@ -1,0 +1,19 @@
+import type { ModelCapabilities } from '../chat.types.js';
+
+/** How a model over HTTP is reached. */
+export interface WireAccess {
+  readonly provider: string;
+  readonly model: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** The environment variable that holds the key, for messages. */
+  readonly keyVariable?: string;
+  /** The longest silence, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** Such a model, and what it can do. */
+export interface WireSettings extends WireAccess {
+  readonly capabilities: ModelCapabilities;
+}
