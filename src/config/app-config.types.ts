@@ -1,4 +1,12 @@
-export const LLM_PROVIDERS = ['openai', 'deepseek', 'glm', 'ollama', 'openai-compatible', 'offline'] as const;
+export const LLM_PROVIDERS = [
+  'openai',
+  'anthropic',
+  'deepseek',
+  'glm',
+  'ollama',
+  'openai-compatible',
+  'offline',
+] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
 export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;

@@ -30,7 +30,7 @@ describe('loadConfig', () => {
         protocol: 'auto',
         timeoutMs: 30_000,
         tokenCounting: 'auto',
-        access: { openai: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
+        access: { openai: {}, anthropic: {}, deepseek: {}, glm: {}, ollama: {}, 'openai-compatible': {}, offline: {} },
       },
       agent: {
         name: 'default',
@@ -107,7 +107,7 @@ describe('loadConfig', () => {
     expect(mistakes({ PORT })).toHaveLength(1);
   });
 
-  it.each([['LLM_PROVIDER', 'anthropic']])('says of %s=%s that it is not served yet', (name, value) => {
+  it.each([['LLM_PROVIDER', 'azure']])('says of %s=%s that it is not served yet', (name, value) => {
     const lines = mistakes({ [name]: value });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(new RegExp(`^${name}: .* is not served yet: `));

@@ -70,7 +70,7 @@ export const ENV_SCHEMA = z.object({
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),
 
-  LLM_PROVIDER: choice(LLM_PROVIDERS, ['azure', 'anthropic'])
+  LLM_PROVIDER: choice(LLM_PROVIDERS, ['azure'])
     .optional()
     .describe(
       `One of ${LLM_PROVIDERS.join(', ')}. By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
@@ -104,6 +104,11 @@ export const ENV_SCHEMA = z.object({
     .optional()
     .meta({ ...secret, description: 'Key for openai' }),
   OPENAI_BASE_URL: httpUrl().optional().describe('API base URL for openai'),
+  ANTHROPIC_API_KEY: z
+    .string()
+    .optional()
+    .meta({ ...secret, description: 'Key for anthropic' }),
+  ANTHROPIC_BASE_URL: httpUrl().optional().describe('API base URL for anthropic'),
   DEEPSEEK_API_KEY: z
     .string()
     .optional()

@@ -12,6 +12,8 @@ const warnings = (env: EnvRecord) => loadConfig({ env }).warnings;
 describe('the chosen provider', () => {
   it.each<[string, EnvRecord]>([
     ['openai', { OPENAI_API_KEY: 'o', DEEPSEEK_API_KEY: 'd' }],
+    ['openai', { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' }],
+    ['anthropic', { ANTHROPIC_API_KEY: 'a', DEEPSEEK_API_KEY: 'd' }],
     ['deepseek', { DEEPSEEK_API_KEY: 'd', GLM_API_KEY: 'g' }],
     ['glm', { GLM_API_KEY: 'g', OLLAMA_BASE_URL: 'http://x/v1' }],
     ['openai-compatible', { OPENAI_API_KEY: 'o', LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm' }],
@@ -68,6 +70,7 @@ describe('the chosen provider', () => {
     });
     expect(access).toEqual({
       openai: { apiKey: 'o' },
+      anthropic: {},
       deepseek: {},
       glm: { apiKey: 'g', baseUrl: 'http://g/v1' },
       ollama: { baseUrl: 'http://ollama/v1' },

@@ -11,6 +11,7 @@ interface ProviderVariables {
 /** The variables of each provider. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what the chosen one has not set. */
 export const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', required: ['OPENAI_API_KEY'] },
+  anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL', required: ['ANTHROPIC_API_KEY'] },
   deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'DEEPSEEK_BASE_URL', required: ['DEEPSEEK_API_KEY'] },
   glm: { key: 'GLM_API_KEY', baseUrl: 'GLM_BASE_URL', required: ['GLM_API_KEY'] },
   ollama: { baseUrl: 'OLLAMA_BASE_URL', required: [] },
@@ -36,6 +37,7 @@ export function chosenProvider(values: Given): LlmProvider {
 /** The first provider that has what it needs in variables of its own. */
 export function firstOwn(values: Given): LlmProvider | undefined {
   if (values.OPENAI_API_KEY) return 'openai';
+  if (values.ANTHROPIC_API_KEY) return 'anthropic';
   if (values.DEEPSEEK_API_KEY) return 'deepseek';
   if (values.GLM_API_KEY) return 'glm';
   return values.OLLAMA_BASE_URL ? 'ollama' : undefined;

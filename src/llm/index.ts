@@ -8,6 +8,7 @@ export type {
   FinishReason,
   ModelCapabilities,
   ModelParameters,
+  ToolChoice,
   ToolSpec,
   Usage,
 } from './chat.types.js';
@@ -19,6 +20,7 @@ export type {
   AssistantMessage,
   ContentPart,
   Message,
+  SignedReasoning,
   SystemMessage,
   TextPart,
   ToolCall,

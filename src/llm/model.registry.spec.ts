@@ -14,12 +14,22 @@ function refusal(message: string): unknown {
 
 describe('ModelRegistry', () => {
   it('knows the providers by name', () => {
-    expect(registry.names()).toEqual(['deepseek', 'glm', 'offline', 'ollama', 'openai', 'openai-compatible']);
+    expect(registry.names()).toEqual([
+      'anthropic',
+      'deepseek',
+      'glm',
+      'offline',
+      'ollama',
+      'openai',
+      'openai-compatible',
+    ]);
   });
 
   it('says which names there are when it is asked for another', () => {
     expect(make({ provider: 'opnai' })).toThrow(
-      refusal('There is no model provider "opnai"; set LLM_PROVIDER to one of: deepseek, glm, offline, ollama,'),
+      refusal(
+        'There is no model provider "opnai"; set LLM_PROVIDER to one of: anthropic, deepseek, glm, offline, ollama,',
+      ),
     );
   });
 
@@ -33,6 +43,7 @@ describe('ModelRegistry', () => {
 describe('a provider', () => {
   it.each([
     ['openai', 'OPENAI_API_KEY'],
+    ['anthropic', 'ANTHROPIC_API_KEY'],
     ['deepseek', 'DEEPSEEK_API_KEY'],
     ['glm', 'GLM_API_KEY'],
   ])('%s needs its key', (provider, variable) => {
@@ -68,6 +79,8 @@ describe('a provider', () => {
     ['glm', 'glm-4.7', false, true],
     ['ollama', 'llama3.2-vision', true, true],
     ['ollama', 'llava:7b', true, false],
+    ['anthropic', 'claude-haiku-5-5', true, true],
+    ['anthropic', 'claude-2.1', false, false],
     ['deepseek', 'deepseek-chat', false, true],
   ])('%s knows what %s can do', (provider, model, vision, functionCalling) => {
     expect(make({ provider, model, apiKey: 'k' })().capabilities).toMatchObject({ vision, functionCalling });
