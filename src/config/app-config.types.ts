@@ -1,6 +1,7 @@
 export const LLM_PROVIDERS = [
   'openai',
   'anthropic',
+  'azure',
   'deepseek',
   'glm',
   'ollama',
@@ -44,6 +45,8 @@ export interface EncryptionKey {
 export interface ProviderAccess {
   readonly apiKey?: string;
   readonly baseUrl?: string;
+  /** Of Azure's API: `v1`, or a date. */
+  readonly apiVersion?: string;
 }
 
 export interface AppConfigValues {

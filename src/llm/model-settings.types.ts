@@ -8,6 +8,8 @@ export interface ModelSettings {
   readonly apiKey?: string;
   /** Where the provider's API begins, `…/v1` for most. */
   readonly baseUrl?: string;
+  /** The version of the API, where it has several (Azure: `v1`, or a date). */
+  readonly apiVersion?: string;
   /** The longest silence in ms: until the reply begins, and then between two pieces of it. */
   readonly timeoutMs: number;
   /** For every call; a request's own parameters win. */

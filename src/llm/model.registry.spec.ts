@@ -16,6 +16,7 @@ describe('ModelRegistry', () => {
   it('knows the providers by name', () => {
     expect(registry.names()).toEqual([
       'anthropic',
+      'azure',
       'deepseek',
       'glm',
       'offline',
@@ -28,7 +29,7 @@ describe('ModelRegistry', () => {
   it('says which names there are when it is asked for another', () => {
     expect(make({ provider: 'opnai' })).toThrow(
       refusal(
-        'There is no model provider "opnai"; set LLM_PROVIDER to one of: anthropic, deepseek, glm, offline, ollama,',
+        'There is no model provider "opnai"; set LLM_PROVIDER to one of: anthropic, azure, deepseek, glm, offline, ollama,',
       ),
     );
   });
@@ -57,6 +58,13 @@ describe('a provider', () => {
     expect(make({ provider, baseUrl: 'http://x/v1' })).toThrow(refusal('needs a model; set LLM_MODEL'));
     expect(make({ provider, model: 'm' })).toThrow(refusal('needs a base URL; set LLM_BASE_URL'));
     expect(make({ provider, model: 'm', baseUrl: 'http://x/v1' })().name).toBe('m');
+  });
+
+  it('azure needs a deployment and an endpoint', () => {
+    const azure = { provider: 'azure', apiKey: 'k' };
+    expect(make({ ...azure, baseUrl: 'http://x' })).toThrow(refusal('needs a model; set LLM_MODEL'));
+    expect(make({ ...azure, model: 'gpt-4o' })).toThrow(refusal('needs a base URL; set AZURE_OPENAI_ENDPOINT'));
+    expect(make({ ...azure, model: 'gpt-4o', baseUrl: 'http://x' })().capabilities.vision).toBe(true);
   });
 
   it('ollama and offline need nothing', () => {

@@ -17,6 +17,8 @@ import { WireEmbeddingModel } from './wire-embedding.model.js';
 export abstract class WireModelFactory extends ModelFactory {
   protected abstract readonly key?: KeyRule;
   protected abstract readonly dialect: WireDialect;
+  /** The variable that holds the provider's address, where it is not `LLM_BASE_URL`. */
+  protected readonly urlVariable?: string;
   /** Whether the provider serves `/embeddings`. */
   protected readonly hasEmbeddings: boolean = true;
 
@@ -52,7 +54,8 @@ export abstract class WireModelFactory extends ModelFactory {
 
   /** How the model is reached. Throws `CONFIG_INVALID` when the settings lack what the provider needs. */
   protected accessTo(model: string, settings: ModelSettings): WireAccess {
-    const { name, defaultBaseUrl, key } = this;
-    return createAccess({ name, ...(defaultBaseUrl && { defaultBaseUrl }), ...(key && { key }) }, model, settings);
+    const { name, defaultBaseUrl, key, urlVariable } = this;
+    const rule = { name, ...(defaultBaseUrl && { defaultBaseUrl }), ...(key && { key }) };
+    return createAccess({ ...rule, ...(urlVariable && { urlVariable }) }, model, settings);
   }
 }
