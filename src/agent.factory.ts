@@ -1,13 +1,21 @@
 import 'reflect-metadata';
 import type { INestApplicationContext, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AgentService, toRunError, type AgentDefinitionInput, type RunAnswer } from './agent/index.js';
+import {
+  AgentRegistry,
+  AgentService,
+  toRunError,
+  UserErasureService,
+  type AgentDefinitionInput,
+  type RunAnswer,
+} from './agent/index.js';
+import { AgentSessions } from './agent-sessions.client.js';
 import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, Usage } from './llm/index.js';
 import { RunService, type RunEvent, type RunFinishReason } from './run/index.js';
-import { SessionKeeper, type SessionExport } from './session/index.js';
+import { MemoryFactory, SessionKeeper, SessionService, type Memory, type MemoryRules } from './session/index.js';
 
 export interface CreateAgentOptions {
   /** By default `default`. */
@@ -51,14 +59,19 @@ export interface ChatReply {
 /** An agent without HTTP, over the same services and the same journal as the server. Close it when done. */
 export class Agent {
   private readonly agents: AgentService;
-  private readonly sessions: SessionKeeper;
+  /** What was said to it, and what people may do with that. */
+  readonly sessions: AgentSessions;
 
   constructor(
     private readonly context: INestApplicationContext,
     private readonly principal: Principal,
   ) {
     this.agents = context.get(AgentService, { strict: false });
-    this.sessions = context.get(SessionKeeper, { strict: false });
+    this.sessions = new AgentSessions(principal, {
+      sessions: context.get(SessionService, { strict: false }),
+      keeper: context.get(SessionKeeper, { strict: false }),
+      users: context.get(UserErasureService, { strict: false }),
+    });
   }
 
   /** Asks and waits for the answer. @throws AppError with the failure's code when the run fails */
@@ -75,14 +88,13 @@ export class Agent {
     for await (const { event } of items) callback(event);
   }
 
-  /** Takes in a session that was exported, as this agent's own. @throws AppError `VALIDATION_FAILED`, `SESSION_EXISTS` */
-  async importSession(exported: SessionExport, id?: string): Promise<void> {
-    await this.sessions.import(this.principal, exported, id);
-  }
-
-  /** A session whole. @throws AppError `SESSION_NOT_FOUND` */
-  exportSession(id: string): Promise<SessionExport> {
-    return this.sessions.export(this.principal, id);
+  /**
+   * A conversation in hand, for a program that talks to a model by itself.
+   * @param rules where they differ from the agent's @throws AppError `MEMORY_POLICY_INVALID`
+   */
+  createMemory(rules: Partial<MemoryRules> = {}): Promise<Memory> {
+    const { memory } = this.context.get(AgentRegistry, { strict: false }).get().definition;
+    return this.context.get(MemoryFactory, { strict: false }).create(this.principal, { ...memory, ...rules });
   }
 
   /** Waits for what runs, then gives the database back. */

@@ -3,6 +3,7 @@ export { Agent, createAgent } from './agent.factory.js';
 export type { ChatOptions, ChatReply, CreateAgentOptions } from './agent.factory.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawOptions } from './jackdaw.module.js';
+export { AgentSessions } from './agent-sessions.client.js';
 export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index.js';
 export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
@@ -27,7 +28,15 @@ export { RunService } from './run/index.js';
 export type { RunEvent, RunStatus, WaitingRequest } from './run/index.js';
 export { ApiKeyAuthenticator, Authenticator } from './security/index.js';
 export type { CredentialRequest } from './security/index.js';
-export { FactMemory, MemoryPolicy, MemoryPolicyRegistry, SessionKeeper, SessionService } from './session/index.js';
+export {
+  FactMemory,
+  Memory,
+  MemoryFactory,
+  MemoryPolicy,
+  MemoryPolicyRegistry,
+  SessionKeeper,
+  SessionService,
+} from './session/index.js';
 export type {
   Fact,
   FactOwner,
@@ -37,6 +46,9 @@ export type {
   RecallOptions,
   RememberOptions,
   SessionExport,
+  SessionMessage,
+  SessionRecord,
+  StoredTurn,
   TurnSize,
 } from './session/index.js';
 export { Parameter, suspend, Tool, ToolPolicy, ToolPolicyRegistry, ToolRegistry } from './tool/index.js';

@@ -96,6 +96,36 @@ describe('createAgent', () => {
     expect(await asked).toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 
+  it('looks after its sessions, and holds conversations of a program’s own', async () => {
+    const agent = await createAgent({
+      logger,
+      env: env(),
+      chatModel: new ScriptedChatModel([says('one'), says('two')]),
+    });
+    const { id } = await agent.sessions.create({ metadata: { about: 'tests' } });
+    await agent.chat('first', { sessionId: id });
+    expect(await agent.sessions.get(id)).toMatchObject({ messageCount: 2, metadata: { about: 'tests' } });
+    await agent.sessions.setMetadata(id, { about: 'more' });
+    const exported = await agent.sessions.export(id);
+    await agent.sessions.clear(id);
+    expect(await agent.sessions.turns(id)).toEqual([]);
+    await agent.sessions.delete(id);
+    await expect(agent.sessions.get(id)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await agent.sessions.import(exported, 'copy');
+    const memory = await agent.createMemory({ maxMessages: 10 });
+    await memory.restore('copy');
+    await memory.addMessage({ role: 'user', content: 'by hand' });
+    await memory.persist('copy');
+    await agent.sessions.pin('copy', 2);
+    const [first, second] = await agent.sessions.turns('copy');
+    expect([first!.messages[1]!.content, second!.messages[0]!.content]).toEqual(['one', 'by hand']);
+    expect((await agent.sessions.list({ limit: 5 })).map((session) => session.id)).toEqual(['copy']);
+    expect(await agent.sessions.prune(1)).toEqual({ deleted: 0, held: 0 });
+    expect(await agent.sessions.eraseUser('local')).toMatchObject({ sessions: 1, runs: 1 });
+    expect(await agent.sessions.list()).toEqual([]);
+    await agent.close();
+  });
+
   it('works beside a server with API keys, whose environment it shares', async () => {
     const API_KEYS = `ci:acme:user:${'0'.repeat(64)}`;
     const agent = await createAgent({ env: { ...env(), API_KEYS }, chatModel: new ScriptedChatModel([says('fine')]) });

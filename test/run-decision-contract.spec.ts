@@ -7,6 +7,7 @@ import {
   type RunOutcome,
   type WaitingRequest,
 } from '../src/run/index.js';
+import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -20,11 +21,13 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
   let host: RunHost;
   let decisions: RunDecisionService;
   let expiry: RunExpiryService;
+  let store: WaitingRunStore;
   beforeAll(async () => {
     opened = await openDatabase({ DATABASE_URL: created().url });
     host = new RunHost(opened.database);
-    decisions = new RunDecisionService(host.journal, host.bus);
-    expiry = new RunExpiryService(host.journal, host.bus, decisions);
+    store = new WaitingRunStore(opened.database);
+    decisions = new RunDecisionService(host.journal, host.bus, store);
+    expiry = new RunExpiryService(host.journal, host.bus, decisions, store);
   });
   afterAll(() => opened.close());
 
@@ -124,7 +127,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
 
     it('expires once where several nodes look at it, or is answered by who is faster', async () => {
       const answers = await wait('contested', [aRequest('a', 1)]);
-      const other = new RunExpiryService(host.journal, host.bus, decisions);
+      const other = new RunExpiryService(host.journal, host.bus, decisions, store);
       const waiting = await decisions.open(ALICE, 'contested');
       const ended = host.ended('contested');
       await Promise.allSettled([

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { isRefusedAtOnce, refusalOf } from '../src/persistence/index.js';
+import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
-import { endRun, fence, insertEvent, insertStep, leaveRun, sessionSlot } from '../src/run/run-statement.factory.js';
+import { endRun, fence, insertEvent, insertStep, leaveRun } from '../src/run/run-statement.factory.js';
 import type { RunRecord } from '../src/run/run.types.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -67,7 +68,7 @@ describeDatabases('the run journal', servers, (created) => {
     const outcomes = await Promise.all(Array.from({ length: 10 }, (_, at) => refusal(create(`run-${at}`, 's'))));
     expect(outcomes.filter((reason) => reason === null)).toHaveLength(1);
     expect(outcomes.filter((reason) => reason === 'unique')).toHaveLength(9);
-    const holder = await journal.holder(sessionSlot({ tenant: ALICE.tenant, sessionId: 's' })!);
+    const holder = await journal.openOf({ tenant: ALICE.tenant, sessionId: 's' });
     expect(holder).toMatchObject({ status: 'running', sessionId: 's' });
     const queued = await create('later', 's', 'queued');
     expect(await refusal(journal.claim(queued, NOW))).toBe('unique');
@@ -131,7 +132,7 @@ describeDatabases('the run journal', servers, (created) => {
     );
     expect(ends.filter((reason) => reason === null)).toHaveLength(1);
     expect(await journal.find('a')).toMatchObject({ status: 'completed', finishedAt: NOW + 5, summary: '{"x":1}' });
-    expect(await journal.holder(sessionSlot(run)!)).toBeNull();
+    expect(await journal.openOf(run)).toBeNull();
   });
 
   it('finds unfinished runs in their order, and those that are due', async () => {
@@ -139,9 +140,10 @@ describeDatabases('the run journal', servers, (created) => {
     await journal.commit([leaveRun(waits, 'waiting', NOW + 10)]);
     for (const [id, status] of [['b', 'queued'], ['a', 'queued'], ['B', 'running']] as const) await create(id, null, status); // prettier-ignore
     expect((await journal.unfinished()).map(({ id }) => id)).toEqual(['B', 'a', 'b']);
-    expect(await journal.expiredRuns(NOW + 9)).toEqual([]);
-    expect(await journal.expiredRuns(NOW + 10)).toEqual(['w']);
-    expect([await journal.nextExpiry(NOW), await journal.nextExpiry(NOW + 10)]).toEqual([NOW + 10, null]);
+    const waiting = new WaitingRunStore(opened.database);
+    expect(await waiting.expired(NOW + 9)).toEqual([]);
+    expect(await waiting.expired(NOW + 10)).toEqual(['w']);
+    expect([await waiting.nextExpiry(NOW), await waiting.nextExpiry(NOW + 10)]).toEqual([NOW + 10, null]);
   });
 
   it('cancels by the status that a run has', async () => {

@@ -136,7 +136,8 @@ for (const kind of kinds) {
     it('are copied, and removed up to one', async () => {
       const [key, branch] = [fresh(), fresh()];
       await fill(key, 5);
-      await commit(...store.mark(key, 2, PINNED), ...(await store.copy(key, branch, 3)));
+      await commit(...store.mark(key, 2, PINNED));
+      await commit(...(await store.copy(key, branch, 3)));
       expect(await store.read(branch, { through: ALL, newest: 9 })).toEqual([
         turn(1),
         turn(2, { mark: PINNED }),

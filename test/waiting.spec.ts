@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import type { AppError } from '../src/common/index.js';
 import { RunDecisionService, type RunContext, type Verdict, type WaitingRequest } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
@@ -47,7 +48,7 @@ async function liveOnce({ world, people: next, id, engine }: Life, death: Death 
   const mortal = new MortalDatabase(opened.database, death);
   processes.push(mortal);
   const host = new RunHost(mortal);
-  const decisions = new RunDecisionService(host.journal, host.bus);
+  const decisions = new RunDecisionService(host.journal, host.bus, new WaitingRunStore(host.database));
   const contextFor = (context: RunContext) => (engine === 'ours' ? context : new NaiveContext(context));
   host.scripts.set(id, (context) => world.execute(contextFor(context), mortal));
   const alive = <T>(work: Promise<T>): Promise<T | void> => Promise.race([work, mortal.died]);

@@ -10,7 +10,7 @@ import {
   type RunRecord,
   type StartRun,
 } from '../run/index.js';
-import { SESSION_ID_PATTERN, SessionService } from '../session/index.js';
+import { assertSessionId, SessionService } from '../session/index.js';
 import { AGENT_RUN } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
 import type { AgentRequest, AgentRunInput, BackgroundRequest, RunAnswer } from './agent.types.js';
@@ -103,7 +103,7 @@ export class AgentService {
   private toStart(principal: Principal, request: AgentRequest, id = newId()): StartRun {
     const { definition, content, hash } = this.agents.get(request.agent);
     const sessionId = request.sessionId ?? newId();
-    assertSessionId(sessionId);
+    assertSessionId(sessionId, 'sessionId');
     const isNewSession = request.sessionId === undefined;
     const { query, isStreaming = false, metadata, references } = request;
     const input: AgentRunInput = {
@@ -139,11 +139,4 @@ function identityOf({
   forkedFrom,
 }: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from'> {
   return { run_id: id, session_id: sessionId, agent, status, ...(forkedFrom !== null && { forked_from: forkedFrom }) };
-}
-
-function assertSessionId(id: string): void {
-  if (SESSION_ID_PATTERN.test(id)) return;
-  throw new AppError('VALIDATION_FAILED', 'The session id must be 1 to 128 of A-Z a-z 0-9 _ -.', {
-    details: { errors: [{ field: 'sessionId', message: 'must be 1 to 128 of A-Z a-z 0-9 _ -' }] },
-  });
 }

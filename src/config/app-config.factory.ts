@@ -60,6 +60,7 @@ function runOf(values: EnvValues): AppConfig['run'] {
     queueLimit: values.RUN_QUEUE_LIMIT,
     tenantQueueLimit: values.RUN_TENANT_QUEUE_LIMIT,
     tenantRatePerMinute: values.RUN_TENANT_RATE_PER_MINUTE,
+    sessionBusy: values.SESSION_BUSY,
   };
 }
 

@@ -95,6 +95,8 @@ export interface AppConfigValues {
     readonly queueLimit: number;
     readonly tenantQueueLimit: number;
     readonly tenantRatePerMinute: number;
+    /** What becomes of a chat whose session has an open run. */
+    readonly sessionBusy: 'queue' | 'reject';
   };
   /** Whether several processes share the database, and how soon one that is silent counts as dead. */
   readonly cluster: { readonly isEnabled: boolean; readonly leaseMs: number; readonly checkMs: number };

@@ -38,6 +38,11 @@ export const ENV_SCHEMA = z.object({
       description:
         'Where sessions’ messages are kept: `database` (beside the runs), `file` (in `DATA_DIR`), `redis` (at `REDIS_URL`), `memory`, or a `redis://` or database URL',
     }),
+  SESSION_BUSY: choice(['queue', 'reject'])
+    .default('queue')
+    .describe(
+      'What becomes of a chat in a session whose run has not ended: `queue` lets it wait for its turn, `reject` answers 409 `SESSION_BUSY`. Behind a run that waits for a person it is always 409; runs in the background always queue',
+    ),
   SESSION_TTL_SECONDS: integer(0, 1_000_000_000, 's')
     .default(86_400)
     .describe('With `file` and `redis`: seconds after its last message for which a session is kept; 0 is for ever'),

@@ -2,7 +2,7 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
-import { isTerminal, type RunEvent, type RunWaiting, type WaitingRequest } from './run-event.types.js';
+import { isTerminal, type RunEvent } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
 import { toRunRecord, type RunRow } from './run-record.mapper.js';
@@ -13,7 +13,6 @@ import type { RecordedStep, RunOpening, RunRecord, RunStatus, StartRun } from '.
 const SELECT_RUN = `SELECT run.*, run_definition.content AS definition FROM run
   JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash`;
 const EVENT_PAGE = 500;
-const EXPIRY_PAGE = 100;
 
 interface EventRow {
   readonly n: number;
@@ -151,9 +150,14 @@ export class RunJournal {
     return row ?? null;
   }
 
-  /** The run that holds the session, if one does. */
-  async holder(slot: string): Promise<RunRecord | null> {
-    const [row] = await this.select('WHERE run.session_slot = ?', [slot]);
+  /** The run that holds the session, else the first that is queued for it; `null` when none is open. */
+  async openOf({ tenant, sessionId }: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<RunRecord | null> {
+    if (sessionId === null) return null;
+    const [row] = await this.select(
+      `WHERE run.tenant = ? AND run.session_id = ? AND run.status IN ('queued', 'running', 'waiting')
+        ORDER BY CASE WHEN run.session_slot IS NULL THEN 1 ELSE 0 END, run.created_at, run.id LIMIT 1`,
+      [tenant, sessionId],
+    );
     return row ?? null;
   }
 
@@ -196,36 +200,6 @@ export class RunJournal {
       const json = this.cipher.open(data, eventPlace(tenant, runId, n));
       return new RunItem(n, created_at, JSON.parse(json) as RunEvent, json);
     });
-  }
-
-  /** What a waiting run asks: its last `run.waiting` says it, because every answer ends the waiting. */
-  async waitingRequests(runId: string): Promise<readonly WaitingRequest[]> {
-    const [row] = await this.database.query<EventRow>(
-      `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
-      [runId],
-    );
-    if (!row) return [];
-    const json = this.cipher.open(row.data, eventPlace(row.tenant, runId, row.n));
-    // What waited before there were requests can only be cancelled.
-    return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
-  }
-
-  /** Runs that wait for somebody who did not come in time, the longest due first. */
-  async expiredRuns(now: number): Promise<string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM run WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ${EXPIRY_PAGE}`,
-      [now],
-    );
-    return rows.map(({ id }) => id);
-  }
-
-  /** When the next waiting run expires after a time, in epoch ms. */
-  async nextExpiry(after: number): Promise<number | null> {
-    const [row] = await this.database.query<{ at: number | null }>(
-      `SELECT MIN(expires_at) AS at FROM run WHERE status = 'waiting' AND expires_at > ?`,
-      [after],
-    );
-    return row?.at ?? null;
   }
 
   /** Asks the owner to cancel; the owner does it. @throws AppError `COMMIT_REFUSED` when it waits or has ended meanwhile */

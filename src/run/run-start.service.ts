@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { IdempotencyStore } from './intake/idempotency.store.js';
 import { checkPrincipal } from './intake/principal.policy.js';
@@ -100,11 +99,11 @@ export class RunStartService {
   private async begin(start: StartRun, slot: string | null): Promise<BegunRun> {
     const occupant = { tenant: start.principal.tenant, agent: start.agent };
     const isBehind = slot !== null && !start.isFirstOfSession && (await this.isAwaited(start));
-    if (isBehind || !(await this.capacity.enter(occupant))) return this.queue(start, slot);
-    return start.isFirstOfSession ? this.beginAtOnce(start) : this.beginOrQueue(start, slot);
+    if (isBehind || !(await this.capacity.enter(occupant))) return this.queue(start);
+    return start.isFirstOfSession ? this.beginAtOnce(start) : this.beginOrQueue(start);
   }
 
-  private async beginOrQueue(start: StartRun, slot: string | null): Promise<BegunRun> {
+  private async beginOrQueue(start: StartRun): Promise<BegunRun> {
     const { run, items, durable } = this.journal.begin(start, 'running', Date.now());
     try {
       await durable;
@@ -113,7 +112,7 @@ export class RunStartService {
       // A connection that broke does not tell whether the run was begun.
       if (!refusalOf(error)) this.dispatcher.recheck(run);
       if (refusalOf(error) !== 'unique' || (await this.twinOf(start))) throw error;
-      return this.queue(start, slot);
+      return this.queue(start);
     }
     for (const item of items) this.bus.publish(run.id, item);
     return { id: run.id, kind: 'begun', done: this.dispatcher.execute(run) };
@@ -132,17 +131,11 @@ export class RunStartService {
     return this.dispatcher.isAwaited({ tenant: principal.tenant, sessionId });
   }
 
-  /** There is no room, or the session has an open run: one that runs is waited for, one that waits for a person is not. */
-  private async queue(start: StartRun, slot: string | null): Promise<BegunRun> {
-    const holder = slot === null ? null : await this.journal.holder(slot);
-    if (holder?.status === 'waiting') {
-      throw new AppError(
-        'SESSION_BUSY',
-        `Session "${start.sessionId}" is held by run "${holder.id}", which waits for a decision; decide or cancel it first.`,
-        { details: { run_id: holder.id } },
-      );
-    }
-    await this.intake.checkQueue(start.principal.tenant);
+  /** There is no room, or the session has an open run. */
+  private async queue(start: StartRun): Promise<BegunRun> {
+    const { principal, sessionId } = start;
+    this.intake.checkSession(await this.journal.openOf({ tenant: principal.tenant, sessionId }));
+    await this.intake.checkQueue(principal.tenant);
     const { run } = await this.journal.create(start, 'queued', Date.now());
     return { id: run.id, kind: 'queued', done: this.dispatcher.enqueue(run) };
   }

@@ -5,6 +5,7 @@ import { SealedTableRegistry } from '../security/index.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
+import { WaitingRunStore } from './decision/waiting-run.store.js';
 import { RunForkService } from './fork/run-fork.service.js';
 import { SealedCopyStore } from './fork/sealed-copy.store.js';
 import { RunForkStore } from './fork/run-fork.store.js';
@@ -46,6 +47,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunStartService,
     RunService,
     RunFollowService,
+    WaitingRunStore,
     RunDecisionService,
     RunExpiryService,
     RunListStore,
@@ -86,6 +88,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunEraseStore,
     RunAuditStore,
     RunForkService,
+    WaitingRunStore,
     RunDecisionService,
   ],
 })

@@ -19,15 +19,19 @@ export type {
   RememberOptions,
 } from './long-term/fact.types.js';
 export { LongTermMemoryModule } from './long-term/long-term-memory.module.js';
+export { Memory } from './memory/memory.js';
+export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
 export { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
 export { countTurn } from './memory/turn-tokens.mapper.js';
 export { SessionMemory } from './memory/session-memory.service.js';
 export type { SessionExport } from './session-export.schema.js';
+export type { PrunedSessions, SessionOptions } from './session-keeper.service.js';
 export { SessionKeeper } from './session-keeper.service.js';
 export type { SessionPlace } from './session-store.js';
-export { SESSION_ID_PATTERN, SessionService } from './session.service.js';
+export { assertSessionId } from './session-id.policy.js';
+export { SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
 export { PINNED } from './session.types.js';
 export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';

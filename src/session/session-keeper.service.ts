@@ -9,7 +9,8 @@ import { SummaryStore } from './memory/summary.store.js';
 import { sessionExportSchema, toExport, toMessages, type SessionExport } from './session-export.schema.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
 import { PINNED, type SessionKey, type SessionRecord, type StoredTurn } from './session.types.js';
-import { SESSION_ID_PATTERN, SessionService } from './session.service.js';
+import { assertSessionId } from './session-id.policy.js';
+import { SessionService } from './session.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
 const TURN_PAGE = 100;
@@ -45,7 +46,7 @@ export class SessionKeeper {
 
   /** @throws AppError `SESSION_EXISTS`, `VALIDATION_FAILED` for an id that none may have */
   async create(principal: Principal, { id = newId(), metadata }: SessionOptions): Promise<SessionRecord> {
-    assertId(id);
+    assertSessionId(id);
     const key = { tenant: principal.tenant, id };
     await this.commitNew(id, [
       this.store.create(key, { owner: principal.id, now: Date.now(), ...(metadata && { metadata }) }),
@@ -126,7 +127,7 @@ export class SessionKeeper {
   async import(principal: Principal, exported: unknown, id?: string): Promise<SessionRecord> {
     const { session, turns } = parse(exported);
     const to = id ?? session.id;
-    assertId(to);
+    assertSessionId(to);
     const key = { tenant: principal.tenant, id: to };
     const stored = await this.toStored(turns);
     const messages = stored.reduce((sum, turn) => sum + turn.messages.length, 0);
@@ -218,14 +219,6 @@ function parse(exported: unknown): SessionExport {
   const errors = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
   throw new AppError('VALIDATION_FAILED', `The session cannot be imported:\n${z.prettifyError(parsed.error)}`, {
     details: { errors },
-  });
-}
-
-function assertId(id: string): void {
-  if (SESSION_ID_PATTERN.test(id)) return;
-  const message = 'must be 1 to 128 of A-Z a-z 0-9 _ -';
-  throw new AppError('VALIDATION_FAILED', `The session id ${message}.`, {
-    details: { errors: [{ field: 'id', message }] },
   });
 }
 

@@ -133,6 +133,16 @@ export class SessionStore {
     };
   }
 
+  /** Refuses the batch when the session is gone, or a run of it has not ended. */
+  stillFree({ tenant, id }: SessionKey): Statement {
+    const free = sessionIsFree(tenant, id);
+    return {
+      sql: `UPDATE session SET updated_at = updated_at WHERE tenant = ? AND id = ? AND ${free.sql}`,
+      params: [tenant, id, ...free.params],
+      rows: 1,
+    };
+  }
+
   /** The number of its last turn; `null` when it is not there. Nothing that is encrypted is opened. */
   async lastTurn({ tenant, id }: SessionKey): Promise<number | null> {
     const sql = 'SELECT last_turn FROM session WHERE tenant = ? AND id = ?';

@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { LlmModule } from '../llm/index.js';
 import { SealedTableRegistry } from '../security/index.js';
+import { ConversationStore } from './memory/conversation.store.js';
+import { MemoryFactory } from './memory/memory.factory.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 import { SessionMemory } from './memory/session-memory.service.js';
 import { SummaryStore } from './memory/summary.store.js';
@@ -42,8 +44,10 @@ import { TurnStore } from './turns/turn-store.js';
     MemoryPolicyRegistry,
     SessionMemory,
     SessionKeeper,
+    ConversationStore,
+    MemoryFactory,
   ],
-  exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry],
+  exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry, MemoryFactory],
 })
 export class SessionModule {
   constructor(tables: SealedTableRegistry) {

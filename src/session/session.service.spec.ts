@@ -4,7 +4,8 @@ import type { Message } from '../llm/index.js';
 import { refusalOf } from '../persistence/index.js';
 import { neverSummarise, RULES, sessionsOn } from '../../test/support/session-host.js';
 import type { SessionMemory } from './memory/session-memory.service.js';
-import { SESSION_ID_PATTERN, type SessionService } from './session.service.js';
+import { SESSION_ID_PATTERN } from './session-id.policy.js';
+import type { SessionService } from './session.service.js';
 import type { Turn } from './session.types.js';
 
 const EVE = { id: 'eve', tenant: 'other', roles: ['admin'] };

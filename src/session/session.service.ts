@@ -7,9 +7,6 @@ import { SessionStore } from './session-store.js';
 import { PINNED, type SessionRecord, type StoredTurn, type Turn } from './session.types.js';
 import { TurnStore } from './turns/turn-store.js';
 
-/** What a session's id may be: 1 to 128 of `A-Z a-z 0-9 _ -`. */
-export const SESSION_ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/;
-
 const TURN_PAGE = 100;
 
 /** The public face of sessions; every call is bound to a tenant, for whom others' sessions do not exist. */

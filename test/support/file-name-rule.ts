@@ -13,6 +13,7 @@ const PORTS = [
   'database',
   'embedding-model',
   'fact-memory',
+  'memory',
   'memory-policy',
   'model-factory',
   'notification-channel',

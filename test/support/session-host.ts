@@ -1,6 +1,16 @@
+import { loadConfig } from '../../src/config/index.js';
+import { TokenCounterRegistry } from '../../src/llm/index.js';
+import { VocabularyLoader } from '../../src/llm/tokens/vocabulary.loader.js';
 import type { Database } from '../../src/persistence/index.js';
 import { PLAIN_CIPHER, type Cipher } from '../../src/security/index.js';
-import { MemoryPolicyRegistry, SessionMemory, SessionService, type MemoryRules } from '../../src/session/index.js';
+import {
+  MemoryFactory,
+  MemoryPolicyRegistry,
+  SessionMemory,
+  SessionService,
+  type MemoryRules,
+} from '../../src/session/index.js';
+import { ConversationStore } from '../../src/session/memory/conversation.store.js';
 import { SummaryStore } from '../../src/session/memory/summary.store.js';
 import { SessionStore } from '../../src/session/session-store.js';
 import { JournalTurnStore } from '../../src/session/turns/journal-turn-store.js';
@@ -11,9 +21,13 @@ export function sessionsOn(database: Database, cipher: Cipher = PLAIN_CIPHER) {
   const turns: TurnStore = new JournalTurnStore(database, cipher);
   const store = new SessionStore(database, cipher);
   const summaries = new SummaryStore(database, cipher);
+  const policies = new MemoryPolicyRegistry();
+  const { config } = loadConfig({ env: {} });
+  const counters = new TokenCounterRegistry(config, new VocabularyLoader());
   return {
     sessions: new SessionService(store, turns, summaries),
-    memory: new SessionMemory(store, turns, summaries, new MemoryPolicyRegistry()),
+    memory: new SessionMemory(store, turns, summaries, policies),
+    memories: new MemoryFactory(new ConversationStore(database, store, turns), policies, counters, config),
     turns,
   };
 }

@@ -5,7 +5,6 @@ import { RunAdmissionService } from '../run-admission.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunExecutor } from '../run.executor.js';
 import { RunJournal } from '../run-journal.js';
-import { sessionSlot } from '../run-statement.factory.js';
 import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
 import { NodeRegistry } from './node.registry.js';
@@ -126,7 +125,7 @@ export class RunTakeService {
   /** A run behind one that waits for a person stays queued, but nobody is kept waiting for it. */
   private async stayQueued(run: RunRecord): Promise<void> {
     if (!this.awaited.has(run.id)) return;
-    const holder = await this.journal.holder(sessionSlot(run) ?? '');
+    const holder = await this.journal.openOf(run);
     if (holder?.status !== 'waiting') return;
     this.executor.closeStreams(run.id, 'SESSION_BUSY');
     this.awaited.settle(run.id, 'queued');

@@ -10,6 +10,7 @@ import { runPruned } from '../retention/run-pruned.error.js';
 import type { RunRecord } from '../run.types.js';
 import type { Decision, Verdict } from './decision.types.js';
 import { notWaiting } from './not-waiting.error.js';
+import { WaitingRunStore } from './waiting-run.store.js';
 
 /** A run that waits, and for what. */
 export interface WaitingRun {
@@ -37,6 +38,7 @@ export class RunDecisionService {
   constructor(
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
+    private readonly waiting: WaitingRunStore,
   ) {}
 
   /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED`; `RUN_NOT_WAITING` */
@@ -45,7 +47,7 @@ export class RunDecisionService {
     if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${runId}".`);
     if (run.prunedAt !== null) throw runPruned(run);
     if (run.status !== 'waiting') throw notWaiting(runId, run.status);
-    return { run, requests: await this.journal.waitingRequests(runId) };
+    return { run, requests: await this.waiting.requests(runId) };
   }
 
   /**

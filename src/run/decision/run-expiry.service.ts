@@ -9,9 +9,10 @@ import { AppError } from '../../common/index.js';
 import { RunBus } from '../run-bus.js';
 import { RunJournal } from '../run-journal.js';
 import { RunDecisionService } from './run-decision.service.js';
+import { WaitingRunStore } from './waiting-run.store.js';
 
-/** What became due elsewhere, or while nothing ran here, is found after this time at the latest. */
 const UNREADABLE: readonly string[] = ['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN'];
+/** What became due elsewhere, or while nothing ran here, is found after this time at the latest. */
 const POLL_MS = 10_000;
 
 /**
@@ -31,6 +32,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly decisions: RunDecisionService,
+    private readonly waiting: WaitingRunStore,
   ) {}
 
   /** The first look comes late: what it sets going must not begin before the application listens. */
@@ -51,7 +53,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
 
   /** Lets everything expire that is due. */
   async expireDue(now = Date.now()): Promise<void> {
-    for (const runId of await this.journal.expiredRuns(now)) {
+    for (const runId of await this.waiting.expired(now)) {
       await this.expire(runId, now).catch((err: unknown) => {
         // One that was tampered with, or whose key is not there, must not keep the others waiting.
         if (!(err instanceof AppError) || !UNREADABLE.includes(err.code)) throw err;
@@ -82,7 +84,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   private async look(): Promise<void> {
     const now = Date.now();
     await this.expireDue(now);
-    const next = await this.journal.nextExpiry(now);
+    const next = await this.waiting.nextExpiry(now);
     this.schedule(next === null ? POLL_MS : next - now);
   }
 
@@ -96,7 +98,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   private async expire(runId: string, now: number): Promise<void> {
     const run = await this.journal.find(runId);
     if (run?.status !== 'waiting') return;
-    const requests = await this.journal.waitingRequests(runId);
+    const requests = await this.waiting.requests(runId);
     const due = requests.filter(({ expires_at }) => expires_at !== null && expires_at <= now);
     if (due.length === 0) return;
     const answers = due.map((request) => ({ request, verdict: { kind: 'expire' } as const }));

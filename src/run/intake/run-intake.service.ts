@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
+import type { RunRecord } from '../run.types.js';
 import { RunLoadStore } from './run-load.store.js';
 
 const MINUTE_MS = 60_000;
@@ -49,6 +50,27 @@ export class RunIntakeService {
       const message = `${tenantQueueLimit} runs of this tenant are queued, and no more may be; try again later.`;
       throw refused('TENANT_QUEUE_FULL', message);
     }
+  }
+
+  /**
+   * Whether a chat may wait behind the open run of its session.
+   * @throws AppError `SESSION_BUSY` when that waits for a person, or when no chat may wait in a session
+   */
+  checkSession(open: Pick<RunRecord, 'id' | 'sessionId' | 'status'> | null): void {
+    if (!open || (open.status !== 'waiting' && this.limits.sessionBusy === 'queue')) return;
+    const { id, sessionId, status } = open;
+    const [what, remedy] =
+      status === 'waiting'
+        ? ['waits for a decision', 'decide or cancel it']
+        : ['has not ended', 'wait for it, or cancel it'];
+    throw new AppError(
+      'SESSION_BUSY',
+      `Session "${sessionId}" is held by run "${id}", which ${what}; ${remedy} first.`,
+      {
+        isRetryable: status !== 'waiting',
+        details: { run_id: id },
+      },
+    );
   }
 
   private async checkRate(tenant: string, entering: number): Promise<void> {

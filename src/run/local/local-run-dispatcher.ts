@@ -137,7 +137,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
 
   /** A run behind one that waits for a person stays in the queue, but nobody is kept waiting for it. */
   private async stayQueued(queued: QueuedRun): Promise<'busy'> {
-    const holder = await this.journal.holder(sessionSlot(queued.run) ?? '');
+    const holder = await this.journal.openOf(queued.run);
     if (holder?.status === 'waiting') {
       this.executor.closeStreams(queued.run.id, 'SESSION_BUSY');
       queued.resolve('queued');

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { RunUsage } from '../../run/index.js';
 import { SessionStore } from '../session-store.js';
-import type { SessionKey, SessionMessage, StoredTurn } from '../session.types.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore } from '../turns/turn-store.js';
-import { isEmpty, repairTurn } from './history-repair.policy.js';
 import { MemoryPolicyRegistry } from './memory-policy.registry.js';
 import type { MemoryPolicy } from './memory-policy.js';
-import type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory.types.js';
-import { toPlainTurn } from './plain-turn.mapper.js';
+import type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary } from './memory.types.js';
+import { recollect, seenOf, sizeOf, type Choice } from './recollection.mapper.js';
 import { SummaryStore } from './summary.store.js';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
@@ -26,13 +25,6 @@ interface Past {
   readonly messageCount: number;
   /** What there is to choose from. */
   readonly turns: readonly StoredTurn[];
-}
-
-interface Choice {
-  readonly seen: ReadonlySet<number>;
-  readonly summary: Summary | null;
-  /** What a new summary took. */
-  readonly usage?: RunUsage;
 }
 
 /** Looks back: what a run sees of its session, by the rules of its agent. */
@@ -144,58 +136,4 @@ function within(turns: readonly StoredTurn[], maxTokens: number): readonly Store
 function withRoomFor(summary: Summary | null, rules: MemoryRules): MemoryRules {
   if (!summary) return rules;
   return { ...rules, maxContextTokens: rules.maxContextTokens - summary.tokens, maxMessages: rules.maxMessages - 1 };
-}
-
-function sizeOf(turn: StoredTurn, { includeToolCalls }: MemoryRules): TurnSize {
-  return {
-    turn: turn.turn,
-    messages: turn.messages.length,
-    tokens: includeToolCalls ? turn.tokens : turn.plainTokens,
-    mark: turn.mark,
-  };
-}
-
-function recollect(
-  place: MemoryPlace,
-  turns: readonly StoredTurn[],
-  { seen, summary }: Choice,
-  rules: MemoryRules,
-): Recollection {
-  const messages: SessionMessage[] = summary ? [toMessage(summary)] : [];
-  const repaired: number[] = [];
-  let [tokens, given] = [summary?.tokens ?? 0, 0];
-  for (const turn of turns) {
-    if (!seen.has(turn.turn)) {
-      const system = turn.messages.filter(({ role }) => role === 'system');
-      messages.push(...system);
-      given += system.length;
-      continue;
-    }
-    const view = seenOf(turn, rules);
-    if (view.isRepaired) repaired.push(turn.turn);
-    messages.push(...view.messages);
-    given += view.messages.length;
-    tokens += rules.includeToolCalls ? turn.tokens : turn.plainTokens;
-  }
-  const state = {
-    message_count: place.messageCount,
-    context_tokens: tokens,
-    dropped: Math.max(place.messageCount - given, 0),
-    policy: rules.enabled ? rules.policy : 'none',
-  };
-  return { place, messages, state, repaired };
-}
-
-function seenOf({ messages }: StoredTurn, { includeToolCalls }: MemoryRules) {
-  const mended = repairTurn(messages);
-  const seen = includeToolCalls ? mended : toPlainTurn(mended);
-  return {
-    messages: seen.some(isEmpty) ? seen.filter((message) => !isEmpty(message)) : seen,
-    isRepaired: mended !== messages,
-  };
-}
-
-/** Data, as what it was made of: no instruction. */
-function toMessage({ text }: Summary): SessionMessage {
-  return { role: 'user', content: `Summary of our conversation so far:\n${text}` };
 }

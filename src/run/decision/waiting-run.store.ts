@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../persistence/index.js';
+import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { eventPlace } from '../row-place.factory.js';
+import type { RunWaiting, WaitingRequest } from '../run-event.types.js';
+
+const EXPIRY_PAGE = 100;
+
+interface WaitingRow {
+  readonly n: number;
+  readonly tenant: string;
+  readonly data: string;
+}
+
+/** What is known of runs that wait for somebody. */
+@Injectable()
+export class WaitingRunStore {
+  constructor(
+    private readonly database: Database,
+    private readonly cipher: Cipher = PLAIN_CIPHER,
+  ) {}
+
+  /** What a waiting run asks: its last `run.waiting` says it, because every answer ends the waiting. */
+  async requests(runId: string): Promise<readonly WaitingRequest[]> {
+    const [row] = await this.database.query<WaitingRow>(
+      `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
+      [runId],
+    );
+    if (!row) return [];
+    const json = this.cipher.open(row.data, eventPlace(row.tenant, runId, row.n));
+    // What waited before there were requests can only be cancelled.
+    return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
+  }
+
+  /** Runs that wait for somebody who did not come in time, the longest due first. */
+  async expired(now: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM run WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ${EXPIRY_PAGE}`,
+      [now],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** When the next waiting run expires after a time, in epoch ms. */
+  async nextExpiry(after: number): Promise<number | null> {
+    const [row] = await this.database.query<{ at: number | null }>(
+      `SELECT MIN(expires_at) AS at FROM run WHERE status = 'waiting' AND expires_at > ?`,
+      [after],
+    );
+    return row?.at ?? null;
+  }
+}

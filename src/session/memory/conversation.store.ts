@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { Database, refusalOf, type Statement } from '../../persistence/index.js';
+import { SessionStore } from '../session-store.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
+
+/** Conversations that no run led, as sessions. */
+@Injectable()
+export class ConversationStore {
+  constructor(
+    private readonly database: Database,
+    private readonly sessions: SessionStore,
+    private readonly turns: TurnStore,
+  ) {}
+
+  /** @throws AppError `SESSION_NOT_FOUND` */
+  async read(key: SessionKey, query: Omit<TurnQuery, 'through'>): Promise<{ lastTurn: number; turns: StoredTurn[] }> {
+    const lastTurn = await this.sessions.lastTurn(key);
+    if (lastTurn === null) throw notFound(key);
+    return { lastTurn, turns: await this.turns.read(key, { ...query, through: lastTurn }) };
+  }
+
+  /** Begins the session with turns, the first of which is its turn 1. @throws AppError `SESSION_EXISTS` */
+  async begin(key: SessionKey, owner: string, turns: readonly StoredTurn[]): Promise<void> {
+    const messages = turns.reduce((sum, turn) => sum + turn.messages.length, 0);
+    const begun = this.sessions.create(key, { owner, turns: turns.length, messages, now: Date.now() });
+    try {
+      await this.database.commit([begun, ...this.append(key, turns)]);
+    } catch (error) {
+      if (refusalOf(error) !== 'unique') throw error;
+      throw new AppError(
+        'SESSION_EXISTS',
+        `There is a session "${key.id}" already; restore it first, or give another id.`,
+      );
+    }
+  }
+
+  /** Adds turns after the turn `lastTurn`. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
+  async extend(key: SessionKey, lastTurn: number, turns: readonly StoredTurn[]): Promise<void> {
+    const now = Date.now();
+    const grown = turns.map(({ messages }, at) => this.sessions.grow(key, lastTurn + at, messages.length, now));
+    try {
+      await this.database.commit([this.sessions.stillFree(key), ...grown, ...this.append(key, turns)]);
+    } catch (error) {
+      if (!refusalOf(error)) throw error;
+      if ((await this.sessions.lastTurn(key)) === null) throw notFound(key);
+      const message = `The session "${key.id}" has gone on, or a run of it has not ended: restore it when it has, and add what was said again.`;
+      throw new AppError('SESSION_BUSY', message, { isRetryable: true });
+    }
+  }
+
+  private append(key: SessionKey, turns: readonly StoredTurn[]): Statement[] {
+    return turns.flatMap((turn) => this.turns.append(key, turn));
+  }
+}
+
+function notFound({ id }: SessionKey): AppError {
+  return new AppError('SESSION_NOT_FOUND', `There is no session "${id}".`);
+}

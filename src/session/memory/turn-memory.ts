@@ -1,0 +1,135 @@
+import { AppError, newId, type Principal } from '../../common/index.js';
+import type { TokenCounter } from '../../llm/index.js';
+import { assertSessionId } from '../session-id.policy.js';
+import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
+import type { ConversationStore } from './conversation.store.js';
+import type { MemoryPolicy } from './memory-policy.js';
+import { Memory } from './memory.js';
+import type { MemoryRules } from './memory.types.js';
+import { recollect, sizeOf } from './recollection.mapper.js';
+import { countTurn } from './turn-tokens.mapper.js';
+
+/** Whose a memory is, and by which rules it is seen. */
+export interface MemoryOptions {
+  readonly principal: Principal;
+  readonly rules: MemoryRules;
+  readonly policy: MemoryPolicy;
+  readonly counter: TokenCounter;
+}
+
+/** A session that a memory was restored from or persisted to, as far as it has come. */
+interface Home {
+  readonly id: string;
+  readonly lastTurn: number;
+}
+
+/** A conversation in this process's memory, as the turns of a session. */
+export class TurnMemory extends Memory {
+  private home: Home | null = null;
+  /** As the home has them. */
+  private kept: StoredTurn[] = [];
+  /** Since then. */
+  private added: SessionMessage[][] = [];
+
+  constructor(
+    private readonly conversations: ConversationStore,
+    private readonly options: MemoryOptions,
+  ) {
+    super();
+  }
+
+  async addMessage(message: SessionMessage): Promise<void> {
+    const last = this.added.at(-1);
+    if (message.role === 'tool' && !openCalls(last ?? []).has(message.toolCallId)) {
+      const why = `There is no call "${message.toolCallId}" that waits for a result; add the call first.`;
+      throw new AppError('VALIDATION_FAILED', why);
+    }
+    const said = { ...message, at: message.at ?? Date.now() };
+    const begins = message.role === 'user' && !last?.every(({ role }) => role === 'system');
+    if (!last || begins) this.added.push([said]);
+    else last.push(said);
+  }
+
+  async getMessages(limit = Number.MAX_SAFE_INTEGER): Promise<SessionMessage[]> {
+    const all = [...this.kept.flatMap(({ messages }) => messages), ...this.added.flat()];
+    return all.slice(Math.max(all.length - Math.max(limit, 0), 0));
+  }
+
+  async clear(): Promise<void> {
+    this.home = null;
+    this.kept = [];
+    this.added = [];
+  }
+
+  async getContext(maxTokens?: number): Promise<SessionMessage[]> {
+    const { policy } = this.options;
+    const rules = { ...this.options.rules, ...(maxTokens !== undefined && { maxContextTokens: maxTokens }) };
+    const turns = [...this.kept, ...this.newTurns()];
+    const sizes = turns.map((turn) => sizeOf(turn, rules));
+    const seen = new Set(rules.enabled ? policy.choose(sizes, rules) : []);
+    const messageCount = turns.reduce((sum, { messages }) => sum + messages.length, 0);
+    const place = { lastTurn: this.lastTurn, messageCount };
+    return [...recollect(place, rules.enabled ? turns : [], { seen, summary: null }, rules).messages];
+  }
+
+  async persist(sessionId: string): Promise<void> {
+    assertSessionId(sessionId);
+    const [unanswered] = openCalls(this.added.flat());
+    if (unanswered !== undefined) {
+      const why = `The call "${unanswered}" has no result yet; add it, then persist.`;
+      throw new AppError('VALIDATION_FAILED', why);
+    }
+    const isAtHome = this.home?.id === sessionId;
+    const added = this.newTurns();
+    const turns = isAtHome ? [...this.kept, ...added] : asFirst([...this.kept, ...added]);
+    if (!isAtHome) await this.conversations.begin(this.keyOf(sessionId), this.options.principal.id, turns);
+    else if (added.length > 0) await this.conversations.extend(this.keyOf(sessionId), this.lastTurn, added);
+    this.home = { id: sessionId, lastTurn: isAtHome ? this.lastTurn + added.length : turns.length };
+    this.kept = turns;
+    this.added = [];
+  }
+
+  async restore(sessionId: string): Promise<void> {
+    const { policy, rules } = this.options;
+    const query = { marked: rules.maxMessages, ...policy.query(rules) };
+    const { lastTurn, turns } = await this.conversations.read(this.keyOf(sessionId), query);
+    this.home = { id: sessionId, lastTurn };
+    this.kept = turns;
+    this.added = [];
+  }
+
+  private get lastTurn(): number {
+    return this.home?.lastTurn ?? 0;
+  }
+
+  private newTurns(): StoredTurn[] {
+    return this.added.map((messages, at) => ({
+      turn: this.lastTurn + 1 + at,
+      runId: newId(),
+      status: 'completed',
+      messages,
+      ...countTurn(this.options.counter, messages),
+      mark: messages.some(({ role }) => role === 'system') ? PINNED : null,
+      createdAt: Date.now(),
+    }));
+  }
+
+  private keyOf(id: string) {
+    return { tenant: this.options.principal.tenant, id };
+  }
+}
+
+/** As the turns of a new session. */
+function asFirst(turns: readonly StoredTurn[]): StoredTurn[] {
+  return turns.map((turn, at) => ({ ...turn, runId: newId(), turn: at + 1 }));
+}
+
+/** The ids of calls that have no result yet. */
+function openCalls(messages: readonly SessionMessage[]): Set<string> {
+  const open = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'tool') open.delete(message.toolCallId);
+    if (message.role === 'assistant') for (const { id } of message.toolCalls ?? []) open.add(id);
+  }
+  return open;
+}

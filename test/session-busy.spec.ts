@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { gate, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
+import { ProcessWorld } from './support/process-world.js';
+
+const REJECT = { SESSION_BUSY: 'reject' };
+
+/** What a chat is told that is not let in. */
+function expectBusy({ status, body }: Answer, runId: string): void {
+  expect({ status, body }).toMatchObject({ status: 409, body: { code: 'SESSION_BUSY', run_id: runId } });
+}
+
+describe('a session whose run has not ended, when others are rejected', () => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    jackdaw = await startJackdaw({ llm, env: { ...REJECT, RUN_CONCURRENCY: '2' } });
+  });
+  afterEach(() => llm.reset());
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  /** The session's run, as soon as it is journaled. */
+  async function openRun(sessionId: string): Promise<string> {
+    for (;;) {
+      const { status, body } = await jackdaw.get(`/api/runs?sessionId=${sessionId}`);
+      expect(status).toBe(200);
+      const [run] = body['runs'] as unknown as { run_id: string }[];
+      if (run) return run.run_id;
+    }
+  }
+
+  it('takes no second chat, streamed or not, and is free at its end', async () => {
+    const hold = gate();
+    llm.reply({ gate: hold.opened, text: 'first' }, { text: 'second' });
+    const first = jackdaw.chat({ query: 'one', sessionId: 'held' });
+    await llm.waitForRequest();
+    const runId = await openRun('held');
+    expectBusy(await jackdaw.chat({ query: 'two', sessionId: 'held' }), runId);
+    expectBusy(await jackdaw.post('/api/agent/chat/stream', { query: 'two', sessionId: 'held' }), runId);
+    hold.open();
+    expect((await first).body).toMatchObject({ result: 'first' });
+    expect((await jackdaw.chat({ query: 'two', sessionId: 'held' })).body).toMatchObject({ result: 'second' });
+    expect(llm.requests).toHaveLength(2);
+  });
+
+  it('takes one of twenty chats that come at once', async () => {
+    const hold = gate();
+    llm.always({ gate: hold.opened, text: 'done' });
+    const sent = Array.from({ length: 20 }, (_, i) => jackdaw.chat({ query: `${i}`, sessionId: 'crowd' }));
+    const refused: Answer[] = [];
+    for (const one of sent) void one.then((answer) => answer.status === 409 && refused.push(answer));
+    while (refused.length < 19) await jackdaw.get('/api/health/live');
+    hold.open();
+    const answers = await Promise.all(sent);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const { body } = await jackdaw.get('/api/sessions/crowd/messages');
+    expect(body['messages']).toHaveLength(2);
+  });
+
+  it('is held by a chat that only waits for room, too', async () => {
+    const hold = gate();
+    llm.always({ gate: hold.opened, text: 'done' });
+    const others = [0, 1].map((i) => jackdaw.chat({ query: 'other', sessionId: `other-${i}` }));
+    await llm.waitForRequest(2);
+    const first = jackdaw.chat({ query: 'one', sessionId: 'waits' });
+    const runId = await openRun('waits');
+    expectBusy(await jackdaw.chat({ query: 'two', sessionId: 'waits' }), runId);
+    hold.open();
+    expect((await first).status).toBe(200);
+    await Promise.all(others);
+  });
+
+  it('lets runs in the background queue', async () => {
+    const hold = gate();
+    llm.always({ gate: hold.opened, text: 'done' });
+    const first = jackdaw.chat({ query: 'one', sessionId: 'behind' });
+    await llm.waitForRequest();
+    const { status } = await jackdaw.post('/api/agent/runs', { query: 'two', sessionId: 'behind' });
+    expect(status).toBe(202);
+    hold.open();
+    expect((await first).status).toBe(200);
+  });
+});
+
+// Processes start: on a busy machine that takes its time.
+jest.setTimeout(30_000);
+const world = ProcessWorld.prepare();
+
+describeClusters('a session that two processes serve', await clusterStores(), (store) => {
+  world.share(store, REJECT);
+
+  it('takes one chat at a time', async () => {
+    const hold = gate();
+    world.llm.always({ gate: hold.opened, text: 'first' });
+    const [a, b] = await Promise.all([world.start(), world.start()]);
+    const stream = await a.stream({ query: 'one', sessionId: 'both' });
+    await world.llm.waitForRequest();
+    expectBusy(await b.chat({ query: 'two', sessionId: 'both' }), stream.runId);
+    hold.open();
+    await stream.waitFor('run.completed');
+    expect((await b.chat({ query: 'two', sessionId: 'both' })).status).toBe(200);
+  });
+});
