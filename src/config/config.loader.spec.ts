@@ -62,6 +62,7 @@ describe('loadConfig', () => {
         tenantConcurrency: 0,
         agentConcurrency: 0,
         queueLimit: 10_000,
+        sessionBusy: 'queue',
         tenantQueueLimit: 0,
         tenantRatePerMinute: 0,
       },
