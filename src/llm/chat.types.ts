@@ -70,4 +70,6 @@ export interface ModelCapabilities {
   readonly vision: boolean;
   readonly functionCalling: boolean;
   readonly jsonMode: boolean;
+  /** Whether it can be made to call a tool, any or a certain one; it can when left out. */
+  readonly forcedToolChoice?: boolean;
 }

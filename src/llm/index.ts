@@ -27,6 +27,8 @@ export type {
   ToolMessage,
   UserMessage,
 } from './message.types.js';
+export { fitParameters } from './parameter.policy.js';
+export type { ParameterLimits, ParameterName } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { ModelRegistry } from './model.registry.js';

@@ -1,4 +1,4 @@
-import type { ModelParameters } from './chat.types.js';
+import type { ModelCapabilities, ModelParameters } from './chat.types.js';
 
 /** What is needed to make a chat model; what is left out is the provider's default. */
 export interface ModelSettings {
@@ -12,6 +12,8 @@ export interface ModelSettings {
   readonly apiVersion?: string;
   /** The longest silence in ms: until the reply begins, and then between two pieces of it. */
   readonly timeoutMs: number;
+  /** What the model can do, where somebody knows better than its provider's folder. */
+  readonly capabilities?: Partial<ModelCapabilities>;
   /** For every call; a request's own parameters win. */
   readonly parameters?: ModelParameters;
 }

@@ -1,4 +1,5 @@
 import type { ModelCapabilities } from '../chat.types.js';
+import type { ParameterLimits } from '../parameter.policy.js';
 
 /** How a model over HTTP is reached. */
 export interface WireAccess {
@@ -13,7 +14,8 @@ export interface WireAccess {
   readonly timeoutMs: number;
 }
 
-/** Such a model, and what it can do. */
+/** Such a model, what it can do, and what it does not take. */
 export interface WireSettings extends WireAccess {
   readonly capabilities: ModelCapabilities;
+  readonly limits: ParameterLimits;
 }

@@ -7,6 +7,8 @@ import type {
   ModelCapabilities,
   ModelParameters,
 } from '../chat.types.js';
+import { fitParameters, type ParameterLimits } from '../parameter.policy.js';
+import { fitToolChoice } from '../tool-choice.policy.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
 import { toModelError } from './error.mapper.js';
 import type { WireResponse } from './fetch.client.js';
@@ -20,6 +22,7 @@ export class WireChatModel extends ChatModel {
   readonly provider: string;
   readonly name: string;
   readonly capabilities: ModelCapabilities;
+  override readonly parameterLimits: ParameterLimits;
 
   constructor(
     private readonly settings: WireSettings,
@@ -31,6 +34,7 @@ export class WireChatModel extends ChatModel {
     this.provider = settings.provider;
     this.name = settings.model;
     this.capabilities = settings.capabilities;
+    this.parameterLimits = settings.limits;
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
@@ -56,8 +60,9 @@ export class WireChatModel extends ChatModel {
   }
 
   private send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
-    const parameters = this.parameters ? { ...this.parameters, ...request.parameters } : request.parameters;
-    return this.client.send(this.codec.write({ ...request, parameters }, stream), options);
+    const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, this.parameterLimits);
+    const fitted = fitToolChoice({ ...request, parameters }, this.capabilities);
+    return this.client.send(this.codec.write(fitted, stream), options);
   }
 
   private finish(reply: StreamedReply): ChatResult {
