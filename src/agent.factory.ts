@@ -13,7 +13,7 @@ import { AgentSessions } from './agent-sessions.client.js';
 import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
-import type { ChatModel, Usage } from './llm/index.js';
+import type { ChatModel, ModelParameters, ToolChoice, Usage } from './llm/index.js';
 import { RunService, type RunEvent, type RunFinishReason } from './run/index.js';
 import { MemoryFactory, SessionKeeper, SessionService, type Memory, type MemoryRules } from './session/index.js';
 
@@ -21,6 +21,8 @@ export interface CreateAgentOptions {
   /** By default `default`. */
   readonly name?: string;
   readonly instructions?: string;
+  /** What of its model is not as the environment says: `{ name, parameters, capabilities, provider }`. */
+  readonly model?: Partial<AgentDefinitionInput['model']>;
   /** A model of one's own; takes the place of every provider. */
   readonly chatModel?: ChatModel;
   /** Variables that win over the environment, as in the README's table: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
@@ -41,6 +43,12 @@ export interface CreateAgentOptions {
 export interface ChatOptions {
   /** The conversation to go on with; a new one when left out. */
   readonly sessionId?: string;
+  /** Another model of the same provider, or one of another provider that is configured, as `provider:name`. */
+  readonly model?: string;
+  /** They win over the agent's. */
+  readonly parameters?: ModelParameters;
+  /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
+  readonly toolChoice?: ToolChoice;
 }
 
 /** An agent's answer. */
@@ -117,7 +125,7 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
 }
 
 function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
-  const { env = {}, name, instructions, limits, memory, chatModel, tools = [], builtinTools = false } = options;
+  const { env = {}, name, instructions, model, limits, memory, chatModel, tools = [], builtinTools = false } = options;
   return {
     config: env,
     recovery: 'manual',
@@ -127,6 +135,7 @@ function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
     agentChanges: {
       ...(name !== undefined && { name }),
       ...(instructions !== undefined && { instructions }),
+      ...(model && { model }),
       ...(limits && { limits }),
       ...(memory && { memory }),
     },

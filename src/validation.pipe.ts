@@ -52,12 +52,15 @@ function toError(fields: readonly FieldError[]): AppError {
 
 function toFieldErrors({ property, constraints, children }: ValidationError, path: string): FieldError[] {
   const field = `${path}${property}`;
-  const own = Object.values(constraints ?? {}).map((message) => ({ field, message: toMessage(field, message) }));
+  const own = Object.values(constraints ?? {}).map((message) => ({
+    field,
+    message: toMessage(property, field, message),
+  }));
   return [...own, ...(children ?? []).flatMap((child) => toFieldErrors(child, `${field}.`))];
 }
 
-function toMessage(field: string, message: string): string {
-  return message === `property ${field} should not exist` ? notKnown(field) : message;
+function toMessage(property: string, field: string, message: string): string {
+  return message === `property ${property} should not exist` ? notKnown(field) : message;
 }
 
 function notKnown(field: string): string {

@@ -1,10 +1,28 @@
 import { z } from 'zod';
 
-const modelParameters = z.strictObject({
+const SEED_LIMIT = 2_147_483_648;
+
+/** How a model chooses its words. */
+export const modelParametersSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
-  maxTokens: z.int().min(1).optional(),
+  /** In tokens. */
+  maxTokens: z.int().min(1).max(10_000_000).optional(),
   topP: z.number().min(0).max(1).optional(),
-  stop: z.array(z.string()).optional(),
+  frequencyPenalty: z.number().min(-2).max(2).optional(),
+  presencePenalty: z.number().min(-2).max(2).optional(),
+  stop: z.array(z.string().min(1)).max(16).readonly().optional(),
+  seed: z
+    .int()
+    .min(-SEED_LIMIT)
+    .max(SEED_LIMIT - 1)
+    .optional(),
+});
+
+const capabilitiesSchema = z.strictObject({
+  vision: z.boolean().optional(),
+  functionCalling: z.boolean().optional(),
+  jsonMode: z.boolean().optional(),
+  forcedToolChoice: z.boolean().optional(),
 });
 
 /** Seven days, in ms. */
@@ -48,7 +66,9 @@ export const agentDefinitionSchema = z.strictObject({
     provider: z.string().min(1),
     /** The provider's default when left out. */
     name: z.string().min(1).optional(),
-    parameters: modelParameters.default({}),
+    parameters: modelParametersSchema.default({}),
+    /** What the model can do, where the agent's author knows better. */
+    capabilities: capabilitiesSchema.optional(),
   }),
   /** Names of tools, with `*` for any characters; `'*'` alone is all of them. */
   tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),

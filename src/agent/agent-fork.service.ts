@@ -18,6 +18,7 @@ import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AGENT_RUN } from './agent.handler.js';
 import type { AgentRunInput } from './agent.types.js';
+import { asAsked, keptInput } from './asked-agent.mapper.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 
 /** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
@@ -51,6 +52,7 @@ export class AgentForkService {
     const input = JSON.parse(original.input) as AgentRunInput;
     const window = await this.windowOf(principal, original, input);
     // Whoever follows it reads its messages as they come.
+    const asked = keptInput(input, edit);
     const changes = { query: edit.message ?? input.query, isNewSession: window === 0, isStreaming: true };
     await this.forks.start(
       plan,
@@ -64,11 +66,11 @@ export class AgentForkService {
         loopVersion: plan.hasReplies ? original.loopVersion : LOOP_VERSION,
         definition: content,
         definitionHash: hash,
-        input: JSON.stringify({ ...input, ...changes } satisfies AgentRunInput),
+        input: JSON.stringify({ ...asked, ...changes } satisfies AgentRunInput),
         timeoutMs: definition.limits.runTimeoutMs,
         statements: await this.branch(principal, sessionId, original.sessionId, window),
       },
-      this.editsOf(edit, plan, definition),
+      this.editsOf(edit, plan, asAsked(definition, asked)),
     );
     return id;
   }

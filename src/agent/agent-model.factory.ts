@@ -3,6 +3,10 @@ import { AppConfig, type ProviderAccess } from '../config/index.js';
 import { ChatModel, ModelRegistry } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 
+const MAX_MODELS = 1000;
+/** What may be the name of a model. */
+const NAME = /^[^\s]{1,200}$/;
+
 /** The chat model of an agent, made once for agents that have the same one. */
 @Injectable()
 export class AgentModelFactory {
@@ -18,13 +22,30 @@ export class AgentModelFactory {
   /** @throws AppError `CONFIG_INVALID` when the provider is unknown or lacks its key */
   create({ model }: AgentDefinition): ChatModel {
     if (this.own) return this.own;
-    const key = JSON.stringify([model.provider, model.name]);
+    const key = JSON.stringify([model.provider, model.name, model.capabilities]);
     let made = this.models.get(key);
-    if (!made) this.models.set(key, (made = this.make(model)));
+    if (!made) this.keep(key, (made = this.make(model)));
     return made;
   }
 
-  private make({ provider, name }: AgentDefinition['model']): ChatModel {
+  /**
+   * The model that a request names: of a provider that is known, or else of `provider`. Names may have colons, too.
+   * @returns null when it is no name
+   */
+  parse(text: string, provider: string): { provider: string; name: string } | null {
+    const [, first = '', rest = ''] = /^([^:]*):([^]*)$/.exec(text) ?? [];
+    const named = this.registry.names().includes(first) ? { provider: first, name: rest } : { provider, name: text };
+    return NAME.test(named.name) ? named : null;
+  }
+
+  /** Requests may name ever others: those that were made first go. */
+  private keep(key: string, model: ChatModel): void {
+    this.models.set(key, model);
+    const [oldest] = this.models.keys();
+    if (this.models.size > MAX_MODELS && oldest !== undefined) this.models.delete(oldest);
+  }
+
+  private make({ provider, name, capabilities }: AgentDefinition['model']): ChatModel {
     const { llm } = this.config;
     // A provider of an application's own is not among them, and knows its key itself.
     const access: Partial<Record<string, ProviderAccess>> = llm.access;
@@ -32,6 +53,7 @@ export class AgentModelFactory {
       provider,
       timeoutMs: llm.timeoutMs,
       ...(name !== undefined && { model: name }),
+      ...(capabilities && { capabilities }),
       ...access[provider],
     });
   }

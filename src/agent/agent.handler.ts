@@ -20,6 +20,7 @@ import { parseStoredDefinition, type AgentDefinition } from './agent-definition.
 import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
+import { asAsked, withDefaults } from './asked-agent.mapper.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { addUsage } from './run-answer.mapper.js';
 import { UnavailableModel } from './unavailable.model.js';
@@ -56,7 +57,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
 
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     const input = JSON.parse(run.input) as AgentRunInput;
-    const definition = this.definition(run);
+    const definition = asAsked(this.definition(run), input);
     const model = this.model(definition);
     const past = await this.look(run, context, input, { definition, model });
     const outcome =
@@ -81,10 +82,11 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         history: past.messages,
         input: { role: 'user', content: input.query },
         model,
-        parameters: definition.model.parameters,
+        parameters: withDefaults(definition.model.parameters, model),
         protocol: definition.protocol,
         // A call to a tool that is gone by now is answered with an error.
-        tools: this.tools.available(definition.tools),
+        tools: input.toolChoice === 'none' ? [] : this.tools.available(definition.tools),
+        ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         limits: definition.limits,
         waiting: definition.waiting,
         isStreaming: input.isStreaming,

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AppError } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
@@ -13,16 +14,18 @@ import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
+import { AgentRequestService } from './agent-request.service.js';
 import { AgentService } from './agent.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
+import { ModelParameterService } from './model-parameter.service.js';
 import { UserErasureService } from './user-erasure.service.js';
-import { defaultAgent } from './default-agent.factory.js';
+import { changedAgent, type DefaultAgentChanges } from './default-agent.factory.js';
 
 export interface AgentModuleOptions extends ReasoningModuleOptions {
   /** The agents there are; without any, the one that the environment describes. */
   readonly agents?: readonly AgentDefinitionInput[];
   /** What the agent of the environment has otherwise; of no use beside `agents`. */
-  readonly agentChanges?: Partial<AgentDefinitionInput>;
+  readonly agentChanges?: DefaultAgentChanges;
   /** Takes the place of every provider. */
   readonly chatModel?: ChatModel;
 }
@@ -37,12 +40,14 @@ export class AgentModule {
       providers: [
         {
           provide: AgentRegistry,
-          useFactory: (config: AppConfig, models: AgentModelFactory) =>
-            toRegistry(agents ?? [{ ...defaultAgent(config), ...agentChanges }], models),
-          inject: [AppConfig, AgentModelFactory],
+          useFactory: (config: AppConfig, models: AgentModelFactory, parameters: ModelParameterService) =>
+            toRegistry(agents ?? [changedAgent(config, agentChanges)], { models, parameters }),
+          inject: [AppConfig, AgentModelFactory, ModelParameterService],
         },
         ...(chatModel ? [{ provide: ChatModel, useValue: chatModel }] : []),
         AgentModelFactory,
+        ModelParameterService,
+        AgentRequestService,
         AgentMemory,
         AgentHandler,
         AgentCheckService,
@@ -64,18 +69,30 @@ export class AgentModule {
   }
 }
 
-function toRegistry(agents: readonly AgentDefinitionInput[], models: AgentModelFactory): AgentRegistry {
-  const registry = new AgentRegistry((definition) => resolve(definition, models.create(definition)));
+interface Resolvers {
+  readonly models: AgentModelFactory;
+  readonly parameters: ModelParameterService;
+}
+
+function toRegistry(agents: readonly AgentDefinitionInput[], resolvers: Resolvers): AgentRegistry {
+  const registry = new AgentRegistry((definition) => resolve(definition, resolvers));
   for (const agent of agents) registry.register(agent);
   return registry;
 }
 
-/** The definition with the name of the model that answers and the protocol that it speaks. */
-function resolve(definition: AgentDefinition, { name, capabilities }: ChatModel): AgentDefinition {
-  const { model, protocol } = definition;
+/** The definition with the name of the model that answers, the protocol that it speaks, and the parameters that it takes. */
+function resolve(definition: AgentDefinition, { models, parameters }: Resolvers): AgentDefinition {
+  const { model, protocol, name } = definition;
+  const made = models.create(definition);
+  const { taken, faults } = parameters.fit(made, model.parameters);
+  if (faults.length > 0) {
+    const what = faults.map(({ message }) => message).join(', ');
+    const todo = 'leave it out (LLM_…), choose another model, or set LLM_UNSUPPORTED_PARAMETERS=drop';
+    throw new AppError('AGENT_INVALID', `Agent "${name}": ${what}: ${todo}.`);
+  }
   return {
     ...definition,
-    model: { ...model, name: model.name ?? name },
-    protocol: protocol === 'auto' ? protocolFor(capabilities) : protocol,
+    model: { ...model, name: model.name ?? made.name, parameters: taken },
+    protocol: protocol === 'auto' ? protocolFor(made.capabilities) : protocol,
   };
 }

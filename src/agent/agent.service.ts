@@ -13,6 +13,7 @@ import {
 import { assertSessionId, SessionService } from '../session/index.js';
 import { AGENT_RUN } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
+import { AgentRequestService } from './agent-request.service.js';
 import type { AgentRequest, AgentRunInput, BackgroundRequest, RunAnswer } from './agent.types.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
 
@@ -27,6 +28,7 @@ export interface StreamedChat extends RunHandle {
 export class AgentService {
   constructor(
     private readonly agents: AgentRegistry,
+    private readonly requests: AgentRequestService,
     private readonly sessions: SessionService,
     private readonly runs: RunService,
     private readonly follower: RunFollowService,
@@ -112,6 +114,7 @@ export class AgentService {
       isNewSession,
       ...(metadata && { metadata }),
       ...(references && { references }),
+      ...this.requests.changes(definition, request),
     };
     return {
       id,

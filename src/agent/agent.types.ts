@@ -1,3 +1,4 @@
+import type { ModelParameters, ToolChoice } from '../llm/index.js';
 import type {
   IdempotentRequest,
   MemoryState,
@@ -8,8 +9,18 @@ import type {
   WaitingRequest,
 } from '../run/index.js';
 
+/** What a request wants otherwise than the agent's definition says. */
+export interface AskedChanges {
+  readonly model?: { readonly provider: string; readonly name: string };
+  /** How tools are written for that model, where the agent's own way is not one of its. */
+  readonly protocol?: string;
+  /** They win over those of the definition. */
+  readonly parameters?: ModelParameters;
+  readonly toolChoice?: ToolChoice;
+}
+
 /** The input of an agent's run, as the journal holds it. */
-export interface AgentRunInput {
+export interface AgentRunInput extends AskedChanges {
   readonly query: string;
   readonly isStreaming: boolean;
   /** Whether the run begins its session, so that there is nothing to load. */
@@ -31,6 +42,12 @@ export interface AgentRequest {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Numbers of earlier turns that the question refers to: with the policy `lru` they stay longer. */
   readonly references?: readonly number[];
+  /** Another model of the agent's provider by its name, or one of another provider: `provider:name`. */
+  readonly model?: string;
+  /** They win over the agent's. */
+  readonly parameters?: ModelParameters;
+  /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
+  readonly toolChoice?: ToolChoice;
   /** Whether the model is asked to stream, for followers to see its message as it comes. */
   readonly isStreaming?: boolean;
   /** Makes a repetition of the request the same run. */

@@ -1,15 +1,32 @@
 import type { AppConfig } from '../config/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
+/** What the agent of the environment has otherwise. */
+export type DefaultAgentChanges = Partial<Omit<AgentDefinitionInput, 'model'>> & {
+  readonly model?: Partial<AgentDefinitionInput['model']>;
+};
+
+/** The agent of the environment with changes; a model of another provider is that provider's own, unless it is named. */
+export function changedAgent(
+  config: AppConfig,
+  { model: change, ...changes }: DefaultAgentChanges = {},
+): AgentDefinitionInput {
+  const { model, ...agent } = defaultAgent(config);
+  const { name: _name, capabilities: _capabilities, ...others } = model;
+  const isOther = change?.provider !== undefined && change.provider !== model.provider;
+  return { ...agent, ...changes, model: { ...(isOther || change?.name !== undefined ? others : model), ...change } };
+}
+
 /** The agent that the environment describes: every tool, the configured model and limits. */
-export function defaultAgent({ agent, llm }: AppConfig): AgentDefinitionInput {
+function defaultAgent({ agent, llm }: AppConfig): AgentDefinitionInput {
   return {
     name: agent.name,
     ...(agent.instructions !== undefined && { instructions: agent.instructions }),
     model: {
       provider: llm.provider,
       ...(llm.model !== undefined && { name: llm.model }),
-      parameters: llm.temperature === undefined ? {} : { temperature: llm.temperature },
+      ...(llm.capabilities && { capabilities: llm.capabilities }),
+      parameters: llm.parameters,
     },
     protocol: llm.protocol,
     memory: agent.memory,

@@ -1,6 +1,10 @@
-import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min } from 'class-validator';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min, ValidateNested } from 'class-validator';
+import type { ToolChoice } from '../llm/index.js';
 import { AsItCame } from './as-it-came.decorator.js';
+import { IsToolChoice } from './is-tool-choice.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { ModelParametersDto } from './model-parameters.dto.js';
 
 /** What every question to an agent says, whoever waits for the answer. */
 export class AgentRequestDto {
@@ -32,4 +36,28 @@ export class AgentRequestDto {
   @IsInt({ each: true })
   @Min(1, { each: true })
   references?: number[];
+
+  /**
+   * Another model of the agent's provider, or one of another provider that is configured, as `provider:name`.
+   * @example 'deepseek:deepseek-v4-flash'
+   */
+  @MayBeLeftOut()
+  @Matches(/^\S{1,256}$/, { message: 'model must be 1 to 256 characters without spaces' })
+  model?: string;
+
+  /** They win over the agent's. */
+  @MayBeLeftOut()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ModelParametersDto)
+  parameters?: ModelParametersDto;
+
+  /**
+   * Whether the model calls tools in its first reply: `auto` (as it likes), `none` (it is told of none in the whole run),
+   * `required` (at least one), or `{name}` (that one).
+   */
+  @MayBeLeftOut()
+  @AsItCame()
+  @IsToolChoice()
+  toolChoice?: ToolChoice;
 }

@@ -3,6 +3,19 @@ import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { parseIdempotencyKey } from './idempotency-key.parser.js';
 
+/** What a body may say of the question itself; all else is about the answer. */
+const FIELDS = [
+  'sessionId',
+  'agent',
+  'metadata',
+  'references',
+  'model',
+  'parameters',
+  'toolChoice',
+  'priority',
+  'deadlineMs',
+] as const satisfies (keyof BackgroundRequest & keyof BackgroundRequestDto)[];
+
 /**
  * What a body asks of an agent.
  * @param route tells requests with the same body and key apart
@@ -13,17 +26,8 @@ export function toAgentRequest(
   route: string,
   key: string | undefined,
 ): BackgroundRequest {
-  const { query, sessionId, agent, metadata, references } = body;
-  const { priority, deadlineMs } = body as BackgroundRequestDto;
   const idempotency = parseIdempotencyKey(key, route, body);
-  return {
-    query,
-    ...(sessionId !== undefined && { sessionId }),
-    ...(agent !== undefined && { agent }),
-    ...(metadata !== undefined && { metadata }),
-    ...(references !== undefined && { references }),
-    ...(priority !== undefined && { priority }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    ...(idempotency && { idempotency }),
-  };
+  const given = body as BackgroundRequestDto;
+  const wanted = FIELDS.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]] as const]));
+  return { query: body.query, ...Object.fromEntries(wanted), ...(idempotency && { idempotency }) };
 }

@@ -24,7 +24,7 @@ export class ForkModelDto {
   @IsString()
   name?: string;
 
-  /** `temperature`, `maxTokens`, `topP`, `stop`. */
+  /** `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed`. */
   @MayBeLeftOut()
   @IsObject()
   parameters?: Record<string, unknown>;

@@ -70,9 +70,19 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     protocol: values.LLM_PROTOCOL,
     timeoutMs: values.LLM_TIMEOUT_MS,
     tokenCounting: values.TOKEN_COUNTING,
+    unsupportedParameters: values.LLM_UNSUPPORTED_PARAMETERS,
+    parameters: compact({
+      temperature: values.LLM_TEMPERATURE,
+      maxTokens: values.LLM_MAX_TOKENS,
+      topP: values.LLM_TOP_P,
+      frequencyPenalty: values.LLM_FREQUENCY_PENALTY,
+      presencePenalty: values.LLM_PRESENCE_PENALTY,
+      stop: values.LLM_STOP,
+      seed: values.LLM_SEED,
+    }),
     ...compact({
       model: values.LLM_MODEL,
-      temperature: values.LLM_TEMPERATURE,
+      capabilities: values.LLM_CAPABILITIES,
       embeddingModel: values.EMBEDDING_MODEL,
     }),
     access: Object.fromEntries(

@@ -13,6 +13,13 @@ export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
 export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
 
+/** What a model may be able to do, by the names of `ModelCapabilities`. */
+export const CAPABILITIES = ['vision', 'functionCalling', 'jsonMode', 'forcedToolChoice'] as const;
+export type CapabilityChanges = Readonly<Partial<Record<(typeof CAPABILITIES)[number], boolean>>>;
+
+/** What becomes of a parameter that a model does not take. */
+export const UNSUPPORTED_PARAMETERS = ['refuse', 'drop'] as const;
+
 export const TOKEN_COUNTINGS = ['auto', 'estimate'] as const;
 export type TokenCounting = (typeof TOKEN_COUNTINGS)[number];
 
@@ -63,7 +70,19 @@ export interface AppConfigValues {
     readonly model?: string;
     readonly protocol: LlmProtocol;
     readonly timeoutMs: number;
-    readonly temperature?: number;
+    /** Of the default agent. */
+    readonly parameters: {
+      readonly temperature?: number;
+      readonly maxTokens?: number;
+      readonly topP?: number;
+      readonly frequencyPenalty?: number;
+      readonly presencePenalty?: number;
+      readonly stop?: readonly string[];
+      readonly seed?: number;
+    };
+    /** Of the default agent's model, where somebody knows better what it can do. */
+    readonly capabilities?: CapabilityChanges;
+    readonly unsupportedParameters: (typeof UNSUPPORTED_PARAMETERS)[number];
     /** Of the same provider; without one there are no embeddings. */
     readonly embeddingModel?: string;
     readonly tokenCounting: TokenCounting;

@@ -30,6 +30,8 @@ describe('loadConfig', () => {
         protocol: 'auto',
         timeoutMs: 30_000,
         tokenCounting: 'auto',
+        unsupportedParameters: 'refuse',
+        parameters: {},
         access: {
           openai: {},
           anthropic: {},

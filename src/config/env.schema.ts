@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
-import { LLM_PROTOCOLS, LLM_PROVIDERS, LOG_LEVELS, TOKEN_COUNTINGS } from './app-config.types.js';
+import {
+  LLM_PROTOCOLS,
+  LLM_PROVIDERS,
+  LOG_LEVELS,
+  TOKEN_COUNTINGS,
+  UNSUPPORTED_PARAMETERS,
+} from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
+import { capabilities, stops } from './model-option.parser.js';
 import { choice, decimal, flag, httpUrl, integer, pattern } from './env-value.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 
@@ -89,7 +96,29 @@ export const ENV_SCHEMA = z.object({
   LLM_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
     .default(30_000)
     .describe('Longest silence of the model, in ms: until its reply begins, then between two pieces of it'),
-  LLM_TEMPERATURE: decimal(0, 2).optional().describe("0 to 2; by default the provider's"),
+  LLM_TEMPERATURE: decimal(0, 2)
+    .optional()
+    .describe('0 to 2; by default 0.7, for models that take one when `LLM_TOP_P` is not set'),
+  LLM_MAX_TOKENS: integer(1, 10_000_000, 'tokens')
+    .optional()
+    .describe("Longest reply, in tokens; by default the model's"),
+  LLM_TOP_P: decimal(0, 1).optional().describe("0 to 1; by default the provider's"),
+  LLM_FREQUENCY_PENALTY: decimal(-2, 2).optional().describe("-2 to 2; by default the provider's"),
+  LLM_PRESENCE_PENALTY: decimal(-2, 2).optional().describe("-2 to 2; by default the provider's"),
+  LLM_STOP: stops().optional().describe('Text that ends a reply where it would come, or a JSON array of such texts'),
+  LLM_SEED: integer(-2_147_483_648, 2_147_483_647)
+    .optional()
+    .describe('With the same seed a provider gives the same reply, as far as it can'),
+  LLM_UNSUPPORTED_PARAMETERS: choice(UNSUPPORTED_PARAMETERS)
+    .default('refuse')
+    .describe(
+      'What becomes of a parameter that the model does not take: `refuse` stops the start and answers a request with 400, `drop` leaves it out and warns once',
+    ),
+  LLM_CAPABILITIES: capabilities()
+    .optional()
+    .describe(
+      'What the model of `LLM_MODEL` can do, where the provider’s folder does not know: some of `vision`, `functionCalling`, `jsonMode` and `forcedToolChoice`, comma-separated, with ! before what it cannot',
+    ),
   TOKEN_COUNTING: choice(TOKEN_COUNTINGS)
     .default('auto')
     .describe(

@@ -35,17 +35,30 @@ export function fitParameters(parameters: ModelParameters, limits: ParameterLimi
     if (reason === undefined) taken[name] = value;
     else refused.push({ name, reason });
   }
-  return { taken: taken as ModelParameters, refused };
+  return { taken, refused };
 }
 
 function reasonAgainst(name: ParameterName, given: ModelParameters, limits: ParameterLimits): string | undefined {
-  const { lacking = [], maxTemperature = 2, maxStops = Infinity, isOneOfTemperatureAndTopP } = limits;
-  if (lacking.includes(name)) return `no ${name}`;
-  if (name === 'temperature' && given.temperature! > maxTemperature)
-    return `a temperature of ${maxTemperature} at most`;
-  if (name === 'stop' && given.stop!.length > maxStops) return `${maxStops} in stop at most`;
-  if (name === 'topP' && isOneOfTemperatureAndTopP && given.temperature !== undefined) {
-    return 'no topP beside a temperature';
+  if (limits.lacking?.includes(name)) return `no ${name}`;
+  switch (name) {
+    case 'temperature':
+      return isOver(given.temperature, limits.maxTemperature)
+        ? `a temperature of ${limits.maxTemperature} at most`
+        : undefined;
+    case 'stop':
+      return isOver(given.stop?.length, limits.maxStops) ? `${limits.maxStops} in stop at most` : undefined;
+    case 'topP':
+      return limits.isOneOfTemperatureAndTopP && given.temperature !== undefined
+        ? 'no topP beside a temperature'
+        : undefined;
+    case 'maxTokens':
+    case 'frequencyPenalty':
+    case 'presencePenalty':
+    case 'seed':
+      return undefined;
   }
-  return undefined;
+}
+
+function isOver(value: number | undefined, most: number | undefined): boolean {
+  return value !== undefined && most !== undefined && value > most;
 }

@@ -1,4 +1,4 @@
-import type { ChatModel, ChatResult, Message, ModelParameters } from '../llm/index.js';
+import type { ChatModel, ChatResult, Message, ModelParameters, ToolChoice } from '../llm/index.js';
 import type { RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
 import type { Tool, ToolResult } from '../tool/index.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
@@ -30,6 +30,8 @@ export interface ReasoningRequest {
   readonly parameters?: ModelParameters;
   readonly protocol: string;
   readonly tools: readonly Tool[];
+  /** What the first reply must call, if anything; by default nothing. */
+  readonly toolChoice?: ToolChoice;
   readonly limits: ReasoningLimits;
   /** By default requests stay open for ever, and the loop goes on whatever the answer. */
   readonly waiting?: WaitingRules;

@@ -1,6 +1,7 @@
 import { AppError } from '../../common/index.js';
 import type { ChatModel, ChatRequest, ChatResult } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
+import { wantedCall, withCommand } from './call-choice.policy.js';
 import { Processor } from './processor.js';
 
 /** Writes the request; the question itself is asked by who reads the answer, inside the step. */
@@ -9,10 +10,18 @@ export class AskModelProcessor extends Processor {
 
   async process(loop: Loop): Promise<void> {
     const { model, history, tools, parameters, isStreaming } = loop.request;
+    const choice = wantedCall(loop);
+    const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
     const ask = isStreaming ? streamReply : generateReply;
     loop.ask = (onText) => {
       const messages = [...history, ...loop.turn];
-      const request = loop.protocol.encode({ instructions: loop.instructions, messages, tools, parameters });
+      const request = loop.protocol.encode({
+        instructions: choice && !canForce ? withCommand(loop.instructions, choice) : loop.instructions,
+        messages,
+        tools,
+        parameters,
+        ...(choice && canForce && { toolChoice: choice }),
+      });
       return ask(model, request, loop.run.signal, onText);
     };
   }

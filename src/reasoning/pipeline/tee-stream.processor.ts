@@ -1,16 +1,17 @@
 import { AppError, untilAborted } from '../../common/index.js';
 import type { ChatResult, Usage } from '../../llm/index.js';
-import type { RunContext, RunUsage } from '../../run/index.js';
+import type { RunUsage } from '../../run/index.js';
 import { isCut, type DecodedReply } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
+import { describe, isCalled, wantedCall } from './call-choice.policy.js';
 import { Processor } from './processor.js';
 
-/** An empty reply is asked for again so often. */
+/** A reply that cannot be used is asked for again so often. */
 const MAX_RETRIES = 1;
 
 /**
  * Asks, in a step: what the user may read goes out as it comes, the whole reply goes on through the pipeline.
- * A reply that says nothing is asked for once more, in a step of its own.
+ * A reply that says nothing, or does not call what it must, is asked for once more, in a step of its own.
  */
 export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
@@ -22,10 +23,13 @@ export class TeeStreamProcessor extends Processor {
       loop.reply = reply;
       loop.model = reply.model;
       if (reply.usage) loop.usage = add(loop.usage, reply.usage);
-      if (!isEmpty(reply, loop.decoded!)) return;
+      if (isUsable(loop, reply)) return;
     }
     const { provider, name } = loop.request.model;
-    throw new AppError('MODEL_BAD_REPLY', `The model "${name}" of ${provider} gave an empty reply, twice; try again.`, {
+    const wanted = wantedCall(loop);
+    const what =
+      wanted && !isEmpty(loop.reply!, loop.decoded!) ? `did not call ${describe(wanted)}` : 'gave an empty reply';
+    throw new AppError('MODEL_BAD_REPLY', `The model "${name}" of ${provider} ${what}, twice; try again.`, {
       isRetryable: true,
     });
   }
@@ -40,24 +44,30 @@ async function ask(loop: Loop, place: string): Promise<ChatResult> {
   loop.modelCalls++;
   const action = async () => {
     const visible = protocol.decodeStream();
+    // What may have to be asked for again is not shown before it is there.
+    const held: string[] | null = wantedCall(loop) ? [] : null;
     const tellText = (text: string) => {
       if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
     };
+    const show = (text: string) => void (held ? held.push(text) : tellText(text));
     const reply = await untilAborted(
-      loop.ask!((piece) => tellText(visible.push(piece))),
+      loop.ask!((piece) => show(visible.push(piece))),
       run.signal,
     );
-    tellText(visible.end());
-    tell(run, iteration, reply, decode(reply));
+    show(visible.end());
+    decode(reply);
+    if (held && isUsable(loop, reply)) tellText(held.join(''));
+    tell(loop, reply);
     return reply;
   };
-  const reply = await run.step(
-    step,
-    action,
-    (given) => loop.decoded!.calls.length === 0 && !isEmpty(given, loop.decoded!),
-  );
+  const reply = await run.step(step, action, (given) => loop.decoded!.calls.length === 0 && isUsable(loop, given));
   if (!loop.decoded) decode(reply);
   return reply;
+}
+
+/** Whether the loop can go on with the reply. */
+function isUsable(loop: Loop, reply: ChatResult): boolean {
+  return isCut(reply) || (!isEmpty(reply, loop.decoded!) && isCalled(loop));
 }
 
 /** Whether the reply ended properly and said nothing: neither text nor a call. */
@@ -74,10 +84,11 @@ function add(sum: RunUsage, usage: Usage): RunUsage {
 }
 
 /** What the reply means to the world, in the batch that records it. */
-function tell(run: RunContext, iteration: number, reply: ChatResult, decoded: DecodedReply): void {
-  const { text, thought, calls } = decoded;
+function tell(loop: Loop, reply: ChatResult): void {
+  const { run, iteration } = loop;
+  const { text, thought, calls } = loop.decoded!;
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
-  if (!isEmpty(reply, decoded)) {
+  if (isUsable(loop, reply)) {
     run.emit({
       type: 'message.completed',
       iteration,

@@ -14,6 +14,7 @@ const IDENTITY: StreamDecoder = { push: (piece) => piece, end: () => '' };
 /** Function calling as the provider itself knows it. */
 export class NativeProtocol extends Protocol {
   readonly name = 'native';
+  override readonly canForceCalls = true;
   /** One array of specifications a set of tools, so that what a provider makes of it is made once. */
   private readonly specs = new WeakMap<readonly Tool[], readonly ToolSpec[]>();
 
@@ -21,12 +22,12 @@ export class NativeProtocol extends Protocol {
     return '';
   }
 
-  encode({ instructions, messages, tools, parameters }: Conversation): ChatRequest {
+  encode({ instructions, messages, tools, parameters, toolChoice }: Conversation): ChatRequest {
     const all: Message[] =
       instructions === '' ? [...messages] : [{ role: 'system', content: instructions }, ...messages];
     return {
       messages: all,
-      ...(tools.length > 0 && { tools: this.toSpecs(tools) }),
+      ...(tools.length > 0 && { tools: this.toSpecs(tools), ...(toolChoice !== undefined && { toolChoice }) }),
       ...(parameters && { parameters }),
     };
   }

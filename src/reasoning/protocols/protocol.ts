@@ -6,6 +6,7 @@ import type {
   ModelParameters,
   SignedReasoning,
   ToolCall,
+  ToolChoice,
 } from '../../llm/index.js';
 import type { Tool } from '../../tool/index.js';
 
@@ -17,6 +18,8 @@ export interface Conversation {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly parameters?: ModelParameters;
+  /** Only for a protocol that can make a model call. */
+  readonly toolChoice?: ToolChoice;
 }
 
 /** What a reply is read against. */
@@ -48,6 +51,8 @@ export interface StreamDecoder {
 /** How tools and calls are written for a model. Nothing of it has effects: the same input gives the same output. */
 export abstract class Protocol {
   abstract readonly name: string;
+  /** Whether a model can be made to call a tool by it; otherwise it is told to. */
+  readonly canForceCalls: boolean = false;
   /** What the system prompt has to say about the tools and the format; empty when they go beside it. */
   abstract describeTools(tools: readonly Tool[]): string;
   abstract encode(conversation: Conversation): ChatRequest;

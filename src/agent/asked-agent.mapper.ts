@@ -1,0 +1,38 @@
+import { fitParameters, type ChatModel, type ModelParameters } from '../llm/index.js';
+import type { AgentDefinition } from './agent-definition.schema.js';
+import type { ForkEdit } from './agent-fork.types.js';
+import type { AgentRunInput, AskedChanges } from './agent.types.js';
+
+/** For models that take one, when nobody says how freely they are to speak. */
+const DEFAULT_TEMPERATURE = 0.7;
+
+/** The definition of an agent as one request wants it. */
+export function asAsked(definition: AgentDefinition, { model, protocol, parameters }: AskedChanges): AgentDefinition {
+  if (!model && !parameters) return definition;
+  const merged = { ...definition.model.parameters, ...parameters };
+  return {
+    ...definition,
+    // What is known of the agent's own model says nothing of another one.
+    model: { ...(model ?? definition.model), parameters: merged },
+    protocol: protocol ?? definition.protocol,
+  };
+}
+
+/** The parameters that a model is asked with. */
+export function withDefaults(parameters: ModelParameters, { parameterLimits }: ChatModel): ModelParameters {
+  if (parameters.temperature !== undefined || parameters.topP !== undefined) return parameters;
+  return { ...parameters, ...fitParameters({ temperature: DEFAULT_TEMPERATURE }, parameterLimits).taken };
+}
+
+/** A run's input for a fork of it, without what the edit has otherwise: another agent is asked as it is itself. */
+export function keptInput(input: AgentRunInput, { model, agent }: ForkEdit): AgentRunInput {
+  if (typeof agent === 'string') return without(input, ['model', 'protocol', 'parameters', 'toolChoice']);
+  const isOtherModel = model?.name !== undefined || model?.provider !== undefined;
+  const lost: (keyof AskedChanges)[] = isOtherModel ? ['model', 'protocol'] : [];
+  return without(input, model?.parameters === undefined ? lost : [...lost, 'parameters']);
+}
+
+function without(input: AgentRunInput, fields: readonly string[]): AgentRunInput {
+  const kept = Object.entries(input).filter(([name]) => !fields.includes(name));
+  return Object.fromEntries(kept) as unknown as AgentRunInput;
+}

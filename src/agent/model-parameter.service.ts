@@ -1,0 +1,37 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { AppConfig } from '../config/index.js';
+import { fitParameters, type ChatModel, type ModelParameters, type ParameterName } from '../llm/index.js';
+
+/** A parameter that its model does not take. */
+export interface ParameterFault {
+  readonly name: ParameterName;
+  readonly message: string;
+}
+
+/** Decides what becomes of parameters that a model does not take, by `LLM_UNSUPPORTED_PARAMETERS`. */
+@Injectable()
+export class ModelParameterService {
+  private readonly logger = new Logger(ModelParameterService.name);
+  private readonly warned = new Set<string>();
+
+  constructor(private readonly config: AppConfig) {}
+
+  /** Those that are taken, and what is wrong with the others: nothing where they are dropped, with one warning each. */
+  fit(
+    model: ChatModel,
+    parameters: ModelParameters,
+  ): { readonly taken: ModelParameters; readonly faults: readonly ParameterFault[] } {
+    const { taken, refused } = fitParameters(parameters, model.parameterLimits);
+    const who = `the model ${model.name} of ${model.provider}`;
+    const faults = refused.map(({ name, reason }) => ({ name, message: `${who} takes ${reason}` }));
+    if (this.config.llm.unsupportedParameters === 'refuse') return { taken, faults };
+    for (const { message } of faults) this.warn(message);
+    return { taken, faults: [] };
+  }
+
+  private warn(message: string): void {
+    if (this.warned.has(message)) return;
+    this.warned.add(message);
+    this.logger.warn(`${message}: it is left out of its requests`);
+  }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { CAPABILITIES, type CapabilityChanges } from './app-config.types.js';
+
+const ENTRY = /^(!?)\s*([A-Za-z]+)$/;
+const MOST_STOPS = 16;
+
+/** `LLM_CAPABILITIES`: names, comma-separated; with `!` before it the model cannot. What is not named stays as it is. */
+export function capabilities() {
+  return z.string().transform((text, context): CapabilityChanges => {
+    const changes: Record<string, boolean> = {};
+    for (const part of text.split(',')) {
+      const [, not, name = ''] = ENTRY.exec(part.trim()) ?? [];
+      if (CAPABILITIES.some((known) => known === name) && !(name in changes)) changes[name] = not === '';
+      else {
+        const message = `is not allowed: give some of ${CAPABILITIES.join(', ')}, each once, comma-separated, with ! before what the model cannot`;
+        context.addIssue({ code: 'custom', message });
+        return z.NEVER;
+      }
+    }
+    return changes;
+  });
+}
+
+/** `LLM_STOP`: a text, or a JSON array of texts, for several or for signs that a variable cannot hold. */
+export function stops() {
+  return z.string().transform((text, context): readonly string[] => {
+    const read = text.startsWith('[') ? parseTexts(text) : [text];
+    if (read) return read;
+    const message = `is not allowed: give a text, or a JSON array of 1 to ${MOST_STOPS} texts`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
+
+function parseTexts(text: string): string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isTexts = Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '');
+    return isTexts && value.length > 0 && value.length <= MOST_STOPS ? (value as string[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import type { ToolChoice } from '../../llm/index.js';
+import type { Loop } from '../reasoning.types.js';
+
+/** What a reply must call: any tool, or the one of that name. */
+export type WantedCall = Exclude<ToolChoice, 'auto' | 'none'>;
+
+/** What the reply to the current request must call; nothing after the first, or the loop could not end. */
+export function wantedCall({ request: { toolChoice }, iteration }: Loop): WantedCall | undefined {
+  if (iteration > 1 || toolChoice === undefined || toolChoice === 'auto' || toolChoice === 'none') return undefined;
+  return toolChoice;
+}
+
+/** Whether the current reply calls what it must. */
+export function isCalled(loop: Loop): boolean {
+  const wanted = wantedCall(loop);
+  const calls = loop.decoded?.calls ?? [];
+  if (wanted === undefined) return true;
+  return wanted === 'required' ? calls.length > 0 : calls.some(({ name }) => name === wanted.name);
+}
+
+/** Instructions for a model that cannot be made to call. */
+export function withCommand(instructions: string, wanted: WantedCall): string {
+  const command = `Your next reply must call ${describe(wanted)}.`;
+  return instructions === '' ? command : `${instructions}\n\n${command}`;
+}
+
+export function describe(wanted: WantedCall): string {
+  return wanted === 'required' ? 'a tool' : `the tool "${wanted.name}"`;
+}
