@@ -19,7 +19,7 @@ const CLIENTS = 5;
 /** A process that does not come to its point in this time is killed anyway, in ms. */
 const PATIENCE_MS = 10_000;
 /** How long what goes on by itself may take when nobody dies any more, in ms. */
-const CALM_MS = 20_000;
+const CALM_MS = 60_000;
 const PLANS = 400;
 /** Compiled code, for all processes of all worlds: half of a start is compiling. */
 const CODE_CACHE = join(tmpdir(), 'jackdaw-chaos-code');
