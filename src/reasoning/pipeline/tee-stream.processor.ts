@@ -39,12 +39,18 @@ async function ask(loop: Loop, place: string): Promise<ChatResult> {
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
   loop.modelCalls++;
   const action = async () => {
-    const visible = protocol.decodeStream();
+    let visible = protocol.decodeStream();
     const tellText = (text: string) => {
       if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
     };
     const reply = await untilAborted(
-      loop.ask!((piece) => tellText(visible.push(piece))),
+      loop.ask!({
+        onText: (piece) => tellText(visible.push(piece)),
+        onRestart: () => {
+          visible = protocol.decodeStream();
+          if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
+        },
+      }),
       run.signal,
     );
     tellText(visible.end());
@@ -76,6 +82,8 @@ function add(sum: RunUsage, usage: Usage): RunUsage {
 /** What the reply means to the world, in the batch that records it. */
 function tell(run: RunContext, iteration: number, reply: ChatResult, decoded: DecodedReply): void {
   const { text, thought, calls } = decoded;
+  for (const { from, to, code } of reply.switches ?? [])
+    run.emit({ type: 'model.switched', iteration, from, to, code });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
   if (!isEmpty(reply, decoded)) {
     run.emit({
