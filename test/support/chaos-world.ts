@@ -11,6 +11,7 @@ import { conversations, followScript, type Conversation } from './chaos-plan.js'
 import { describeKill, type Kill } from './chaos-points.js';
 import type { ChaosStore, OpenChaosStore } from './chaos-stores.js';
 import { FakeLlm } from './fake-llm.js';
+import { anthropicFaults, openAiFaults } from './history-rules.js';
 import { ServerProcess } from './process.js';
 
 const APP = 'test/support/chaos-app.mjs';
@@ -117,6 +118,14 @@ export class ChaosWorld {
     do await this.quiesce(client);
     while (await this.decideAll(client));
     this.tell('all is quiet');
+    const sessions = await this.open.query<{ id: string }>('SELECT id FROM session');
+    for (const { id } of sessions) this.ledger.sessions.set(id, await client.read(id));
+  }
+
+  /** Why models would refuse what they were asked. */
+  refusals(): string[] {
+    const asked = this.llm.requests.map(({ messages }) => messages);
+    return asked.flatMap((messages) => [...openAiFaults(messages), ...anthropicFaults(messages)]);
   }
 
   journal(): Promise<ChaosJournal> {
