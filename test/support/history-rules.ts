@@ -2,6 +2,8 @@ import type { FakeRequestMessage } from './fake-llm.types.js';
 
 /** What OpenAI's chat completions take for the id of a call. */
 const LONGEST_ID = 40;
+/** And for the name of a function; Anthropic takes longer ones. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
  * Why OpenAI's chat completions would refuse these messages, as its answers with 400 say it; empty when they would not.
@@ -29,6 +31,7 @@ export function openAiFaults(messages: readonly FakeRequestMessage[]): string[] 
 }
 
 function callFaults({ role, content, tool_calls }: FakeRequestMessage, ids: readonly string[]): string[] {
+  const names = (tool_calls ?? []).map(({ function: { name } }) => name).filter((name) => !NAME.test(name));
   const tooLong = ids.filter((id) => id.length > LONGEST_ID);
   return [
     ...when(isNothing(content) && ids.length === 0, 'nothing is said and nothing asked for'),
@@ -36,6 +39,7 @@ function callFaults({ role, content, tool_calls }: FakeRequestMessage, ids: read
     ...when(tool_calls?.length === 0, 'an empty list of calls'),
     ...when(new Set(ids).size < ids.length, `the same id twice in ${ids.join()}`),
     ...when(ids.includes(''), 'an id that is empty'),
+    ...when(names.length > 0, `names that are none: ${names.join()}`),
     ...when(tooLong.length > 0, `ids that are too long: ${tooLong.join()}`),
   ];
 }
