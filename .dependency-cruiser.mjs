@@ -20,6 +20,7 @@ const LAYERS = [
 /** Packages that only some folders may import: what they bring stays behind that folder's face. */
 const SDKS = [
   { name: 'openai', packages: ['openai'], folders: ['^src/llm/'] },
+  { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
   { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/'] },
   { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/'] },
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/bull/'] },

@@ -1,4 +1,13 @@
-export const LLM_PROVIDERS = ['openai', 'deepseek', 'glm', 'ollama', 'openai-compatible', 'offline'] as const;
+export const LLM_PROVIDERS = [
+  'openai',
+  'anthropic',
+  'azure',
+  'deepseek',
+  'glm',
+  'ollama',
+  'openai-compatible',
+  'offline',
+] as const;
 export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 
 export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
@@ -36,6 +45,8 @@ export interface EncryptionKey {
 export interface ProviderAccess {
   readonly apiKey?: string;
   readonly baseUrl?: string;
+  /** Of Azure's API: `v1`, or a date. */
+  readonly apiVersion?: string;
 }
 
 export interface AppConfigValues {

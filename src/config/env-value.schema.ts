@@ -51,14 +51,8 @@ export function httpUrl() {
   }, 'an http:// or https:// URL');
 }
 
-/** One of `served`; a value of `later` is known, and refused as not served yet. */
-export function choice<const T extends string>(served: readonly T[], later: readonly string[] = []) {
-  const allowed = served.length === 1 ? served[0] : `one of ${served.join(', ')}`;
-  return z.string().transform((text, context) => {
-    const value = served.find((name) => name === text);
-    if (value !== undefined) return value;
-    const fault = later.includes(text) ? 'is not served yet' : 'is not allowed';
-    context.addIssue({ code: 'custom', message: `${fault}: give ${allowed}` });
-    return z.NEVER;
-  });
+/** One of some words. */
+export function choice<const T extends string>(served: readonly T[]) {
+  const allowed = served.length === 1 ? served[0]! : `one of ${served.join(', ')}`;
+  return checked((text) => served.find((name) => name === text), allowed);
 }

@@ -75,12 +75,12 @@ export const ENV_SCHEMA = z.object({
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),
 
-  LLM_PROVIDER: choice(LLM_PROVIDERS, ['azure', 'anthropic'])
+  LLM_PROVIDER: choice(LLM_PROVIDERS)
     .optional()
     .describe(
       `One of ${LLM_PROVIDERS.join(', ')}. By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
     ),
-  LLM_MODEL: z.string().optional().describe("Model name; by default the provider's"),
+  LLM_MODEL: z.string().optional().describe("Model name (with azure the deployment's); by default the provider's"),
   LLM_PROTOCOL: choice(LLM_PROTOCOLS)
     .default('auto')
     .describe(
@@ -109,6 +109,21 @@ export const ENV_SCHEMA = z.object({
     .optional()
     .meta({ ...secret, description: 'Key for openai' }),
   OPENAI_BASE_URL: httpUrl().optional().describe('API base URL for openai'),
+  ANTHROPIC_API_KEY: z
+    .string()
+    .optional()
+    .meta({ ...secret, description: 'Key for anthropic' }),
+  ANTHROPIC_BASE_URL: httpUrl().optional().describe('API base URL for anthropic'),
+  AZURE_OPENAI_API_KEY: z
+    .string()
+    .optional()
+    .meta({ ...secret, description: 'Key for azure' }),
+  AZURE_OPENAI_ENDPOINT: httpUrl()
+    .optional()
+    .describe('Endpoint for azure, such as `https://name.openai.azure.com`; `LLM_MODEL` is the name of a deployment'),
+  AZURE_OPENAI_API_VERSION: pattern(/^(v1|\d{4}-\d{2}-\d{2}(-preview)?)$/, 'v1 or a version such as 2024-10-21')
+    .default('v1')
+    .describe('Version of the API of azure: `v1`, or a date such as `2024-10-21` for the API with dated versions'),
   DEEPSEEK_API_KEY: z
     .string()
     .optional()

@@ -12,6 +12,9 @@ const warnings = (env: EnvRecord) => loadConfig({ env }).warnings;
 describe('the chosen provider', () => {
   it.each<[string, EnvRecord]>([
     ['openai', { OPENAI_API_KEY: 'o', DEEPSEEK_API_KEY: 'd' }],
+    ['openai', { OPENAI_API_KEY: 'o', ANTHROPIC_API_KEY: 'a' }],
+    ['anthropic', { ANTHROPIC_API_KEY: 'a', DEEPSEEK_API_KEY: 'd' }],
+    ['azure', { AZURE_OPENAI_API_KEY: 'z', AZURE_OPENAI_ENDPOINT: 'http://z', LLM_MODEL: 'm', DEEPSEEK_API_KEY: 'd' }],
     ['deepseek', { DEEPSEEK_API_KEY: 'd', GLM_API_KEY: 'g' }],
     ['glm', { GLM_API_KEY: 'g', OLLAMA_BASE_URL: 'http://x/v1' }],
     ['openai-compatible', { OPENAI_API_KEY: 'o', LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm' }],
@@ -68,6 +71,8 @@ describe('the chosen provider', () => {
     });
     expect(access).toEqual({
       openai: { apiKey: 'o' },
+      anthropic: {},
+      azure: { apiVersion: 'v1' },
       deepseek: {},
       glm: { apiKey: 'g', baseUrl: 'http://g/v1' },
       ollama: { baseUrl: 'http://ollama/v1' },
@@ -103,6 +108,7 @@ describe('the chosen provider', () => {
   it.each<EnvRecord>([
     { LLM_PROVIDER: 'openai', LLM_API_KEY: 'l', OPENAI_BASE_URL: 'http://x/v1' },
     { LLM_PROVIDER: 'ollama', LLM_BASE_URL: 'http://x/v1' },
+    { LLM_PROVIDER: 'azure', LLM_MODEL: 'm', LLM_BASE_URL: 'http://z', LLM_API_KEY: 'z' },
     { OLLAMA_BASE_URL: 'http://x/v1', LLM_MODEL: 'm' },
     { LLM_PROVIDER: 'openai-compatible', LLM_BASE_URL: 'http://x/v1', LLM_MODEL: 'm', OPENAI_API_KEY: 'o' },
   ])('is chosen without a warning: %j', (env) => {
@@ -113,6 +119,7 @@ describe('the chosen provider', () => {
     [{ LLM_PROVIDER: 'openai' }, /OPENAI_API_KEY: is not set/],
     [{ LLM_PROVIDER: 'deepseek', OPENAI_API_KEY: 'o' }, /DEEPSEEK_API_KEY: is not set/],
     [{ LLM_PROVIDER: 'glm' }, /GLM_API_KEY: is not set/],
+    [{ AZURE_OPENAI_API_KEY: 'z' }, /AZURE_OPENAI_ENDPOINT: is not set[^]*LLM_MODEL: is not set/],
     [{ LLM_PROVIDER: 'openai-compatible', LLM_MODEL: 'm' }, /LLM_BASE_URL: is not set/],
     [{ LLM_BASE_URL: 'http://x/v1' }, /LLM_MODEL: is not set/],
   ])('needs what it cannot do without: %j', (env, message) => {

@@ -4,13 +4,19 @@ import type { EnvName, EnvValues } from './env.schema.js';
 
 interface ProviderVariables {
   readonly key?: EnvName & `${string}_API_KEY`;
-  readonly baseUrl?: EnvName & `${string}_BASE_URL`;
+  readonly baseUrl?: EnvName & (`${string}_BASE_URL` | `${string}_ENDPOINT`);
   readonly required: readonly EnvName[];
 }
 
 /** The variables of each provider. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what the chosen one has not set. */
 export const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', required: ['OPENAI_API_KEY'] },
+  anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL', required: ['ANTHROPIC_API_KEY'] },
+  azure: {
+    key: 'AZURE_OPENAI_API_KEY',
+    baseUrl: 'AZURE_OPENAI_ENDPOINT',
+    required: ['AZURE_OPENAI_API_KEY', 'AZURE_OPENAI_ENDPOINT', 'LLM_MODEL'],
+  },
   deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'DEEPSEEK_BASE_URL', required: ['DEEPSEEK_API_KEY'] },
   glm: { key: 'GLM_API_KEY', baseUrl: 'GLM_BASE_URL', required: ['GLM_API_KEY'] },
   ollama: { baseUrl: 'OLLAMA_BASE_URL', required: [] },
@@ -21,9 +27,10 @@ export const VARIABLES: Record<LlmProvider, ProviderVariables> = {
 export type Given = Partial<Record<EnvName, unknown>>;
 
 /** As the variables give it: what is not set is undefined. */
-interface ProviderAccess {
+interface GivenAccess {
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
+  readonly apiVersion?: string;
 }
 
 /** The provider that is asked for, else the one of `LLM_BASE_URL`, else the first one whose key or URL is there. */
@@ -36,6 +43,8 @@ export function chosenProvider(values: Given): LlmProvider {
 /** The first provider that has what it needs in variables of its own. */
 export function firstOwn(values: Given): LlmProvider | undefined {
   if (values.OPENAI_API_KEY) return 'openai';
+  if (values.ANTHROPIC_API_KEY) return 'anthropic';
+  if (values.AZURE_OPENAI_API_KEY) return 'azure';
   if (values.DEEPSEEK_API_KEY) return 'deepseek';
   if (values.GLM_API_KEY) return 'glm';
   return values.OLLAMA_BASE_URL ? 'ollama' : undefined;
@@ -45,7 +54,12 @@ export function firstOwn(values: Given): LlmProvider | undefined {
  * Key and base URL of a provider: its own, and for the chosen one the general ones instead. `LLM_BASE_URL` takes only
  * `LLM_API_KEY` along: a provider's own key never goes to an address that may be anybody's.
  */
-export function providerAccess(provider: LlmProvider, values: EnvValues): ProviderAccess {
+export function providerAccess(provider: LlmProvider, values: EnvValues): GivenAccess {
+  const given = keyAndUrl(provider, values);
+  return provider === 'azure' ? { ...given, apiVersion: values.AZURE_OPENAI_API_VERSION } : given;
+}
+
+function keyAndUrl(provider: LlmProvider, values: EnvValues): GivenAccess {
   const { key, baseUrl } = VARIABLES[provider];
   const own = { apiKey: key && values[key], baseUrl: baseUrl && values[baseUrl] };
   if (provider === 'offline' || provider !== chosenProvider(values)) return own;
@@ -64,8 +78,9 @@ export function strayKey(provider: LlmProvider, given: Partial<Record<EnvName, s
 
 /** One line for every variable the provider needs and does not have. */
 export function missingForProvider(provider: LlmProvider, given: Given): string[] {
-  return VARIABLES[provider].required
-    .filter((name) => !given[name] && !(name.endsWith('_API_KEY') && given.LLM_API_KEY))
+  const { required, key, baseUrl } = VARIABLES[provider];
+  return required
+    .filter((name) => !given[name] && !(name === key && given.LLM_API_KEY) && !(name === baseUrl && given.LLM_BASE_URL))
     .map(
       (name) => `${name}: is not set, and the provider ${provider} needs it: set it, or choose another LLM_PROVIDER`,
     );

@@ -8,17 +8,32 @@ export interface ToolSpec {
   readonly inputSchema: JsonSchema;
 }
 
+/** How a model chooses its words; what a model does not take is not sent to it. */
 export interface ModelParameters {
+  /** 0 to 2: how freely. */
   readonly temperature?: number;
-  /** In tokens. */
+  /** The longest reply, in tokens. */
   readonly maxTokens?: number;
+  /** 0 to 1: among the likeliest words that make up so much of all likelihood. */
   readonly topP?: number;
+  /** -2 to 2: against words the more often they were said. */
+  readonly frequencyPenalty?: number;
+  /** -2 to 2: against words that were said. */
+  readonly presencePenalty?: number;
+  /** Texts that end the reply where they would come. */
   readonly stop?: readonly string[];
+  /** The same seed gives the same reply, as far as a provider can. */
+  readonly seed?: number;
 }
+
+/** Whether the model calls tools: as it likes, none, at least one, or the one of that name. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 export interface ChatRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolSpec[];
+  /** By default `auto`. */
+  readonly toolChoice?: ToolChoice;
   readonly parameters?: ModelParameters;
 }
 
@@ -71,4 +86,6 @@ export interface ModelCapabilities {
   readonly vision: boolean;
   readonly functionCalling: boolean;
   readonly jsonMode: boolean;
+  /** Whether it can be made to call a tool, any or a certain one; it can when left out. */
+  readonly forcedToolChoice?: boolean;
 }

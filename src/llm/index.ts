@@ -8,6 +8,7 @@ export type {
   FinishReason,
   ModelCapabilities,
   ModelParameters,
+  ToolChoice,
   ToolSpec,
   Usage,
 } from './chat.types.js';
@@ -19,12 +20,15 @@ export type {
   AssistantMessage,
   ContentPart,
   Message,
+  SignedReasoning,
   SystemMessage,
   TextPart,
   ToolCall,
   ToolMessage,
   UserMessage,
 } from './message.types.js';
+export { fitParameters } from './parameter.policy.js';
+export type { ParameterLimits, ParameterName } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { ModelRegistry } from './model.registry.js';

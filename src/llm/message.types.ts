@@ -22,11 +22,28 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
+/** Thoughts as their provider wants them back beside tool calls, exactly, or it refuses them; no other model sees it. */
+export interface SignedReasoning {
+  /** As in `LLM_PROVIDER`. */
+  readonly provider: string;
+  /** The model that was asked: a signature is of one model. */
+  readonly model: string;
+  readonly blocks: readonly {
+    /** As the provider wrote it. */
+    readonly value: Readonly<Record<string, unknown>>;
+    /** How much of the content stood before it, in UTF-16 units. */
+    readonly text: number;
+    /** How many of the calls stood before it. */
+    readonly calls: number;
+  }[];
+}
+
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
   /** What a reasoning model thought before it answered. */
   readonly reasoning?: string;
+  readonly signedReasoning?: SignedReasoning;
   readonly toolCalls?: readonly ToolCall[];
 }
 

@@ -1,4 +1,6 @@
 import { ModelRegistry } from './model.registry.js';
+import { AnthropicFactory } from './providers/anthropic/anthropic.factory.js';
+import { AzureFactory } from './providers/azure/azure.factory.js';
 import { DeepSeekFactory } from './providers/deepseek/deepseek.factory.js';
 import { GlmFactory } from './providers/glm/glm.factory.js';
 import { OfflineFactory } from './providers/offline/offline.factory.js';
@@ -10,6 +12,8 @@ import { OpenAiFactory } from './providers/openai/openai.factory.js';
 export function createModelRegistry(): ModelRegistry {
   const registry = new ModelRegistry();
   registry.register(new OpenAiFactory());
+  registry.register(new AnthropicFactory());
+  registry.register(new AzureFactory());
   registry.register(new DeepSeekFactory());
   registry.register(new GlmFactory());
   registry.register(new OllamaFactory());

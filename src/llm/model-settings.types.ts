@@ -1,4 +1,4 @@
-import type { ModelParameters } from './chat.types.js';
+import type { ModelCapabilities, ModelParameters } from './chat.types.js';
 
 /** What is needed to make a chat model; what is left out is the provider's default. */
 export interface ModelSettings {
@@ -8,8 +8,12 @@ export interface ModelSettings {
   readonly apiKey?: string;
   /** Where the provider's API begins, `…/v1` for most. */
   readonly baseUrl?: string;
+  /** The version of the API, where it has several (Azure: `v1`, or a date). */
+  readonly apiVersion?: string;
   /** The longest silence in ms: until the reply begins, and then between two pieces of it. */
   readonly timeoutMs: number;
+  /** What the model can do, where somebody knows better than its provider's folder. */
+  readonly capabilities?: Partial<ModelCapabilities>;
   /** For every call; a request's own parameters win. */
   readonly parameters?: ModelParameters;
 }

@@ -14,12 +14,23 @@ function refusal(message: string): unknown {
 
 describe('ModelRegistry', () => {
   it('knows the providers by name', () => {
-    expect(registry.names()).toEqual(['deepseek', 'glm', 'offline', 'ollama', 'openai', 'openai-compatible']);
+    expect(registry.names()).toEqual([
+      'anthropic',
+      'azure',
+      'deepseek',
+      'glm',
+      'offline',
+      'ollama',
+      'openai',
+      'openai-compatible',
+    ]);
   });
 
   it('says which names there are when it is asked for another', () => {
     expect(make({ provider: 'opnai' })).toThrow(
-      refusal('There is no model provider "opnai"; set LLM_PROVIDER to one of: deepseek, glm, offline, ollama,'),
+      refusal(
+        'There is no model provider "opnai"; set LLM_PROVIDER to one of: anthropic, azure, deepseek, glm, offline, ollama,',
+      ),
     );
   });
 
@@ -33,6 +44,7 @@ describe('ModelRegistry', () => {
 describe('a provider', () => {
   it.each([
     ['openai', 'OPENAI_API_KEY'],
+    ['anthropic', 'ANTHROPIC_API_KEY'],
     ['deepseek', 'DEEPSEEK_API_KEY'],
     ['glm', 'GLM_API_KEY'],
   ])('%s needs its key', (provider, variable) => {
@@ -46,6 +58,13 @@ describe('a provider', () => {
     expect(make({ provider, baseUrl: 'http://x/v1' })).toThrow(refusal('needs a model; set LLM_MODEL'));
     expect(make({ provider, model: 'm' })).toThrow(refusal('needs a base URL; set LLM_BASE_URL'));
     expect(make({ provider, model: 'm', baseUrl: 'http://x/v1' })().name).toBe('m');
+  });
+
+  it('azure needs a deployment and an endpoint', () => {
+    const azure = { provider: 'azure', apiKey: 'k' };
+    expect(make({ ...azure, baseUrl: 'http://x' })).toThrow(refusal('needs a model; set LLM_MODEL'));
+    expect(make({ ...azure, model: 'gpt-4o' })).toThrow(refusal('needs a base URL; set AZURE_OPENAI_ENDPOINT'));
+    expect(make({ ...azure, model: 'gpt-4o', baseUrl: 'http://x' })().capabilities.vision).toBe(true);
   });
 
   it('ollama and offline need nothing', () => {
@@ -68,6 +87,8 @@ describe('a provider', () => {
     ['glm', 'glm-4.7', false, true],
     ['ollama', 'llama3.2-vision', true, true],
     ['ollama', 'llava:7b', true, false],
+    ['anthropic', 'claude-haiku-5-5', true, true],
+    ['anthropic', 'claude-2.1', false, false],
     ['deepseek', 'deepseek-chat', false, true],
   ])('%s knows what %s can do', (provider, model, vision, functionCalling) => {
     expect(make({ provider, model, apiKey: 'k' })().capabilities).toMatchObject({ vision, functionCalling });

@@ -1,9 +1,11 @@
 import { AppError } from '../common/index.js';
 import type { ChatModel } from './chat-model.js';
+import type { ModelCapabilities } from './chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
 import { HttpClient } from './http.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
+import { CapabilityWrapper } from './wrappers/capability.wrapper.js';
 
 /** The providers by name, and the connections that their models share. */
 export class ModelRegistry {
@@ -24,7 +26,12 @@ export class ModelRegistry {
 
   /** Makes a model of the provider that the settings name. Throws `CONFIG_INVALID` when it cannot be made. */
   create(settings: ModelSettings): ChatModel {
-    return this.factory(settings).create(settings, this.http);
+    const model = this.factory(settings).create(settings, this.http);
+    const known = settings.capabilities ?? {};
+    const isKnown = Object.entries(known).every(
+      ([name, can]) => model.capabilities[name as keyof ModelCapabilities] === can,
+    );
+    return isKnown ? model : new CapabilityWrapper(model, known);
   }
 
   /** The same for an embedding model. */

@@ -7,6 +7,13 @@ const said = {
   metadata: metadata.optional(),
 };
 const toolCall = z.strictObject({ id: z.string().min(1), name: z.string().min(1), arguments: z.string() });
+const signed = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  blocks: z.array(
+    z.strictObject({ value: z.record(z.string(), z.unknown()), text: z.int().min(0), calls: z.int().min(0) }),
+  ),
+});
 const part = z.strictObject({ type: z.literal('text'), text: z.string() });
 
 const message = z.discriminatedUnion('role', [
@@ -16,6 +23,7 @@ const message = z.discriminatedUnion('role', [
     role: z.literal('assistant'),
     content: z.string(),
     reasoning: z.string().optional(),
+    signed_reasoning: signed.optional(),
     tool_calls: z.array(toolCall).optional(),
     ...said,
   }),
@@ -82,8 +90,8 @@ export function toMessages({ messages }: ExportedTurn): SessionMessage[] {
       return defined({ ...rest, toolCallId });
     }
     if (one.role !== 'assistant') return defined(one);
-    const { tool_calls: toolCalls, ...rest } = one;
-    return defined({ ...rest, toolCalls });
+    const { tool_calls: toolCalls, signed_reasoning: signedReasoning, ...rest } = one;
+    return defined({ ...rest, signedReasoning, toolCalls });
   });
 }
 
@@ -93,8 +101,12 @@ function toExported(one: SessionMessage): ExportedMessage {
     return { ...rest, tool_call_id: toolCallId };
   }
   if (one.role !== 'assistant') return one as ExportedMessage;
-  const { toolCalls, ...rest } = one;
-  return { ...rest, ...(toolCalls && { tool_calls: toolCalls }) } as ExportedMessage;
+  const { toolCalls, signedReasoning, ...rest } = one;
+  return {
+    ...rest,
+    ...(signedReasoning && { signed_reasoning: signedReasoning }),
+    ...(toolCalls && { tool_calls: toolCalls }),
+  } as ExportedMessage;
 }
 
 /** Without the fields that are there without a value. */

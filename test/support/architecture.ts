@@ -51,6 +51,7 @@ function faultyFiles(): Record<string, string> {
       imports(['./index.js', '../common/hidden.js', './faults.spec.js', './nowhere.js', 'jest', './round.js']),
       imports([
         'openai',
+        '@anthropic-ai/sdk',
         'better-sqlite3',
         'pg',
         'bullmq',

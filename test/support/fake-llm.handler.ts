@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { toCompletion, toEvents } from './fake-llm.mapper.js';
-import type { FakeFaults, FakeMessage, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
+import { ANTHROPIC_WIRE, OPENAI_WIRE, type FakeWire } from './fake-llm-wires.js';
+import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
 
 /** Sends one scripted reply, faults and all. */
 export class FakeLlmHandler {
@@ -10,7 +10,13 @@ export class FakeLlmHandler {
   constructor(
     private readonly request: FakeRequest,
     private readonly outgoing: ServerResponse,
+    private readonly wire: FakeWire = OPENAI_WIRE,
   ) {}
+
+  /** The wire that is spoken at an address. */
+  static wireAt(path: string): FakeWire {
+    return path.endsWith('/messages') ? ANTHROPIC_WIRE : OPENAI_WIRE;
+  }
 
   async send(script: FakeScript): Promise<void> {
     let reply: FakeReply;
@@ -28,8 +34,8 @@ export class FakeLlmHandler {
     if ('reset' in reply) this.breakOff();
     else if ('status' in reply) this.sendBody(reply.status, reply.body, reply.headers);
     else if ('events' in reply) this.sendEvents(reply.events, reply);
-    else if (this.request.stream) this.sendEvents([...toEvents(reply, this.request), '[DONE]'], reply);
-    else this.sendBody(200, toCompletion(reply satisfies FakeMessage, this.request));
+    else if (this.request.stream) this.sendEvents(this.wire.toEvents(reply, this.request), reply);
+    else this.sendBody(200, this.wire.toBody(reply, this.request));
   }
 
   private sendBody(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
@@ -45,7 +51,7 @@ export class FakeLlmHandler {
     this.outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     this.outgoing.flushHeaders();
     for (const event of events.slice(0, count)) {
-      this.outgoing.write(`data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`);
+      this.outgoing.write(this.wire.frame(event));
     }
     if (stallAfter !== undefined) return;
     if (resetAfter === undefined) this.outgoing.end();

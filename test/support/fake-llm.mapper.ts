@@ -15,8 +15,8 @@ export function toCompletion(reply: FakeMessage, request: FakeRequest): Record<s
   return { ...head(reply, request, 'chat.completion'), choices: [choice], ...(usage && { usage }) };
 }
 
-/** A message in the form of a stream: its events, without `[DONE]`. */
-export function toEvents(reply: FakeMessage, request: FakeRequest): Record<string, unknown>[] {
+/** A message in the form of a stream: its events, `[DONE]` the last. */
+export function toChunks(reply: FakeMessage, request: FakeRequest): unknown[] {
   const start = head(reply, request, 'chat.completion.chunk');
   const event = (delta: unknown, finish: string | null = null) => ({
     ...start,
@@ -32,6 +32,7 @@ export function toEvents(reply: FakeMessage, request: FakeRequest): Record<strin
     ...(reply.calls ?? []).flatMap(toFragments).map((fragment) => event({ tool_calls: [fragment] })),
     ...(finish === null ? [] : [event({}, finish)]),
     ...(usage && request.stream_options ? [{ ...start, choices: [], usage }] : []),
+    '[DONE]',
   ];
 }
 
@@ -59,7 +60,7 @@ function toFragments(call: FakeCall, index: number) {
   ];
 }
 
-function argumentsOf({ arguments: given = {} }: FakeCall): string {
+export function argumentsOf({ arguments: given = {} }: FakeCall): string {
   return typeof given === 'string' ? given : JSON.stringify(given);
 }
 
@@ -73,6 +74,6 @@ function usageOf({ usage = [10, 5] }: FakeMessage) {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-function words(text = ''): string[] {
+export function words(text = ''): string[] {
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [];
 }

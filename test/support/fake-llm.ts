@@ -11,7 +11,8 @@ const UNSCRIPTED: FakeReply = {
 };
 
 /**
- * A fake LLM that speaks OpenAI's chat completions over real HTTP, streamed when asked, and embeddings. A test scripts it:
+ * A fake LLM that speaks OpenAI's chat completions over real HTTP, Anthropic's messages where those are asked for, both
+ * streamed when asked, and OpenAI's embeddings. A test scripts it:
  *
  *     const llm = await FakeLlm.start();
  *     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' } }] }).reply({ text: '2' });
@@ -59,7 +60,13 @@ export class FakeLlm {
 
   /** The variables that make it the model of a server. */
   get env(): Record<string, string> {
-    return { LLM_PROVIDER: 'openai', OPENAI_API_KEY: 'test', OPENAI_BASE_URL: this.url };
+    return this.envOf('openai');
+  }
+
+  /** The same, as a model of that provider; with `LLM_BASE_URL`, which every provider over HTTP takes. */
+  envOf(provider: string): Record<string, string> {
+    if (provider === 'openai') return { LLM_PROVIDER: 'openai', OPENAI_API_KEY: 'test', OPENAI_BASE_URL: this.url };
+    return { LLM_PROVIDER: provider, LLM_API_KEY: 'test', LLM_BASE_URL: this.url };
   }
 
   /** Adds the replies to the script: one for each further request. */
@@ -112,11 +119,12 @@ export class FakeLlm {
 
   private async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await readBody(incoming);
-    const handler = new FakeLlmHandler(body, outgoing);
+    const path = (incoming.url ?? '').split('?')[0] ?? '';
+    const handler = new FakeLlmHandler(body, outgoing, FakeLlmHandler.wireAt(path));
     outgoing.on('close', () => {
       if (!outgoing.writableFinished && !handler.brokeOff) this.change(() => this.abortedRequests++);
     });
-    if (incoming.url?.endsWith('/embeddings')) {
+    if (path.endsWith('/embeddings')) {
       const request = body as unknown as FakeEmbeddingRequest;
       await handler.send(this.embeddings.answer(request));
       return;

@@ -1,7 +1,7 @@
 import type { EmbeddingResult } from '../embedding-model.js';
-import { parseReply } from './reply.mapper.js';
+import { parseJsonReply } from '../wire/json-reply.parser.js';
 import { toUsage } from './usage.mapper.js';
-import { BadReplyError } from './wire-failure.error.js';
+import { BadReplyError } from '../wire/wire-failure.error.js';
 
 interface WireEmbedding {
   readonly index?: unknown;
@@ -10,11 +10,11 @@ interface WireEmbedding {
 
 /** Reads the body of an answer to `count` texts. `model` is named where it names none. Throws when a vector is missing. */
 export function toEmbeddingResult(body: string, count: number, model: string): EmbeddingResult {
-  const reply = parseReply(body);
-  const usage = toUsage(reply.usage);
+  const reply = parseJsonReply(body);
+  const usage = toUsage(reply['usage']);
   return {
-    vectors: toVectors((reply as { data?: unknown }).data, count),
-    model: typeof reply.model === 'string' && reply.model !== '' ? reply.model : model,
+    vectors: toVectors(reply['data'], count),
+    model: typeof reply['model'] === 'string' && reply['model'] !== '' ? reply['model'] : model,
     ...(usage && { usage: { promptTokens: usage.promptTokens, totalTokens: usage.totalTokens } }),
   };
 }

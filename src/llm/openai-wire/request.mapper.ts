@@ -1,4 +1,4 @@
-import type { ChatRequest, ModelParameters } from '../chat.types.js';
+import type { ChatRequest, ModelParameters, ToolChoice } from '../chat.types.js';
 import { toWireMessage } from './message.mapper.js';
 import { toWireTools } from './tool.mapper.js';
 import type { WireDialect } from './wire-dialect.types.js';
@@ -15,11 +15,18 @@ export function toWireBody(request: ChatRequest, target: WireTarget, stream: boo
   return {
     model,
     messages: request.messages.map((message) => toWireMessage(message, dialect.reasoningEcho)),
-    ...(tools && { tools: toWireTools(tools) }),
+    ...(tools && { tools: toWireTools(tools), tool_choice: toWireChoice(request.toolChoice) }),
     ...(request.parameters && toWireParameters(request.parameters, dialect)),
     ...dialect.extras?.(model, tools !== undefined),
     ...(stream && { stream: true, stream_options: { include_usage: true } }),
   };
+}
+
+/** `auto` is the default, and left out. */
+function toWireChoice(choice: ToolChoice | undefined): unknown {
+  if (choice === 'auto') return undefined;
+  if (typeof choice !== 'object') return choice;
+  return { type: 'function', function: { name: choice.name } };
 }
 
 /** Undefined fields vanish when the body is written as JSON. */
@@ -27,6 +34,9 @@ function toWireParameters(parameters: ModelParameters, dialect: WireDialect): Re
   return {
     temperature: parameters.temperature,
     top_p: parameters.topP,
+    frequency_penalty: parameters.frequencyPenalty,
+    presence_penalty: parameters.presencePenalty,
+    seed: parameters.seed,
     stop: parameters.stop,
     [dialect.maxTokensField]: parameters.maxTokens,
   };

@@ -1,9 +1,9 @@
 import type { ChatResult } from '../chat.types.js';
 import type { AssistantMessage } from '../message.types.js';
 import { isInterrupted, toFinishReason } from './finish-reason.mapper.js';
-import { toToolCalls, type WireCallParts } from './tool-call.mapper.js';
+import { toToolCalls, type WireCallParts } from '../wire/tool-call.mapper.js';
 import { toUsage } from './usage.mapper.js';
-import { BadReplyError } from './wire-failure.error.js';
+import { BadReplyError } from '../wire/wire-failure.error.js';
 
 /** A whole reply, read from either form of the wire. */
 export interface WholeReply {

@@ -1,4 +1,4 @@
-import { argumentsText, type WireCallParts } from './tool-call.mapper.js';
+import { argumentsText, type WireCallParts } from '../wire/tool-call.mapper.js';
 import type { WireToolCall } from './wire-reply.types.js';
 
 interface OpenCall {

@@ -1,16 +1,18 @@
 import type { ChatResult, ChatStreamPart } from '../chat.types.js';
 import { contentText, reasoningText, refusalText } from './content.mapper.js';
-import { firstChoice, parseReply, wireCalls } from './reply.mapper.js';
+import type { StreamedReply } from '../wire/chat-codec.types.js';
+import { parseJsonReply } from '../wire/json-reply.parser.js';
+import { firstChoice, wireCalls } from './reply.mapper.js';
 import { buildResult } from './result.builder.js';
 import { StreamCallBuilder } from './stream-call.builder.js';
-import { BadReplyError } from './wire-failure.error.js';
-import type { WireMessage } from './wire-reply.types.js';
+import { BadReplyError } from '../wire/wire-failure.error.js';
+import type { WireMessage, WireReply } from './wire-reply.types.js';
 
 /** The data of the event that ends a stream. */
 const DONE = '[DONE]';
 
 /** Puts a streamed reply together: what a reader sees at once, and the whole at the end. */
-export class StreamReplyBuilder {
+export class StreamReplyBuilder implements StreamedReply {
   private content = '';
   private reasoning = '';
   private refusal = '';
@@ -58,7 +60,7 @@ export class StreamReplyBuilder {
 
   /** Whether the event was part of the reply, not only of what is told beside it. */
   private addEvent(data: string, parts: ChatStreamPart[]): boolean {
-    const chunk = parseReply(data);
+    const chunk: WireReply = parseJsonReply(data);
     if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model;
     if (chunk.usage) this.usage = chunk.usage;
     const choice = firstChoice(chunk);

@@ -1,4 +1,4 @@
-import type { ModelCapabilities } from '../chat.types.js';
+import type { WireAccess } from '../wire/wire-access.types.js';
 
 /** Where a provider differs from the others that speak OpenAI's wire. */
 export interface WireDialect {
@@ -13,20 +13,11 @@ export interface WireDialect {
   readonly extras?: (model: string, hasTools: boolean) => Readonly<Record<string, unknown>>;
 }
 
-/** How a model over this wire is reached. */
-export interface WireAccess {
-  readonly provider: string;
-  readonly model: string;
-  readonly baseUrl: string;
-  readonly apiKey?: string;
-  /** The environment variable that holds the key, for messages. */
-  readonly keyVariable?: string;
-  /** The longest silence, in ms. */
-  readonly timeoutMs: number;
+/** Where an endpoint is, and what goes with every request to it. */
+export interface WireRoute {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Everything a chat model over this wire needs to know. */
-export interface WireSettings extends WireAccess {
-  readonly capabilities: ModelCapabilities;
-  readonly dialect: WireDialect;
-}
+/** The endpoint of a path that begins with a slash, such as `/chat/completions`. */
+export type RouteTo = (access: WireAccess, path: string) => WireRoute;

@@ -1,26 +1,23 @@
 import type { CallOptions } from '../chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
-import type { HttpClient } from '../http.client.js';
 import { toEmbeddingResult } from './embedding-reply.mapper.js';
-import { toModelError } from './error.mapper.js';
-import type { WireAccess } from './wire-dialect.types.js';
-import { WireClient } from './wire.client.js';
+import { toModelError } from '../wire/error.mapper.js';
+import type { WireAccess } from '../wire/wire-access.types.js';
+import type { WireClient } from '../wire/wire.client.js';
 
 /** An embedding model of any provider that speaks OpenAI's wire. */
 export class WireEmbeddingModel extends EmbeddingModel {
   readonly provider: string;
   readonly name: string;
-  private readonly client: WireClient;
   private known: number | null = null;
 
   constructor(
     private readonly access: WireAccess,
-    http: HttpClient,
+    private readonly client: WireClient,
   ) {
     super();
     this.provider = access.provider;
     this.name = access.model;
-    this.client = new WireClient(access, http, '/embeddings');
   }
 
   get dimensions(): number | null {

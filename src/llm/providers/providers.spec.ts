@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeLlm } from '../../../test/support/fake-llm.js';
 import type { ChatRequest } from '../chat.types.js';
 import { createModelRegistry } from '../model-registry.factory.js';
@@ -50,6 +50,33 @@ it.each(['glm', 'ollama', 'openai-compatible'])('%s gets the plain wire', async 
   expect(messages[1]).not.toHaveProperty('reasoning_content');
   expect(rest).toMatchObject({ max_tokens: 7, model: 'some-model' });
   expect(llm.envelopes[0]?.headers.authorization).toBe(provider === 'ollama' ? undefined : 'Bearer k');
+});
+
+describe('azure', () => {
+  async function at(path: string, apiVersion?: string): Promise<string | undefined> {
+    llm.reset();
+    llm.reply({ text: 'ok' });
+    const baseUrl = new URL(path, llm.url).href;
+    const settings = { provider: 'azure', model: 'my gpt', apiKey: 'k', baseUrl, timeoutMs: 5_000 };
+    await registry.create({ ...settings, ...(apiVersion && { apiVersion }) }).generate(afterCall);
+    expect(llm.envelopes[0]?.headers).toMatchObject({ 'api-key': 'k' });
+    expect(llm.envelopes[0]?.headers.authorization).toBeUndefined();
+    expect(llm.lastRequest).toMatchObject({ model: 'my gpt', max_completion_tokens: 7 });
+    return llm.envelopes[0]?.path;
+  }
+
+  it('is asked at its v1 address, or at that of a deployment and a version', async () => {
+    expect(await at('/')).toBe('/openai/v1/chat/completions');
+    expect(await at('/openai/v1/')).toBe('/openai/v1/chat/completions');
+    expect(await at('/', '2024-10-21')).toBe('/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21');
+  });
+
+  it('has embeddings, of a deployment of their own', async () => {
+    const baseUrl = new URL('/', llm.url).href;
+    const settings = { provider: 'azure', model: 'embed', apiKey: 'k', baseUrl, apiVersion: '2024-10-21' };
+    const { vectors } = await registry.createEmbedding({ ...settings, timeoutMs: 5_000 }).embed(['a', 'b']);
+    expect(vectors).toHaveLength(2);
+  });
 });
 
 it('every provider’s folder holds the same files', () => {

@@ -33,8 +33,8 @@ export class NativeProtocol extends Protocol {
   }
 
   decode(result: ChatResult): DecodedReply {
-    const { content, reasoning = '', toolCalls = [] } = result.message;
-    return toDecodedReply(content, reasoning, isCut(result) ? [] : toolCalls);
+    const { content, reasoning = '', toolCalls = [], signedReasoning } = result.message;
+    return toDecodedReply(content, reasoning, isCut(result) ? [] : toolCalls, signedReasoning);
   }
 
   decodeStream(): StreamDecoder {

@@ -1,4 +1,12 @@
-import type { AssistantMessage, ChatRequest, ChatResult, Message, ModelParameters, ToolCall } from '../../llm/index.js';
+import type {
+  AssistantMessage,
+  ChatRequest,
+  ChatResult,
+  Message,
+  ModelParameters,
+  SignedReasoning,
+  ToolCall,
+} from '../../llm/index.js';
 import type { Tool } from '../../tool/index.js';
 
 /** What a request is made of. The messages are the same for every protocol: calls and results are never text in them. */
@@ -51,11 +59,17 @@ export abstract class Protocol {
  * The reply as it enters the turn. Thoughts are kept only beside calls, where some models want them back with the
  * results.
  */
-export function toDecodedReply(text: string, thought: string, calls: readonly ToolCall[]): DecodedReply {
+export function toDecodedReply(
+  text: string,
+  thought: string,
+  calls: readonly ToolCall[],
+  signedReasoning?: SignedReasoning,
+): DecodedReply {
+  const thoughts = { ...(thought !== '' && { reasoning: thought }), ...(signedReasoning && { signedReasoning }) };
   const message: AssistantMessage =
     calls.length === 0
       ? { role: 'assistant', content: text }
-      : { role: 'assistant', content: text, ...(thought !== '' && { reasoning: thought }), toolCalls: calls };
+      : { role: 'assistant', content: text, ...thoughts, toolCalls: calls };
   return { text, thought, calls, message };
 }
 

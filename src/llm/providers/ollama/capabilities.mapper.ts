@@ -6,5 +6,11 @@ const WITHOUT_TOOLS = /^(?:llava|gemma2?\b|gemma3\b|phi3|moondream|codellama|tin
 
 /** What the local model of that name can do, as far as its family's name tells (ollama.com/search?c=tools). */
 export function capabilitiesOf(model: string): ModelCapabilities {
-  return { vision: VISION.test(model), functionCalling: !WITHOUT_TOOLS.test(model), jsonMode: true };
+  return {
+    vision: VISION.test(model),
+    functionCalling: !WITHOUT_TOOLS.test(model),
+    jsonMode: true,
+    // Its API passes over `tool_choice` (docs.ollama.com/api/openai-compatibility).
+    forcedToolChoice: false,
+  };
 }

@@ -1,12 +1,31 @@
 import type { ModelCapabilities } from '../../chat.types.js';
+import type { ParameterLimits } from '../../parameter.policy.js';
 
 /** Read images: everything since GPT-4 Turbo but these. */
 const TEXT_ONLY = /^(?:gpt-3|gpt-4(?:-\d|$)|o1-(?:mini|preview)|o3-mini)/;
 /** No tools: completion models and the first reasoning models. */
 const WITHOUT_TOOLS = /instruct|^o1-(?:mini|preview)/;
+/** Think before they answer: the o series, and all since GPT-5 but its chat models. */
+const REASONING = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d)(?!.*chat))/;
+/** From GPT-5.5 on, reasoning is on by default. */
+const REASONS_BY_DEFAULT = /^gpt-(?:5\.[5-9]|[6-9]|\d\d)/;
 
 /** What OpenAI's model of that name can do; a model that is not known yet can do what the latest can. */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const functionCalling = !WITHOUT_TOOLS.test(model);
   return { vision: !TEXT_ONLY.test(model), functionCalling, jsonMode: functionCalling };
+}
+
+/** Reasoning models answer 400 to these (developers.openai.com, "Reasoning models"); the API has at most four stops. */
+export function limitsOf(model: string): ParameterLimits {
+  if (!REASONING.test(model)) return { maxStops: 4 };
+  return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop'] };
+}
+
+/**
+ * Chat completions refuse tools beside reasoning ("Function tools with reasoning_effort are not supported for …, use
+ * /v1/responses or set reasoning_effort to 'none'"), also where reasoning is only the default.
+ */
+export function withoutReasoningBesideTools(model: string, hasTools: boolean): Record<string, unknown> {
+  return hasTools && REASONS_BY_DEFAULT.test(model) ? { reasoning_effort: 'none' } : {};
 }

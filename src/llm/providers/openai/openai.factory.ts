@@ -1,10 +1,8 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import { capabilitiesOf } from './capabilities.mapper.js';
-
-/** From GPT-5.5 on, reasoning is on by default. */
-const REASONS_BY_DEFAULT = /^gpt-(?:5\.[5-9]|[6-9]|\d\d)/;
+import type { ParameterLimits } from '../../parameter.policy.js';
+import { capabilitiesOf, limitsOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
 
 /** OpenAI's own API (developers.openai.com). */
 export class OpenAiFactory extends WireModelFactory {
@@ -21,12 +19,8 @@ export class OpenAiFactory extends WireModelFactory {
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);
   }
-}
 
-/**
- * Chat completions refuse tools beside reasoning ("Function tools with reasoning_effort are not supported for …, use
- * /v1/responses or set reasoning_effort to 'none'"), also where reasoning is only the default.
- */
-function withoutReasoningBesideTools(model: string, hasTools: boolean): Record<string, unknown> {
-  return hasTools && REASONS_BY_DEFAULT.test(model) ? { reasoning_effort: 'none' } : {};
+  protected override limitsOf(model: string): ParameterLimits {
+    return limitsOf(model);
+  }
 }

@@ -7,64 +7,65 @@ import type {
   ModelCapabilities,
   ModelParameters,
 } from '../chat.types.js';
-import type { HttpClient } from '../http.client.js';
+import { fitParameters, type ParameterLimits } from '../parameter.policy.js';
+import { fitToolChoice } from '../tool-choice.policy.js';
+import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
 import { toModelError } from './error.mapper.js';
 import type { WireResponse } from './fetch.client.js';
-import { toChatResult } from './reply.mapper.js';
-import { toWireBody } from './request.mapper.js';
 import { SseParser } from './sse.parser.js';
-import { StreamReplyBuilder } from './stream-reply.builder.js';
-import type { WireSettings } from './wire-dialect.types.js';
+import type { WireSettings } from './wire-access.types.js';
 import { BadReplyError } from './wire-failure.error.js';
-import { WireClient } from './wire.client.js';
+import type { WireClient } from './wire.client.js';
 
-/** A chat model of any provider that speaks OpenAI's chat completions. */
+/** A chat model of a provider over HTTP: it sends, and gives only whole replies; the codec knows the wire. */
 export class WireChatModel extends ChatModel {
   readonly provider: string;
   readonly name: string;
   readonly capabilities: ModelCapabilities;
-  private readonly client: WireClient;
+  override readonly parameterLimits: ParameterLimits;
 
   constructor(
     private readonly settings: WireSettings,
-    http: HttpClient,
+    private readonly client: WireClient,
+    private readonly codec: ChatCodec,
     private readonly parameters?: ModelParameters,
   ) {
     super();
     this.provider = settings.provider;
     this.name = settings.model;
     this.capabilities = settings.capabilities;
-    this.client = new WireClient(settings, http, '/chat/completions');
+    this.parameterLimits = settings.limits;
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
     try {
       const response = await this.send(request, options, false);
-      return toChatResult(await response.text(), this.name);
+      return this.codec.read(await response.text());
     } catch (thrown) {
       throw this.failure(thrown, options);
     }
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
-    const reply = new StreamReplyBuilder(this.name);
+    const reply = this.codec.openStream();
     try {
       const response = await this.send(request, options, true);
       for await (const parts of readParts(response, reply)) yield* parts;
       if (!reply.isComplete) throw new BadReplyError('a stream that ends before its finish reason');
     } catch (thrown) {
-      // What goes wrong after the finish reason takes nothing from the reply.
+      // What goes wrong after the end takes nothing from the reply.
       if (options.signal?.aborted || !reply.isComplete) throw this.failure(thrown, options);
     }
     yield { type: 'finish', result: this.finish(reply) };
   }
 
   private send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
-    const parameters = this.parameters ? { ...this.parameters, ...request.parameters } : request.parameters;
-    return this.client.send(toWireBody({ ...request, parameters }, this.settings, stream), options);
+    const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, this.parameterLimits);
+    const fitted = fitToolChoice({ ...request, parameters }, this.capabilities);
+    return this.client.send(this.codec.write(fitted, stream), options);
   }
 
-  private finish(reply: StreamReplyBuilder): ChatResult {
+  private finish(reply: StreamedReply): ChatResult {
     try {
       return reply.result();
     } catch (thrown) {
@@ -78,7 +79,7 @@ export class WireChatModel extends ChatModel {
 }
 
 /** Reads a streamed reply to its end, giving what each piece of it says. */
-async function* readParts(response: WireResponse, reply: StreamReplyBuilder): AsyncGenerator<ChatStreamPart[], void> {
+async function* readParts(response: WireResponse, reply: StreamedReply): AsyncGenerator<ChatStreamPart[], void> {
   if (isWhole(response)) {
     yield reply.addWhole(await response.text());
     return;

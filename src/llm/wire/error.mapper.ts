@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, toAppError } from '../../common/index.js';
 import { quoteProvider } from './provider-text.mapper.js';
-import type { WireAccess } from './wire-dialect.types.js';
+import type { WireAccess } from './wire-access.types.js';
 import { toStatusError } from './status-error.mapper.js';
 import {
   BadReplyError,

@@ -1,0 +1,12 @@
+import type { HttpClient } from '../http.client.js';
+import type { WireAccess } from '../wire/wire-access.types.js';
+import { WireClient } from '../wire/wire.client.js';
+import type { WireRoute } from './wire-dialect.types.js';
+
+/** A client of one endpoint that speaks OpenAI's wire. */
+export function createClient({ timeoutMs, apiKey }: WireAccess, route: WireRoute, http: HttpClient): WireClient {
+  return new WireClient(timeoutMs, http, async () => {
+    const { SdkClient } = await import('./sdk.client.js');
+    return (pool) => new SdkClient(route, pool, apiKey);
+  });
+}

@@ -1,0 +1,30 @@
+import { expect, it } from '@jest/globals';
+import { fitParameters } from './parameter.policy.js';
+
+it('takes everything where nothing is said, but what is undefined', () => {
+  const parameters = { temperature: 2, topP: 1, stop: ['a', 'b', 'c', 'd', 'e'], seed: 1 };
+  expect(fitParameters({ ...parameters, maxTokens: undefined }, {})).toEqual({ taken: parameters, refused: [] });
+});
+
+it('refuses what a model lacks, and what is too much for it, saying why', () => {
+  const limits = { lacking: ['seed', 'frequencyPenalty'], maxTemperature: 1, maxStops: 1 } as const;
+  const given = { temperature: 1.5, seed: 7, stop: ['a', 'b'], maxTokens: 9, presencePenalty: 0 };
+  expect(fitParameters(given, limits)).toEqual({
+    taken: { maxTokens: 9, presencePenalty: 0 },
+    refused: [
+      { name: 'temperature', reason: 'a temperature of 1 at most' },
+      { name: 'seed', reason: 'no seed' },
+      { name: 'stop', reason: '1 in stop at most' },
+    ],
+  });
+  expect(fitParameters({ temperature: 1, stop: ['a'] }, limits).refused).toEqual([]);
+});
+
+it('knows models that take a temperature or topP, and not both', () => {
+  const limits = { isOneOfTemperatureAndTopP: true };
+  expect(fitParameters({ topP: 0.5 }, limits).taken).toEqual({ topP: 0.5 });
+  expect(fitParameters({ topP: 0.5, temperature: 0 }, limits)).toEqual({
+    taken: { temperature: 0 },
+    refused: [{ name: 'topP', reason: 'no topP beside a temperature' }],
+  });
+});

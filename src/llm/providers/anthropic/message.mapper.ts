@@ -1,0 +1,103 @@
+import type { AssistantMessage, ContentPart, Message, SignedReasoning, UserMessage } from '../../message.types.js';
+import { CallIds, toCallName } from './call-name.mapper.js';
+import type { WireBlock, WireTurn } from './wire-block.types.js';
+
+/** A conversation by Anthropic's rules: the system text apart, then turns of both sides in alternation. */
+export interface WireConversation {
+  readonly system: string;
+  readonly messages: readonly WireTurn[];
+}
+
+/**
+ * Writes messages for the wire: what one side says in a row is one turn, results come first in theirs, and blank texts,
+ * which are refused, are left out.
+ * @param model who is asked: only its own signed thoughts go back to it
+ */
+export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
+  const system = messages.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n\n');
+  const ids = new CallIds();
+  const turns: { role: WireTurn['role']; content: WireBlock[] }[] = [];
+  for (const message of messages) {
+    if (message.role === 'system') continue;
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const blocks = toBlocks(message, ids, model);
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else if (blocks.length > 0) turns.push({ role, content: blocks });
+  }
+  return { system, messages: turns.map(({ role, content }) => ({ role, content: resultsFirst(content) })) };
+}
+
+/** The names of the tools that a history holds calls of. */
+export function calledTools(messages: readonly Message[]): readonly string[] {
+  const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
+  return [...new Set(calls.map(({ name }) => toCallName(name)))];
+}
+
+function toBlocks(message: Exclude<Message, { role: 'system' }>, ids: CallIds, model: string): WireBlock[] {
+  switch (message.role) {
+    case 'user':
+      return toUserBlocks(message);
+    case 'assistant':
+      return toAssistantBlocks(message, ids, model);
+    case 'tool':
+      return [{ type: 'tool_result', tool_use_id: ids.of(message.toolCallId), content: message.content }];
+  }
+}
+
+function toUserBlocks({ content }: UserMessage): WireBlock[] {
+  return typeof content === 'string' ? toText(content) : content.flatMap(toPart);
+}
+
+function toPart(part: ContentPart): WireBlock[] {
+  return toText(part.text);
+}
+
+function toText(text: string): WireBlock[] {
+  return text.trim() === '' ? [] : [{ type: 'text', text }];
+}
+
+/** Signed thoughts stand where they stood: before, between or behind what was said and called. */
+function toAssistantBlocks(message: AssistantMessage, ids: CallIds, model: string): WireBlock[] {
+  const { content, toolCalls = [] } = message;
+  const calls = toolCalls.map(({ id, name, arguments: args }) => ({
+    type: 'tool_use',
+    id: ids.open(id),
+    name: toCallName(name),
+    input: toInput(args),
+  }));
+  const blocks: WireBlock[] = [];
+  let [text, call] = [0, 0];
+  for (const block of ownBlocks(message.signedReasoning, calls.length, model)) {
+    blocks.push(
+      ...toText(content.slice(text, block.text)),
+      ...calls.slice(call, block.calls),
+      block.value as WireBlock,
+    );
+    [text, call] = [block.text, block.calls];
+  }
+  return [...blocks, ...toText(content.slice(text)), ...calls.slice(call)];
+}
+
+/** They are wanted beside calls alone, and a signature is of one model. */
+function ownBlocks(signed: SignedReasoning | undefined, calls: number, model: string): SignedReasoning['blocks'] {
+  return signed?.provider === 'anthropic' && signed.model === model && calls > 0 ? signed.blocks : [];
+}
+
+/** An object: what a model wrote instead is shown in one. */
+function toInput(args: string): unknown {
+  try {
+    const value: unknown = JSON.parse(args);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { arguments: args };
+  } catch {
+    return { arguments: args };
+  }
+}
+
+function isResult({ type }: WireBlock): boolean {
+  return type === 'tool_result';
+}
+
+function resultsFirst(blocks: readonly WireBlock[]): WireBlock[] {
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
+}

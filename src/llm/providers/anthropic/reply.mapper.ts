@@ -1,0 +1,151 @@
+import type { ChatResult, FinishReason, Usage } from '../../chat.types.js';
+import type { AssistantMessage, SignedReasoning, ToolCall } from '../../message.types.js';
+import { parseJsonReply } from '../../wire/json-reply.parser.js';
+import { toToolCalls } from '../../wire/tool-call.mapper.js';
+import { BadReplyError } from '../../wire/wire-failure.error.js';
+import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
+
+/** A whole reply, read from either form of the wire. */
+export interface WholeReply {
+  readonly blocks: readonly WholeBlock[];
+  readonly stopReason: unknown;
+  /** Counts by name; later ones of a stream stand for earlier ones. */
+  readonly usage: Readonly<Record<string, unknown>>;
+  /** The model that answered. */
+  readonly model: string;
+  /** The model that was asked. */
+  readonly asked: string;
+}
+
+/** The statuses of Anthropic's errors, which a stream names after its 200 (platform.claude.com, "Errors"). */
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'content_filter',
+};
+
+/** Parses a reply, or one event of a stream. Throws a `WireFailure` when it is none, or the provider's error. */
+export function parseAnthropic(text: string): Readonly<Record<string, unknown>> {
+  return parseJsonReply(text, (kind) =>
+    kind !== undefined && Object.hasOwn(STATUSES, kind) ? STATUSES[kind] : undefined,
+  );
+}
+
+/** Reads the body of a reply that was not streamed. */
+export function toWholeReply(body: string, asked: string): WholeReply {
+  const message = parseAnthropic(body);
+  if (!Array.isArray(message['content'])) throw new BadReplyError('a reply without content');
+  return {
+    blocks: (message['content'] as (ReplyBlock | null)[]).flatMap((block) => toWholeBlock(block)),
+    stopReason: message['stop_reason'],
+    usage: toCounts(message['usage']),
+    model: nameOf(message['model']) ?? asked,
+    asked,
+  };
+}
+
+/** Builds the result of a whole reply. Throws `BadReplyError` when it is none. */
+export function buildResult({ blocks, stopReason, usage, model, asked }: WholeReply): ChatResult {
+  if (typeof stopReason !== 'string') throw new BadReplyError('a reply without its stop reason');
+  const special = Object.hasOwn(REASONS, stopReason) ? REASONS[stopReason] : undefined;
+  const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
+  const toolCalls = toToolCalls(calls, special !== undefined);
+  if (!special) assertWhole(toolCalls);
+  const counted = toUsage(usage);
+  return {
+    message: toMessage(blocks, toolCalls, asked),
+    finishReason: special ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+    ...(counted && { usage: counted }),
+    model,
+  };
+}
+
+export function nameOf(model: unknown): string | undefined {
+  return typeof model === 'string' && model !== '' ? model : undefined;
+}
+
+export function toCounts(usage: unknown): Readonly<Record<string, unknown>> {
+  return typeof usage === 'object' && usage !== null ? (usage as Readonly<Record<string, unknown>>) : {};
+}
+
+function toMessage(blocks: readonly WholeBlock[], toolCalls: readonly ToolCall[], model: string): AssistantMessage {
+  const reasoning = blocks.map((block) => (block.type === 'thinking' ? block.thinking : '')).join('');
+  const signed = toSigned(blocks);
+  return {
+    role: 'assistant',
+    content: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+    ...(reasoning !== '' && { reasoning }),
+    ...(signed.length > 0 && { signedReasoning: { provider: 'anthropic', model, blocks: signed } }),
+    ...(toolCalls.length > 0 && { toolCalls }),
+  };
+}
+
+function toSigned(blocks: readonly WholeBlock[]): SignedReasoning['blocks'] {
+  const signed: SignedReasoning['blocks'][number][] = [];
+  let [text, calls] = [0, 0];
+  for (const block of blocks) {
+    if (block.type === 'text') text += block.text.length;
+    else if (block.type === 'tool_use') calls++;
+    else signed.push({ value: { ...block }, text, calls });
+  }
+  return signed;
+}
+
+/** A cut stream can end in the midst of an input, and look whole. */
+function assertWhole(calls: readonly ToolCall[]): void {
+  for (const { arguments: args } of calls) {
+    try {
+      JSON.parse(args);
+    } catch {
+      throw new BadReplyError('a tool call whose input is not whole');
+    }
+  }
+}
+
+/** What is used of a block. @param input the JSON of a call's input, where it came apart from the block */
+export function toWholeBlock(block: ReplyBlock | null, input = JSON.stringify(block?.input ?? {})): WholeBlock[] {
+  switch (block?.type) {
+    case 'text':
+      return [{ type: 'text', text: toText(block.text) }];
+    case 'thinking':
+      return [{ type: 'thinking', thinking: toText(block.thinking), signature: toText(block.signature) }];
+    case 'redacted_thinking':
+      return [{ type: 'redacted_thinking', data: toText(block.data) }];
+    case 'tool_use':
+      return [{ type: 'tool_use', id: toText(block.id), name: toText(block.name), arguments: input }];
+    default:
+      return [];
+  }
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** What was read from and written to Anthropic's cache was sent, too. */
+function toUsage(counts: Readonly<Record<string, unknown>>): Usage | undefined {
+  const input = count(counts['input_tokens']);
+  const output = count(counts['output_tokens']);
+  if (input === undefined && output === undefined) return undefined;
+  const cached = (count(counts['cache_creation_input_tokens']) ?? 0) + (count(counts['cache_read_input_tokens']) ?? 0);
+  const promptTokens = (input ?? 0) + cached;
+  const completionTokens = output ?? 0;
+  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

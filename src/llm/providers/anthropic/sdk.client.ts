@@ -1,0 +1,76 @@
+import { Anthropic, APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import type { Dispatcher } from 'undici';
+import type { ExchangeLimits } from '../../wire/exchange.handler.js';
+import { post, type WireRequest, type WireResponse } from '../../wire/fetch.client.js';
+import { toConnectionFailure, toStatusFailure } from '../../wire/sdk-failure.mapper.js';
+import type { EndpointClient } from '../../wire/wire.client.js';
+
+type SdkRequest = Awaited<ReturnType<Anthropic['buildRequest']>>;
+type SdkOptions = Parameters<Anthropic['buildRequest']>[0];
+
+/** The SDK's own timer must not fire before ours: the longest that Node takes, in ms. */
+const NO_TIMEOUT = 2_147_483_647;
+/** The SDK's version of the API; it has no `temperature` and no `top_p` any more. */
+const VERSION = '2026-10-21';
+/** The one before it, for requests that have them (platform.claude.com, "Versions"). */
+const SAMPLING_VERSION = '2023-06-01';
+
+/** The official SDK without its `fetch`, its retries, its logging, its tracing and its reading of the environment. */
+export class SdkClient extends Anthropic implements EndpointClient {
+  private readonly endpoint: string;
+  private readonly apiHeaders: Headers;
+  private readonly samplingHeaders: Headers;
+
+  constructor(url: URL, pool: Dispatcher, apiKey: string) {
+    super({
+      baseURL: url.origin,
+      apiKey,
+      webhookKey: null,
+      maxRetries: 0,
+      logLevel: 'off',
+      openTelemetry: false,
+      fetch: (_url, request) => post(pool, url, request as unknown as WireRequest) as unknown as Promise<Response>,
+    });
+    this.endpoint = url.href;
+    const headers = (version: string) =>
+      new Headers({
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'user-agent': 'jackdaw',
+        'anthropic-version': version,
+        'x-api-key': apiKey,
+      });
+    this.apiHeaders = headers(VERSION);
+    this.samplingHeaders = headers(SAMPLING_VERSION);
+  }
+
+  /** Posts; the reply is read by the caller. Throws a `WireFailure`. */
+  async send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
+    const { signal, timeoutMs } = limits;
+    try {
+      const response = await this.post('/', { body, signal, timeout: timeoutMs }).asResponse();
+      return response as unknown as WireResponse;
+    } catch (thrown) {
+      throw toWireFailure(thrown);
+    }
+  }
+
+  /** Called by the SDK. What is put into `req` reaches our `fetch` as it is. */
+  override buildRequest(options: SdkOptions): Promise<SdkRequest> {
+    const body = options.body as Readonly<Record<string, unknown>>;
+    const limits: ExchangeLimits = { signal: options.signal, timeoutMs: options.timeout ?? NO_TIMEOUT };
+    const isSampling = body['temperature'] !== undefined || body['top_p'] !== undefined;
+    const headers = isSampling ? this.samplingHeaders : this.apiHeaders;
+    const req = { method: 'POST', headers, body: JSON.stringify(body), limits };
+    return Promise.resolve({ req, url: this.endpoint, timeout: NO_TIMEOUT });
+  }
+}
+
+function toWireFailure(thrown: unknown): unknown {
+  if (thrown instanceof APIConnectionError) return toConnectionFailure(thrown.cause);
+  if (!(thrown instanceof APIError) || thrown.status === undefined) return thrown;
+  const { status, message, error, headers } = thrown;
+  // The SDK hands on the whole body: `{type: "error", error: {type, message}}`.
+  const inner = (error as { readonly error?: unknown } | undefined)?.error ?? error;
+  return toStatusFailure({ status, message, error: inner, headers });
+}

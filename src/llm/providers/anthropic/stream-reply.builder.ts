@@ -1,0 +1,128 @@
+import type { ChatResult, ChatStreamPart } from '../../chat.types.js';
+import type { StreamedReply } from '../../wire/chat-codec.types.js';
+import {
+  buildResult,
+  nameOf,
+  parseAnthropic,
+  toCounts,
+  toWholeBlock,
+  toWholeReply,
+  type WholeReply,
+} from './reply.mapper.js';
+import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
+
+/** A block while it comes. */
+interface OpenBlock {
+  readonly start: ReplyBlock;
+  /** What its deltas say: text, thoughts, or the JSON of an input. */
+  text: string;
+  signature: string;
+}
+
+type Event = Readonly<Record<string, unknown>>;
+
+/** Puts a streamed message together (platform.claude.com, "Streaming messages"). */
+export class StreamReplyBuilder implements StreamedReply {
+  private readonly blocks = new Map<unknown, OpenBlock>();
+  private stopReason: unknown;
+  private usage: Event = {};
+  private model: string;
+  private whole?: WholeReply;
+  private stopped = false;
+
+  constructor(
+    /** The model that is asked. */
+    private readonly asked: string,
+  ) {
+    this.model = asked;
+  }
+
+  get isDone(): boolean {
+    return this.stopped;
+  }
+
+  /** Both the reason and the end must have come: what lies between them is told nowhere else. */
+  get isComplete(): boolean {
+    return this.whole !== undefined || (this.stopped && typeof this.stopReason === 'string');
+  }
+
+  add(events: readonly string[]): ChatStreamPart[] {
+    const parts: ChatStreamPart[] = [];
+    for (const data of events) if (data !== '') this.addEvent(parseAnthropic(data), parts);
+    return parts;
+  }
+
+  addWhole(body: string): ChatStreamPart[] {
+    this.whole = toWholeReply(body, this.asked);
+    return this.whole.blocks.flatMap((block): ChatStreamPart[] => {
+      if (block.type === 'text') return [{ type: 'text', text: block.text }];
+      return block.type === 'thinking' ? [{ type: 'reasoning', text: block.thinking }] : [];
+    });
+  }
+
+  result(): ChatResult {
+    const { stopReason, usage, model, asked } = this;
+    const blocks = [...this.blocks.values()].flatMap(toWhole);
+    return buildResult(this.whole ?? { blocks, stopReason, usage, model, asked });
+  }
+
+  private addEvent(event: Event, parts: ChatStreamPart[]): void {
+    switch (event['type']) {
+      case 'message_start':
+        this.start(toCounts(event['message']));
+        break;
+      case 'content_block_start':
+        this.open(event['index'], toCounts(event['content_block']), parts);
+        break;
+      case 'content_block_delta':
+        this.extend(this.blocks.get(event['index']), toCounts(event['delta']), parts);
+        break;
+      case 'message_delta':
+        this.stopReason = toCounts(event['delta'])['stop_reason'] ?? this.stopReason;
+        this.count(event['usage']);
+        break;
+      case 'message_stop':
+        this.stopped = true;
+        break;
+    }
+  }
+
+  private start(message: Event): void {
+    this.model = nameOf(message['model']) ?? this.asked;
+    this.count(message['usage']);
+  }
+
+  /** Counts are of the whole so far; those that an event leaves out, or null, stay. */
+  private count(usage: unknown): void {
+    const told = Object.entries(toCounts(usage)).filter(([, value]) => value !== null);
+    this.usage = { ...this.usage, ...Object.fromEntries(told) };
+  }
+
+  private open(index: unknown, start: ReplyBlock, parts: ChatStreamPart[]): void {
+    const block: OpenBlock = { start, text: '', signature: '' };
+    this.blocks.set(index, block);
+    const said = start.type === 'text' ? start.text : start.thinking;
+    if (typeof said === 'string') this.say(block, said, parts);
+    if (typeof start.signature === 'string') block.signature = start.signature;
+  }
+
+  private extend(block: OpenBlock | undefined, delta: Event, parts: ChatStreamPart[]): void {
+    if (!block) return;
+    const { text, thinking, signature, partial_json: json } = delta;
+    if (typeof json === 'string') block.text += json;
+    else if (typeof signature === 'string') block.signature += signature;
+    else if (typeof text === 'string') this.say(block, text, parts);
+    else if (typeof thinking === 'string') this.say(block, thinking, parts);
+  }
+
+  private say(block: OpenBlock, text: string, parts: ChatStreamPart[]): void {
+    if (text === '') return;
+    block.text += text;
+    if (block.start.type === 'text') parts.push({ type: 'text', text });
+    else if (block.start.type === 'thinking') parts.push({ type: 'reasoning', text });
+  }
+}
+
+function toWhole({ start, text, signature }: OpenBlock): WholeBlock[] {
+  return toWholeBlock({ ...start, text, thinking: text, signature }, text === '' ? undefined : text);
+}

@@ -1,0 +1,36 @@
+import type { ToolChoice, ToolSpec } from '../../chat.types.js';
+
+export interface WireTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly input_schema: Readonly<Record<string, unknown>>;
+}
+
+/** An agent passes the same array with every call, so each is mapped once. */
+const mapped = new WeakMap<readonly ToolSpec[], readonly WireTool[]>();
+
+/** Writes tools for the wire; gives the same array for the same array. */
+export function toWireTools(tools: readonly ToolSpec[]): readonly WireTool[] {
+  let wire = mapped.get(tools);
+  if (!wire) {
+    wire = tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: { type: 'object', ...inputSchema },
+    }));
+    mapped.set(tools, wire);
+  }
+  return wire;
+}
+
+/** Tools that stand in for those of which a history holds calls: Anthropic refuses such a history without tools. */
+export function standIns(names: readonly string[]): readonly WireTool[] {
+  return names.map((name) => ({ name, input_schema: { type: 'object' } }));
+}
+
+/** `auto` is the default, and left out. */
+export function toWireChoice(choice: ToolChoice | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (choice === undefined || choice === 'auto') return undefined;
+  if (choice === 'none') return { type: 'none' };
+  return choice === 'required' ? { type: 'any' } : { type: 'tool', name: choice.name };
+}

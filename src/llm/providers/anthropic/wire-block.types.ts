@@ -1,0 +1,29 @@
+/** A block of a message's content as it goes out (platform.claude.com, "Messages"). */
+export interface WireBlock {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface WireTurn {
+  readonly role: 'user' | 'assistant';
+  readonly content: readonly WireBlock[];
+}
+
+/** What is read of a block of a reply. Nothing in it is trusted to be there. */
+export interface ReplyBlock {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly thinking?: unknown;
+  readonly signature?: unknown;
+  readonly data?: unknown;
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly input?: unknown;
+}
+
+/** A block of a reply, whole. */
+export type WholeBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly arguments: string };

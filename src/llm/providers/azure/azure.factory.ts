@@ -1,0 +1,34 @@
+import type { ModelCapabilities } from '../../chat.types.js';
+import type { ModelSettings } from '../../model-settings.types.js';
+import type { RouteTo, WireDialect } from '../../openai-wire/wire-dialect.types.js';
+import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
+import type { ParameterLimits } from '../../parameter.policy.js';
+import { withoutReasoningBesideTools } from '../openai/capabilities.mapper.js';
+import { capabilitiesOf, limitsOf } from './capabilities.mapper.js';
+import { azureRoute } from './route.mapper.js';
+
+/** OpenAI's models on Azure (learn.microsoft.com/azure/foundry/openai). A model is the name of a deployment. */
+export class AzureFactory extends WireModelFactory {
+  readonly name = 'azure';
+  readonly defaultBaseUrl = undefined;
+  readonly defaultModel = undefined;
+  protected readonly key = { variable: 'AZURE_OPENAI_API_KEY', isRequired: true };
+  protected override readonly urlVariable = 'AZURE_OPENAI_ENDPOINT';
+  protected readonly dialect: WireDialect = {
+    maxTokensField: 'max_completion_tokens',
+    reasoningEcho: 'never',
+    extras: withoutReasoningBesideTools,
+  };
+
+  protected capabilitiesOf(model: string): ModelCapabilities {
+    return capabilitiesOf(model);
+  }
+
+  protected override limitsOf(model: string): ParameterLimits {
+    return limitsOf(model);
+  }
+
+  protected override routeOf({ apiVersion }: ModelSettings): RouteTo {
+    return azureRoute(apiVersion);
+  }
+}

@@ -1,0 +1,25 @@
+import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+
+/** How one wire writes a request and reads its reply; the same for every model that speaks it. */
+export interface ChatCodec {
+  /** The body of the request, for JSON. */
+  write(request: ChatRequest, stream: boolean): Record<string, unknown>;
+  /** Reads the body of a reply that was not streamed. Throws a `WireFailure` when it is no whole reply. */
+  read(body: string): ChatResult;
+  /** What puts one streamed reply together. */
+  openStream(): StreamedReply;
+}
+
+/** A streamed reply while it comes. Its methods throw a `WireFailure` when it is none. */
+export interface StreamedReply {
+  /** Whether nothing more will come. */
+  readonly isDone: boolean;
+  /** Whether the reply was seen to its end. */
+  readonly isComplete: boolean;
+  /** Takes the data of events, and gives what they say. */
+  add(events: readonly string[]): ChatStreamPart[];
+  /** Takes a reply that came whole although a stream was asked for. */
+  addWhole(body: string): ChatStreamPart[];
+  /** The whole reply, once it is complete. */
+  result(): ChatResult;
+}

@@ -1,0 +1,65 @@
+import { AppError } from '../../common/index.js';
+import type { ModelSettings } from '../model-settings.types.js';
+import type { WireAccess } from './wire-access.types.js';
+
+/** The environment variable that holds a provider's key, and whether the provider answers without one. */
+export interface KeyRule {
+  readonly variable: string;
+  readonly isRequired: boolean;
+}
+
+/** What a provider over HTTP needs, and what it has by default. */
+export interface AccessRule {
+  readonly name: string;
+  readonly defaultBaseUrl?: string;
+  /** The variable that holds its address; `LLM_BASE_URL` when left out. */
+  readonly urlVariable?: string;
+  /** A provider without one has no keys. */
+  readonly key?: KeyRule;
+}
+
+/** How a model of the provider is reached. Throws `CONFIG_INVALID` when the settings lack what it needs. */
+export function createAccess(rule: AccessRule, model: string, settings: ModelSettings): WireAccess {
+  return {
+    provider: rule.name,
+    model,
+    baseUrl: baseUrlOf(rule, settings),
+    apiKey: apiKeyOf(rule, settings),
+    keyVariable: rule.key?.variable,
+    timeoutMs: settings.timeoutMs,
+  };
+}
+
+/** For settings that lack what a provider needs. */
+export function lacking({ name }: Pick<AccessRule, 'name'>, what: string, variable: string): AppError {
+  return new AppError('CONFIG_INVALID', `The model provider "${name}" needs ${what}; set ${variable}.`);
+}
+
+function baseUrlOf(rule: AccessRule, settings: ModelSettings): string {
+  const given = settings.baseUrl ?? rule.defaultBaseUrl;
+  if (!given) throw lacking(rule, 'a base URL', rule.urlVariable ?? 'LLM_BASE_URL');
+  const url = URL.parse(given);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw invalid(rule, `the base URL "${given}", which is not an http(s) URL`);
+  }
+  // User and password in a URL would end up in messages and logs.
+  if (url.username || url.password) throw invalid(rule, 'a base URL with a password in it; give the key by itself');
+  return given.replace(/\/+$/, '');
+}
+
+function apiKeyOf(rule: AccessRule, settings: ModelSettings): string | undefined {
+  if (!rule.key) return undefined;
+  const key = settings.apiKey?.trim();
+  if (!key) {
+    if (rule.key.isRequired) throw lacking(rule, 'an API key', rule.key.variable);
+    return undefined;
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw invalid(rule, `an API key with characters that no HTTP header can hold; check ${rule.key.variable}`);
+  }
+  return key;
+}
+
+function invalid({ name }: AccessRule, what: string): AppError {
+  return new AppError('CONFIG_INVALID', `The model provider "${name}" was given ${what}.`);
+}

@@ -1,0 +1,45 @@
+import type { Dispatcher } from 'undici';
+import type { CallOptions } from '../chat.types.js';
+import type { HttpClient } from '../http.client.js';
+import type { ExchangeLimits } from './exchange.handler.js';
+import type { WireResponse } from './fetch.client.js';
+
+/** A provider's SDK, bound to one endpoint of its. */
+export interface EndpointClient {
+  /** Posts; the reply is read by the caller. Throws a `WireFailure`. */
+  send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse>;
+}
+
+/** Loads an SDK, and gives what binds it to a pool. */
+export type SdkLoader = () => Promise<(pool: Dispatcher) => EndpointClient>;
+
+/** One endpoint of a provider. The SDK, which takes over 100 ms to load, is loaded when the first call is made. */
+export class WireClient {
+  private client?: Promise<EndpointClient>;
+
+  constructor(
+    /** The longest silence, in ms. */
+    private readonly timeoutMs: number,
+    private readonly http: HttpClient,
+    private readonly load: SdkLoader,
+  ) {}
+
+  /** Posts; the reply is read by the caller. Throws a `WireFailure`, or the signal's reason when it is aborted already. */
+  async send(body: Record<string, unknown>, { signal }: CallOptions): Promise<WireResponse> {
+    signal?.throwIfAborted();
+    this.client ??= this.connect();
+    const client = await this.client;
+    return client.send(body, { signal, timeoutMs: this.timeoutMs });
+  }
+
+  /** A load that failed is tried again. */
+  private async connect(): Promise<EndpointClient> {
+    try {
+      const [bind, pool] = await Promise.all([this.load(), this.http.open()]);
+      return bind(pool);
+    } catch (error) {
+      delete this.client;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { TestTools } from './support/test.tool.js';
+
+const PROVIDERS = ['openai', 'anthropic', 'deepseek', 'glm', 'ollama', 'openai-compatible'];
+
+describe.each(PROVIDERS)('the application over %s', (provider) => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    const env = { ...llm.envOf(provider), LLM_MODEL: provider === 'anthropic' ? 'claude-haiku-5-5' : 'qwen3' };
+    jackdaw = await startJackdaw({ env, tools: [new TestTools()] });
+  });
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  it('carries out parallel calls, tells the thoughts, and goes on with the session', async () => {
+    llm
+      .reply({
+        reasoning: 'Two sums at once.',
+        calls: [
+          { id: 'a', name: 'double', arguments: { n: 21 } },
+          { id: 'b', name: 'double', arguments: { n: 4 } },
+        ],
+      })
+      .reply({ text: '42 and 8.' })
+      .reply({ text: 'As I said.' });
+    const first = await jackdaw.chat({ query: 'double both', sessionId: 's', includeDetails: true });
+    expect(first.body).toMatchObject({
+      result: '42 and 8.',
+      is_complete: true,
+      steps: [
+        { action: 'double', thought: 'Two sums at once.', action_input: { n: 21 } },
+        { action: 'double', action_input: { n: 4 } },
+        { action: 'finish' },
+      ],
+      tool_results: [
+        { success: true, result: 42 },
+        { success: true, result: 8 },
+      ],
+      usage: { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 },
+    });
+    const second = await jackdaw.chat({ query: 'sure?', sessionId: 's' });
+    expect(second.body).toMatchObject({ result: 'As I said.' });
+    for (const part of ['double both', '42 and 8.', 'sure?'])
+      expect(JSON.stringify(llm.lastRequest.messages)).toContain(part);
+  });
+
+  it('streams an answer as it comes', async () => {
+    llm.reply({ text: 'one two three four' });
+    const stream = await jackdaw.stream({ query: 'count' });
+    await stream.waitFor('run.completed');
+    const deltas = stream.events.flatMap(({ data }) => (data.type === 'message.delta' ? [data.text] : []));
+    expect(deltas).toEqual(['one', ' two', ' three', ' four']);
+  });
+
+  it('fails a run whose reply is none, or breaks off', async () => {
+    llm.reply({ status: 200, body: '<html>Login</html>' });
+    expect(await jackdaw.chat({ query: 'x' })).toMatchObject({ status: 502, body: { code: 'MODEL_BAD_REPLY' } });
+    llm.reply({ text: 'one two three', cutAfter: 3 });
+    const stream = await jackdaw.stream({ query: 'x' });
+    await stream.waitFor('run.failed');
+    expect(stream.events.at(-1)?.data).toMatchObject({ error: { code: 'MODEL_BAD_REPLY', is_retryable: true } });
+  });
+});

@@ -1,0 +1,27 @@
+import { toMessage, toMessageEvents } from './fake-anthropic.mapper.js';
+import { toChunks, toCompletion } from './fake-llm.mapper.js';
+import type { FakeMessage, FakeRequest } from './fake-llm.types.js';
+
+/** How a fake LLM says a message. */
+export interface FakeWire {
+  toBody(reply: FakeMessage, request: FakeRequest): unknown;
+  toEvents(reply: FakeMessage, request: FakeRequest): readonly unknown[];
+  /** One event as it goes out; a text stands for itself. */
+  frame(event: unknown): string;
+}
+
+export const OPENAI_WIRE: FakeWire = {
+  toBody: toCompletion,
+  toEvents: toChunks,
+  frame: (event) => `data: ${toText(event)}\n\n`,
+};
+
+export const ANTHROPIC_WIRE: FakeWire = {
+  toBody: toMessage,
+  toEvents: toMessageEvents,
+  frame: (event) => `event: ${(event as { type?: string }).type ?? 'ping'}\ndata: ${toText(event)}\n\n`,
+};
+
+function toText(event: unknown): string {
+  return typeof event === 'string' ? event : JSON.stringify(event);
+}
