@@ -126,7 +126,7 @@ class LateReader implements OnApplicationShutdown {
 
 describe('a server', () => {
   const hash = (key: string) => createHash('sha256').update(key).digest('hex');
-  const keys = `ann:a:user:${hash('ann-key')},bob:a:user:${hash('bob-key')},eve:b:user:${hash('eve-key')}`;
+  const keys = `ann:a:user:${hash('ann-key')},bob:a:user:${hash('bob-key')},eve:b:user:${hash('eve-key')},cat:a:admin:${hash('cat-key')}`;
   const as = (name: string) => ({ authorization: `Bearer ${name}-key` });
   let llm: FakeLlm;
   let folder: string;
@@ -181,6 +181,33 @@ describe('a server', () => {
     await jackdaw.stop();
     jackdaw = await start('off');
     expect(await entries(jackdaw)).toHaveLength(told.length);
+    await jackdaw.stop();
+  });
+
+  it('lets admins of the tenant read it, page by page, with what was done just now', async () => {
+    const jackdaw = await start('on');
+    for (const id of ['p', 'q', 'r']) await jackdaw.chat({ query: 'hi', sessionId: id }, as('ann'));
+    const from = Date.now();
+    for (const id of ['p', 'q', 'r']) await jackdaw.get(`/api/sessions/${id}`, as('bob'));
+    await jackdaw.get('/api/sessions/p/messages', as('ann'));
+    const read = async (query: string) => (await jackdaw.get(`/api/access-log?from=${from}&${query}`, as('cat'))).body;
+    expect(await read('principal=ann')).toEqual({
+      entries: [
+        { at: expect.any(Number), principal: 'ann', action: 'read', target_kind: 'session.messages', target_id: 'p' },
+      ],
+      next: null,
+    });
+    const ids: unknown[] = [];
+    for (let cursor = ''; ;) {
+      const page = await read(`principal=bob&targetKind=session&limit=2${cursor}`);
+      ids.push(...(page['entries'] as unknown as { target_id: string }[]).map(({ target_id }) => target_id));
+      if (page['next'] === null) break;
+      cursor = `&cursor=${String(page['next'])}`;
+    }
+    expect(ids).toEqual(['r', 'q', 'p']);
+    expect((await jackdaw.get('/api/access-log', as('bob'))).status).toBe(403);
+    for (const wrong of ['targetKind=x', 'cursor=x', 'from=x', 'limit=0', 'who=bob'])
+      expect((await jackdaw.get(`/api/access-log?${wrong}`, as('cat'))).status).toBe(400);
     await jackdaw.stop();
   });
 });

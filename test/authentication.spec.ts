@@ -41,7 +41,9 @@ describe('docs/authentication.md', () => {
   it('has every scope, and of each role those that it has', () => {
     for (const scope of SCOPES) expect(DOCUMENT).toContain(`\`${scope}\``);
     expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES);
-    expect(scopesOf({ roles: ['user'] })).toEqual(SCOPES.filter((scope) => scope !== 'keys' && scope !== 'erase'));
+    expect(scopesOf({ roles: ['user'] })).toEqual(
+      SCOPES.filter((scope) => !['keys', 'erase', 'audit'].includes(scope)),
+    );
     expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read']);
     expect(scopesOf({ roles: ['ops'], scopes: ['*'] })).toEqual([]);
   });

@@ -80,6 +80,12 @@ describe('createAgent', () => {
     await agent.close();
   });
 
+  it('refuses to say nothing', async () => {
+    const agent = await createAgent({ logger, env: env(), chatModel: new ScriptedChatModel([]) });
+    await expect(agent.chat(' \n')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+    await agent.close();
+  });
+
   it('is not held up by a model that ignores its signal: neither the time limit nor close', async () => {
     const deaf = () => new Promise<never>(() => undefined);
     const limits = { runTimeoutMs: 50 };

@@ -76,6 +76,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'DELETE /api/sessions/{id}/turns/{turn}/pin': { scope: 'sessions:write', id: 'session' },
   'GET /api/sessions/{id}/export': { scope: 'sessions:read', id: 'session' },
   'DELETE /api/users/{id}': { scope: 'erase', id: 'user' },
+  'GET /api/access-log': { scope: 'audit', query: ({ session }) => `?targetId=${session}&cursor=9.x` },
   'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
   'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${key}` },
   'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },
@@ -192,8 +193,8 @@ describe('what a key may do', () => {
   const bare = ({ route }: { route: string }): RouteCall => ({ route });
 
   it.each([
-    ['viewer', ({ route }: { route: string }) => route.startsWith('GET') && !route.includes('/keys')],
-    ['user', ({ scope }: { scope: string }) => scope !== 'keys' && scope !== 'erase'],
+    ['viewer', ({ route }: { route: string }) => route.startsWith('GET') && !/keys|access-log/.test(route)],
+    ['user', ({ scope }: { scope: string }) => !['keys', 'erase', 'audit'].includes(scope)],
     ['admin', () => true],
   ])('is what the role %s may', async (role, may) => {
     const { headers } = await makeKey(jackdaw, ANN.headers, { role });

@@ -174,6 +174,16 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect((await look(rules, summarise)).place.summary?.through).toBe(16);
   });
 
+  it('begins with the user, and says nothing blank', async () => {
+    const greeting = { role: 'assistant', content: 'How can I help?' } as const;
+    const system = { role: 'system', content: 'be kind' } as const;
+    const blank = { role: 'user', content: ' ' } as const;
+    await fill([{ runId: 'r', status: 'completed', messages: [system, blank, greeting] }, turn(2)]);
+    const { messages } = await look({});
+    expect(messages.slice(0, 3)).toEqual([system, { role: 'user', content: expect.any(String) }, greeting]);
+    expect((await sessions.turns(ALICE, 's', 0, 1))[0]?.messages).toEqual([system, blank, greeting]);
+  });
+
   it('mends what is damaged, and says where', async () => {
     const call = { id: 'c', name: 'add', arguments: '{}' };
     const messages: Turn['messages'] = [

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
+import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { testRedisUrl, testServers, type TestDatabase } from './support/test-databases.js';
 
+const ANN = keyHolder('ann', 'a', 'admin');
+const BEN = keyHolder('ben', 'a', 'user');
 const redis = await testRedisUrl();
 const servers = await testServers();
 
@@ -30,6 +33,14 @@ async function databaseUrl(kind: string): Promise<string> {
   const database = await servers.find((one) => one.kind === kind)!.create();
   created.push(database);
   return database.url;
+}
+
+/** The files of a folder in which a word stands, but for pages that a database has given up. */
+function filesWith(dir: string, word: string): string[] {
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path, 'utf8').includes(word));
 }
 
 const stores = [
@@ -85,6 +96,31 @@ for (const { name, answers, env } of stores) {
       // The fork's session alone is left.
       const files = name === 'file' ? readdirSync(join(dataDir, 'sessions')) : ['none'];
       expect(files).toHaveLength(1);
+    });
+
+    it('forget what a user has said in the sessions of others', async () => {
+      const dataDir = mkdtempSync(join(folder, 'data-'));
+      const given = { ...(await env()), API_KEYS: `${ANN.entry},${BEN.entry}` };
+      const jackdaw = await startJackdaw({ llm, dataDir, env: given });
+      const [of, bens] = [
+        `ann-${name.replaceAll(' ', '-')}-${Date.now()}`,
+        `ben-${name.replaceAll(' ', '-')}-${Date.now()}`,
+      ];
+      const chat = (query: string, sessionId: string, { headers }: typeof ANN) =>
+        jackdaw.chat({ query, sessionId }, headers);
+      await chat('one', of, ANN);
+      await chat('two word-of-ben', of, BEN);
+      await chat('three word-of-ben', bens, BEN);
+      await chat('four', of, ANN);
+      const erased = await jackdaw.send('/api/users/ben', { method: 'DELETE', headers: ANN.headers });
+      expect(erased.body).toEqual({ sessions: 1, runs: 2, turns: 1 });
+      await chat('five', of, ANN);
+      expect(shown().filter((text) => !String(text).startsWith('answer'))).toEqual(['one', 'four', 'five']);
+      const { body } = await jackdaw.send(`/api/sessions/${of}`, { headers: ANN.headers });
+      expect(body).toMatchObject({ turn_count: 4, message_count: 6 });
+      expect(filesWith(dataDir, 'word-of-ben')).toEqual([]);
+      await jackdaw.send(`/api/sessions/${of}`, { method: 'DELETE', headers: ANN.headers });
+      await jackdaw.stop();
     });
   });
 }

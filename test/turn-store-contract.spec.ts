@@ -154,6 +154,22 @@ for (const kind of kinds) {
       expect(await numbers(branch, { newest: 9 })).toEqual([1, 2, 3]);
     });
 
+    it('are dropped from between others', async () => {
+      const key = fresh();
+      await fill(key, 6);
+      await commit(...store.mark(key, 2, PINNED), ...store.mark(key, 4, PINNED));
+      await commit(...store.drop(key, [2, 3, 9]));
+      await commit(...store.drop(key, [2]));
+      expect(await numbers(key, { newest: 9 })).toEqual([1, 4, 5, 6]);
+      expect(await numbers(key, { newest: 1, first: 1 })).toEqual([1, 6]);
+      expect(await numbers(key, { marked: 9 })).toEqual([4]);
+      expect((await store.after(key, 1, 2)).map((one) => one.turn)).toEqual([4, 5]);
+      await commit(...store.append(key, turn(7)));
+      expect(await numbers(key, { newest: 9, maxTokens: 25 })).toEqual([5, 6, 7]);
+      await commit(...store.drop(key, [1, 7]));
+      expect(await numbers(key, { newest: 2, first: 1 })).toEqual([4, 5, 6]);
+    });
+
     it('keep a message of 1 MB', async () => {
       const key = fresh();
       const long = turn(1, { messages: [{ role: 'user', content: '🐦"\\'.repeat(200_000) }] });

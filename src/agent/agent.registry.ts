@@ -39,6 +39,11 @@ export class AgentRegistry {
     return [...this.agents.values()].map(({ definition }) => definition);
   }
 
+  /** Of the definitions that runs may be begun with at any time. */
+  hashes(): ReadonlySet<string> {
+    return new Set([...this.agents.values()].map(({ hash }) => hash));
+  }
+
   /** @param name the default agent when left out. @throws AppError `AGENT_NOT_FOUND` naming those there are */
   get(name?: string): RegisteredAgent {
     const agent = name === undefined ? this.agents.values().next().value : this.agents.get(name);

@@ -106,6 +106,7 @@ export class AgentService {
     const { definition, content, hash } = this.agents.get(request.agent);
     const sessionId = request.sessionId ?? newId();
     assertSessionId(sessionId, 'sessionId');
+    assertSays(request.query);
     const isNewSession = request.sessionId === undefined;
     const { query, isStreaming = false, metadata, references } = request;
     const input: AgentRunInput = {
@@ -142,4 +143,12 @@ function identityOf({
   forkedFrom,
 }: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from'> {
   return { run_id: id, session_id: sessionId, agent, status, ...(forkedFrom !== null && { forked_from: forkedFrom }) };
+}
+
+/** No model takes a message that says nothing. */
+function assertSays(query: string): void {
+  if (query.trim() !== '') return;
+  throw new AppError('VALIDATION_FAILED', 'The query must not be blank.', {
+    details: { errors: [{ field: 'query', message: 'must not be blank' }] },
+  });
 }

@@ -19,9 +19,9 @@ export function asAsked(definition: AgentDefinition, { model, protocol, paramete
 }
 
 /** The parameters that a model is asked with. */
-export function withDefaults(parameters: ModelParameters, { parameterLimits }: ChatModel): ModelParameters {
+export function withDefaults(parameters: ModelParameters, { capabilities }: ChatModel): ModelParameters {
   if (parameters.temperature !== undefined || parameters.topP !== undefined) return parameters;
-  return { ...parameters, ...fitParameters({ temperature: DEFAULT_TEMPERATURE }, parameterLimits).taken };
+  return { ...parameters, ...fitParameters({ temperature: DEFAULT_TEMPERATURE }, capabilities.parameterLimits).taken };
 }
 
 /** A run's input for a fork of it, without what the edit has otherwise: another agent is asked as it is itself. */

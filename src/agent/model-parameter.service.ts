@@ -21,7 +21,7 @@ export class ModelParameterService {
     model: ChatModel,
     parameters: ModelParameters,
   ): { readonly taken: ModelParameters; readonly faults: readonly ParameterFault[] } {
-    const { taken, refused } = fitParameters(parameters, model.parameterLimits);
+    const { taken, refused } = fitParameters(parameters, model.capabilities.parameterLimits);
     const who = `the model ${model.name} of ${model.provider}`;
     const faults = refused.map(({ name, reason }) => ({ name, message: `${who} takes ${reason}` }));
     if (this.config.llm.unsupportedParameters === 'refuse') return { taken, faults };

@@ -75,6 +75,7 @@ export class RunAnswerFold {
       case 'message.delta':
       case 'stream.closed':
       case 'history.repaired':
+      case 'model.switched':
         break;
     }
   }

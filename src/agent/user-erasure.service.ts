@@ -1,24 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import { RunEraseStore } from '../run/index.js';
-import { FactMemory, SessionKeeper } from '../session/index.js';
+import { FactMemory, SessionKeeper, TurnErasureService } from '../session/index.js';
+import { AgentRegistry } from './agent.registry.js';
 
 /** How much was deleted. */
 export interface Erasure {
   readonly sessions: number;
   readonly runs: number;
+  /** In sessions that others began. */
+  readonly turns: number;
 }
 
 /** Run ids that an error names at most. */
 const NAMED = 20;
 
-/** Forgets a user: the sessions that the user began, all that the user's runs have recorded, and what agents kept in mind. */
+/** Forgets a user: the sessions that the user began, what the user said in those of others, all that the user's runs have recorded, and what agents kept in mind. */
 @Injectable()
 export class UserErasureService {
   constructor(
     private readonly runs: RunEraseStore,
     private readonly sessions: SessionKeeper,
     private readonly facts: FactMemory,
+    private readonly turns: TurnErasureService,
+    private readonly agents: AgentRegistry,
   ) {}
 
   /**
@@ -41,15 +46,17 @@ export class UserErasureService {
     await this.facts.eraseUser(tenant, userId);
     // Also those in which something happens at this moment.
     const { deleted: sessions, held } = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
-    const runs = await this.runs.erase(ended);
+    const turns = await this.turns.eraseRuns(tenant, ended);
+    // Last: whatever is left finds what else there is.
+    const runs = await this.runs.erase(tenant, ended, this.agents.hashes());
     if (held > 0) {
       throw new AppError(
         'SESSION_BUSY',
         `All of "${userId}" is deleted but ${held} sessions, in which runs of others have not ended: ask again when they have.`,
-        { isRetryable: true, details: { sessions, runs, held } },
+        { isRetryable: true, details: { sessions, runs, turns, held } },
       );
     }
-    if (sessions + runs + remembered.length > 0) return { sessions, runs };
+    if (sessions + runs + remembered.length > 0) return { sessions, runs, turns };
     throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
   }
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
+import { AccessLogController } from './access-log.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { ErasureController } from './erasure.controller.js';
@@ -28,6 +29,7 @@ import { SessionController } from './session.controller.js';
     ErasureController,
     SessionController,
     KeyController,
+    AccessLogController,
   ],
   providers: [ChatService, RunStreamService, EventStreamService, HeartbeatRegistry, RunJournalService],
 })

@@ -23,4 +23,6 @@ export class ErasureDto implements Erasure {
   sessions!: number;
   /** Runs that the user began. */
   runs!: number;
+  /** Turns that the user had in sessions which others began. */
+  turns!: number;
 }

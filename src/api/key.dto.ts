@@ -32,7 +32,7 @@ export class KeyRequestDto {
 
   /**
    * To what the rights of the role are narrowed: some of `chat`, `runs:read`, `runs:write`, `sessions:read`,
-   * `sessions:write`, `tools:read`, `tools:call`, `keys` and `erase`, or `*`, all of them, as when it is left out.
+   * `sessions:write`, `tools:read`, `tools:call`, `keys`, `erase` and `audit`, or `*`, all of them, as when it is left out.
    */
   @MayBeLeftOut()
   @IsArray()

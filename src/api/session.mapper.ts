@@ -1,6 +1,6 @@
-import { AppError } from '../common/index.js';
 import type { SessionMessage, SessionPlace, SessionRecord, StoredTurn } from '../session/index.js';
 import type { MessageDto, MessagePageDto, SessionDto, SessionPageDto } from './session.dto.js';
+import { cursorOf, placeOf } from './time-cursor.mapper.js';
 
 export function toSessionView(session: SessionRecord): SessionDto {
   return {
@@ -20,19 +20,14 @@ export function toSessionPage(sessions: readonly SessionRecord[], limit: number)
   const last = page.at(-1);
   return {
     sessions: page.map(toSessionView),
-    next: sessions.length > limit && last ? `${last.createdAt}.${last.id}` : null,
+    next: sessions.length > limit && last ? cursorOf({ at: last.createdAt, id: last.id }) : null,
   };
 }
 
 /** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
 export function toPlace(cursor: string | undefined): SessionPlace | undefined {
-  if (cursor === undefined) return undefined;
-  const [, createdAt, id] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(cursor) ?? [];
-  if (createdAt !== undefined && id !== undefined) return { createdAt: Number(createdAt), id };
-  const message = 'cursor must be the "next" of a page';
-  throw new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
-    details: { errors: [{ field: 'cursor', message }] },
-  });
+  const place = placeOf(cursor);
+  return place && { createdAt: place.at, id: place.id };
 }
 
 /** @param turns one more than `limit`, the most that the page may have, when there are further ones */

@@ -1,4 +1,3 @@
-import type { ParameterLimits } from './parameter.policy.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from './chat.types.js';
 
 /**
@@ -11,8 +10,6 @@ export abstract class ChatModel {
   /** The model's name, as the provider knows it. */
   abstract readonly name: string;
   abstract readonly capabilities: ModelCapabilities;
-  /** What it does not take of the parameters; it passes over such in a request. */
-  readonly parameterLimits: ParameterLimits = {};
 
   abstract generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult>;
   abstract stream(request: ChatRequest, options?: CallOptions): AsyncIterable<ChatStreamPart>;

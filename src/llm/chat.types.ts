@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../common/index.js';
+import type { ErrorCode, JsonSchema } from '../common/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 
 /** What a model is told about a tool. */
@@ -26,6 +26,19 @@ export interface ModelParameters {
   readonly seed?: number;
 }
 
+export type ParameterName = keyof ModelParameters;
+
+/** What a model does not take of the parameters; all else it takes. */
+export interface ParameterLimits {
+  readonly lacking?: readonly ParameterName[];
+  /** 2 when left out. */
+  readonly maxTemperature?: number;
+  /** How many texts may end a reply; any number when left out. */
+  readonly maxStops?: number;
+  /** Whether `temperature` and `topP` are not taken both at once. */
+  readonly isOneOfTemperatureAndTopP?: boolean;
+}
+
 /** Whether the model calls tools: as it likes, none, at least one, or the one of that name. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
@@ -40,6 +53,8 @@ export interface ChatRequest {
 export interface CallOptions {
   /** Aborts the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** When the answer is of no use any more, epoch ms: nobody waits for another attempt beyond it. */
+  readonly deadlineAt?: number;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -58,12 +73,26 @@ export interface ChatResult {
   readonly usage?: Usage;
   /** The model that answered, as the provider names it. */
   readonly model: string;
+  /** How it came that another model answered than was asked, in order. */
+  readonly switches?: readonly ModelSwitch[];
 }
 
-/** A stream is any number of deltas, then exactly one `finish` with the whole reply. */
+/** A model did not answer, and another one was asked; both as `provider:model`. */
+export interface ModelSwitch {
+  readonly from: string;
+  readonly to: string;
+  /** Why. */
+  readonly code: ErrorCode;
+}
+
+/**
+ * A stream is any number of deltas, then exactly one `finish` with the whole reply. A `restart` makes void what came
+ * before it: the reply begins anew.
+ */
 export type ChatStreamPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
+  | { readonly type: 'restart' }
   | { readonly type: 'finish'; readonly result: ChatResult };
 
 export interface ModelCapabilities {
@@ -72,4 +101,6 @@ export interface ModelCapabilities {
   readonly jsonMode: boolean;
   /** Whether it can be made to call a tool, any or a certain one; it can when left out. */
   readonly forcedToolChoice?: boolean;
+  /** What it does not take of the parameters; it passes over such in a request. */
+  readonly parameterLimits?: ParameterLimits;
 }

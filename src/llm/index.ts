@@ -8,6 +8,8 @@ export type {
   FinishReason,
   ModelCapabilities,
   ModelParameters,
+  ParameterLimits,
+  ParameterName,
   ToolChoice,
   ToolSpec,
   Usage,
@@ -28,7 +30,6 @@ export type {
   UserMessage,
 } from './message.types.js';
 export { fitParameters } from './parameter.policy.js';
-export type { ParameterLimits, ParameterName } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { ModelRegistry } from './model.registry.js';

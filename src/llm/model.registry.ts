@@ -5,7 +5,7 @@ import type { EmbeddingModel } from './embedding-model.js';
 import { HttpClient } from './http.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
-import { CapabilityWrapper } from './wrappers/capability.wrapper.js';
+import { KnownModel } from './wrappers/known-model.wrapper.js';
 
 /** The providers by name, and the connections that their models share. */
 export class ModelRegistry {
@@ -31,7 +31,7 @@ export class ModelRegistry {
     const isKnown = Object.entries(known).every(
       ([name, can]) => model.capabilities[name as keyof ModelCapabilities] === can,
     );
-    return isKnown ? model : new CapabilityWrapper(model, known);
+    return isKnown ? model : new KnownModel(model, known);
   }
 
   /** The same for an embedding model. */

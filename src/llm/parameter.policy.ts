@@ -1,17 +1,4 @@
-import type { ModelParameters } from './chat.types.js';
-
-export type ParameterName = keyof ModelParameters;
-
-/** What a model does not take of the parameters; all else it takes. */
-export interface ParameterLimits {
-  readonly lacking?: readonly ParameterName[];
-  /** 2 when left out. */
-  readonly maxTemperature?: number;
-  /** How many texts may end a reply; any number when left out. */
-  readonly maxStops?: number;
-  /** Whether `temperature` and `topP` are not taken both at once. */
-  readonly isOneOfTemperatureAndTopP?: boolean;
-}
+import type { ModelParameters, ParameterLimits, ParameterName } from './chat.types.js';
 
 /** A parameter that is not taken, and why: the end of "… takes ". */
 export interface RefusedParameter {
@@ -25,7 +12,7 @@ export interface FittedParameters {
 }
 
 /** Divides parameters into those that a model takes and those that it does not. */
-export function fitParameters(parameters: ModelParameters, limits: ParameterLimits): FittedParameters {
+export function fitParameters(parameters: ModelParameters, limits: ParameterLimits = {}): FittedParameters {
   const refused: RefusedParameter[] = [];
   const taken: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(parameters)) {

@@ -3,6 +3,8 @@ export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.
 export type { ColumnDefinition, ColumnOptions } from './column.factory.js';
 export { isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
 export { Database } from './database.js';
+export { inLists } from './in-list.factory.js';
+export type { InList } from './in-list.factory.js';
 export { NotificationChannel } from './notification-channel.js';
 export { openPersistence } from './persistence.factory.js';
 export { PersistenceModule } from './persistence.module.js';

@@ -54,6 +54,13 @@ export type ReasoningOutcome =
     }
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
+/** Who hears a streamed message as it comes. */
+export interface ReplyListener {
+  readonly onText: (text: string) => void;
+  /** What came so far is void: the message begins anew. */
+  readonly onRestart: () => void;
+}
+
 /** How a loop that still runs may end. */
 export type LoopEnd =
   | { readonly kind: 'answered'; readonly finishReason: RunFinishReason }
@@ -76,8 +83,8 @@ export interface Loop {
   model: string;
   /** Set by prepare-tools. */
   instructions: string;
-  /** Set by ask-model: asks, when called. `onText` gets the pieces of a streamed message. */
-  ask: ((onText: (text: string) => void) => Promise<ChatResult>) | null;
+  /** Set by ask-model: asks, when called. */
+  ask: ((listener: ReplyListener) => Promise<ChatResult>) | null;
   /** Set by tee-stream. */
   reply: ChatResult | null;
   /** The reply as the protocol reads it, set by tee-stream. */

@@ -20,6 +20,7 @@ export class JournaledRunContext extends RunContext {
   readonly principal: Principal;
   readonly sessionId: string | null;
   readonly signal: AbortSignal;
+  override readonly deadlineAt: number;
   private pendingSteps: RecordedStep[] = [];
   private isFlushScheduled = false;
   /** The batch that is about to be committed. */
@@ -48,6 +49,7 @@ export class JournaledRunContext extends RunContext {
     this.principal = run.principal;
     this.sessionId = run.sessionId;
     this.signal = controller.signal;
+    this.deadlineAt = Math.min(Date.now() + run.timeoutMs, run.deadlineAt ?? Number.POSITIVE_INFINITY);
     if (opening) this.opening = this.open(opening);
   }
 

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../persistence/index.js';
+import { Database, inLists } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
-import { inLists } from './in-list.factory.js';
 import { eventPlace, stepPlace } from './row-place.factory.js';
 
 /** A step with its place in the run. Times are epoch ms. */

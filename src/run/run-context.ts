@@ -18,6 +18,8 @@ export abstract class RunContext {
   abstract readonly sessionId: string | null;
   /** Aborted with an `AppError` as reason: `RUN_CANCELLED`, `RUN_TIMEOUT`, `SHUTTING_DOWN` or `RUN_FENCED`. */
   abstract readonly signal: AbortSignal;
+  /** When the signal will be aborted for the time that is up, epoch ms. */
+  readonly deadlineAt?: number;
 
   /**
    * Gives what the journal recorded under this name, else runs `action` and resolves when its result is durable.

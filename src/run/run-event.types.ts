@@ -162,6 +162,15 @@ export interface ToolCompleted {
   readonly code?: string;
   readonly execution_time_ms: number;
 }
+/** A model did not answer, and another one was asked; both as `provider:model`. */
+export interface ModelSwitched {
+  readonly type: 'model.switched';
+  readonly iteration: number;
+  readonly from: string;
+  readonly to: string;
+  /** Why: the error's code. */
+  readonly code: string;
+}
 export interface UsageReported extends RunUsage {
   readonly type: 'usage';
   readonly iteration: number;
@@ -198,6 +207,7 @@ export type JournaledEvent =
   | ToolStarted
   | ToolCompleted
   | UsageReported
+  | ModelSwitched
   | HistoryRepaired;
 
 /** Only for those who are listening now. */

@@ -252,7 +252,8 @@ export class RunJournal {
   }
 
   private definition(run: RunRecord, now: number): Statement[] {
-    if (this.stored.has(definitionKey(run))) return [];
+    // A fork's own goes with its user.
+    if (run.forkedFrom === null && this.stored.has(definitionKey(run))) return [];
     const { tenant, definitionHash: hash } = run;
     const content = this.cipher.seal(run.definition, definitionPlace(tenant, hash));
     const row = { tenant, hash, content, created_at: now };

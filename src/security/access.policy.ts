@@ -1,9 +1,10 @@
 import type { Principal, Role } from '../common/index.js';
 import { ALL_SCOPES, SCOPES, type Scope } from './scope.types.js';
 
+const ADMIN_ONLY: readonly Scope[] = ['keys', 'erase', 'audit'];
 const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
   admin: SCOPES,
-  user: SCOPES.filter((scope) => scope !== 'keys' && scope !== 'erase'),
+  user: SCOPES.filter((scope) => !ADMIN_ONLY.includes(scope)),
   viewer: SCOPES.filter((scope) => scope.endsWith(':read')),
 };
 /** By whatever name a principal has as a role. */

@@ -6,6 +6,8 @@ import { CreateAccessLog1764000000008 } from './migrations/1764000000008-create-
 
 export { AccessLogModule } from './access-log/access-log.module.js';
 export { AccessLogService } from './access-log/access-log.service.js';
+export { ACCESS_TARGETS } from './access-log/access-log.types.js';
+export type { AccessEntry, AccessFilter } from './access-log/access-log.types.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
 export { CurrentPrincipal } from './current-principal.decorator.js';

@@ -9,6 +9,7 @@ export const SCOPES = [
   'tools:call',
   'keys',
   'erase',
+  'audit',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

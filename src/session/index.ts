@@ -33,6 +33,7 @@ export type { SessionPlace } from './session-store.js';
 export { assertSessionId } from './session-id.policy.js';
 export { SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
+export { TurnErasureService } from './turn-erasure.service.js';
 export { PINNED } from './session.types.js';
 export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 

@@ -124,6 +124,12 @@ export class SessionStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Counts messages off that are gone; refused when the session is. */
+  shrink({ tenant, id }: SessionKey, messageCount: number): Statement {
+    const sql = 'UPDATE session SET message_count = message_count - ? WHERE tenant = ? AND id = ?';
+    return { sql, params: [messageCount, tenant, id], rows: 1 };
+  }
+
   /** Refuses the batch when the session is gone, or has not come so far. */
   stillThere({ tenant, id }: SessionKey, through: number): Statement {
     return {

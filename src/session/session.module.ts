@@ -17,6 +17,7 @@ import { SessionService } from './session.service.js';
 import { SESSION_SEALED_TABLES } from './turn-place.factory.js';
 import { SessionStore } from './session-store.js';
 import { JournalTurnStore } from './turns/journal-turn-store.js';
+import { TurnErasureService } from './turn-erasure.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
 /** Turns are in the journal's database, or, if so configured, in an archive beside it. */
@@ -44,10 +45,11 @@ import { TurnStore } from './turns/turn-store.js';
     MemoryPolicyRegistry,
     SessionMemory,
     SessionKeeper,
+    TurnErasureService,
     ConversationStore,
     MemoryFactory,
   ],
-  exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry, MemoryFactory],
+  exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry, MemoryFactory, TurnErasureService],
 })
 export class SessionModule {
   constructor(tables: SealedTableRegistry) {

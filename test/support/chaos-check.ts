@@ -1,5 +1,6 @@
 import { sessionViolations } from './chaos-check-history.js';
 import { runViolations } from './chaos-check-run.js';
+import { readingViolations } from './chaos-sessions.js';
 import type { ChaosJournal, Effect, JournalRun } from './chaos-journal.js';
 import type { AcceptedDecision, AcceptedRun, ChaosLedger } from './chaos-ledger.js';
 
@@ -19,6 +20,7 @@ export function violationsOf(journal: ChaosJournal, ledger: ChaosLedger, outdate
   return [
     ...[...journal.runs.values()].flatMap((run) => runViolations(run, effects.get(run.id) ?? [], outdatedFrom)),
     ...sessionViolations(journal, ledger),
+    ...readingViolations(journal, ledger),
     ...lost(journal, ledger),
     ...repeated(journal),
   ];

@@ -1,5 +1,6 @@
 import { EventStream } from './event-stream.js';
-import type { ChaosLedger, SentChat } from './chaos-ledger.js';
+import type { ChaosLedger, ReadSession, SentChat } from './chaos-ledger.js';
+import { readSession } from './chaos-sessions.js';
 import { toQuery, type ChatPlan, type Conversation } from './chaos-plan.js';
 import type { RunEvent, WaitingRequest } from '../../src/run/index.js';
 
@@ -61,7 +62,10 @@ export class ChaosClient {
   }
 
   async get<T>(path: string): Promise<T> {
-    return (await (await fetch(`${this.url}/api/${path}`)).json()) as T;
+    const response = await fetch(`${this.url}/api/${path}`);
+    this.check(response.headers.get('x-chaos-world'));
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return (await response.json()) as T;
   }
 
   /** @returns whether it was answered to the end */
@@ -72,7 +76,23 @@ export class ChaosClient {
     let asked = waiting;
     const decide = decisionsOf(conversation);
     while (await this.decide(runId, asked, decide)) asked = await this.follow(runId);
+    if (chat.session !== undefined) await this.lookBack(chat.session, runId);
     return asked.length === 0;
+  }
+
+  /** Reads a session whole, and writes down what it holds. */
+  async read(id: string): Promise<ReadSession> {
+    const session = await readSession((path) => this.get(`sessions/${path}`), id);
+    this.ledger.read(id, session);
+    return session;
+  }
+
+  /** What was answered is there for whoever looks then. */
+  private async lookBack(session: string, runId: string): Promise<void> {
+    const { turns } = await this.read(session);
+    const isAnswered = this.ledger.accepted.get(runId)?.result !== undefined;
+    if (isAnswered && !turns.some((turn) => turn.runId === runId))
+      this.ledger.contradictions.push(`${runId} was answered, and ${session} has no turn of it`);
   }
 
   private async send(conversation: Conversation, chat: SentChat, body: object) {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Message } from '../../src/llm/index.js';
 import type { RunEvent, RunStatus } from '../../src/run/index.js';
+import type { StoredTurnRow } from './chaos-archives.js';
 import type { OpenChaosStore } from './chaos-stores.js';
 import type { ToolName } from './chaos-plan.js';
 
@@ -88,12 +89,6 @@ interface SessionRow {
   readonly last_turn: number;
   readonly message_count: number;
 }
-interface TurnRow {
-  readonly session_id: string;
-  readonly turn: number;
-  readonly run_id: string;
-  readonly messages: string;
-}
 
 /** Read past the application, whose own reading may be wrong. */
 export async function readJournal(store: OpenChaosStore, effectsFile: string): Promise<ChaosJournal> {
@@ -102,8 +97,9 @@ export async function readJournal(store: OpenChaosStore, effectsFile: string): P
   const events = await store.query<EventRow>('SELECT run_id, n, data FROM run_event ORDER BY run_id, n');
   const eventsByRun = Map.groupBy(events, ({ run_id }) => run_id);
   const sessions = await store.query<SessionRow>('SELECT id, last_turn, message_count FROM session');
-  const turns = await store.query<TurnRow>('SELECT session_id, turn, run_id, messages FROM session_turn ORDER BY turn');
-  const turnsBySession = Map.groupBy(turns, ({ session_id }) => session_id);
+  const turns = await (store.archived?.() ?? store.query<StoredTurnRow>('SELECT * FROM session_turn'));
+  const inOrder = turns.toSorted((a, b) => a.turn - b.turn);
+  const turnsBySession = Map.groupBy(inOrder, ({ session_id }) => session_id);
   return {
     runs: new Map(runs.map((run) => [run.id, toRun(run, steps.get(run.id) ?? [], eventsByRun.get(run.id) ?? [])])),
     sessions: sessions.map((session) => toSession(session, turnsBySession.get(session.id) ?? [])),
@@ -138,7 +134,7 @@ function toStep({ name, kind, subject, result, epoch, created_at }: StepRow): Jo
   return { name, kind, subject, result: JSON.parse(result), epoch, createdAt: created_at };
 }
 
-function toSession({ id, last_turn, message_count }: SessionRow, turns: readonly TurnRow[]): JournalSession {
+function toSession({ id, last_turn, message_count }: SessionRow, turns: readonly StoredTurnRow[]): JournalSession {
   return {
     id,
     lastTurn: last_turn,

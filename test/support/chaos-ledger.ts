@@ -21,6 +21,20 @@ export interface AcceptedDecision {
   readonly kind: string;
 }
 
+/** A session as its clients read it over REST. */
+export interface ReadSession {
+  readonly turnCount: number;
+  readonly messageCount: number;
+  readonly turns: readonly ReadTurn[];
+}
+
+export interface ReadTurn {
+  readonly turn: number;
+  readonly runId: string;
+  /** What `toText` makes of its messages. */
+  readonly messages: string;
+}
+
 /** What clients were told, and so rely on. It outlives every process. */
 export class ChaosLedger {
   readonly accepted = new Map<string, AcceptedRun>();
@@ -29,6 +43,10 @@ export class ChaosLedger {
   readonly cancels = new Map<string, number>();
   /** Journaled events by run and number, as JSON. */
   readonly events = new Map<string, Map<number, string>>();
+  /** Every turn that was ever read, by session and number. */
+  readonly turns = new Map<string, ReadTurn & { readonly session: string }>();
+  /** What each session held when all was over. */
+  readonly sessions = new Map<string, ReadSession>();
   /** An event came twice with different contents. */
   readonly contradictions: string[] = [];
 
@@ -48,9 +66,20 @@ export class ChaosLedger {
     }
   }
 
+  /** Notes the turns of a session that were read; one that was read before must be the same. */
+  read(session: string, { turns }: ReadSession): void {
+    for (const turn of turns) {
+      const place = `${session} ${turn.turn}`;
+      const before = this.turns.get(place);
+      if (before && (before.runId !== turn.runId || before.messages !== turn.messages))
+        this.contradictions.push(`turn ${place}: ${before.messages} and ${turn.messages}`);
+      this.turns.set(place, { ...turn, session });
+    }
+  }
+
   /** How many things were acknowledged. */
   get size(): number {
     const events = [...this.events.values()].reduce((sum, told) => sum + told.size, 0);
-    return this.accepted.size + this.decisions.length + this.cancels.size + events;
+    return this.accepted.size + this.decisions.length + this.cancels.size + this.turns.size + events;
   }
 }

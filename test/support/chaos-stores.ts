@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Client, TypeOverrides, types as wireTypes } from 'pg';
 import type { DatabaseKind } from '../../src/config/index.js';
-import { testRedisUrl, testServers } from './test-databases.js';
+import { forgetRedisTurns, readFileTurns, readRedisTurns, type StoredTurnRow } from './chaos-archives.js';
+import { testRedisUrl, testServers, type TestServer } from './test-databases.js';
 
 export type Cells = Readonly<Record<string, string | number | null>>;
 
@@ -23,32 +24,78 @@ export interface OpenChaosStore {
   readonly env: Readonly<Record<string, string>>;
   /** Reads it past the application. */
   query<Row = Cells>(sql: string): Promise<Row[]>;
+  /** Reads the turns of sessions past the application, where they are not in the database. */
+  readonly archived?: () => Promise<StoredTurnRow[]>;
   drop(): Promise<void>;
 }
 
 /** Short, so that a takeover does not take long; a process under load still proves within it that it lives. */
 export const CLUSTER = { CLUSTER_LEASE_MS: '800', CLUSTER_CHECK_MS: '100' };
 
+/** A database, and what is beside it. */
+const STORES = [
+  'sqlite',
+  'postgres',
+  'mariadb',
+  'mariadb with redis',
+  'sqlite with session files',
+  'postgres with session redis',
+] as const;
+
 /** Everything that Jackdaw runs on. */
 export async function chaosStores(): Promise<readonly ChaosStore[]> {
   const servers = await testServers();
   const redis = await testRedisUrl();
-  return (['sqlite', 'postgres', 'mariadb', 'mariadb with redis'] as const).map((name) => {
-    const [kind, hasRedis] = name.split(' with ') as [DatabaseKind, string?];
+  return STORES.map((name) => {
+    const [kind, beside = ''] = name.split(' with ') as [DatabaseKind, string?];
     const server = servers.find((one) => one.kind === kind)!;
-    const isCluster = kind === 'postgres' || hasRedis !== undefined;
+    const isCluster = kind === 'postgres' || beside === 'redis';
     return {
       name,
-      answers: server.answers && (!hasRedis || redis !== null),
+      answers: server.answers && (!beside.endsWith('redis') || redis !== null),
       nodes: isCluster ? 2 : 1,
       open: async (folder) => {
-        if (kind === 'sqlite') return openSqlite(folder);
-        const database = await server.create();
-        const env = { DATABASE_URL: database.url, ...(isCluster && CLUSTER), ...(hasRedis && { REDIS_URL: redis! }) };
-        return { env, query: (sql) => readFrom(kind, database.url, sql), drop: () => database.drop() };
+        const env = { ...(isCluster && CLUSTER), ...(beside === 'redis' && { REDIS_URL: redis! }) };
+        const open = kind === 'sqlite' ? openSqlite(folder) : await openServer(server, env);
+        switch (beside) {
+          case 'session files':
+            return withFiles(open, folder);
+          case 'session redis':
+            return withRedis(open, redis!);
+          default:
+            return open;
+        }
       },
     };
   });
+}
+
+async function openServer(server: TestServer, env: OpenChaosStore['env']): Promise<OpenChaosStore> {
+  const database = await server.create();
+  const { kind, url } = database;
+  return {
+    env: { ...env, DATABASE_URL: url },
+    query: (sql) => readFrom(kind, url, sql),
+    drop: () => database.drop(),
+  };
+}
+
+function withFiles(open: OpenChaosStore, folder: string): OpenChaosStore {
+  const archived = async () => readFileTurns(join(folder, 'sessions'));
+  return { ...open, env: { ...open.env, SESSION_STORE: 'file' }, archived };
+}
+
+function withRedis(open: OpenChaosStore, url: string): OpenChaosStore {
+  const sessions = async () => (await open.query<{ id: string }>('SELECT id FROM session')).map(({ id }) => id);
+  return {
+    ...open,
+    env: { ...open.env, SESSION_STORE: url },
+    archived: async () => readRedisTurns(url, await sessions()),
+    drop: async () => {
+      await forgetRedisTurns(url, await sessions());
+      await open.drop();
+    },
+  };
 }
 
 function openSqlite(folder: string): OpenChaosStore {

@@ -9,6 +9,8 @@ import type { ChaosWorld } from './chaos-world.js';
 export interface Totals {
   readonly points: number;
   readonly runs: number;
+  readonly turns: number;
+  readonly messages: number;
   readonly acknowledged: number;
   readonly lost: number;
   readonly once: number;
@@ -24,6 +26,8 @@ export interface Totals {
 export const NOTHING: Totals = {
   points: 0,
   runs: 0,
+  turns: 0,
+  messages: 0,
   acknowledged: 0,
   lost: 0,
   once: 0,
@@ -53,10 +57,14 @@ export async function judge(world: ChaosWorld, points: number): Promise<Verdict>
   const violations = violationsOf(journal, world.ledger, world.outdatedFrom);
   for (const runId of world.unheard)
     violations.push({ kind: 'stuck', runId, text: 'a follower was never told that it ended' });
+  for (const text of world.refusals())
+    violations.push({ kind: 'history', runId: null, text: `a model was asked: ${text}` });
   const of = (...kinds: Violation['kind'][]) => violations.filter(({ kind }) => kinds.includes(kind)).length;
   const totals: Totals = {
     points,
     runs: journal.runs.size,
+    turns: journal.sessions.reduce((sum, { turns }) => sum + turns.length, 0),
+    messages: journal.sessions.reduce((sum, { messageCount }) => sum + messageCount, 0),
     acknowledged: world.ledger.size,
     lost: of('lost'),
     once: journal.effects.filter(({ effect }) => effect === 'once').length,

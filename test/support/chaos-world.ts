@@ -11,6 +11,7 @@ import { conversations, followScript, type Conversation } from './chaos-plan.js'
 import { describeKill, type Kill } from './chaos-points.js';
 import type { ChaosStore, OpenChaosStore } from './chaos-stores.js';
 import { FakeLlm } from './fake-llm.js';
+import { anthropicFaults, openAiFaults } from './history-rules.js';
 import { ServerProcess } from './process.js';
 
 const APP = 'test/support/chaos-app.mjs';
@@ -18,8 +19,8 @@ const APP = 'test/support/chaos-app.mjs';
 const CLIENTS = 5;
 /** A process that does not come to its point in this time is killed anyway, in ms. */
 const PATIENCE_MS = 10_000;
-/** How long what goes on by itself may take when nobody dies any more, in ms. */
-const CALM_MS = 20_000;
+/** When nobody dies any more, something comes to its end at least so often, also on a machine with far more to do, in ms. */
+const CALM_MS = 60_000;
 const PLANS = 400;
 /** Compiled code, for all processes of all worlds: half of a start is compiling. */
 const CODE_CACHE = join(tmpdir(), 'jackdaw-chaos-code');
@@ -117,6 +118,14 @@ export class ChaosWorld {
     do await this.quiesce(client);
     while (await this.decideAll(client));
     this.tell('all is quiet');
+    const sessions = await this.open.query<{ id: string }>('SELECT id FROM session');
+    for (const { id } of sessions) this.ledger.sessions.set(id, await client.read(id));
+  }
+
+  /** Why models would refuse what they were asked. */
+  refusals(): string[] {
+    const asked = this.llm.requests.map(({ messages }) => messages);
+    return asked.flatMap((messages) => [...openAiFaults(messages), ...anthropicFaults(messages)]);
   }
 
   journal(): Promise<ChaosJournal> {
@@ -144,22 +153,25 @@ export class ChaosWorld {
 
   /** Waits until nothing goes on that could go on by itself, but for what does not come to its end in time. */
   private async quiesce(client: ChaosClient): Promise<void> {
-    const timeUp = new AbortController();
-    const late = passes(CALM_MS, 'late' as const, { signal: timeUp.signal });
-    late.catch(() => undefined);
     const followed = new Map<string, Promise<unknown>>();
-    for (;;) {
+    let clock = startClock();
+    for (let fewest = Infinity; ;) {
       const open = await this.goingOn();
+      if (open.length < fewest) {
+        fewest = open.length;
+        clock.stop();
+        clock = startClock();
+      }
       for (const id of open.filter((one) => !followed.has(one))) {
         const following = client.follow(id).finally(() => followed.delete(id));
         followed.set(id, following);
         following.catch(() => undefined);
       }
-      const next = open.length === 0 ? 'none' : await Promise.race([late, ...open.map((id) => followed.get(id))]);
+      const next = open.length === 0 ? 'none' : await Promise.race([clock.late, ...open.map((id) => followed.get(id))]);
       if (next === 'late') await this.giveUp(followed.keys());
       if (next === 'none' || next === 'late') break;
     }
-    timeUp.abort();
+    clock.stop();
   }
 
   private async goingOn(): Promise<string[]> {
@@ -254,6 +266,14 @@ export class ChaosWorld {
   tell(text: string): void {
     this.story.push(`${String(Date.now() - this.begun).padStart(7)} ms  ${text}`);
   }
+}
+
+/** Tells when for too long nothing has come to its end. */
+function startClock(): { late: Promise<'late'>; stop: () => void } {
+  const stopped = new AbortController();
+  const late = passes(CALM_MS, 'late' as const, { signal: stopped.signal });
+  late.catch(() => undefined);
+  return { late, stop: () => stopped.abort() };
 }
 
 function toEnv(kill: Kill): Env {

@@ -4,7 +4,6 @@ import type { EmbeddingModel } from '../embedding-model.js';
 import type { HttpClient } from '../http.client.js';
 import { ModelFactory } from '../model-factory.js';
 import type { ModelSettings } from '../model-settings.types.js';
-import type { ParameterLimits } from '../parameter.policy.js';
 import { createAccess, lacking, type KeyRule } from '../wire/wire-access.factory.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireChatModel } from '../wire/wire-chat.model.js';
@@ -26,11 +25,6 @@ export abstract class WireModelFactory extends ModelFactory {
   /** What the model of that name can do. */
   protected abstract capabilitiesOf(model: string): ModelCapabilities;
 
-  /** What the model of that name does not take of the parameters. */
-  protected limitsOf(_model: string): ParameterLimits {
-    return {};
-  }
-
   /** Where the provider's endpoints are, by the settings. */
   protected routeOf(_settings: ModelSettings): RouteTo {
     return bearerRoute;
@@ -43,8 +37,7 @@ export abstract class WireModelFactory extends ModelFactory {
     const client = createClient(access, this.routeOf(settings)(access, '/chat/completions'), http);
     const codec = createCodec({ model, dialect: this.dialect });
     const capabilities = { ...this.capabilitiesOf(model), ...settings.capabilities };
-    const wire = { ...access, capabilities, limits: this.limitsOf(model) };
-    return new WireChatModel(wire, client, codec, settings.parameters);
+    return new WireChatModel({ ...access, capabilities }, client, codec, settings.parameters);
   }
 
   override createEmbedding(settings: ModelSettings, http: HttpClient): EmbeddingModel {

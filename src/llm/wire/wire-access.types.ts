@@ -1,5 +1,4 @@
 import type { ModelCapabilities } from '../chat.types.js';
-import type { ParameterLimits } from '../parameter.policy.js';
 
 /** How a model over HTTP is reached. */
 export interface WireAccess {
@@ -14,8 +13,7 @@ export interface WireAccess {
   readonly timeoutMs: number;
 }
 
-/** Such a model, what it can do, and what it does not take. */
+/** Such a model, and what it can do. */
 export interface WireSettings extends WireAccess {
   readonly capabilities: ModelCapabilities;
-  readonly limits: ParameterLimits;
 }

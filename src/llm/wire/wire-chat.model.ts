@@ -7,7 +7,7 @@ import type {
   ModelCapabilities,
   ModelParameters,
 } from '../chat.types.js';
-import { fitParameters, type ParameterLimits } from '../parameter.policy.js';
+import { fitParameters } from '../parameter.policy.js';
 import { fitToolChoice } from '../tool-choice.policy.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
 import { toModelError } from './error.mapper.js';
@@ -22,7 +22,6 @@ export class WireChatModel extends ChatModel {
   readonly provider: string;
   readonly name: string;
   readonly capabilities: ModelCapabilities;
-  override readonly parameterLimits: ParameterLimits;
 
   constructor(
     private readonly settings: WireSettings,
@@ -34,7 +33,6 @@ export class WireChatModel extends ChatModel {
     this.provider = settings.provider;
     this.name = settings.model;
     this.capabilities = settings.capabilities;
-    this.parameterLimits = settings.limits;
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
@@ -60,7 +58,8 @@ export class WireChatModel extends ChatModel {
   }
 
   private send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
-    const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, this.parameterLimits);
+    const { parameterLimits } = this.capabilities;
+    const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, parameterLimits);
     const fitted = fitToolChoice({ ...request, parameters }, this.capabilities);
     return this.client.send(this.codec.write(fitted, stream), options);
   }

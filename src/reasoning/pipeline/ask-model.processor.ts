@@ -1,6 +1,6 @@
 import { AppError } from '../../common/index.js';
-import type { ChatModel, ChatRequest, ChatResult } from '../../llm/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { CallOptions, ChatModel, ChatRequest, ChatResult } from '../../llm/index.js';
+import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { wantedCall, withCommand } from './call-choice.policy.js';
 import { Processor } from './processor.js';
 
@@ -13,7 +13,7 @@ export class AskModelProcessor extends Processor {
     const choice = wantedCall(loop);
     const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
     const ask = isStreaming ? streamReply : generateReply;
-    loop.ask = (onText) => {
+    loop.ask = (listener) => {
       const messages = [...history, ...loop.turn];
       const request = loop.protocol.encode({
         instructions: choice && !canForce ? withCommand(loop.instructions, choice) : loop.instructions,
@@ -22,23 +22,25 @@ export class AskModelProcessor extends Processor {
         parameters,
         ...(choice && canForce && { toolChoice: choice }),
       });
-      return ask(model, request, loop.run.signal, onText);
+      const { signal, deadlineAt } = loop.run;
+      return ask(model, request, { signal, deadlineAt }, listener);
     };
   }
 }
 
-function generateReply(model: ChatModel, request: ChatRequest, signal: AbortSignal): Promise<ChatResult> {
-  return model.generate(request, { signal });
+function generateReply(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatResult> {
+  return model.generate(request, options);
 }
 
 async function streamReply(
   model: ChatModel,
   request: ChatRequest,
-  signal: AbortSignal,
-  onText: (text: string) => void,
+  options: CallOptions,
+  { onText, onRestart }: ReplyListener,
 ): Promise<ChatResult> {
-  for await (const part of model.stream(request, { signal })) {
+  for await (const part of model.stream(request, options)) {
     if (part.type === 'text') onText(part.text);
+    else if (part.type === 'restart') onRestart();
     else if (part.type === 'finish') return part.result;
   }
   throw new AppError('MODEL_BAD_REPLY', `The model "${model.name}" ended its stream without an end; try again.`, {

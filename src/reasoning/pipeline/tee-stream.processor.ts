@@ -43,7 +43,7 @@ async function ask(loop: Loop, place: string): Promise<ChatResult> {
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
   loop.modelCalls++;
   const action = async () => {
-    const visible = protocol.decodeStream();
+    let visible = protocol.decodeStream();
     // What may have to be asked for again is not shown before it is there.
     const held: string[] | null = wantedCall(loop) ? [] : null;
     const tellText = (text: string) => {
@@ -51,7 +51,14 @@ async function ask(loop: Loop, place: string): Promise<ChatResult> {
     };
     const show = (text: string) => void (held ? held.push(text) : tellText(text));
     const reply = await untilAborted(
-      loop.ask!((piece) => show(visible.push(piece))),
+      loop.ask!({
+        onText: (piece) => show(visible.push(piece)),
+        onRestart: () => {
+          visible = protocol.decodeStream();
+          if (held) held.length = 0;
+          else if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
+        },
+      }),
       run.signal,
     );
     show(visible.end());
@@ -87,6 +94,8 @@ function add(sum: RunUsage, usage: Usage): RunUsage {
 function tell(loop: Loop, reply: ChatResult): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;
+  for (const { from, to, code } of reply.switches ?? [])
+    run.emit({ type: 'model.switched', iteration, from, to, code });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
   if (isUsable(loop, reply)) {
     run.emit({

@@ -8,6 +8,7 @@ import {
   type DecodedReply,
   type StreamDecoder,
 } from './protocol.js';
+import { toSentMessages } from './sent-call.mapper.js';
 
 const IDENTITY: StreamDecoder = { push: (piece) => piece, end: () => '' };
 
@@ -23,8 +24,8 @@ export class NativeProtocol extends Protocol {
   }
 
   encode({ instructions, messages, tools, parameters, toolChoice }: Conversation): ChatRequest {
-    const all: Message[] =
-      instructions === '' ? [...messages] : [{ role: 'system', content: instructions }, ...messages];
+    const sent = toSentMessages(messages);
+    const all: Message[] = instructions === '' ? sent : [{ role: 'system', content: instructions }, ...sent];
     return {
       messages: all,
       ...(tools.length > 0 && { tools: this.toSpecs(tools), ...(toolChoice !== undefined && { toolChoice }) }),

@@ -1,8 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Principal } from '../../common/index.js';
-import { Database, type SqlValue } from '../../persistence/index.js';
+import { Database, inLists, type InList, type SqlValue } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
-import { inLists } from '../in-list.factory.js';
 import { runPlace } from '../row-place.factory.js';
 import type { RunStatus } from '../run.types.js';
 import { isOpen } from '../run-journal.js';
@@ -34,10 +33,6 @@ export class RunEraseStore {
     private readonly cipher: Cipher,
   ) {}
 
-  async ofSession(tenant: string, sessionId: string): Promise<Erasable> {
-    return toErasable(await this.select('tenant = ? AND session_id = ?', [tenant, sessionId]));
-  }
-
   /** The tenant's runs that a principal began; all of the tenant's are looked through. */
   async ofPrincipal(tenant: string, principalId: string): Promise<Erasable> {
     const found: ErasableRun[] = [];
@@ -49,18 +44,39 @@ export class RunEraseStore {
     }
   }
 
-  /** Deletes runs with all that is recorded of them, in small batches. @returns how many */
-  async erase(runIds: readonly string[]): Promise<number> {
+  /**
+   * Deletes runs with all that is recorded of them, in small batches, and the definitions that only they had: a fork may
+   * have brought its own.
+   * @param inUse hashes of definitions that stay in any case
+   * @returns how many
+   */
+  async erase(tenant: string, runIds: readonly string[], inUse: ReadonlySet<string>): Promise<number> {
     for (let at = 0; at < runIds.length; at += RUNS_A_BATCH) {
-      const statements = inLists(runIds.slice(at, at + RUNS_A_BATCH)).flatMap(({ marks, params }) => [
+      const lists = inLists(runIds.slice(at, at + RUNS_A_BATCH));
+      const hashes = (await this.definitionsOf(lists)).filter((hash) => !inUse.has(hash));
+      const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM idempotency_key WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run WHERE id IN (${marks})`, params },
       ]);
-      await this.database.commit(statements);
+      const definitions = hashes.map((hash) => ({
+        sql: `DELETE FROM run_definition WHERE tenant = ? AND hash = ?
+          AND NOT EXISTS (SELECT 1 FROM run WHERE run.tenant = ? AND run.definition_hash = ?)`,
+        params: [tenant, hash, tenant, hash],
+      }));
+      await this.database.commit([...runs, ...definitions]);
     }
     return runIds.length;
+  }
+
+  private async definitionsOf(lists: readonly InList[]): Promise<string[]> {
+    const found = new Set<string>();
+    for (const { marks, params } of lists) {
+      const sql = `SELECT DISTINCT definition_hash AS hash FROM run WHERE forked_from IS NOT NULL AND id IN (${marks})`;
+      for (const { hash } of await this.database.query<{ hash: string }>(sql, params)) found.add(hash);
+    }
+    return [...found];
   }
 
   private principalOf(tenant: string, { id, principal }: ErasableRun): string | null {

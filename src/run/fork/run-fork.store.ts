@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../persistence/index.js';
+import { Database, type Statement, inLists } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
-import { inLists } from '../in-list.factory.js';
 import { stepPlace } from '../row-place.factory.js';
 import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, insert, type Statement } from '../../persistence/index.js';
+import { Database, insert, type Statement, inLists } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER, type RowPlace } from '../../security/index.js';
-import { inLists } from '../in-list.factory.js';
 import { eventPlace, stepPlace } from '../row-place.factory.js';
 
 interface StepRow {

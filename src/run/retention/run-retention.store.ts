@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../persistence/index.js';
-import { inLists } from '../in-list.factory.js';
+import { Database, inLists } from '../../persistence/index.js';
 import type { RunStatus } from '../run.types.js';
 
 /** What retention looks at. Times are epoch ms. */

@@ -2,7 +2,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationS
 import { newId, type Principal } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { AccessLogStore } from './access-log.store.js';
-import type { AccessAction, AccessEntry, AccessTarget } from './access-log.types.js';
+import type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log.types.js';
 
 /** An entry is written after this time at the latest: so much of the log a crash may take along. */
 const WRITE_MS = 500;
@@ -47,6 +47,20 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
     this.waiting.push({ id: newId(), tenant, at, principal: storable(principal), action, targetKind, targetId });
     if (this.waiting.length === ENTRIES_A_BATCH) void this.writeAll();
     else this.schedule(WRITE_MS);
+  }
+
+  /**
+   * A tenant's entries, the newest first; those of other processes as far as they are written.
+   * @param before the last entry of the page before
+   */
+  async list(
+    { tenant }: Principal,
+    filter: AccessFilter,
+    limit: number,
+    before?: Pick<AccessEntry, 'at' | 'id'>,
+  ): Promise<AccessEntry[]> {
+    await this.writeAll();
+    return this.store.list(tenant, filter, limit, before);
   }
 
   /** Writes what waits. @returns when all of it is durable, or cannot be written now */

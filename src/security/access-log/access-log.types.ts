@@ -2,8 +2,18 @@
 export type AccessAction = 'read' | 'export' | 'fork' | 'erase';
 
 /** What it was done to. `sessions` and `runs` are the lists of them, which have no id. */
-export type AccessTarget =
-  'session' | 'session.messages' | 'sessions' | 'run' | 'run.events' | 'run.journal' | 'runs' | 'user' | 'tenant';
+export const ACCESS_TARGETS = [
+  'session',
+  'session.messages',
+  'sessions',
+  'run',
+  'run.events',
+  'run.journal',
+  'runs',
+  'user',
+  'tenant',
+] as const;
+export type AccessTarget = (typeof ACCESS_TARGETS)[number];
 
 /** One access. */
 export interface AccessEntry {

@@ -4,27 +4,35 @@ import type { SessionMessage } from '../session.types.js';
 /** What stands for a result that is not there. */
 export const LOST_RESULT = 'Error: the result of this call was lost.';
 
+/** What stands before an assistant that speaks first: Anthropic's models want a history to begin with the user. */
+export const ASSISTANT_BEGAN: SessionMessage = { role: 'user', content: '(The assistant began the conversation.)' };
+
 /**
  * Makes a turn valid by any provider's rules: after a message with calls come their results, each once, and nothing
- * else has one.
+ * else has one. The same id may come again in a later message: some servers count the calls of each reply anew.
  * @returns the same array when nothing was to be mended
  */
 export function repairTurn(messages: readonly SessionMessage[]): readonly SessionMessage[] {
   if (isValid(messages)) return messages;
-  const results = new Map(messages.flatMap((one) => (one.role === 'tool' ? [[one.toolCallId, one] as const] : [])));
-  const asked = new Set<string>();
-  return messages.flatMap((message): SessionMessage[] => {
-    if (message.role === 'tool') return [];
-    if (message.role !== 'assistant') return [message];
-    const { toolCalls, ...said } = message;
-    const calls = (toolCalls ?? []).filter(({ id }) => !asked.has(id) && asked.add(id));
-    if (calls.length === 0) return [said];
-    return [{ ...said, toolCalls: calls }, ...calls.map((call) => results.get(call.id) ?? lostResult(call))];
-  });
+  const results = new Map<string, ToolMessage>();
+  // Backwards, so that a call finds the first result after it, but none of a later call of the same id.
+  return messages
+    .toReversed()
+    .flatMap((message): SessionMessage[] => {
+      if (message.role === 'tool') results.set(message.toolCallId, message);
+      if (message.role === 'tool') return [];
+      if (message.role !== 'assistant') return [message];
+      const { toolCalls = [], ...said } = message;
+      const calls = [...new Map(toolCalls.map((call) => [call.id, call])).values()];
+      if (calls.length === 0) return [said];
+      const answers = calls.map((call) => results.get(call.id) ?? lostResult(call));
+      for (const { id } of calls) results.delete(id);
+      return [...answers.toReversed(), { ...said, toolCalls: calls }];
+    })
+    .toReversed();
 }
 
 function isValid(messages: readonly SessionMessage[]): boolean {
-  const asked = new Set<string>();
   let open = new Set<string>();
   for (const message of messages) {
     if (message.role === 'tool') {
@@ -32,18 +40,31 @@ function isValid(messages: readonly SessionMessage[]): boolean {
       continue;
     }
     if (open.size > 0) return false;
-    if (message.role !== 'assistant') continue;
-    const calls = message.toolCalls ?? [];
+    const calls = (message.role === 'assistant' && message.toolCalls) || [];
     open = new Set(calls.map(({ id }) => id));
-    if (open.size < calls.length || calls.some(({ id }) => asked.has(id))) return false;
-    for (const { id } of calls) asked.add(id);
+    if (open.size < calls.length) return false;
   }
   return open.size === 0;
 }
 
-/** Nothing said and nothing asked for: OpenAI's and Anthropic's models refuse it in a history. */
-export function isEmpty(message: SessionMessage): boolean {
-  return message.role === 'assistant' && message.content === '' && !message.toolCalls?.length;
+/** Leaves out texts that say nothing: OpenAI's and Anthropic's models refuse them in a history. */
+export function withoutBlanks(messages: readonly SessionMessage[]): readonly SessionMessage[] {
+  return messages.flatMap((message): SessionMessage[] => {
+    const { role, content } = message;
+    if (role === 'tool' || !isBlank(content))
+      return [typeof content === 'string' ? message : withoutBlankParts(message)];
+    return role === 'assistant' && message.toolCalls?.length ? [{ ...message, content: '' }] : [];
+  });
+}
+
+function isBlank(content: SessionMessage['content']): boolean {
+  if (typeof content === 'string') return content.trim() === '';
+  return content.every(({ text }) => isBlank(text));
+}
+
+function withoutBlankParts(message: SessionMessage): SessionMessage {
+  if (message.role !== 'user' || typeof message.content === 'string') return message;
+  return { ...message, content: message.content.filter(({ text }) => !isBlank(text)) };
 }
 
 function lostResult({ id, name }: ToolCall): ToolMessage {

@@ -1,6 +1,6 @@
 import type { RunUsage } from '../../run/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
-import { isEmpty, repairTurn } from './history-repair.policy.js';
+import { ASSISTANT_BEGAN, repairTurn, withoutBlanks } from './history-repair.policy.js';
 import type { MemoryPlace, MemoryRules, Recollection, Summary, TurnSize } from './memory.types.js';
 import { toPlainTurn } from './plain-turn.mapper.js';
 
@@ -34,7 +34,7 @@ export function recollect(
   let [tokens, given] = [summary?.tokens ?? 0, 0];
   for (const turn of turns) {
     if (!seen.has(turn.turn)) {
-      const system = turn.messages.filter(({ role }) => role === 'system');
+      const system = withoutBlanks(turn.messages.filter(({ role }) => role === 'system'));
       messages.push(...system);
       given += system.length;
       continue;
@@ -51,17 +51,19 @@ export function recollect(
     dropped: Math.max(place.messageCount - given, 0),
     policy: rules.enabled ? rules.policy : 'none',
   };
-  return { place, messages, state, repaired };
+  return { place, messages: begunByUser(messages), state, repaired };
 }
 
 /** A turn's messages, mended and as far as the rules let them be seen. */
 export function seenOf({ messages }: StoredTurn, { includeToolCalls }: MemoryRules) {
   const mended = repairTurn(messages);
   const seen = includeToolCalls ? mended : toPlainTurn(mended);
-  return {
-    messages: seen.some(isEmpty) ? seen.filter((message) => !isEmpty(message)) : seen,
-    isRepaired: mended !== messages,
-  };
+  return { messages: withoutBlanks(seen), isRepaired: mended !== messages };
+}
+
+function begunByUser(messages: readonly SessionMessage[]): readonly SessionMessage[] {
+  const at = messages.findIndex(({ role }) => role !== 'system');
+  return messages[at]?.role === 'assistant' ? messages.toSpliced(at, 0, ASSISTANT_BEGAN) : messages;
 }
 
 /** Data, as what it was made of: no instruction. */

@@ -1,28 +1,23 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import type { TurnQuery } from '../turns/turn-store.js';
-import type { TurnArchive } from './turn-archive.js';
+import type { TurnArchive, TurnSpan } from './turn-archive.js';
 
 /** How many turns are fetched at once where their number follows from what they hold. */
 const PAGE = 50;
 
-/** Reads what a query names, by turns' numbers. */
+/** Reads what a query names, by turns' numbers, of which some may be gone. */
 export async function readArchived(archive: TurnArchive, key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
-  const { through, newest, maxTokens, first = 0, marked = 0, only = [] } = query;
+  const { through, first = 0, marked = 0, only = [] } = query;
   const [span, marks] = await Promise.all([archive.span(key), archive.marks(key)]);
-  const last = Math.min(span.last, through);
-  const within = maxTokens === undefined ? [] : await newestWithin(archive, key, { last, newest, maxTokens });
-  const found = new Set(within.map(({ turn }) => turn));
-  const wanted = new Set([
-    ...(maxTokens === undefined ? range(last - newest + 1, last) : []),
-    ...range(span.first, Math.min(span.first + first - 1, last)),
-    ...highest(marks, marked, last),
-    ...only.filter((turn) => turn <= last),
+  const within = { first: span.first, last: Math.min(span.last, through) };
+  const named = [...highest(marks, marked, within.last), ...only.filter((turn) => turn <= within.last)];
+  const parts = await Promise.all([
+    newestOf(archive, key, within, query),
+    firstOf(archive, key, within, first),
+    archive.get(key, [...new Set(named)]),
   ]);
-  const others = await archive.get(
-    key,
-    [...wanted].filter((turn) => !found.has(turn)),
-  );
-  return [...within, ...others]
+  const found = new Map(parts.flat().map((turn) => [turn.turn, turn]));
+  return [...found.values()]
     .map((turn) => ({ ...turn, mark: marks.get(turn.turn) ?? null }))
     .toSorted((a, b) => a.turn - b.turn);
 }
@@ -42,22 +37,36 @@ export async function readAfter(
   return found.slice(0, limit).map((turn) => ({ ...turn, mark: marks.get(turn.turn) ?? null }));
 }
 
-async function newestWithin(
+async function newestOf(
   archive: TurnArchive,
   key: SessionKey,
-  { last, newest, maxTokens }: { last: number; newest: number; maxTokens: number },
+  { first, last }: TurnSpan,
+  { newest, maxTokens }: TurnQuery,
 ): Promise<StoredTurn[]> {
   const found: StoredTurn[] = [];
+  const size = maxTokens === undefined ? newest : PAGE;
   let tokens = 0;
-  for (let end = last; end > Math.max(last - newest, 0); end -= PAGE) {
-    const page = await archive.get(key, range(Math.max(end - PAGE + 1, last - newest + 1), end));
+  for (let end = last; end >= Math.max(first, 1) && found.length < newest; end -= size) {
+    const page = await archive.get(key, range(Math.max(end - size + 1, first), end));
     for (const turn of page.toReversed()) {
-      if (tokens >= maxTokens) return found;
+      if (found.length === newest || tokens >= (maxTokens ?? Infinity)) return found;
       found.push(turn);
       tokens += turn.tokens;
     }
   }
   return found;
+}
+
+async function firstOf(
+  archive: TurnArchive,
+  key: SessionKey,
+  { first, last }: TurnSpan,
+  count: number,
+): Promise<StoredTurn[]> {
+  const found: StoredTurn[] = [];
+  for (let from = Math.max(first, 1); from <= last && found.length < count; from += count)
+    found.push(...(await archive.get(key, range(from, Math.min(from + count - 1, last)))));
+  return found.slice(0, count);
 }
 
 function highest(marks: ReadonlyMap<number, number>, count: number, last: number): number[] {

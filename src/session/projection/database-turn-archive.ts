@@ -53,6 +53,10 @@ export class DatabaseTurnArchive extends TurnArchive {
     return this.commit(this.turns.remove(key, through));
   }
 
+  drop(key: SessionKey, turns: readonly number[]): Promise<void> {
+    return this.commit(this.turns.drop(key, turns));
+  }
+
   /** What was done before is no error; another turn in its place is. */
   private async assertThere(key: SessionKey, { turn, runId }: StoredTurn, error: unknown): Promise<void> {
     const [there] = await this.get(key, [turn]);

@@ -69,7 +69,16 @@ export class FileTurnArchive extends TurnArchive {
       if (!file) return;
       this.files.delete(this.pathOf(key));
       if (file.last <= through) await rm(this.pathOf(key), { force: true });
-      else this.remember(key, await file.without(key, through));
+      else this.remember(key, await file.without(key, (turn) => turn <= through));
+    });
+  }
+
+  drop(key: SessionKey, turns: readonly number[]): Promise<void> {
+    return this.alone(key, async () => {
+      const file = await this.file(key);
+      if (!file || !turns.some((turn) => file.has(turn))) return;
+      this.files.delete(this.pathOf(key));
+      this.remember(key, await file.without(key, (turn) => turns.includes(turn)));
     });
   }
 

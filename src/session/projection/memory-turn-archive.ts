@@ -52,6 +52,14 @@ export class MemoryTurnArchive extends TurnArchive {
     if (turns.size === 0) this.sessions.delete(nameOf(key));
   }
 
+  async drop(key: SessionKey, dropped: readonly number[]): Promise<void> {
+    const { turns, marks } = this.kept(key);
+    for (const turn of dropped) {
+      turns.delete(turn);
+      marks.delete(turn);
+    }
+  }
+
   async close(): Promise<void> {
     this.sessions.clear();
   }

@@ -34,6 +34,15 @@ export class ProjectedTurnStore extends TurnStore {
     return [this.changes.add(key, { kind: 'remove', through })];
   }
 
+  drop(key: SessionKey, turns: readonly number[]): Statement[] {
+    return [this.changes.add(key, { kind: 'drop', turns })];
+  }
+
+  /** Turns are found there by their sessions alone. */
+  async sessionsOf(): Promise<null> {
+    return null;
+  }
+
   mark(key: SessionKey, turn: number, mark: number | null): Statement[] {
     return [this.changes.add(key, { kind: 'mark', turn, mark })];
   }
@@ -78,6 +87,8 @@ export class ProjectedTurnStore extends TurnStore {
         return this.put(key, [change.turn]);
       case 'remove':
         return this.archive.remove(key, change.through);
+      case 'drop':
+        return this.archive.drop(key, change.turns);
       case 'mark':
         return this.archive.setMark(key, change.turn, change.mark);
       case 'refer': {

@@ -84,6 +84,17 @@ export class RedisTurnArchive extends TurnArchive {
     }
   }
 
+  async drop(key: SessionKey, turns: readonly number[]): Promise<void> {
+    const [name, marks] = this.names(key);
+    const fields = turns.map(String);
+    if (fields.length === 0) return;
+    await this.redis
+      .multi()
+      .hdel(name, ...fields)
+      .hdel(marks, ...fields)
+      .exec();
+  }
+
   async close(): Promise<void> {
     await this.redis.quit().catch(() => undefined);
   }

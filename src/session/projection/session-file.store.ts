@@ -92,14 +92,14 @@ export class SessionFile {
     }
   }
 
-  /** The file without the turns up to one, in its place at once or not at all. */
-  async without(key: SessionKey, through: number): Promise<SessionFile> {
-    const kept = [...this.places.keys()].filter((turn) => turn > through).toSorted((a, b) => a - b);
+  /** The file without some turns, in its place at once or not at all. */
+  async without(key: SessionKey, isGone: (turn: number) => boolean): Promise<SessionFile> {
+    const kept = [...this.places.keys()].filter((turn) => !isGone(turn)).toSorted((a, b) => a - b);
     const next = new SessionFile(`${this.path}.new`);
     await rm(next.path, { force: true });
     await next.write([{ session: key, version: 1 }]);
     for (const turn of kept) await next.addTurns(await this.turns([turn]));
-    for (const [turn, mark] of this.marks) if (turn > through) await next.addMark(turn, mark);
+    for (const [turn, mark] of this.marks) if (!isGone(turn)) await next.addMark(turn, mark);
     await rename(next.path, this.path);
     await syncFolder(this.path);
     const file = new SessionFile(this.path);

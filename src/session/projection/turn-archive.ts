@@ -4,6 +4,7 @@ import type { SessionKey, StoredTurn } from '../session.types.js';
 export type TurnChange =
   | { readonly kind: 'append'; readonly turn: StoredTurn }
   | { readonly kind: 'remove'; readonly through: number }
+  | { readonly kind: 'drop'; readonly turns: readonly number[] }
   | { readonly kind: 'mark'; readonly turn: number; readonly mark: number | null }
   | { readonly kind: 'refer'; readonly turn: number; readonly by: number };
 
@@ -27,6 +28,8 @@ export abstract class TurnArchive {
   abstract setMark(key: SessionKey, turn: number, mark: number | null): Promise<void>;
   /** Removes the turns up to `through`. */
   abstract remove(key: SessionKey, through: number): Promise<void>;
+  /** Removes these turns. */
+  abstract drop(key: SessionKey, turns: readonly number[]): Promise<void>;
   /** Removes the sessions whose time is over, where the store does not do that itself. @param now epoch ms */
   async prune(_now: number): Promise<void> {}
   abstract close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, insert, type Statement } from '../../persistence/index.js';
+import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
 import { turnPlace } from '../turn-place.factory.js';
 import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
@@ -77,6 +77,22 @@ export class JournalTurnStore extends TurnStore {
         params: [tenant, id, through],
       },
     ];
+  }
+
+  drop({ tenant, id }: SessionKey, turns: readonly number[]): Statement[] {
+    return inLists(turns).map(({ marks, params }) => ({
+      sql: `DELETE FROM session_turn WHERE tenant = ? AND session_id = ? AND turn IN (${marks})`,
+      params: [tenant, id, ...params],
+    }));
+  }
+
+  async sessionsOf(tenant: string, runIds: readonly string[]): Promise<string[]> {
+    const found = new Set<string>();
+    for (const { marks, params } of inLists(runIds)) {
+      const sql = `SELECT DISTINCT session_id AS id FROM session_turn WHERE run_id IN (${marks}) AND tenant = ?`;
+      for (const { id } of await this.database.query<{ id: string }>(sql, [...params, tenant])) found.add(id);
+    }
+    return [...found];
   }
 
   mark({ tenant, id }: SessionKey, turn: number, mark: number | null): Statement[] {

@@ -28,11 +28,15 @@ export abstract class TurnStore {
   abstract copy(from: SessionKey, to: SessionKey, through: number): Promise<Statement[]>;
   /** Removes the turns up to `through`. */
   abstract remove(key: SessionKey, through: number): Statement[];
+  /** Removes these turns; the others keep their numbers. */
+  abstract drop(key: SessionKey, turns: readonly number[]): Statement[];
   /** Sets a turn's mark. */
   abstract mark(key: SessionKey, turn: number, mark: number | null): Statement[];
   /** Raises a turn's mark to `by`, if it is lower. */
   abstract refer(key: SessionKey, turn: number, by: number): Statement[];
 
+  /** The sessions that have turns of these runs; `null` where only a look into every session can tell. */
+  abstract sessionsOf(tenant: string, runIds: readonly string[]): Promise<string[] | null>;
   abstract read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]>;
   /** Up to `limit` turns after the turn `after`, oldest first. */
   abstract after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]>;

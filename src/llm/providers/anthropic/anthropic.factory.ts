@@ -6,7 +6,7 @@ import type { ChatCodec } from '../../wire/chat-codec.types.js';
 import { createAccess } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
 import { WireClient } from '../../wire/wire.client.js';
-import { capabilitiesOf, limitsOf } from './capabilities.mapper.js';
+import { capabilitiesOf } from './capabilities.mapper.js';
 import { buildResult, toWholeReply } from './reply.mapper.js';
 import { toWireBody } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
@@ -29,12 +29,7 @@ export class AnthropicFactory extends ModelFactory {
       return (pool) => new SdkClient(url, pool, access.apiKey!);
     });
     const capabilities = { ...capabilitiesOf(model), ...settings.capabilities };
-    return new WireChatModel(
-      { ...access, capabilities, limits: limitsOf(model) },
-      client,
-      createCodec(model),
-      settings.parameters,
-    );
+    return new WireChatModel({ ...access, capabilities }, client, createCodec(model), settings.parameters);
   }
 }
 

@@ -1,5 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
+import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** `claude-sonnet-4-5-20250929`, `claude-opus-5`, with a platform's or gateway's name before it. */
 const FAMILY_FIRST = /claude-(?:opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{1,2})(?!\d))?/i;
@@ -13,13 +12,15 @@ const NEWEST = 99;
  */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const generation = generationOf(model);
-  if (generation === undefined) return { vision: false, functionCalling: true, jsonMode: false };
+  const parameterLimits = limitsOf(generation ?? 0);
+  if (generation === undefined) return { vision: false, functionCalling: true, jsonMode: false, parameterLimits };
   return {
     vision: generation >= 3,
     functionCalling: generation >= 3,
     jsonMode: generation >= 4.5,
     // Not while it thinks (platform.claude.com, "Tool use with thinking").
     forcedToolChoice: !thinksByDefault(model),
+    parameterLimits,
   };
 }
 
@@ -27,8 +28,7 @@ export function capabilitiesOf(model: string): ModelCapabilities {
  * What it does not take: what the API never had, since Claude 4.7 neither temperature nor topP, and before that not both
  * at once (platform.claude.com, "Migration guide").
  */
-export function limitsOf(model: string): ParameterLimits {
-  const generation = generationOf(model) ?? 0;
+function limitsOf(generation: number): ParameterLimits {
   const sampling = generation >= 4.7 ? (['temperature', 'topP'] as const) : [];
   return {
     lacking: ['frequencyPenalty', 'presencePenalty', 'seed', ...sampling],

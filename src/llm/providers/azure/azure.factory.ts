@@ -2,9 +2,8 @@ import type { ModelCapabilities } from '../../chat.types.js';
 import type { ModelSettings } from '../../model-settings.types.js';
 import type { RouteTo, WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
 import { withoutReasoningBesideTools } from '../openai/capabilities.mapper.js';
-import { capabilitiesOf, limitsOf } from './capabilities.mapper.js';
+import { capabilitiesOf } from './capabilities.mapper.js';
 import { azureRoute } from './route.mapper.js';
 
 /** OpenAI's models on Azure (learn.microsoft.com/azure/foundry/openai). A model is the name of a deployment. */
@@ -22,10 +21,6 @@ export class AzureFactory extends WireModelFactory {
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);
-  }
-
-  protected override limitsOf(model: string): ParameterLimits {
-    return limitsOf(model);
   }
 
   protected override routeOf({ apiVersion }: ModelSettings): RouteTo {

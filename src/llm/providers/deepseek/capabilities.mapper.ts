@@ -1,5 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
+import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** Thinks only when it is asked to; all others do unless they are asked not to. */
 const WITHOUT_THOUGHT = /^deepseek-chat/;
@@ -10,11 +9,11 @@ const WITHOUT_THOUGHT = /^deepseek-chat/;
  */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const forcedToolChoice = WITHOUT_THOUGHT.test(model);
-  return { vision: false, functionCalling: true, jsonMode: true, forcedToolChoice };
+  return { vision: false, functionCalling: true, jsonMode: true, forcedToolChoice, parameterLimits: limitsOf(model) };
 }
 
 /** What has no effect on a model that thinks (api-docs.deepseek.com/guides/thinking_mode); the API has no seed. */
-export function limitsOf(model: string): ParameterLimits {
+function limitsOf(model: string): ParameterLimits {
   if (WITHOUT_THOUGHT.test(model)) return { lacking: ['seed'], maxStops: 16 };
   return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'seed'], maxStops: 16 };
 }

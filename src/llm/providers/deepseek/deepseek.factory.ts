@@ -1,8 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
-import { capabilitiesOf, limitsOf } from './capabilities.mapper.js';
+import { capabilitiesOf } from './capabilities.mapper.js';
 
 /** DeepSeek's own API (api-docs.deepseek.com). */
 export class DeepSeekFactory extends WireModelFactory {
@@ -16,9 +15,5 @@ export class DeepSeekFactory extends WireModelFactory {
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);
-  }
-
-  protected override limitsOf(model: string): ParameterLimits {
-    return limitsOf(model);
   }
 }

@@ -1,15 +1,22 @@
-import type { ModelCapabilities } from '../../chat.types.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
+import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** The models that read images have a `v` behind their version: `glm-4v`, `glm-4.5v`. */
 const VISION = /^glm-[\d.]+v/i;
 
+/** What the API has not (docs.bigmodel.cn, 对话补全): penalties, a seed, temperatures above 1 and a second stop. */
+const LIMITS: ParameterLimits = {
+  lacking: ['frequencyPenalty', 'presencePenalty', 'seed'],
+  maxTemperature: 1,
+  maxStops: 1,
+};
+
 /** What GLM's model of that name can do; `tool_choice` is `auto` alone (docs.bigmodel.cn, 对话补全). */
 export function capabilitiesOf(model: string): ModelCapabilities {
-  return { vision: VISION.test(model), functionCalling: true, jsonMode: true, forcedToolChoice: false };
-}
-
-/** What the API has not (docs.bigmodel.cn, 对话补全): penalties, a seed, temperatures above 1 and a second stop. */
-export function limitsOf(_model: string): ParameterLimits {
-  return { lacking: ['frequencyPenalty', 'presencePenalty', 'seed'], maxTemperature: 1, maxStops: 1 };
+  return {
+    vision: VISION.test(model),
+    functionCalling: true,
+    jsonMode: true,
+    forcedToolChoice: false,
+    parameterLimits: LIMITS,
+  };
 }

@@ -1,8 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
-import { capabilitiesOf, limitsOf } from './capabilities.mapper.js';
+import { capabilitiesOf } from './capabilities.mapper.js';
 
 /**
  * Zhipu's GLM models (docs.bigmodel.cn; outside China the same API is at https://api.z.ai/api/paas/v4). Between tool
@@ -17,9 +16,5 @@ export class GlmFactory extends WireModelFactory {
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);
-  }
-
-  protected override limitsOf(model: string): ParameterLimits {
-    return limitsOf(model);
   }
 }

@@ -1,5 +1,4 @@
-import type { ModelCapabilities } from '../../chat.types.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
+import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** Read images: everything since GPT-4 Turbo but these. */
 const TEXT_ONLY = /^(?:gpt-3|gpt-4(?:-\d|$)|o1-(?:mini|preview)|o3-mini)/;
@@ -13,11 +12,16 @@ const REASONS_BY_DEFAULT = /^gpt-(?:5\.[5-9]|[6-9]|\d\d)/;
 /** What OpenAI's model of that name can do; a model that is not known yet can do what the latest can. */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const functionCalling = !WITHOUT_TOOLS.test(model);
-  return { vision: !TEXT_ONLY.test(model), functionCalling, jsonMode: functionCalling };
+  return {
+    vision: !TEXT_ONLY.test(model),
+    functionCalling,
+    jsonMode: functionCalling,
+    parameterLimits: limitsOf(model),
+  };
 }
 
 /** Reasoning models answer 400 to these (developers.openai.com, "Reasoning models"); the API has at most four stops. */
-export function limitsOf(model: string): ParameterLimits {
+function limitsOf(model: string): ParameterLimits {
   if (!REASONING.test(model)) return { maxStops: 4 };
   return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop'] };
 }

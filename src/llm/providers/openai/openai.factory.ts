@@ -1,8 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import type { ParameterLimits } from '../../parameter.policy.js';
-import { capabilitiesOf, limitsOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
+import { capabilitiesOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
 
 /** OpenAI's own API (developers.openai.com). */
 export class OpenAiFactory extends WireModelFactory {
@@ -18,9 +17,5 @@ export class OpenAiFactory extends WireModelFactory {
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);
-  }
-
-  protected override limitsOf(model: string): ParameterLimits {
-    return limitsOf(model);
   }
 }

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../persistence/index.js';
+import type { SqlValue } from './statement.types.js';
 
 /** Values for `column IN (…)`. */
 export interface InList {

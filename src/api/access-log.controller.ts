@@ -1,0 +1,19 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
+import { toAccessFilter, toAccessPage, toAccessPlace } from './access-log.mapper.js';
+
+@Requires('audit')
+@Controller('access-log')
+export class AccessLogController {
+  constructor(private readonly access: AccessLogService) {}
+
+  /** Who read, exported, forked or erased what in the tenant, the newest first; nothing while `ACCESS_LOG` is off. */
+  @Get()
+  async list(@CurrentPrincipal() principal: Principal, @Query() query: AccessLogQueryDto): Promise<AccessPageDto> {
+    const limit = query.limit ?? 50;
+    const before = toAccessPlace(query.cursor);
+    return toAccessPage(await this.access.list(principal, toAccessFilter(query), limit + 1, before), limit);
+  }
+}

@@ -1,0 +1,62 @@
+import { IsIn, IsString } from 'class-validator';
+import { ACCESS_TARGETS } from '../security/index.js';
+import { IsTime } from './is-time.decorator.js';
+import { MayBeLeftOut } from './may-be-left-out.decorator.js';
+import { LimitQueryDto } from './page-query.dto.js';
+
+/** Which accesses are listed. */
+export class AccessLogQueryDto extends LimitQueryDto {
+  /** Who asked, by id. */
+  @MayBeLeftOut()
+  @IsString()
+  principal?: string;
+
+  @MayBeLeftOut()
+  @IsIn(ACCESS_TARGETS)
+  targetKind?: (typeof ACCESS_TARGETS)[number];
+
+  @MayBeLeftOut()
+  @IsString()
+  targetId?: string;
+
+  /**
+   * At this time or later: epoch ms, or ISO 8601 with its zone; a date alone is its midnight, UTC.
+   * @example '2026-01-31'
+   */
+  @MayBeLeftOut()
+  @IsTime()
+  from?: string;
+
+  /** Before this time. */
+  @MayBeLeftOut()
+  @IsTime()
+  to?: string;
+
+  /** The `next` of the page before. */
+  @MayBeLeftOut()
+  @IsString()
+  cursor?: string;
+
+  /** The most entries the page may have. */
+  declare limit?: number;
+}
+
+/** One access. */
+export class AccessEntryDto {
+  /** Epoch ms. */
+  at!: number;
+  /** Who asked, by id. */
+  principal!: string;
+  /** `read`, `export`, `fork` or `erase`. */
+  action!: string;
+  target_kind!: string;
+  /** Empty when all of a kind were meant. */
+  target_id!: string;
+}
+
+/** A page of accesses, the newest first. */
+export class AccessPageDto {
+  entries!: AccessEntryDto[];
+  /** What to give as `cursor` for the next page; `null` on the last one. */
+  next!: string | null;
+}

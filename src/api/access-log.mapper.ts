@@ -1,0 +1,36 @@
+import type { AccessEntry, AccessFilter } from '../security/index.js';
+import type { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
+import { toEpochMs } from './is-time.decorator.js';
+import { cursorOf, placeOf } from './time-cursor.mapper.js';
+
+/** @param query a checked one */
+export function toAccessFilter({ principal, targetKind, targetId, from, to }: AccessLogQueryDto): AccessFilter {
+  return {
+    ...(principal !== undefined && { principal }),
+    ...(targetKind !== undefined && { targetKind }),
+    ...(targetId !== undefined && { targetId }),
+    ...(from !== undefined && { from: toEpochMs(from) ?? 0 }),
+    ...(to !== undefined && { to: toEpochMs(to) ?? 0 }),
+  };
+}
+
+/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+export function toAccessPlace(cursor: string | undefined): Pick<AccessEntry, 'at' | 'id'> | undefined {
+  return placeOf(cursor);
+}
+
+/** @param entries one more than `limit`, the most that the page may have, when there are further ones */
+export function toAccessPage(entries: readonly AccessEntry[], limit: number): AccessPageDto {
+  const page = entries.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    entries: page.map(({ at, principal, action, targetKind, targetId }) => ({
+      at,
+      principal,
+      action,
+      target_kind: targetKind,
+      target_id: targetId,
+    })),
+    next: entries.length > limit && last ? cursorOf(last) : null,
+  };
+}

@@ -1,0 +1,33 @@
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ChatModel } from '../chat-model.js';
+import type { Bulkhead } from './bulkhead.policy.js';
+import { ModelWrapper } from './model.wrapper.js';
+
+/** Asks a model when there is a place for the call. */
+export class BoundedModel extends ModelWrapper {
+  constructor(
+    inner: ChatModel,
+    /** Shared by all models of a provider. */
+    private readonly bulkhead: Bulkhead,
+  ) {
+    super(inner);
+  }
+
+  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    await this.bulkhead.enter(options.signal);
+    try {
+      return await this.inner.generate(request, options);
+    } finally {
+      this.bulkhead.leave();
+    }
+  }
+
+  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    await this.bulkhead.enter(options.signal);
+    try {
+      yield* this.inner.stream(request, options);
+    } finally {
+      this.bulkhead.leave();
+    }
+  }
+}

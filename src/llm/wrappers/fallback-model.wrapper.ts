@@ -1,0 +1,72 @@
+import { AppError, type ErrorCode } from '../../common/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelSwitch } from '../chat.types.js';
+import { ModelWrapper } from './model.wrapper.js';
+
+/** What another model may do better: retries are used up, the circuit is open, no key is left. */
+const SWITCHES: readonly ErrorCode[] = [
+  'MODEL_TIMEOUT',
+  'MODEL_UNREACHABLE',
+  'MODEL_UNAVAILABLE',
+  'MODEL_BAD_REPLY',
+  'MODEL_RATE_LIMITED',
+  'MODEL_AUTHENTICATION',
+  'MODEL_CIRCUIT_OPEN',
+  'MODEL_BUSY',
+];
+
+/** Asks other models, in their order, when the first one does not answer; the reply says who did. */
+export class FallbackModel extends ModelWrapper {
+  private readonly models: readonly ChatModel[];
+
+  constructor(first: ChatModel, others: readonly ChatModel[]) {
+    super(first);
+    this.models = [first, ...others];
+  }
+
+  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    const switches: ModelSwitch[] = [];
+    for (const [at, model] of this.models.entries()) {
+      try {
+        return withSwitches(await model.generate(request, options), switches);
+      } catch (error) {
+        switches.push(this.switchFrom(at, error, options));
+      }
+    }
+    throw new Error('unreachable');
+  }
+
+  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    const switches: ModelSwitch[] = [];
+    for (const [at, model] of this.models.entries()) {
+      let hasShown = false;
+      try {
+        for await (const part of model.stream(request, options)) {
+          hasShown = part.type !== 'restart';
+          yield part.type === 'finish' ? { type: 'finish', result: withSwitches(part.result, switches) } : part;
+        }
+        return;
+      } catch (error) {
+        switches.push(this.switchFrom(at, error, options));
+        if (hasShown) yield { type: 'restart' };
+      }
+    }
+  }
+
+  /** @throws the error itself when no other model is to be asked */
+  private switchFrom(at: number, error: unknown, { signal, deadlineAt }: CallOptions): ModelSwitch {
+    const [model, next] = [this.models[at]!, this.models[at + 1]];
+    const isLate = deadlineAt !== undefined && Date.now() >= deadlineAt;
+    if (!next || signal?.aborted || isLate || !(error instanceof AppError) || !SWITCHES.includes(error.code))
+      throw error;
+    return { from: nameOf(model), to: nameOf(next), code: error.code };
+  }
+}
+
+function withSwitches(result: ChatResult, switches: readonly ModelSwitch[]): ChatResult {
+  return switches.length === 0 ? result : { ...result, switches };
+}
+
+function nameOf({ provider, name }: ChatModel): string {
+  return `${provider}:${name}`;
+}

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  REQUEST,
+  busy,
+  down,
+  refused,
+  deadKey,
+  BreakingOffModel,
+  breaksOff,
+  parts,
+  outcome,
+} from '../../../test/support/faulty-models.js';
+import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
+import { KeyPool } from './key-pool.registry.js';
+import { PooledModel } from './pooled-model.wrapper.js';
+
+beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));
+afterEach(() => void jest.useRealTimers());
+
+describe('a pool of keys', () => {
+  const pooled = (scripts: Readonly<Record<string, readonly Scripted[]>>) => {
+    const pool = new KeyPool(Object.keys(scripts));
+    const models = new Map(Object.entries(scripts).map(([key, script]) => [key, new BreakingOffModel(script)]));
+    const model = new PooledModel(pool, (key) => models.get(key)!, new ScriptedChatModel([]));
+    return { pool, model, asked: () => [...models].map(([key, { requests }]) => `${key}:${requests.length}`) };
+  };
+
+  it('tries the next key when one is limited, and leaves that alone as long as it was asked to', async () => {
+    const { pool, model, asked } = pooled({ a: [busy(5000), says('a')], b: [says('b1'), says('b2'), busy(60_000)] });
+    expect(await outcome(model.generate(REQUEST))).toBe('b1');
+    expect(pool.state()).toEqual({ total: 2, cooling: 1, retired: 0 });
+    expect(await outcome(parts(model))).toEqual(['b2', 'b2']);
+    await jest.advanceTimersByTimeAsync(5000);
+    // The key that was limited less recently comes first.
+    expect(await outcome(model.generate(REQUEST))).toBe('a');
+    expect(asked()).toEqual(['a:2', 'b:3']);
+  });
+
+  it('retires a key that is refused, and says when there is none', async () => {
+    const { pool, model } = pooled({ a: [deadKey()], b: [busy(9000), deadKey()] });
+    await expect(model.generate(REQUEST)).rejects.toMatchObject({
+      code: 'MODEL_RATE_LIMITED',
+      details: { retry_after_ms: 9000 },
+    });
+    await jest.advanceTimersByTimeAsync(9000);
+    await expect(model.generate(REQUEST)).rejects.toMatchObject({ code: 'MODEL_AUTHENTICATION', isRetryable: false });
+    expect(pool.state()).toEqual({ total: 2, cooling: 0, retired: 2 });
+    pool.replace(['b', 'c']);
+    expect(pool.usable()).toEqual(['c']);
+  });
+
+  it('tries no other key for what is no key’s fault, nor when something was shown', async () => {
+    const faults = pooled({ a: [refused(), down()], b: [says('b')] });
+    expect(await outcome(faults.model.generate(REQUEST))).toBe('MODEL_REFUSED');
+    expect(await outcome(faults.model.generate(REQUEST))).toBe('MODEL_UNAVAILABLE');
+    const shown = pooled({ a: [breaksOff('x')], b: [says('b')] });
+    expect(await outcome(parts(shown.model))).toBe('MODEL_UNAVAILABLE');
+    expect([...faults.asked(), ...shown.asked()]).toEqual(['a:2', 'b:0', 'a:1', 'b:0']);
+  });
+});

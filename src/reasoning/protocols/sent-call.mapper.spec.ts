@@ -1,0 +1,42 @@
+import { expect, it } from '@jest/globals';
+import type { Message } from '../../llm/index.js';
+import { toSentMessages } from './sent-call.mapper.js';
+
+const calling = (content: string, ...calls: (readonly [string, string])[]): Message => ({
+  role: 'assistant',
+  content,
+  toolCalls: calls.map(([id, name]) => ({ id, name, arguments: '{}' })),
+});
+const result = (toolCallId: string): Message => ({ role: 'tool', toolCallId, name: 'add', content: toolCallId });
+const idsOf = (messages: readonly Message[]) =>
+  messages.map((message) => {
+    if (message.role === 'tool') return message.toolCallId;
+    return message.role === 'assistant' ? message.toolCalls?.map(({ id }) => id) : null;
+  });
+
+it('leaves messages alone that are fine', () => {
+  const messages = [calling('I add.', ['a', 'add'], ['b', 'add']), result('b'), result('a')];
+  expect(toSentMessages(messages)).toEqual(messages);
+  expect(toSentMessages(messages)[0]).toBe(messages[0]);
+});
+
+it('gives calls ids of their own in the whole conversation, and results the same', () => {
+  const messages = [
+    calling('', ['a', 'add']),
+    result('a'),
+    calling('', ['a', 'add'], ['a_2', 'add'], ['a', 'add']),
+    result('a'),
+    result('a'),
+    result('a_2'),
+    calling('', ['b', 'add']),
+    result('b'),
+  ];
+  const thrice = ['a_2', 'a_2_2', 'a_3'];
+  expect(idsOf(toSentMessages(messages))).toEqual([['a'], 'a', thrice, 'a_2', 'a_3', 'a_2_2', ['b'], 'b']);
+});
+
+it('writes no name that is none, and nothing blank', () => {
+  expect(toSentMessages([calling(' \n', ['a', 'multi_tool_use.parallel'], ['b', 'x'.repeat(99)])])).toEqual([
+    calling('', ['a', 'multi_tool_use_parallel'], ['b', 'x'.repeat(64)]),
+  ]);
+});

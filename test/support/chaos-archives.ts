@@ -1,0 +1,65 @@
+import { Redis } from 'ioredis';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A turn as a table of them has it, wherever it is kept. */
+export interface StoredTurnRow {
+  readonly session_id: string;
+  readonly turn: number;
+  readonly run_id: string;
+  /** JSON. */
+  readonly messages: string;
+}
+
+interface ArchivedTurn {
+  readonly turn: number;
+  readonly runId: string;
+  readonly messages: unknown;
+}
+
+/** The tenant of who asks without a key. */
+const TENANT = 'default';
+
+/** Reads the files of `SESSION_STORE=file`; throws for a line that is torn. */
+export function readFileTurns(folder: string): StoredTurnRow[] {
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+  return files.flatMap((name) => {
+    const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
+    const [head, ...rest] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const { id } = head!['session'] as { id: string };
+    return rest.flatMap(({ turn }) => (turn ? [toRow(id, turn as ArchivedTurn)] : []));
+  });
+}
+
+/** Reads the hashes of `SESSION_STORE=redis://…`. */
+export async function readRedisTurns(url: string, sessions: readonly string[]): Promise<StoredTurnRow[]> {
+  return withRedis(url, async (redis) => {
+    const hashes = await Promise.all(sessions.map((id) => redis.hgetall(turnsKey(id))));
+    return hashes.flatMap((hash, at) => {
+      const turns = Object.entries(hash).filter(([field]) => /^\d+$/.test(field));
+      return turns.map(([, text]) => toRow(sessions[at]!, JSON.parse(text) as ArchivedTurn));
+    });
+  });
+}
+
+export async function forgetRedisTurns(url: string, sessions: readonly string[]): Promise<void> {
+  if (sessions.length > 0) await withRedis(url, (redis) => redis.unlink(...sessions.map(turnsKey)));
+}
+
+async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url);
+  try {
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function turnsKey(id: string): string {
+  return `jackdaw:session:{${TENANT}:${id}}:turns`;
+}
+
+function toRow(session_id: string, { turn, runId, messages }: ArchivedTurn): StoredTurnRow {
+  return { session_id, turn, run_id: runId, messages: JSON.stringify(messages) };
+}

@@ -1,0 +1,176 @@
+import * as fc from 'fast-check';
+import type { AgentDefinitionInput } from '../../src/agent/index.js';
+import type { SessionExport } from '../../src/session/index.js';
+import { WRITERS } from './protocol-writer.js';
+
+export interface PlannedCall {
+  /** A tool, or a name that none has. */
+  readonly name: string;
+  readonly id: string;
+  /** What comes of it. */
+  readonly text: string;
+}
+
+/** What the model does when it is asked once more. */
+export interface PlannedReply {
+  /** `cut` is an answer that came to its limit, `stop` none: the run is cancelled, or comes to its time limit. */
+  readonly kind: 'calls' | 'answer' | 'cut' | 'blank' | 'error' | 'stop';
+  readonly text: string;
+  readonly calls: readonly PlannedCall[];
+}
+
+export interface PlannedTurn {
+  readonly kind: 'turn';
+  readonly query: string;
+  readonly agent: TalkAgent;
+  readonly replies: readonly PlannedReply[];
+  /** What its model makes of a past that has to be summed up; `null` fails. */
+  readonly summary: string | null;
+  readonly references: readonly number[];
+}
+
+/** What happens to a conversation. */
+export type TalkEvent =
+  | PlannedTurn
+  | { readonly kind: 'fork'; readonly turn: PlannedTurn }
+  | { readonly kind: 'pin'; readonly turn: number }
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'restart' };
+
+export interface Talk {
+  /** What it begins with, from elsewhere; `null` for nothing. */
+  readonly imported: SessionExport['turns'] | null;
+  readonly events: readonly TalkEvent[];
+}
+
+/** Who is asked, by what differs. */
+interface TalkAgent {
+  readonly protocol: keyof typeof WRITERS;
+  readonly policy: string;
+  readonly includeToolCalls: boolean;
+  readonly isSmall: boolean;
+  readonly isHasty: boolean;
+}
+
+const PROTOCOLS = Object.keys(WRITERS) as (keyof typeof WRITERS)[];
+const POLICIES = ['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary', 'off'];
+const BOTH = [true, false];
+/** In ms, of a run of somebody who is hasty. */
+const SOON = 60;
+
+export function nameOf({ protocol, policy, includeToolCalls, isSmall, isHasty }: TalkAgent): string {
+  const calls = includeToolCalls ? 'calls' : 'plain';
+  return [protocol, policy, calls, isSmall ? 'small' : 'large', isHasty ? 'hasty' : 'patient'].join('-');
+}
+
+/** Every agent that a talk may name. */
+export function talkAgents(): AgentDefinitionInput[] {
+  return PROTOCOLS.flatMap((protocol) =>
+    POLICIES.flatMap((policy) =>
+      BOTH.flatMap((includeToolCalls) =>
+        BOTH.flatMap((isSmall) =>
+          BOTH.map((isHasty) => toAgent({ protocol, policy, includeToolCalls, isSmall, isHasty })),
+        ),
+      ),
+    ),
+  );
+}
+
+function toAgent(agent: TalkAgent): AgentDefinitionInput {
+  const { protocol, policy, includeToolCalls, isSmall, isHasty } = agent;
+  return {
+    name: nameOf(agent),
+    model: { provider: 'openai' },
+    protocol,
+    instructions: isSmall ? '' : 'Be kind.',
+    memory: {
+      ...(policy === 'off' ? { enabled: false } : { policy }),
+      includeToolCalls,
+      ...(isSmall && { maxMessages: 7, maxContextTokens: 90, keepFirst: 3 }),
+    },
+    limits: { maxIterations: 3, ...(isHasty && { runTimeoutMs: SOON }) },
+  };
+}
+
+const agent = fc.record<TalkAgent>({
+  protocol: fc.constantFrom('native', 'native', ...PROTOCOLS),
+  policy: fc.constantFrom(...POLICIES),
+  includeToolCalls: fc.boolean(),
+  isSmall: fc.boolean(),
+  isHasty: fc.integer({ min: 0, max: 7 }).map((n) => n === 0),
+});
+
+const BLANKS = ['', ' ', '\n\n', '\u00a0'];
+const WORDS = ['hello', 'a word ', 'Observation: 1', '<invoke name="good">', '"quoted" \\', '日本語', 'x'.repeat(300)];
+const said = fc.constantFrom(...WORDS);
+const anything = fc.constantFrom(...WORDS, ...BLANKS);
+/** Few, so that they come again; servers that know no ids give such. */
+const id = fc.constantFrom('call_0', 'call_0', 'call_1', 'a', 'call_1_1', 'call_0_2');
+const toolName = fc.constantFrom(
+  'good',
+  'good',
+  'good',
+  'bad',
+  'bad',
+  'pay',
+  'nobody',
+  'multi_tool_use.parallel',
+  'a b'.repeat(40),
+);
+
+const call = fc.record<PlannedCall>({ name: toolName, id, text: anything });
+const hanging = fc.record<PlannedCall>({ name: fc.constant('hang'), id, text: anything });
+const calls = fc.oneof(
+  { weight: 9, arbitrary: fc.array(call, { minLength: 1, maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.tuple(call, hanging) },
+);
+
+const reply = fc.record<PlannedReply>({
+  kind: fc.constantFrom('calls', 'calls', 'calls', 'calls', 'answer', 'cut', 'blank', 'error', 'stop'),
+  text: anything,
+  calls,
+});
+
+const turn = fc.record<PlannedTurn>({
+  kind: fc.constant('turn'),
+  query: said,
+  agent,
+  replies: fc.array(reply, { maxLength: 3 }),
+  summary: fc.constantFrom('They talked.', ' ', null),
+  references: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 2 }),
+});
+
+const event: fc.Arbitrary<TalkEvent> = fc.oneof(
+  { weight: 16, arbitrary: turn },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('fork' as const), turn }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pin' as const), turn: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
+);
+
+type ExportedMessage = SessionExport['turns'][number]['messages'][number];
+
+const parts = fc.array(fc.record({ type: fc.constant('text' as const), text: anything }), { maxLength: 2 });
+const exportedCall = fc.record({ id, name: toolName, arguments: fc.constantFrom('{}', '{"text":"x"}', 'no JSON') });
+/** Whole or damaged, in any order. */
+const message: fc.Arbitrary<ExportedMessage> = fc.oneof(
+  fc.record({ role: fc.constant('system' as const), content: anything }),
+  fc.record({ role: fc.constant('user' as const), content: fc.oneof(anything, parts) }),
+  fc.record({
+    role: fc.constant('assistant' as const),
+    content: anything,
+    tool_calls: fc.oneof(fc.constant(undefined), fc.array(exportedCall, { maxLength: 3 })),
+  }),
+  fc.record({ role: fc.constant('tool' as const), tool_call_id: id, name: toolName, content: anything }),
+);
+
+const imported = fc
+  .array(fc.array(message, { minLength: 1, maxLength: 5 }), { maxLength: 4 })
+  .map((turns): SessionExport['turns'] =>
+    turns.map((messages, at) => ({ run_id: `imported-${at}`, status: 'completed', created_at: at, messages })),
+  );
+
+export const talks: fc.Arbitrary<Talk> = fc.record({
+  imported: fc.option(imported, { freq: 2 }),
+  events: fc.array(event, { minLength: 1, maxLength: 8 }),
+});

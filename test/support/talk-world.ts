@@ -1,0 +1,227 @@
+import { AgentForkService, AgentService } from '../../src/agent/index.js';
+import { AppError, newId } from '../../src/common/index.js';
+import { RunService } from '../../src/run/index.js';
+import { SessionKeeper, SessionService, type StoredTurn } from '../../src/session/index.js';
+import { repairTurn } from '../../src/session/memory/history-repair.policy.js';
+import { Tool, type ToolContext } from '../../src/tool/index.js';
+import { FakeLlm } from './fake-llm.js';
+import type { FakeReply, FakeRequest } from './fake-llm.types.js';
+import { anthropicFaults, openAiFaults } from './history-rules.js';
+import { newFolder, startJackdaw, type Jackdaw } from './jackdaw.js';
+import { WRITERS } from './protocol-writer.js';
+import { nameOf, talkAgents, type PlannedReply, type PlannedTurn, type Talk, type TalkEvent } from './talk-plan.js';
+import { z } from 'zod';
+
+const WHO = { id: 'local', tenant: 'default', roles: ['admin'] };
+const TEXT = { input: z.object({ text: z.string() }), effect: 'read' as const };
+
+class TalkTools {
+  onHang: () => void = () => undefined;
+
+  @Tool({ description: 'Works.', ...TEXT })
+  good({ text }: { text: string }): string {
+    return text;
+  }
+
+  @Tool({ description: 'Fails.', ...TEXT })
+  bad({ text }: { text: string }): never {
+    throw new Error(text);
+  }
+
+  @Tool({ description: 'Needs leave, which it never gets.', ...TEXT, approval: 'always' })
+  pay(): string {
+    return 'paid';
+  }
+
+  @Tool({ description: 'Has no end.', ...TEXT })
+  hang(_input: { text: string }, { signal }: ToolContext): Promise<never> {
+    this.onHang();
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  }
+}
+
+/** A server that people talk with as it is planned, and that is started again in between; its model keeps to the plan. */
+export class TalkWorld {
+  /** Requests of models that were looked at. */
+  asked = 0;
+  /** How runs came out. */
+  readonly outcomes = new Set<string>();
+  private readonly tools = new TalkTools();
+  private replies: PlannedReply[] = [];
+  private turn: PlannedTurn | null = null;
+  private runId = Promise.withResolvers<string>();
+
+  private constructor(
+    private readonly llm: FakeLlm,
+    private readonly env: Readonly<Record<string, string>>,
+    private readonly dataDir: string,
+    private jackdaw: Jackdaw,
+  ) {}
+
+  static async open(env: Readonly<Record<string, string>>): Promise<TalkWorld> {
+    const llm = await FakeLlm.start();
+    const world = new TalkWorld(llm, env, newFolder(), undefined as unknown as Jackdaw);
+    llm.always((request) => world.reply(request));
+    world.tools.onHang = () => void world.stop();
+    await world.start();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.jackdaw.stop();
+    await this.llm.close();
+  }
+
+  /**
+   * Lets it all happen in a session of its own.
+   * @returns why a model would have refused what it was asked, and what the session should not have been left with
+   */
+  async play({ imported, events }: Talk): Promise<string[]> {
+    let session = newId();
+    if (imported) await this.import(session, imported);
+    for (const event of events) {
+      session = await this.happen(event, session);
+      const faults = [...this.llm.requests.flatMap(faultsOf), ...(await this.damaged(session))];
+      this.asked += this.llm.requests.length;
+      this.llm.requests.length = this.llm.envelopes.length = 0;
+      if (faults.length > 0) return faults;
+    }
+    return [];
+  }
+
+  /** What came from elsewhere may be so. */
+  private async damaged(session: string): Promise<string[]> {
+    const turns = await this.turns(session);
+    const own = turns.filter(({ runId }) => !runId.startsWith('imported'));
+    return own.filter(({ messages }) => repairTurn(messages) !== messages).map((turn) => JSON.stringify(turn));
+  }
+
+  /** None as long as nothing was said. */
+  private turns(session: string): Promise<StoredTurn[]> {
+    return this.get(SessionService)
+      .turns(WHO, session, 0, 1000)
+      .catch(() => []);
+  }
+
+  private async happen(event: TalkEvent, session: string): Promise<string> {
+    switch (event.kind) {
+      case 'turn':
+        await this.ask(event, session);
+        return session;
+      case 'fork':
+        return this.fork(event.turn, session);
+      case 'pin':
+        await unlessGone(this.get(SessionKeeper).pin(WHO, session, event.turn, true));
+        return session;
+      case 'clear':
+        await unlessGone(this.get(SessionKeeper).clear(WHO, session));
+        return session;
+      case 'restart':
+        await this.jackdaw.stop();
+        await this.start();
+        this.outcomes.add('restart');
+        return session;
+    }
+  }
+
+  private async ask(turn: PlannedTurn, sessionId: string): Promise<void> {
+    const { query, references } = turn;
+    this.prepare(turn);
+    const request = { query, sessionId, references, agent: nameOf(turn.agent) };
+    const answer = await this.get(AgentService).chat(WHO, request, ({ id }) => this.runId.resolve(id));
+    this.outcomes.add(answer.error?.code ?? answer.finish_reason ?? answer.status);
+    if (answer.status === 'waiting') await this.giveUp(answer.run_id);
+  }
+
+  private async giveUp(runId: string): Promise<void> {
+    const told = await this.jackdaw.events(runId);
+    await this.get(RunService).cancel(WHO, runId);
+    await (await this.jackdaw.follow(runId, told.at(-1)!.id!)).all();
+  }
+
+  /** Asks the last run of the session something else instead, in a branch. */
+  private async fork(turn: PlannedTurn, session: string): Promise<string> {
+    const last = (await this.turns(session)).at(-1);
+    if (!last || last.runId.startsWith('imported')) return session;
+    this.prepare(turn);
+    const sessionId = newId();
+    const edit = { message: turn.query, agent: nameOf(turn.agent) };
+    const id = await this.get(AgentForkService).fork(WHO, last.runId, { fromStep: 'model:1', sessionId, edit });
+    this.runId.resolve(id);
+    const told = await this.jackdaw.events(id);
+    this.outcomes.add('fork');
+    if (told.at(-1)?.event === 'run.waiting') await this.giveUp(id);
+    return sessionId;
+  }
+
+  private async import(id: string, turns: NonNullable<Talk['imported']>): Promise<void> {
+    const session = { id, owner: WHO.id, created_at: 1, updated_at: 1, metadata: {} };
+    const named = turns.map((turn) => ({ ...turn, run_id: `${turn.run_id}-${id}` }));
+    await this.get(SessionKeeper).import(WHO, { version: 1, session, turns: named });
+  }
+
+  private prepare(turn: PlannedTurn): void {
+    this.turn = turn;
+    this.replies = [...turn.replies];
+    this.runId = Promise.withResolvers();
+  }
+
+  private async reply(request: FakeRequest): Promise<FakeReply> {
+    const turn = this.turn!;
+    const isSummary = String(request.messages[0]?.content).startsWith('You keep the memory');
+    if (isSummary) return turn.summary === null ? { status: 400 } : { text: turn.summary };
+    const writer = WRITERS[turn.agent.protocol];
+    const next = this.replies.shift();
+    switch (next?.kind) {
+      case undefined:
+      case 'answer':
+        return writer.answer(next?.text.trim() || 'done');
+      case 'calls': {
+        const calls = next.calls.map(({ name, id, text }) => ({ name, id, arguments: { text } }));
+        return { ...(turn.agent.protocol === 'native' && { text: next.text }), ...writer.calls(...calls) };
+      }
+      case 'cut':
+        return { text: next.text, finishReason: 'length' };
+      case 'blank':
+        return { text: ' ' };
+      case 'error':
+        return { status: 400, body: { error: { message: 'no' } } };
+      case 'stop':
+        await this.stop();
+        return { hang: true };
+    }
+  }
+
+  /** The run of somebody who is hasty comes to its end by itself. */
+  private async stop(): Promise<void> {
+    if (this.turn?.agent.isHasty) return;
+    await this.get(RunService).cancel(WHO, await this.runId.promise);
+  }
+
+  private async start(): Promise<void> {
+    const options = { agents: talkAgents() };
+    const { llm, tools, env, dataDir } = this;
+    this.jackdaw = await startJackdaw({ llm, tools: [tools], env, dataDir, options });
+  }
+
+  private get<T>(type: new (...args: never[]) => T): T {
+    return this.jackdaw.app.get(type, { strict: false });
+  }
+}
+
+function faultsOf({ messages }: FakeRequest): string[] {
+  const faults = [
+    ...openAiFaults(messages).map((fault) => `OpenAI: ${fault}`),
+    ...anthropicFaults(messages).map((fault) => `Anthropic: ${fault}`),
+  ];
+  return faults.length === 0 ? [] : [...faults, JSON.stringify(messages)];
+}
+
+/** Nothing was said yet, or it was forgotten. */
+async function unlessGone(done: Promise<void>): Promise<void> {
+  await done.catch((error: unknown) => {
+    if (!(error instanceof AppError) || !error.code.endsWith('NOT_FOUND')) throw error;
+  });
+}
