@@ -32,6 +32,8 @@ export type {
 export { fitParameters } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
+export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
+export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { ModelRegistry } from './model.registry.js';
 export { countMessages } from './tokens/message-tokens.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';

@@ -5,18 +5,26 @@ import { createEmbeddingModel } from './embedding-model.factory.js';
 import { createModelRegistry } from './model-registry.factory.js';
 import { ModelRegistry } from './model.registry.js';
 import { TokenCounterRegistry } from './tokens/token-counter.registry.js';
+import { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
+import { ModelStackFactory } from './wrappers/model-stack.factory.js';
 import { VocabularyLoader } from './tokens/vocabulary.loader.js';
 
 /** Provides the `ModelRegistry` with every provider and the `TokenCounterRegistry`, and closes its connections at shutdown. */
 @Module({
   providers: [
-    { provide: ModelRegistry, useFactory: createModelRegistry },
+    {
+      provide: ModelRegistry,
+      useFactory: ({ llm }: AppConfig) => createModelRegistry(llm.resilience.connectTimeoutMs),
+      inject: [AppConfig],
+    },
+    KeyPoolRegistry,
+    ModelStackFactory,
     // `null` where none is configured: inject it with `@Optional()`.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelRegistry, AppConfig] },
     TokenCounterRegistry,
     VocabularyLoader,
   ],
-  exports: [ModelRegistry, EmbeddingModel, TokenCounterRegistry],
+  exports: [ModelRegistry, ModelStackFactory, KeyPoolRegistry, EmbeddingModel, TokenCounterRegistry],
 })
 export class LlmModule implements OnApplicationShutdown {
   constructor(private readonly registry: ModelRegistry) {}

@@ -9,8 +9,8 @@ import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-co
 import { OpenAiFactory } from './providers/openai/openai.factory.js';
 
 /** A registry of every provider that comes with Jackdaw. Close it when done. */
-export function createModelRegistry(): ModelRegistry {
-  const registry = new ModelRegistry();
+export function createModelRegistry(connectTimeoutMs?: number): ModelRegistry {
+  const registry = new ModelRegistry(connectTimeoutMs);
   registry.register(new OpenAiFactory());
   registry.register(new AnthropicFactory());
   registry.register(new AzureFactory());

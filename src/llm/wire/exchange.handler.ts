@@ -6,9 +6,14 @@ const MAX_UNREAD = 1_048_576;
 
 export interface ExchangeLimits {
   readonly signal?: AbortSignal | null;
-  /** The longest silence, in ms. */
+  /** The longest silence until the reply begins, in ms. */
   readonly timeoutMs: number;
+  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  readonly idleMs?: number;
 }
+
+/** A request as an SDK hands it on, with what was given to it beside its own options. */
+export type Limited<Options> = Options & { readonly limits: ExchangeLimits };
 
 export interface ReplyHead {
   readonly status: number;
@@ -32,7 +37,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private failure?: Error;
   private isReleased = false;
   private wake?: () => void;
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout;
 
   constructor(private readonly limits: ExchangeLimits) {
     this.head = new Promise((resolve, reject) => {
@@ -51,7 +56,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   onResponseStart(_controller: unknown, status: number, headers: ReplyHead['headers']): void {
     if (status < 200) return;
     this.state = 'started';
-    this.timer.refresh();
+    this.awaitPieces();
     this.resolveHead({ status, headers });
   }
 
@@ -71,6 +76,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
 
   onResponseError(_controller: unknown, error: Error): void {
     this.fail(this.state === 'waiting' ? error : new BrokenReplyError(error));
+  }
+
+  private awaitPieces(): void {
+    const { timeoutMs, idleMs = timeoutMs } = this.limits;
+    if (idleMs === timeoutMs) return void this.timer.refresh();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.onSilence, idleMs);
   }
 
   /** The next bytes. Throws what ended the exchange. */
@@ -113,8 +125,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private readonly onSilence = (): void => {
     // While it waits for the reader, the provider cannot speak.
     if (this.controller?.paused) this.timer.refresh();
-    else this.abort(new SilenceError());
+    else this.abort(this.silence());
   };
+
+  private silence(): SilenceError {
+    const { timeoutMs, idleMs = timeoutMs } = this.limits;
+    const hadBegun = this.state === 'started';
+    return new SilenceError(hadBegun ? idleMs : timeoutMs, hadBegun);
+  }
 
   private abort(failure: Error): void {
     if (this.state === 'ended' || this.failure) return;
