@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { BrokenReplyError, SilenceError } from './wire-failure.error.js';
+import { BadReplyError, BrokenReplyError, SilenceError } from './wire-failure.error.js';
 
+/** No reply is longer, in bytes; without a limit one line could take all memory. */
+const MAX_REPLY = 33_554_432;
 /** Unread bytes at which the provider is told to wait. */
 const MAX_UNREAD = 1_048_576;
 
@@ -33,6 +35,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private controller?: Dispatcher.DispatchController;
   private readonly chunks: Buffer[] = [];
   private unread = 0;
+  private received = 0;
   private state: 'waiting' | 'started' | 'ended' = 'waiting';
   private failure?: Error;
   private isReleased = false;
@@ -62,6 +65,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isReleased) return;
+    this.received += chunk.length;
+    if (this.received > MAX_REPLY) return this.abort(new BadReplyError(`more than ${MAX_REPLY} bytes`));
     this.timer.refresh();
     this.chunks.push(chunk);
     this.unread += chunk.length;
