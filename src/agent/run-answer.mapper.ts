@@ -1,4 +1,4 @@
-import { NO_USAGE, type RunEvent, type RunItem, type RunResult, type RunStatus, type RunUsage } from '../run/index.js';
+import { isLive, NO_USAGE, type RunEvent, type RunItem, type RunResult, type RunStatus, type RunUsage } from '../run/index.js';
 import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -30,6 +30,7 @@ export class RunAnswerFold {
   private readonly made = new Map<string, string>();
 
   apply({ event, at }: RunItem): void {
+    if (isLive(event)) return;
     switch (event.type) {
       case 'run.started':
         this.startedAt = at;
@@ -70,12 +71,9 @@ export class RunAnswerFold {
       case 'policy.decided':
         this.set({ status: 'queued' });
         break;
-      case 'step.started':
-      case 'step.restarted':
-      case 'message.delta':
-      case 'stream.closed':
       case 'history.repaired':
       case 'model.switched':
+      case 'model.cached':
         break;
     }
   }

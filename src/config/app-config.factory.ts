@@ -32,6 +32,7 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
         keepFirst: values.AGENT_MEMORY_KEEP_FIRST,
       },
     },
+    cache: { kind: values.LLM_CACHE, ttlSeconds: values.LLM_CACHE_TTL_SECONDS, maxBytes: values.LLM_CACHE_MAX_BYTES },
     longTermMemory: { isEnabled: values.LONG_TERM_MEMORY === 'on' },
     run: runOf(values),
     cluster: {

@@ -131,6 +131,8 @@ export interface AppConfigValues {
       readonly keepFirst: number;
     };
   };
+  /** Where replies are kept that can be given again, for how long, and how much of it in memory. */
+  readonly cache: { readonly kind: 'off' | 'memory' | 'redis'; readonly ttlSeconds: number; readonly maxBytes: number };
   /** Whether agents have the tools of the long-term memory. */
   readonly longTermMemory: { readonly isEnabled: boolean };
   /** How many runs go on (`concurrency`: in one process), wait, and may begin; of all but the first and `queueLimit`, 0 is no limit. */
@@ -169,6 +171,7 @@ export class AppConfig implements AppConfigValues {
   readonly log!: AppConfigValues['log'];
   readonly llm!: AppConfigValues['llm'];
   readonly agent!: AppConfigValues['agent'];
+  readonly cache!: AppConfigValues['cache'];
   readonly longTermMemory!: AppConfigValues['longTermMemory'];
   readonly run!: AppConfigValues['run'];
   readonly cluster!: AppConfigValues['cluster'];

@@ -66,6 +66,7 @@ describe('loadConfig', () => {
           keepFirst: 10,
         },
       },
+      cache: { kind: 'off', ttlSeconds: 3600, maxBytes: 67_108_864 },
       longTermMemory: { isEnabled: false },
       cluster: { isEnabled: false, leaseMs: 10_000, checkMs: 2000 },
       run: {

@@ -18,6 +18,7 @@ export function mistakesBetween(
     ...strictMistakes(values, given),
     ...providerMistakes(values, given),
     ...storeMistakes(values),
+    ...cacheMistakes(values),
   ];
 }
 
@@ -30,6 +31,14 @@ function storeMistakes(values: Readonly<Partial<EnvValues>>): string[] {
   const isShared = isCluster({ DATABASE_URL, REDIS_URL });
   if ((store !== 'file' && store !== 'memory') || !isShared) return [];
   return mistake('is of one process, and DATABASE_URL is shared by many: use `database`, `redis` or a URL');
+}
+
+function cacheMistakes({ LLM_CACHE, REDIS_URL, ENCRYPTION_KEYS }: Readonly<Partial<EnvValues>>): string[] {
+  if (LLM_CACHE !== 'redis') return [];
+  if (REDIS_URL === undefined) return [mistakeLine('LLM_CACHE', LLM_CACHE, 'needs REDIS_URL: set it, or use `memory`')];
+  if (!ENCRYPTION_KEYS) return [];
+  const fault = 'keeps replies unencrypted, and ENCRYPTION_KEYS is set: use `memory`';
+  return [mistakeLine('LLM_CACHE', LLM_CACHE, fault)];
 }
 
 function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {

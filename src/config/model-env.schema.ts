@@ -51,6 +51,15 @@ export const MODEL_VARIABLES = {
   LLM_QUEUE_LIMIT: integer(0, 1_000_000)
     .default(1000)
     .describe('With `LLM_CONCURRENCY`: most calls that wait for their turn'),
+  LLM_CACHE: choice(['off', 'memory', 'redis'])
+    .default('off')
+    .describe(
+      'Where replies to requests at temperature 0 are kept, to be given again without asking: `off`, `memory`, or `redis` (at `REDIS_URL`)',
+    ),
+  LLM_CACHE_TTL_SECONDS: integer(1, 31_536_000, 's').default(3600).describe('Seconds for which such a reply is kept'),
+  LLM_CACHE_MAX_BYTES: integer(100_000, 100_000_000_000, 'bytes')
+    .default(67_108_864)
+    .describe('With `memory`: most bytes of all such replies; those that were not asked for longest go first'),
   LLM_FALLBACK: modelList()
     .optional()
     .describe(

@@ -53,6 +53,8 @@ export interface ChatRequest {
 export interface CallOptions {
   /** Aborts the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Who asks: what one tenant was answered is not given to another. */
+  readonly tenant?: string;
   /** When the answer is of no use any more, epoch ms: nobody waits for another attempt beyond it. */
   readonly deadlineAt?: number;
 }
@@ -73,6 +75,8 @@ export interface ChatResult {
   readonly usage?: Usage;
   /** The model that answered, as the provider names it. */
   readonly model: string;
+  /** Whether it was answered before, so that nobody was asked now. */
+  readonly isCached?: true;
   /** How it came that another model answered than was asked, in order. */
   readonly switches?: readonly ModelSwitch[];
 }

@@ -1,4 +1,5 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { CacheModule } from '../cache/index.js';
 import { AppConfig } from '../config/index.js';
 import { EmbeddingModel } from './embedding-model.js';
 import { createEmbeddingModel } from './embedding-model.factory.js';
@@ -11,6 +12,7 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
 
 /** Provides the `ModelRegistry` with every provider and the `TokenCounterRegistry`, and closes its connections at shutdown. */
 @Module({
+  imports: [CacheModule],
   providers: [
     {
       provide: ModelRegistry,

@@ -171,6 +171,12 @@ export interface ModelSwitched {
   /** Why: the error's code. */
   readonly code: string;
 }
+/** The reply was known from before: no model was asked. */
+export interface ModelCached {
+  readonly type: 'model.cached';
+  readonly iteration: number;
+  readonly model: string;
+}
 export interface UsageReported extends RunUsage {
   readonly type: 'usage';
   readonly iteration: number;
@@ -208,6 +214,7 @@ export type JournaledEvent =
   | ToolCompleted
   | UsageReported
   | ModelSwitched
+  | ModelCached
   | HistoryRepaired;
 
 /** Only for those who are listening now. */

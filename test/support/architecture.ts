@@ -56,6 +56,7 @@ function faultyFiles(): Record<string, string> {
         'pg',
         'bullmq',
         'ioredis',
+        'lru-cache',
         'gpt-tokenizer',
         'typeorm',
         'undici',

@@ -7,6 +7,7 @@ const ROLES =
  */
 const PORTS = [
   'authenticator',
+  'cache',
   'chat-model',
   'cipher',
   'clock',

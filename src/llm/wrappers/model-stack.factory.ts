@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Cache } from '../../cache/index.js';
 import { AppConfig } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
@@ -6,6 +7,7 @@ import { ModelRegistry } from '../model.registry.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
 import { BreakingModel } from './breaking-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
+import { CachingModel } from './caching-model.wrapper.js';
 import { CircuitBreaker } from './circuit-breaker.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
@@ -31,6 +33,7 @@ export class ModelStackFactory {
     private readonly registry: ModelRegistry,
     private readonly keys: KeyPoolRegistry,
     config: AppConfig,
+    @Optional() @Inject(Cache) private readonly cache?: Cache | null,
   ) {
     this.rules = config.llm.resilience;
   }
@@ -41,12 +44,9 @@ export class ModelStackFactory {
    */
   create(settings: ModelSettings, others: readonly ModelSettings[] = [], own: OwnRules = {}): ChatModel {
     const first = this.dependable(settings, own);
-    return others.length === 0
-      ? first
-      : new FallbackModel(
-          first,
-          others.map((one) => this.dependable(one, own)),
-        );
+    const rest = others.map((one) => this.dependable(one, own));
+    const model = rest.length === 0 ? first : new FallbackModel(first, rest);
+    return this.cache ? new CachingModel(model, this.cache) : model;
   }
 
   /** Names of the providers that models can be made of. */

@@ -22,8 +22,8 @@ export class AskModelProcessor extends Processor {
         parameters,
         ...(choice && canForce && { toolChoice: choice }),
       });
-      const { signal, deadlineAt } = loop.run;
-      return ask(model, request, { signal, deadlineAt }, listener);
+      const { signal, deadlineAt, principal } = loop.run;
+      return ask(model, request, { signal, deadlineAt, tenant: principal.tenant }, listener);
     };
   }
 }

@@ -94,6 +94,7 @@ function add(sum: RunUsage, usage: Usage): RunUsage {
 function tell(loop: Loop, reply: ChatResult): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;
+  if (reply.isCached) run.emit({ type: 'model.cached', iteration, model: reply.model });
   for (const { from, to, code } of reply.switches ?? [])
     run.emit({ type: 'model.switched', iteration, from, to, code });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });

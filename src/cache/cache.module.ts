@@ -1,0 +1,17 @@
+import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { AppConfig } from '../config/index.js';
+import { openCache } from './cache.factory.js';
+import { Cache } from './cache.js';
+
+/** Provides the `Cache`; `null` where none is configured: inject it with `@Optional()`. */
+@Module({
+  providers: [{ provide: Cache, useFactory: openCache, inject: [AppConfig] }],
+  exports: [Cache],
+})
+export class CacheModule implements OnApplicationShutdown {
+  constructor(@Inject(Cache) private readonly cache: Cache | null) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.cache?.close();
+  }
+}

@@ -1,0 +1,8 @@
+/** The port to a cache of texts. What it cannot give is not there: no caller fails for it. */
+export abstract class Cache {
+  /** `null` when it is not there, too old, or cannot be had now. */
+  abstract get(key: string): Promise<string | null>;
+  /** Keeps it for as long as the cache keeps anything, or not at all. */
+  abstract set(key: string, value: string): Promise<void>;
+  abstract close(): Promise<void>;
+}

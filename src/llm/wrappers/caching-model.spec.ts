@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import { outcome, down } from '../../../test/support/faulty-models.js';
+import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
+import { MemoryCache } from '../../cache/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { ChatRequest, ChatResult } from '../chat.types.js';
+import { CachingModel } from './caching-model.wrapper.js';
+import { requestKey } from './request-key.factory.js';
+
+const ASKED: ChatRequest = { messages: [{ role: 'user', content: 'hi' }], parameters: { temperature: 0, topP: 1 } };
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+function cached(script: readonly Scripted[], cache = new MemoryCache(60_000, 1_000_000)) {
+  const inner = new ScriptedChatModel(script);
+  return { inner, cache, model: new CachingModel(inner, cache) };
+}
+
+/** A model that answers when it is let, and may be given up. */
+function slow() {
+  const given: { answer: (result: ChatResult) => void; signal: AbortSignal }[] = [];
+  const reply: Scripted = (_request, signal) =>
+    new Promise((resolve, reject) => {
+      given.push({ answer: resolve, signal: signal! });
+      signal!.addEventListener('abort', () => reject(signal!.reason as Error));
+    });
+  return { given, reply };
+}
+
+async function streamed(model: ChatModel, request: ChatRequest): Promise<string> {
+  let text = '';
+  for await (const part of model.stream(request)) if (part.type === 'text') text += part.text;
+  return text;
+}
+
+describe('a reply from the cache', () => {
+  it('is given again, streamed or not, says so, and costs nothing', async () => {
+    const { model, inner } = cached([says('fine')]);
+    expect(await model.generate(ASKED)).toMatchObject({ message: { content: 'fine' }, usage: { totalTokens: 15 } });
+    const again = await model.generate(structuredClone(ASKED));
+    expect(again).toMatchObject({ message: { content: 'fine' }, isCached: true });
+    expect(again.usage).toBeUndefined();
+    expect(await streamed(model, { parameters: { topP: 1, temperature: 0 }, messages: ASKED.messages })).toBe('fine');
+    expect(inner.requests).toHaveLength(1);
+  });
+
+  it('is for the same request of the same tenant only', async () => {
+    const others: [ChatRequest, string?][] = [
+      [{ ...ASKED, messages: [{ role: 'user', content: 'hi!' }] }],
+      [{ ...ASKED, tools: [{ name: 't', description: '', inputSchema: {} }] }],
+      [{ ...ASKED, parameters: { temperature: 0, topP: 0.5 } }],
+      [ASKED, 'other'],
+    ];
+    const { model, inner } = cached([says('first'), ...others.map((_, at) => says(`${at}`))]);
+    await model.generate(ASKED, { tenant: 'one' });
+    for (const [request, tenant = 'one'] of others) await model.generate(request, { tenant });
+    expect(inner.requests).toHaveLength(5);
+  });
+
+  it('is not kept when it may be another one next time, was cut, or failed', async () => {
+    const warm = { ...ASKED, parameters: { temperature: 0.7 } };
+    for (const request of [warm, { messages: ASKED.messages }]) {
+      const { model, inner } = cached([says('one'), says('two')]);
+      await model.generate(request);
+      await streamed(model, request);
+      expect(inner.requests).toHaveLength(2);
+    }
+    const cut = says('cut', { finishReason: 'length' });
+    const switched = says('other', { switches: [{ from: 'a', to: 'b', code: 'MODEL_TIMEOUT' }] });
+    const { model, inner } = cached([cut, switched, down(), says('fine'), says('never')]);
+    for (let call = 0; call < 5; call++) await outcome(model.generate(ASKED));
+    expect(inner.requests).toHaveLength(4);
+  });
+
+  it('goes when its time is over, and when there is no room', async () => {
+    const short = cached([says('one'), says('two')], new MemoryCache(5, 1_000_000));
+    await short.model.generate(ASKED);
+    const until = performance.now() + 10;
+    while (performance.now() < until) await tick();
+    expect(await outcome(short.model.generate(ASKED))).toBe('two');
+    const small = cached([says('one'), says('x'.repeat(2000)), says('three')], new MemoryCache(60_000, 3000));
+    await small.model.generate(ASKED);
+    const other = { ...ASKED, messages: [{ role: 'user', content: 'more' }] } as const;
+    expect([await streamed(small.model, other), await streamed(small.model, other)].map((text) => text.length)).toEqual(
+      [2000, 5],
+    );
+  });
+});
+
+describe('twins', () => {
+  it('ask once, and each hears the whole reply', async () => {
+    const { given, reply } = slow();
+    const { model, inner } = cached([reply]);
+    const all = [model.generate(ASKED), model.generate(ASKED)];
+    await tick();
+    const late = streamed(model, ASKED);
+    await tick();
+    given[0]!.answer(says('fine'));
+    const [first, second] = await Promise.all(all);
+    expect(first).toMatchObject({ message: { content: 'fine' }, usage: { totalTokens: 15 } });
+    expect(second).toMatchObject({ message: { content: 'fine' }, isCached: true });
+    expect(await late).toBe('fine');
+    expect(inner.requests).toHaveLength(1);
+  });
+
+  it('do not lose the reply when the one who asked goes away, and give it up when all have', async () => {
+    const { given, reply } = slow();
+    const { model, inner } = cached([reply, reply, says('anew')]);
+    const [one, two] = [new AbortController(), new AbortController()];
+    const leader = outcome(model.generate(ASKED, { signal: one.signal }));
+    await tick();
+    const follower = outcome(model.generate(ASKED, { signal: two.signal }));
+    await tick();
+    one.abort(new Error('away'));
+    expect(await leader).toEqual(new Error('away'));
+    expect(given[0]!.signal.aborted).toBe(false);
+    given[0]!.answer(says('fine'));
+    expect(await follower).toBe('fine');
+    const other = { ...ASKED, messages: [{ role: 'user', content: 'other' }] } as const;
+    const alone = outcome(model.generate(other, { signal: two.signal }));
+    await tick();
+    two.abort(new Error('away'));
+    expect(await alone).toEqual(new Error('away'));
+    expect(given[1]!.signal.aborted).toBe(true);
+    expect(await outcome(model.generate(other))).toBe('anew');
+    expect(inner.requests).toHaveLength(3);
+  });
+
+  it('share a failure, which is not kept', async () => {
+    const { model } = cached([down(), says('fine')]);
+    expect(await Promise.all([outcome(model.generate(ASKED)), outcome(model.generate(ASKED))])).toEqual([
+      'MODEL_UNAVAILABLE',
+      'MODEL_UNAVAILABLE',
+    ]);
+    expect(await outcome(model.generate(ASKED))).toBe('fine');
+  });
+});
+
+describe('the key of a request', () => {
+  const asked = { tenant: 't', provider: 'p', model: 'm' };
+  it('does not depend on the order of fields, and on nothing that has no value', () => {
+    const one = { messages: [], parameters: { temperature: 0, topP: 1 } };
+    const same = { parameters: { topP: 1, temperature: 0, seed: undefined }, messages: [] };
+    expect(requestKey(asked, one)).toBe(requestKey({ ...asked }, same));
+  });
+
+  it('tells apart what only looks alike', () => {
+    const keys = [
+      requestKey({ tenant: 'a', provider: 'b', model: 'c' }, ASKED),
+      requestKey({ tenant: 'ab', provider: '', model: 'c' }, ASKED),
+      requestKey(asked, { messages: [{ role: 'user', content: '1' }] }),
+      requestKey(asked, { messages: [{ role: 'user', content: 1 as never }] }),
+    ];
+    expect(new Set(keys).size).toBe(4);
+  });
+});

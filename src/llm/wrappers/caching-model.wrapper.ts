@@ -1,0 +1,67 @@
+import type { Cache } from '../../cache/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { ModelFlight, partsOf, type Way } from './model-flight.builder.js';
+import { ModelWrapper } from './model.wrapper.js';
+import { isDeterministic, requestKey } from './request-key.factory.js';
+
+/**
+ * Answers a request that was answered before, as long as it is one whose answer stays the same; of twins at the same
+ * time one is asked.
+ */
+export class CachingModel extends ModelWrapper {
+  private readonly flights = new Map<string, ModelFlight>();
+
+  constructor(
+    inner: ChatModel,
+    private readonly cache: Cache,
+  ) {
+    super(inner);
+  }
+
+  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    if (!isDeterministic(request)) return this.inner.generate(request, options);
+    for await (const part of this.answer('generate', request, options)) if (part.type === 'finish') return part.result;
+    throw new Error('a reply without an end');
+  }
+
+  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    yield* isDeterministic(request) ? this.answer('stream', request, options) : this.inner.stream(request, options);
+  }
+
+  private async *answer(way: Way, request: ChatRequest, options: CallOptions): AsyncGenerator<ChatStreamPart, void> {
+    const { provider, name: model } = this;
+    const key = requestKey({ tenant: options.tenant ?? '', provider, model }, request);
+    const kept = this.twinOf(key) ? null : await this.cache.get(key);
+    if (kept !== null) return yield* partsOf(free(JSON.parse(kept) as ChatResult));
+    const twin = this.twinOf(key);
+    if (!twin) return yield* this.start(key, way, request, options).read(options.signal);
+    for await (const part of twin.read(options.signal))
+      yield part.type === 'finish' ? { type: 'finish', result: free(part.result) } : part;
+  }
+
+  private twinOf(key: string): ModelFlight | undefined {
+    const flight = this.flights.get(key);
+    return flight?.isGivenUp ? undefined : flight;
+  }
+
+  private start(key: string, way: Way, request: ChatRequest, options: CallOptions): ModelFlight {
+    const flight = new ModelFlight(this.inner, way, request, options);
+    this.flights.set(key, flight);
+    const land = () => this.flights.get(key) === flight && this.flights.delete(key);
+    flight.result.then((result) => this.keep(key, result)).then(land, land);
+    return flight;
+  }
+
+  private async keep(key: string, result: ChatResult): Promise<void> {
+    const { finishReason, switches } = result;
+    // A cut reply is no answer, and another model's is not this one's.
+    if (switches || (finishReason !== 'stop' && finishReason !== 'tool_calls')) return;
+    await this.cache.set(key, JSON.stringify(result));
+  }
+}
+
+/** A reply that costs nothing this time. */
+function free({ usage: _spent, ...result }: ChatResult): ChatResult {
+  return { ...result, isCached: true };
+}

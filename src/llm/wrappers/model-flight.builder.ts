@@ -1,0 +1,101 @@
+import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+
+/** How a model is asked. */
+export type Way = 'generate' | 'stream';
+
+/**
+ * One call that several wait for: whoever comes while it goes on hears it from its beginning. It is given up when
+ * everybody has gone, and not before.
+ */
+export class ModelFlight {
+  private readonly parts: ChatStreamPart[] = [];
+  private readonly controller = new AbortController();
+  private readonly waiting = new Set<() => void>();
+  private readers = 0;
+  private state: 'open' | 'ended' | 'failed' = 'open';
+  private failure: unknown;
+  /** Resolves with the whole reply; rejects with what the call has thrown. */
+  readonly result: Promise<ChatResult>;
+
+  constructor(model: ChatModel, way: Way, request: ChatRequest, { deadlineAt }: CallOptions) {
+    const options = { signal: this.controller.signal, ...(deadlineAt !== undefined && { deadlineAt }) };
+    this.result = this.run(
+      way === 'stream' ? model.stream(request, options) : toStream(model.generate(request, options)),
+    );
+    // Whoever reads is told.
+    this.result.catch(() => undefined);
+  }
+
+  /** Whether nobody waits for it any more: it comes to nothing. */
+  get isGivenUp(): boolean {
+    return this.controller.signal.aborted;
+  }
+
+  /** Everything from the beginning on. @param signal ends the reading, not the call */
+  async *read(signal?: AbortSignal): AsyncGenerator<ChatStreamPart, void> {
+    this.readers++;
+    try {
+      for (let at = 0; ;) {
+        signal?.throwIfAborted();
+        if (at < this.parts.length) yield this.parts[at++]!;
+        else if (this.state === 'open') await this.change(signal);
+        else if (this.state === 'failed') throw this.failure;
+        else return;
+      }
+    } finally {
+      this.readers--;
+      if (this.readers === 0 && this.state === 'open')
+        this.controller.abort(new Error('Nobody waits for it any more.'));
+    }
+  }
+
+  private async run(stream: AsyncIterable<ChatStreamPart>): Promise<ChatResult> {
+    let result: ChatResult | undefined;
+    try {
+      for await (const part of stream) {
+        this.parts.push(part);
+        if (part.type === 'finish') {
+          result = part.result;
+          this.state = 'ended';
+        }
+        this.wake();
+      }
+    } catch (error) {
+      this.state = 'failed';
+      this.failure = error;
+      throw error;
+    } finally {
+      this.wake();
+    }
+    return result!;
+  }
+
+  private wake(): void {
+    for (const one of this.waiting) one();
+  }
+
+  private change(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const go = () => {
+        this.waiting.delete(go);
+        signal?.removeEventListener('abort', go);
+        resolve();
+      };
+      this.waiting.add(go);
+      signal?.addEventListener('abort', go, { once: true });
+    });
+  }
+}
+
+/** A whole reply as a stream. */
+export function* partsOf(result: ChatResult): Generator<ChatStreamPart, void> {
+  const { reasoning, content } = result.message;
+  if (reasoning) yield { type: 'reasoning', text: reasoning };
+  if (content !== '') yield { type: 'text', text: content };
+  yield { type: 'finish', result };
+}
+
+async function* toStream(result: Promise<ChatResult>): AsyncGenerator<ChatStreamPart, void> {
+  yield* partsOf(await result);
+}

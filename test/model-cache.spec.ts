@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { keyHolder } from './support/api-keys.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { testRedisUrl } from './support/test-databases.js';
+
+const ANN = keyHolder('ann', 'a', 'admin');
+const EVE = keyHolder('eve', 'b', 'admin');
+const redisUrl = await testRedisUrl();
+const kinds = [
+  { name: 'memory', answers: true, env: { LLM_CACHE: 'memory' } },
+  { name: 'redis', answers: redisUrl !== null, env: { LLM_CACHE: 'redis', REDIS_URL: redisUrl ?? '' } },
+];
+
+for (const { name, answers, env } of kinds) {
+  const isLeftOut = !answers && !process.env['CI'];
+  (isLeftOut ? describe.skip : describe)(`replies kept in ${name}`, () => {
+    let llm: FakeLlm;
+    let jackdaw: Jackdaw;
+    beforeAll(async () => {
+      if (redisUrl) {
+        const redis = new Redis(redisUrl);
+        const keys = await redis.keys('jackdaw:cache:*');
+        if (keys.length > 0) await redis.del(...keys);
+        await redis.quit();
+      }
+      llm = await FakeLlm.start();
+      const API_KEYS = `${ANN.entry},${EVE.entry}`;
+      jackdaw = await startJackdaw({ llm, env: { ...env, API_KEYS, LLM_TEMPERATURE: '0', LLM_MODEL: 'gpt-4o' } });
+    });
+    beforeEach(() => {
+      llm.reset();
+      llm.always({ text: 'as always' });
+    });
+    afterAll(async () => {
+      await jackdaw.stop();
+      await llm.close();
+    });
+
+    it('are given again to the tenant, and it is told', async () => {
+      const query = `what of ${name}?`;
+      const first = await jackdaw.chat({ query }, ANN.headers);
+      expect(first.body).toMatchObject({ result: 'as always', usage: { total_tokens: 15 } });
+      const second = await jackdaw.chat({ query }, ANN.headers);
+      expect(second.body).toMatchObject({ result: 'as always', usage: { total_tokens: 0 } });
+      expect(llm.requests).toHaveLength(1);
+      const stream = await jackdaw.stream({ query }, ANN.headers);
+      await stream.waitFor('run.completed');
+      expect(stream.events.map(({ data }) => data)).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ type: 'message.delta', text: 'as always' }),
+          expect.objectContaining({ type: 'model.cached', iteration: 1 }),
+        ]),
+      );
+      await jackdaw.chat({ query }, EVE.headers);
+      expect(llm.requests).toHaveLength(2);
+    });
+
+    it('are not those of another temperature', async () => {
+      const ask = { query: `how warm is ${name}?`, parameters: { temperature: 0.5 } };
+      for (let chat = 0; chat < 2; chat++) expect((await jackdaw.chat(ask, ANN.headers)).status).toBe(200);
+      expect(llm.requests).toHaveLength(2);
+    });
+  });
+}
+
+describe('a cache that is away', () => {
+  it('holds up nobody', async () => {
+    const llm = await FakeLlm.start();
+    llm.always({ text: 'fine' });
+    const away = { LLM_CACHE: 'redis', REDIS_URL: 'redis://127.0.0.1:1' };
+    // Only the cache is to be there: the file of this database has one process.
+    const jackdaw = await startJackdaw({ llm, env: { ...away, LLM_TEMPERATURE: '0', LLM_MODEL: 'gpt-4o' } });
+    for (let chat = 0; chat < 2; chat++) expect((await jackdaw.chat({ query: 'hi' })).status).toBe(200);
+    expect(llm.requests).toHaveLength(2);
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  it('must be a Redis that is named, and no place beside encryption', async () => {
+    const keys = `k:${Buffer.alloc(32, 7).toString('base64')}`;
+    const wrong = [{ LLM_CACHE: 'redis' }, { LLM_CACHE: 'redis', REDIS_URL: 'redis://x', ENCRYPTION_KEYS: keys }];
+    for (const env of wrong)
+      await expect(startJackdaw({ env })).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('LLM_CACHE'),
+      });
+  });
+});
