@@ -49,6 +49,8 @@ export interface ChatOptions {
   readonly parameters?: ModelParameters;
   /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
   readonly toolChoice?: ToolChoice;
+  /** What is shown beside the question: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
+  readonly images?: readonly { readonly url: string }[];
 }
 
 /** An agent's answer. */

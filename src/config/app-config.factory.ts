@@ -20,6 +20,7 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
       maxIterations: values.AGENT_MAX_ITERATIONS,
       runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
       maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
+      maxImageBytes: values.AGENT_MAX_IMAGE_BYTES,
       memory: {
         enabled: values.AGENT_MEMORY_ENABLED,
         policy: values.AGENT_MEMORY_POLICY,

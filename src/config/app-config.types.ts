@@ -14,7 +14,7 @@ export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
 export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
 
 /** What a model may be able to do, by the names of `ModelCapabilities`. */
-export const CAPABILITIES = ['vision', 'functionCalling', 'jsonMode', 'forcedToolChoice'] as const;
+export const CAPABILITIES = ['vision', 'imageUrls', 'functionCalling', 'jsonMode', 'forcedToolChoice'] as const;
 export type CapabilityChanges = Readonly<Partial<Record<(typeof CAPABILITIES)[number], boolean>>>;
 
 /** What becomes of a parameter that a model does not take. */
@@ -95,6 +95,7 @@ export interface AppConfigValues {
     readonly maxIterations: number;
     readonly runTimeoutMs: number;
     readonly maxResultBytes: number;
+    readonly maxImageBytes: number;
     readonly memory: {
       readonly enabled: boolean;
       readonly policy: string;

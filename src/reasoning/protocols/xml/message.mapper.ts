@@ -37,9 +37,17 @@ function toTextMessage(message: Exclude<Message, ToolMessage>, tools: readonly T
 /** Parts are looked at together, as markup may be spread over them. */
 function toTextUser(message: UserMessage): Message {
   const { content } = message;
-  const text = typeof content === 'string' ? content : content.map((part) => part.text).join('');
+  if (typeof content === 'string') {
+    const written = escapeMarkup(content);
+    return written === content ? message : { role: 'user', content: written };
+  }
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const escaped = escapeMarkup(text);
-  return escaped === text ? message : { role: 'user', content: escaped };
+  if (escaped === text) return message;
+  return {
+    role: 'user',
+    content: [...content.filter(({ type }) => type === 'image'), { type: 'text', text: escaped }],
+  };
 }
 
 function toTextAssistant({ content, toolCalls = [] }: AssistantMessage, tools: readonly Tool[]): Message {
