@@ -87,8 +87,11 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
       embeddingModel: values.EMBEDDING_MODEL,
     }),
     access: Object.fromEntries(
-      LLM_PROVIDERS.map((provider) => [provider, compact({ ...providerAccess(provider, values) })]),
-    ) as AppConfig['llm']['access'],
+      [...LLM_PROVIDERS, chosenProvider(values)].map((provider) => [
+        provider,
+        compact({ ...providerAccess(provider, values) }),
+      ]),
+    ),
   };
 }
 

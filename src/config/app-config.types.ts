@@ -1,3 +1,4 @@
+/** The providers that have variables of their own; an application may have further ones. */
 export const LLM_PROVIDERS = [
   'openai',
   'anthropic',
@@ -66,7 +67,7 @@ export interface AppConfigValues {
   readonly auth: { readonly apiKeys: readonly ApiKeyEntry[] };
   readonly log: { readonly level: LogLevel };
   readonly llm: {
-    readonly provider: LlmProvider;
+    readonly provider: string;
     readonly model?: string;
     readonly protocol: LlmProtocol;
     readonly timeoutMs: number;
@@ -87,7 +88,7 @@ export interface AppConfigValues {
     readonly embeddingModel?: string;
     readonly tokenCounting: TokenCounting;
     /** Of every provider, so that an agent may use another one than the default agent. */
-    readonly access: Readonly<Record<LlmProvider, ProviderAccess>>;
+    readonly access: Readonly<Record<string, ProviderAccess>>;
   };
   readonly agent: {
     readonly name: string;

@@ -82,10 +82,10 @@ export const ENV_SCHEMA = z.object({
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),
 
-  LLM_PROVIDER: choice(LLM_PROVIDERS)
+  LLM_PROVIDER: pattern(/^[a-z\d][a-z\d-]{0,63}$/, `one of ${LLM_PROVIDERS.join(', ')}, or one of your own`)
     .optional()
     .describe(
-      `One of ${LLM_PROVIDERS.join(', ')}. By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
+      `One of ${LLM_PROVIDERS.join(', ')}, or one of your own (docs/providers.md). By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
     ),
   LLM_MODEL: z.string().optional().describe("Model name (with azure the deployment's); by default the provider's"),
   LLM_PROTOCOL: choice(LLM_PROTOCOLS)
