@@ -1,42 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  bearerRoute,
   createAgent,
   ChatModel,
   ModelFactory,
-  WireModelFactory,
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
 } from '../src/index.js';
+import { readFileSync } from 'node:fs';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { AcmeFactory } from './support/acme.factory.js';
+import { tableCells } from './support/config-docs.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { TestTools } from './support/test.tool.js';
-
-/** A provider that speaks OpenAI's wire, as docs/providers.md has it. */
-class AcmeFactory extends WireModelFactory {
-  readonly name = 'acme';
-  readonly defaultBaseUrl = 'https://api.acme.example/v1';
-  readonly defaultModel = 'acme-1';
-  protected readonly key = { variable: 'LLM_API_KEY', isRequired: true };
-  protected readonly dialect = { maxTokensField: 'max_tokens', reasoningEcho: 'never' } as const;
-
-  protected capabilitiesOf(model: string) {
-    return {
-      vision: model.endsWith('-vision'),
-      functionCalling: true,
-      jsonMode: false,
-      parameterLimits: { lacking: ['seed'], maxTemperature: 1 },
-    } as const;
-  }
-
-  protected override routeOf() {
-    return (access: Parameters<typeof bearerRoute>[0], path: string) => {
-      const { url } = bearerRoute(access, path);
-      return { url, headers: { 'x-acme-key': access.apiKey ?? '' } };
-    };
-  }
-}
 
 /** One that speaks nothing known. */
 class EchoModel extends ChatModel {
@@ -112,4 +89,31 @@ it('is there without HTTP, too, and a name that nobody has stops the start', asy
   await agent.close();
   const nobody = createAgent({ env: { ...env, DATA_DIR: newFolder() } });
   await expect(nobody).rejects.toThrow('There is no model provider "echo"; set LLM_PROVIDER to one of: anthropic,');
+});
+
+describe('docs/providers.md', () => {
+  const document = readFileSync('docs/providers.md', 'utf8');
+
+  it('has the code of these tests', () => {
+    const code = readFileSync('test/support/acme.factory.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(document).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+  });
+
+  it('has every provider, its default model and what that does not take', async () => {
+    const registry = createModelRegistry();
+    const [, ...rows] = tableCells(document).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+    const settings = { apiKey: 'k', baseUrl: 'http://x', timeoutMs: 1 };
+    const made = rows.map(([provider = '', model = '']) =>
+      registry.create({ ...settings, provider, ...(model.startsWith('the ') && { model }) }),
+    );
+    expect(registry.names().filter((name) => !made.some(({ provider }) => provider === name))).toEqual([]);
+    expect(
+      made.map(({ provider, name, capabilities }) => [
+        provider,
+        name,
+        (capabilities.parameterLimits?.lacking ?? []).join(', '),
+      ]),
+    ).toEqual(rows.map((cells) => cells.slice(0, 3)));
+    await registry.close();
+  });
 });
