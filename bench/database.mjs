@@ -1,19 +1,14 @@
 // What a commit costs on each database, alone and with 32 in flight: a fenced step with two events, 1 KB in all.
 // npm run build && node bench/database.mjs [--ms 2000] [--postgres URL] [--mariadb URL]
 // The databases are made on the servers and dropped at the end; a server that does not answer is left out.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import mysql from 'mysql2/promise';
-import { Client } from 'pg';
+import { onEach, SERVERS } from './databases.mjs';
 
 const { values } = parseArgs({
   options: {
     ms: { type: 'string', default: '2000' },
     dist: { type: 'string', default: '../dist' },
-    postgres: { type: 'string', default: 'postgres://postgres@127.0.0.1:5432/postgres' },
-    mariadb: { type: 'string', default: 'mariadb://root@127.0.0.1:3306/mysql' },
+    ...SERVERS,
   },
 });
 const load = (path) => import(`${values.dist}/${path}/index.js`);
@@ -22,37 +17,9 @@ const [{ loadConfig }, { RUN_ENTITIES, RUN_MIGRATIONS }, { insert }] = await Pro
 );
 const { openPersistence } = await import(`${values.dist}/persistence/persistence.factory.js`);
 
-const NAME = `jackdaw_bench_${process.pid}`;
 const IN_FLIGHT = [1, 32];
 const result = JSON.stringify({ text: 'x'.repeat(600) });
 const data = JSON.stringify({ type: 'tool.completed', text: 'y'.repeat(150) });
-
-async function onPostgres(sql) {
-  const client = new Client(values.postgres);
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
-
-async function onMariadb(sql) {
-  const connection = await mysql.createConnection(values.mariadb);
-  try {
-    await connection.query(sql);
-  } finally {
-    await connection.end();
-  }
-}
-
-const named = (server) => Object.assign(new URL(server), { pathname: `/${NAME}` }).href;
-const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
-const databases = [
-  { kind: 'sqlite', url: `sqlite://${folder}/bench.db`, run: async () => {} },
-  { kind: 'postgres', url: named(values.postgres), run: onPostgres },
-  { kind: 'mariadb', url: named(values.mariadb), run: onMariadb },
-];
 
 function fence(run) {
   const sql = `UPDATE run SET attempts = 0 WHERE id = ? AND epoch = ? AND status = 'running'`;
@@ -111,13 +78,7 @@ async function measure(database, inFlight, windowMs) {
 }
 
 console.log('database   in flight  commits/s  latency ms  our CPU ms');
-for (const { kind, url, run } of databases) {
-  try {
-    await run(`CREATE DATABASE ${NAME}`);
-  } catch (error) {
-    console.log(`${kind.padEnd(10)} left out: ${error.message || error.code}`);
-    continue;
-  }
+await onEach(values, async (kind, url) => {
   const { config } = loadConfig({ env: { DATABASE_URL: url } });
   const opened = await openPersistence(config, { entities: RUN_ENTITIES, migrations: RUN_MIGRATIONS });
   await makeRuns(opened.database, Math.max(...IN_FLIGHT));
@@ -128,6 +89,4 @@ for (const { kind, url, run } of databases) {
     console.log(`${kind.padEnd(10)} ${cells.join(' ')}`);
   }
   await opened.close();
-  await run(`DROP DATABASE ${NAME}`);
-}
-rmSync(folder, { recursive: true });
+});

@@ -115,6 +115,17 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect(read.length).toBeLessThan(20);
   });
 
+  it('looks back on a long session without going through it', async () => {
+    await fillPlain(10_000);
+    for (const policy of ['sliding_window', 'fixed_window', 'lru', 'token_budget']) {
+      const from = performance.now();
+      const { messages } = await look({ policy, maxMessages: 50, maxContextTokens: 4000 });
+      // Were each turn looked up for itself, or all of them again for each, it would take tens of seconds.
+      expect(performance.now() - from).toBeLessThan(2000);
+      expect(messages.length).toBeGreaterThanOrEqual(50);
+    }
+  }, 60_000);
+
   it('leaves system messages in sight, wherever they were said', async () => {
     await fill([turn(1), { ...turn(2), messages: [{ role: 'system', content: 'be kind' }, ...turn(2).messages] }]);
     for (let n = 3; n <= 9; n++) await opened.database.commit(sessions.turnStatements(ALICE, 's', n - 1, turn(n)));

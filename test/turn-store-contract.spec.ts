@@ -120,6 +120,9 @@ for (const kind of kinds) {
       expect(await numbers(key, { newest: 100, maxTokens: 71 })).toEqual([127, 128, 129, 130]);
       expect(await numbers(key, { newest: 2, maxTokens: 1000 })).toEqual([129, 130]);
       expect(await numbers(key, { newest: 120, maxTokens: 1500 })).toHaveLength(75);
+      expect(await numbers(key, { newest: 120, maxMessages: 2 })).toEqual([129, 130]);
+      expect(await numbers(key, { newest: 120, maxMessages: 80 })).toHaveLength(80);
+      expect(await numbers(key, { newest: 120, maxMessages: 900, first: 1 })).toHaveLength(121);
       expect(await numbers(key, { only: [130, 3, 999] })).toEqual([3, 130]);
       expect(await numbers(key, {})).toEqual([]);
     });

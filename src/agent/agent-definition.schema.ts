@@ -70,6 +70,10 @@ export const agentDefinitionSchema = z.strictObject({
     parameters: modelParametersSchema.default({}),
     /** What the model can do, where the agent's author knows better. */
     capabilities: capabilitiesSchema.optional(),
+    /** Asked in this order when it does not answer; as `LLM_FALLBACK` when left out. */
+    fallback: z.array(z.strictObject({ provider: z.string().min(1), name: z.string().min(1).optional() })).optional(),
+    /** How often a call is made at most; as `LLM_MAX_ATTEMPTS` when left out. */
+    maxAttempts: z.int().min(1).max(20).optional(),
   }),
   /** Names of tools, with `*` for any characters; `'*'` alone is all of them. */
   tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),

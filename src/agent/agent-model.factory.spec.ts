@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ScriptedChatModel } from '../../test/support/scripted-chat-model.js';
 import { loadConfig } from '../config/index.js';
-import { ModelFactory, ModelRegistry, type ModelSettings } from '../llm/index.js';
+import { KeyPoolRegistry, ModelFactory, ModelRegistry, ModelStackFactory, type ModelSettings } from '../llm/index.js';
 import { agentDefinitionSchema } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 
@@ -28,7 +28,7 @@ describe('the model of an agent', () => {
   const factories = ['openai', 'glm', 'own'].map((name) => new KeepingFactory(name));
   const registry = new ModelRegistry();
   for (const factory of factories) registry.register(factory);
-  const models = new AgentModelFactory(registry, config);
+  const models = new AgentModelFactory(new ModelStackFactory(registry, new KeyPoolRegistry(config), config), config);
   const create = (provider: string, name?: string) =>
     models.create(agentDefinitionSchema.parse({ name: 'a', model: { provider, name } }));
 

@@ -1,6 +1,6 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { AppConfig, type ProviderAccess } from '../config/index.js';
-import { ChatModel, ModelRegistry } from '../llm/index.js';
+import { AppConfig, type ModelChoice, type ProviderAccess } from '../config/index.js';
+import { ChatModel, ModelStackFactory, type ModelSettings } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 
 const MAX_MODELS = 1000;
@@ -13,7 +13,7 @@ export class AgentModelFactory {
   private readonly models = new Map<string, ChatModel>();
 
   constructor(
-    private readonly registry: ModelRegistry,
+    private readonly stack: ModelStackFactory,
     private readonly config: AppConfig,
     /** Takes the place of every provider: an application's own model. */
     @Optional() private readonly own?: ChatModel,
@@ -22,7 +22,8 @@ export class AgentModelFactory {
   /** @throws AppError `CONFIG_INVALID` when the provider is unknown or lacks its key */
   create({ model }: AgentDefinition): ChatModel {
     if (this.own) return this.own;
-    const key = JSON.stringify([model.provider, model.name, model.capabilities]);
+    const { provider, name, capabilities, fallback, maxAttempts } = model;
+    const key = JSON.stringify([provider, name, capabilities, fallback, maxAttempts]);
     let made = this.models.get(key);
     if (!made) this.keep(key, (made = this.make(model)));
     return made;
@@ -34,7 +35,7 @@ export class AgentModelFactory {
    */
   parse(text: string, provider: string): { provider: string; name: string } | null {
     const [, first = '', rest = ''] = /^([^:]*):([^]*)$/.exec(text) ?? [];
-    const named = this.registry.names().includes(first) ? { provider: first, name: rest } : { provider, name: text };
+    const named = this.stack.providers().includes(first) ? { provider: first, name: rest } : { provider, name: text };
     return NAME.test(named.name) ? named : null;
   }
 
@@ -45,16 +46,26 @@ export class AgentModelFactory {
     if (this.models.size > MAX_MODELS && oldest !== undefined) this.models.delete(oldest);
   }
 
-  private make({ provider, name, capabilities }: AgentDefinition['model']): ChatModel {
+  private make({ provider, name, capabilities, fallback, maxAttempts }: AgentDefinition['model']): ChatModel {
+    const others = fallback?.map((one) => ({ provider: one.provider, model: one.name }));
+    return this.stack.create(
+      { ...this.settingsOf({ provider, model: name }), ...(capabilities && { capabilities }) },
+      (others ?? this.config.llm.resilience.fallback).map((one) => this.settingsOf(one)),
+      { maxAttempts },
+    );
+  }
+
+  private settingsOf({ provider, model }: ModelChoice): ModelSettings {
     const { llm } = this.config;
     // A provider of an application's own is not among them, and knows its key itself.
     const access: Partial<Record<string, ProviderAccess>> = llm.access;
-    return this.registry.create({
+    const { idleTimeoutMs } = llm.resilience;
+    return {
       provider,
       timeoutMs: llm.timeoutMs,
-      ...(name !== undefined && { model: name }),
-      ...(capabilities && { capabilities }),
+      ...(idleTimeoutMs !== undefined && { idleMs: idleTimeoutMs }),
+      ...(model !== undefined && { model }),
       ...access[provider],
-    });
+    };
   }
 }

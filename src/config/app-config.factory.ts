@@ -4,6 +4,9 @@ import type { EnvValues } from './env.schema.js';
 import { chosenProvider, providerAccess } from './provider.policy.js';
 import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
 
+/** Whatever a provider asks for. */
+const MAX_RETRY_DELAY_MS = 60_000;
+
 /** Groups checked variables by what they configure. */
 export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): AppConfig {
   return new AppConfig({
@@ -65,6 +68,23 @@ function runOf(values: EnvValues): AppConfig['run'] {
   };
 }
 
+function resilienceOf(values: EnvValues): AppConfig['llm']['resilience'] {
+  return {
+    ...compact({ idleTimeoutMs: values.LLM_IDLE_TIMEOUT_MS }),
+    totalTimeoutMs: values.LLM_TOTAL_TIMEOUT_MS,
+    connectTimeoutMs: values.LLM_CONNECT_TIMEOUT_MS,
+    concurrency: values.LLM_CONCURRENCY,
+    queueLimit: values.LLM_QUEUE_LIMIT,
+    breaker: { failures: values.LLM_BREAKER_FAILURES, resetMs: values.LLM_BREAKER_RESET_MS },
+    retry: {
+      maxAttempts: values.LLM_MAX_ATTEMPTS,
+      baseDelayMs: values.LLM_RETRY_DELAY_MS,
+      maxDelayMs: MAX_RETRY_DELAY_MS,
+    },
+    fallback: values.LLM_FALLBACK ?? [],
+  };
+}
+
 function llmOf(values: EnvValues): AppConfig['llm'] {
   return {
     provider: chosenProvider(values),
@@ -81,6 +101,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
       stop: values.LLM_STOP,
       seed: values.LLM_SEED,
     }),
+    resilience: resilienceOf(values),
     ...compact({
       model: values.LLM_MODEL,
       capabilities: values.LLM_CAPABILITIES,

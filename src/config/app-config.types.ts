@@ -52,9 +52,35 @@ export interface EncryptionKey {
 /** How a provider is reached; what is left out is the provider's default. */
 export interface ProviderAccess {
   readonly apiKey?: string;
+  /** Where there are several, `apiKey` among them. */
+  readonly apiKeys?: readonly string[];
+  /** Where they come from, when they may change. */
+  readonly apiKeyFile?: string;
   readonly baseUrl?: string;
   /** Of Azure's API: `v1`, or a date. */
   readonly apiVersion?: string;
+}
+
+/** A model, of a provider's default when left out. */
+export interface ModelChoice {
+  readonly provider: string;
+  readonly model?: string;
+}
+
+/** What is done when a model does not answer. Times are ms. */
+export interface ModelResilience {
+  /** Between two pieces of a reply. */
+  readonly idleTimeoutMs?: number;
+  /** 0 is no limit. */
+  readonly totalTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** Calls of this process to one provider at once; 0 is no limit. */
+  readonly concurrency: number;
+  readonly queueLimit: number;
+  readonly breaker: { readonly failures: number; readonly resetMs: number };
+  readonly retry: { readonly maxAttempts: number; readonly baseDelayMs: number; readonly maxDelayMs: number };
+  /** Asked in this order. */
+  readonly fallback: readonly ModelChoice[];
 }
 
 export interface AppConfigValues {
@@ -87,6 +113,7 @@ export interface AppConfigValues {
     /** Of the same provider; without one there are no embeddings. */
     readonly embeddingModel?: string;
     readonly tokenCounting: TokenCounting;
+    readonly resilience: ModelResilience;
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<string, ProviderAccess>>;
   };

@@ -6,6 +6,7 @@ import type { AppConfig } from './app-config.types.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { mistakesBetween } from './env-rules.policy.js';
 import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
+import { withKeys } from './key-file.loader.js';
 import { nearMisses } from './near-miss.policy.js';
 import { providerWarnings } from './provider-warning.policy.js';
 
@@ -30,9 +31,9 @@ export interface LoadedConfig {
  * @throws AppError `CONFIG_INVALID` that lists every mistake
  */
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
-  const given = withoutEmpty({ ...parseEnv(envFile), ...withoutUndefined(env) });
+  const { given, mistakes: ofFiles } = withKeys(withoutEmpty({ ...parseEnv(envFile), ...withoutUndefined(env) }));
   const { values, mistakes } = readValues(given);
-  mistakes.push(...mistakesBetween(values, given, hasAuthenticator));
+  mistakes.push(...ofFiles, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
   return {
     config: createAppConfig(values as EnvValues, hasAuthenticator),

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { LLM_PROVIDERS } from './app-config.types.js';
+import { parseKeys } from './key-text.parser.js';
 
 /**
  * A variable's text turned into its value. `read` gives undefined for what is not allowed; `allowed` says what is, and
@@ -49,6 +51,26 @@ export function httpUrl() {
     const url = URL.parse(text);
     return url && /^https?:$/.test(url.protocol) ? text : undefined;
   }, 'an http:// or https:// URL');
+}
+
+/** API keys of a provider, comma-separated. */
+export function keyList() {
+  return z.string().transform((text) => parseKeys(text));
+}
+
+/** Models as `provider:model`, comma-separated; of a provider alone it is its default one. */
+export function modelList() {
+  return checked(
+    (text) => {
+      const models = text.split(',').map((part) => {
+        const [provider = '', ...name] = part.trim().split(':');
+        const known = LLM_PROVIDERS.find((one) => one === provider);
+        return known && { provider: known, ...(name.length > 0 && { model: name.join(':') }) };
+      });
+      return models.every((one) => one !== undefined) ? models : undefined;
+    },
+    `models as provider:model, comma-separated, of the providers ${LLM_PROVIDERS.join(', ')}`,
+  );
 }
 
 /** One of some words. */

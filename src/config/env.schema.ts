@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import { apiKeys } from './api-key.parser.js';
-import {
-  LLM_PROTOCOLS,
-  LLM_PROVIDERS,
-  LOG_LEVELS,
-  TOKEN_COUNTINGS,
-  UNSUPPORTED_PARAMETERS,
-} from './app-config.types.js';
+import { LOG_LEVELS } from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
-import { capabilities, stops } from './model-option.parser.js';
-import { choice, decimal, flag, httpUrl, integer, pattern } from './env-value.schema.js';
+import { choice, flag, integer, pattern } from './env-value.schema.js';
+import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 
 const HOUR_MS = 3_600_000;
@@ -82,88 +76,7 @@ export const ENV_SCHEMA = z.object({
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),
 
-  LLM_PROVIDER: pattern(/^[a-z\d][a-z\d-]{0,63}$/, `one of ${LLM_PROVIDERS.join(', ')}, or one of your own`)
-    .optional()
-    .describe(
-      `One of ${LLM_PROVIDERS.join(', ')}, or one of your own (docs/providers.md). By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
-    ),
-  LLM_MODEL: z.string().optional().describe("Model name (with azure the deployment's); by default the provider's"),
-  LLM_PROTOCOL: choice(LLM_PROTOCOLS)
-    .default('auto')
-    .describe(
-      'How tools are written for the model: `native` function calling, `react` or `xml` text; `auto` is native if the model can, else react',
-    ),
-  LLM_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
-    .default(30_000)
-    .describe('Longest silence of the model, in ms: until its reply begins, then between two pieces of it'),
-  LLM_TEMPERATURE: decimal(0, 2)
-    .optional()
-    .describe('0 to 2; by default 0.7, for models that take one when `LLM_TOP_P` is not set'),
-  LLM_MAX_TOKENS: integer(1, 10_000_000, 'tokens')
-    .optional()
-    .describe("Longest reply, in tokens; by default the model's"),
-  LLM_TOP_P: decimal(0, 1).optional().describe("0 to 1; by default the provider's"),
-  LLM_FREQUENCY_PENALTY: decimal(-2, 2).optional().describe("-2 to 2; by default the provider's"),
-  LLM_PRESENCE_PENALTY: decimal(-2, 2).optional().describe("-2 to 2; by default the provider's"),
-  LLM_STOP: stops().optional().describe('Text that ends a reply where it would come, or a JSON array of such texts'),
-  LLM_SEED: integer(-2_147_483_648, 2_147_483_647)
-    .optional()
-    .describe('With the same seed a provider gives the same reply, as far as it can'),
-  LLM_UNSUPPORTED_PARAMETERS: choice(UNSUPPORTED_PARAMETERS)
-    .default('refuse')
-    .describe(
-      'What becomes of a parameter that the model does not take: `refuse` stops the start and answers a request with 400, `drop` leaves it out and warns once',
-    ),
-  LLM_CAPABILITIES: capabilities()
-    .optional()
-    .describe(
-      'What the model of `LLM_MODEL` can do, where the provider’s folder does not know: some of `vision`, `imageUrls`, `functionCalling`, `jsonMode` and `forcedToolChoice`, comma-separated, with ! before what it cannot',
-    ),
-  TOKEN_COUNTING: choice(TOKEN_COUNTINGS)
-    .default('auto')
-    .describe(
-      'How tokens are counted: `auto` takes the vocabulary of an OpenAI model (about 40 MB of memory once it is used) and estimates for others; `estimate` always estimates',
-    ),
-  LLM_API_KEY: z
-    .string()
-    .optional()
-    .meta({ ...secret, description: 'Key for the chosen provider when its own variable is not set' }),
-  LLM_BASE_URL: httpUrl()
-    .optional()
-    .describe(
-      'API base URL for the chosen provider when its own variable is not set; only `LLM_API_KEY` is sent there, never a provider’s own key',
-    ),
-  OPENAI_API_KEY: z
-    .string()
-    .optional()
-    .meta({ ...secret, description: 'Key for openai' }),
-  OPENAI_BASE_URL: httpUrl().optional().describe('API base URL for openai'),
-  ANTHROPIC_API_KEY: z
-    .string()
-    .optional()
-    .meta({ ...secret, description: 'Key for anthropic' }),
-  ANTHROPIC_BASE_URL: httpUrl().optional().describe('API base URL for anthropic'),
-  AZURE_OPENAI_API_KEY: z
-    .string()
-    .optional()
-    .meta({ ...secret, description: 'Key for azure' }),
-  AZURE_OPENAI_ENDPOINT: httpUrl()
-    .optional()
-    .describe('Endpoint for azure, such as `https://name.openai.azure.com`; `LLM_MODEL` is the name of a deployment'),
-  AZURE_OPENAI_API_VERSION: pattern(/^(v1|\d{4}-\d{2}-\d{2}(-preview)?)$/, 'v1 or a version such as 2024-10-21')
-    .default('v1')
-    .describe('Version of the API of azure: `v1`, or a date such as `2024-10-21` for the API with dated versions'),
-  DEEPSEEK_API_KEY: z
-    .string()
-    .optional()
-    .meta({ ...secret, description: 'Key for deepseek' }),
-  DEEPSEEK_BASE_URL: httpUrl().optional().describe('API base URL for deepseek'),
-  GLM_API_KEY: z
-    .string()
-    .optional()
-    .meta({ ...secret, description: 'Key for glm' }),
-  GLM_BASE_URL: httpUrl().optional().describe('API base URL for glm'),
-  OLLAMA_BASE_URL: httpUrl().optional().describe('API base URL for ollama'),
+  ...MODEL_VARIABLES,
 
   AGENT_NAME: pattern(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z a-z 0-9 _ -')
     .default('default')

@@ -8,11 +8,13 @@ export type {
   EncryptionKey,
   LlmProvider,
   LogLevel,
+  ModelChoice,
   ProviderAccess,
 } from './app-config.types.js';
 export { loadConfig } from './config.loader.js';
 export type { ConfigSources, EnvRecord, LoadedConfig } from './config.loader.js';
 export { configVariables } from './env.schema.js';
 export type { ConfigVariable } from './env.schema.js';
+export { keysIn } from './key-file.loader.js';
 export { isLoopback } from './loopback.policy.js';
 export { databaseKind } from './store-url.schema.js';

@@ -2,8 +2,10 @@ import type { LlmProvider } from './app-config.types.js';
 import { mistakeLine } from './config-invalid.error.js';
 import type { EnvName, EnvValues } from './env.schema.js';
 
+type KeyName = EnvName & `${string}_API_KEY`;
+
 interface ProviderVariables {
-  readonly key?: EnvName & `${string}_API_KEY`;
+  readonly key?: KeyName;
   readonly baseUrl?: EnvName & (`${string}_BASE_URL` | `${string}_ENDPOINT`);
   readonly required: readonly EnvName[];
 }
@@ -36,6 +38,8 @@ interface GivenAccess {
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
   readonly apiVersion?: string;
+  readonly apiKeys?: readonly string[];
+  readonly apiKeyFile?: string;
 }
 
 /** The provider that is asked for, else the one of `LLM_BASE_URL`, else the first one whose key or URL is there. */
@@ -66,10 +70,17 @@ export function providerAccess(provider: string, values: EnvValues): GivenAccess
 
 function keyAndUrl(provider: string, values: EnvValues): GivenAccess {
   const { key, baseUrl } = variablesOf(provider);
-  const own = { apiKey: key && values[key], baseUrl: baseUrl && values[baseUrl] };
+  const own = { ...keysBy(key, values), baseUrl: baseUrl && values[baseUrl] };
   if (provider === 'offline' || provider !== chosenProvider(values)) return own;
-  if (values.LLM_BASE_URL && !own.baseUrl) return { apiKey: values.LLM_API_KEY, baseUrl: values.LLM_BASE_URL };
-  return { apiKey: own.apiKey ?? values.LLM_API_KEY, baseUrl: own.baseUrl };
+  const general = keysBy('LLM_API_KEY', values);
+  if (values.LLM_BASE_URL && !own.baseUrl) return { ...general, baseUrl: values.LLM_BASE_URL };
+  return own.apiKey === undefined ? { ...general, baseUrl: own.baseUrl } : own;
+}
+
+function keysBy(name: KeyName | undefined, values: EnvValues): Omit<GivenAccess, 'baseUrl'> {
+  if (name === undefined) return { apiKey: undefined };
+  const [apiKeys, apiKeyFile] = [values[`${name}S`], values[`${name}_FILE`]];
+  return { apiKey: values[name], ...(apiKeys && { apiKeys }), ...(apiKeyFile !== undefined && { apiKeyFile }) };
 }
 
 /** One line for a provider's own key that would have to go to `LLM_BASE_URL`. */

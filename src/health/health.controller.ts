@@ -2,6 +2,7 @@ import { Controller, Get, UseFilters } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { Public } from '../security/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
+import { ModelHealthIndicator } from './model-health.indicator.js';
 import { HealthFilter } from './health.filter.js';
 
 @Public()
@@ -11,6 +12,7 @@ export class HealthController {
   constructor(
     private readonly health: HealthCheckService,
     private readonly indicator: AgentHealthIndicator,
+    private readonly model: ModelHealthIndicator,
   ) {}
 
   /** Whether an agent can answer: its model, the database, its tools. */
@@ -18,7 +20,7 @@ export class HealthController {
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   agent(): Promise<HealthCheckResult> {
     return this.health.check([
-      () => this.indicator.model(),
+      () => this.model.check(),
       () => this.indicator.databaseAnswers(),
       () => this.indicator.registeredTools(),
     ]);

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { LlmModule } from '../llm/index.js';
 import { ToolModule } from '../tool/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
 import { HealthController } from './health.controller.js';
+import { ModelHealthIndicator } from './model-health.indicator.js';
 import { ReadinessService } from './readiness.service.js';
 
 @Module({
-  imports: [TerminusModule.forRoot({ logger: false }), ToolModule],
+  imports: [TerminusModule.forRoot({ logger: false }), LlmModule, ToolModule],
   controllers: [HealthController],
-  providers: [AgentHealthIndicator, ReadinessService],
+  providers: [AgentHealthIndicator, ModelHealthIndicator, ReadinessService],
 })
 export class HealthModule {}

@@ -3,7 +3,6 @@ import { AppError } from '../common/index.js';
 
 /** An idle connection is kept this long, in ms, unless the server says that it closes it earlier. */
 const KEEP_ALIVE_MS = 30_000;
-/** How long a TCP and TLS handshake may take, in ms. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The one pool of keep-alive connections to all providers. `undici` is loaded when the first call is made. */
@@ -11,10 +10,13 @@ export class HttpClient {
   private agent?: Promise<Agent>;
   private closed = false;
 
+  /** @param connectTimeoutMs how long a TCP and TLS handshake may take, in ms */
+  constructor(private readonly connectTimeoutMs = CONNECT_TIMEOUT_MS) {}
+
   /** Gives the pool. Throws `SHUTTING_DOWN` after `close()`. */
   async open(): Promise<Dispatcher> {
     if (this.closed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further model call starts.');
-    this.agent ??= createAgent();
+    this.agent ??= createAgent(this.connectTimeoutMs);
     return this.agent;
   }
 
@@ -25,7 +27,7 @@ export class HttpClient {
   }
 }
 
-async function createAgent(): Promise<Agent> {
+async function createAgent(connectTimeoutMs: number): Promise<Agent> {
   const undici = await import('undici');
   // Silence is timed by the exchange itself: undici's own timers are coarse (about 1 s) and stop between the phases.
   return new undici.Agent({
@@ -33,6 +35,6 @@ async function createAgent(): Promise<Agent> {
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: { timeout: connectTimeoutMs },
   });
 }

@@ -35,6 +35,8 @@ export type {
 export { fitParameters } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
+export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
+export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { ModelRegistry } from './model.registry.js';
 export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
 export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';

@@ -6,6 +6,8 @@ import { ModelFactories } from './model-factories.registry.js';
 import { createModelRegistry } from './model-registry.factory.js';
 import { ModelRegistry } from './model.registry.js';
 import { TokenCounterRegistry } from './tokens/token-counter.registry.js';
+import { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
+import { ModelStackFactory } from './wrappers/model-stack.factory.js';
 import { VocabularyLoader } from './tokens/vocabulary.loader.js';
 
 /** Provides the `ModelRegistry` with every provider and the `TokenCounterRegistry`, and closes its connections at shutdown. */
@@ -13,15 +15,18 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
   providers: [
     {
       provide: ModelRegistry,
-      useFactory: createModelRegistry,
-      inject: [{ token: ModelFactories, optional: true }],
+      useFactory: ({ llm }: AppConfig, own?: ModelFactories) =>
+        createModelRegistry(llm.resilience.connectTimeoutMs, own),
+      inject: [AppConfig, { token: ModelFactories, optional: true }],
     },
+    KeyPoolRegistry,
+    ModelStackFactory,
     // `null` where none is configured: inject it with `@Optional()`.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelRegistry, AppConfig] },
     TokenCounterRegistry,
     VocabularyLoader,
   ],
-  exports: [ModelRegistry, EmbeddingModel, TokenCounterRegistry],
+  exports: [ModelRegistry, ModelStackFactory, KeyPoolRegistry, EmbeddingModel, TokenCounterRegistry],
 })
 export class LlmModule implements OnApplicationShutdown {
   constructor(private readonly registry: ModelRegistry) {}

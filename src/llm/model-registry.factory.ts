@@ -10,8 +10,8 @@ import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-co
 import { OpenAiFactory } from './providers/openai/openai.factory.js';
 
 /** A registry of every provider that comes with Jackdaw, and of an application's own. Close it when done. */
-export function createModelRegistry(own?: ModelFactories): ModelRegistry {
-  const registry = new ModelRegistry();
+export function createModelRegistry(connectTimeoutMs?: number, own?: ModelFactories): ModelRegistry {
+  const registry = new ModelRegistry(connectTimeoutMs);
   registry.register(new OpenAiFactory());
   registry.register(new AnthropicFactory());
   registry.register(new AzureFactory());

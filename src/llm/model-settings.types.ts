@@ -10,8 +10,10 @@ export interface ModelSettings {
   readonly baseUrl?: string;
   /** The version of the API, where it has several (Azure: `v1`, or a date). */
   readonly apiVersion?: string;
-  /** The longest silence in ms: until the reply begins, and then between two pieces of it. */
+  /** The longest silence until the reply begins, in ms. */
   readonly timeoutMs: number;
+  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  readonly idleMs?: number;
   /** What the model can do, where somebody knows better than its provider's folder. */
   readonly capabilities?: Partial<ModelCapabilities>;
   /** For every call; a request's own parameters win. */

@@ -10,7 +10,12 @@ import { KnownModel } from './wrappers/known-model.wrapper.js';
 /** The providers by name, and the connections that their models share. */
 export class ModelRegistry {
   private readonly factories = new Map<string, ModelFactory>();
-  private readonly http = new HttpClient();
+  private readonly http: HttpClient;
+
+  /** @param connectTimeoutMs how long a connection may take to come about, in ms */
+  constructor(connectTimeoutMs?: number) {
+    this.http = new HttpClient(connectTimeoutMs);
+  }
 
   /** Adds a provider. Throws `CONFIG_INVALID` when its name is taken. */
   register(factory: ModelFactory): void {

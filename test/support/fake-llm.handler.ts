@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { ANTHROPIC_WIRE, OPENAI_WIRE, type FakeWire } from './fake-llm-wires.js';
 import type { FakeFaults, FakeReply, FakeRequest, FakeScript } from './fake-llm.types.js';
 
@@ -35,7 +36,7 @@ export class FakeLlmHandler {
     else if ('status' in reply) this.sendBody(reply.status, reply.body, reply.headers);
     else if ('events' in reply) this.sendEvents(reply.events, reply);
     else if (this.request.stream) this.sendEvents(this.wire.toEvents(reply, this.request), reply);
-    else this.sendBody(200, this.wire.toBody(reply, this.request));
+    else this.sendWhole(this.wire.toBody(reply, this.request), reply);
   }
 
   private sendBody(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
@@ -45,11 +46,22 @@ export class FakeLlmHandler {
     this.outgoing.end(isText ? body : JSON.stringify(body));
   }
 
-  private sendEvents(events: readonly unknown[], faults: FakeFaults): void {
+  private sendWhole(body: unknown, faults: FakeFaults): void {
     const { stallAfter, cutAfter, resetAfter } = faults;
+    if ((stallAfter ?? cutAfter ?? resetAfter) === undefined) return this.sendBody(200, body);
+    const json = JSON.stringify(body);
+    this.outgoing.writeHead(200, { 'content-type': 'application/json' });
+    this.outgoing.write(json.slice(0, json.length / 2));
+    if (cutAfter !== undefined) this.outgoing.end();
+    else if (resetAfter !== undefined) this.outgoing.write('', () => this.breakOff());
+  }
+
+  private sendEvents(events: readonly unknown[], faults: FakeFaults): void {
+    const { stallAfter, cutAfter, resetAfter, drip } = faults;
     const count = stallAfter ?? cutAfter ?? resetAfter ?? events.length;
     this.outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
     this.outgoing.flushHeaders();
+    if (drip !== undefined) return void this.dripEvents(events, drip);
     for (const event of events.slice(0, count)) {
       this.outgoing.write(this.wire.frame(event));
     }
@@ -57,6 +69,15 @@ export class FakeLlmHandler {
     if (resetAfter === undefined) this.outgoing.end();
     // The chunks are sent first, then the connection is reset.
     else this.outgoing.write('', () => this.breakOff());
+  }
+
+  private async dripEvents(events: readonly unknown[], ms: number): Promise<void> {
+    for (const event of events) {
+      await setTimeout(ms);
+      if (this.outgoing.destroyed) return;
+      this.outgoing.write(this.wire.frame(event));
+    }
+    this.outgoing.end();
   }
 
   private breakOff(): void {

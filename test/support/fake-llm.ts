@@ -58,15 +58,16 @@ export class FakeLlm {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** The variables that make it the model of a server. */
+  /** The variables that make it the model of a server, which asks once: a script says what comes of every request. */
   get env(): Record<string, string> {
     return this.envOf('openai');
   }
 
   /** The same, as a model of that provider; with `LLM_BASE_URL`, which every provider over HTTP takes. */
   envOf(provider: string): Record<string, string> {
-    if (provider === 'openai') return { LLM_PROVIDER: 'openai', OPENAI_API_KEY: 'test', OPENAI_BASE_URL: this.url };
-    return { LLM_PROVIDER: provider, LLM_API_KEY: 'test', LLM_BASE_URL: this.url };
+    const single = { LLM_PROVIDER: provider, LLM_MAX_ATTEMPTS: '1', LLM_BREAKER_FAILURES: '0' };
+    if (provider === 'openai') return { ...single, OPENAI_API_KEY: 'test', OPENAI_BASE_URL: this.url };
+    return { ...single, LLM_API_KEY: 'test', LLM_BASE_URL: this.url };
   }
 
   /** Adds the replies to the script: one for each further request. */

@@ -11,12 +11,14 @@ export interface FakeCall {
 export interface FakeFaults {
   /** Nothing is sent before this settles. */
   readonly gate?: Promise<unknown>;
-  /** Streamed only: after so many chunks it falls silent, the connection open. */
+  /** After so many chunks it falls silent, the connection open; what is not streamed, after half of it. */
   readonly stallAfter?: number;
-  /** Streamed only: after so many chunks the stream ends as if all were said. */
+  /** After so many chunks the stream ends as if all were said; what is not streamed, after half of it. */
   readonly cutAfter?: number;
-  /** Streamed only: after so many chunks the connection is reset. */
+  /** After so many chunks the connection is reset; what is not streamed, after half of it. */
   readonly resetAfter?: number;
+  /** Streamed only: so long between two chunks, in ms. */
+  readonly drip?: number;
 }
 
 /** What the model says. Streamed word by word when the request asks for it. */

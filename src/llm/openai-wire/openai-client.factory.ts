@@ -4,9 +4,9 @@ import { WireClient } from '../wire/wire.client.js';
 import type { WireRoute } from './wire-dialect.types.js';
 
 /** A client of one endpoint that speaks OpenAI's wire. */
-export function createClient({ timeoutMs, apiKey }: WireAccess, route: WireRoute, http: HttpClient): WireClient {
-  return new WireClient(timeoutMs, http, async () => {
+export function createClient(access: WireAccess, route: WireRoute, http: HttpClient): WireClient {
+  return new WireClient(access, http, async () => {
     const { SdkClient } = await import('./sdk.client.js');
-    return (pool) => new SdkClient(route, pool, apiKey);
+    return (pool) => new SdkClient(route, pool, access.apiKey);
   });
 }

@@ -23,7 +23,8 @@ export function toModelError(thrown: unknown, settings: WireAccess): AppError {
 function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAccess): [ErrorCode, string] {
   const who = `The provider ${settings.provider} (model ${settings.model})`;
   if (failure instanceof SilenceError) {
-    return ['MODEL_TIMEOUT', `${who} was silent for ${settings.timeoutMs} ms; try again, or raise LLM_TIMEOUT_MS.`];
+    const variable = failure.hadBegun && settings.idleMs !== undefined ? 'LLM_IDLE_TIMEOUT_MS' : 'LLM_TIMEOUT_MS';
+    return ['MODEL_TIMEOUT', `${who} was silent for ${failure.ms} ms; try again, or raise ${variable}.`];
   }
   if (failure instanceof UnreachableError) {
     const where = `at ${new URL(settings.baseUrl).origin} (${reasonOf(failure.cause)})`;

@@ -1,14 +1,21 @@
 import type { Dispatcher } from 'undici';
-import { BrokenReplyError, SilenceError } from './wire-failure.error.js';
+import { BadReplyError, BrokenReplyError, SilenceError } from './wire-failure.error.js';
 
+/** No reply is longer, in bytes; without a limit one line could take all memory. */
+const MAX_REPLY = 33_554_432;
 /** Unread bytes at which the provider is told to wait. */
 const MAX_UNREAD = 1_048_576;
 
 export interface ExchangeLimits {
   readonly signal?: AbortSignal | null;
-  /** The longest silence, in ms. */
+  /** The longest silence until the reply begins, in ms. */
   readonly timeoutMs: number;
+  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  readonly idleMs?: number;
 }
+
+/** A request as an SDK hands it on, with what was given to it beside its own options. */
+export type Limited<Options> = Options & { readonly limits: ExchangeLimits };
 
 export interface ReplyHead {
   readonly status: number;
@@ -28,11 +35,12 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private controller?: Dispatcher.DispatchController;
   private readonly chunks: Buffer[] = [];
   private unread = 0;
+  private received = 0;
   private state: 'waiting' | 'started' | 'ended' = 'waiting';
   private failure?: Error;
   private isReleased = false;
   private wake?: () => void;
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout;
 
   constructor(private readonly limits: ExchangeLimits) {
     this.head = new Promise((resolve, reject) => {
@@ -51,12 +59,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   onResponseStart(_controller: unknown, status: number, headers: ReplyHead['headers']): void {
     if (status < 200) return;
     this.state = 'started';
-    this.timer.refresh();
+    this.awaitPieces();
     this.resolveHead({ status, headers });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isReleased) return;
+    this.received += chunk.length;
+    if (this.received > MAX_REPLY) return this.abort(new BadReplyError(`more than ${MAX_REPLY} bytes`));
     this.timer.refresh();
     this.chunks.push(chunk);
     this.unread += chunk.length;
@@ -71,6 +81,13 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
 
   onResponseError(_controller: unknown, error: Error): void {
     this.fail(this.state === 'waiting' ? error : new BrokenReplyError(error));
+  }
+
+  private awaitPieces(): void {
+    const { timeoutMs, idleMs = timeoutMs } = this.limits;
+    if (idleMs === timeoutMs) return void this.timer.refresh();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(this.onSilence, idleMs);
   }
 
   /** The next bytes. Throws what ended the exchange. */
@@ -113,8 +130,14 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private readonly onSilence = (): void => {
     // While it waits for the reader, the provider cannot speak.
     if (this.controller?.paused) this.timer.refresh();
-    else this.abort(new SilenceError());
+    else this.abort(this.silence());
   };
+
+  private silence(): SilenceError {
+    const { timeoutMs, idleMs = timeoutMs } = this.limits;
+    const hadBegun = this.state === 'started';
+    return new SilenceError(hadBegun ? idleMs : timeoutMs, hadBegun);
+  }
 
   private abort(failure: Error): void {
     if (this.state === 'ended' || this.failure) return;

@@ -27,6 +27,7 @@ export function createAccess(rule: AccessRule, model: string, settings: ModelSet
     apiKey: apiKeyOf(rule, settings),
     keyVariable: rule.key?.variable,
     timeoutMs: settings.timeoutMs,
+    ...(settings.idleMs !== undefined && { idleMs: settings.idleMs }),
   };
 }
 

@@ -9,8 +9,10 @@ export interface WireAccess {
   readonly apiKey?: string;
   /** The environment variable that holds the key, for messages. */
   readonly keyVariable?: string;
-  /** The longest silence, in ms. */
+  /** The longest silence until the reply begins, in ms. */
   readonly timeoutMs: number;
+  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  readonly idleMs?: number;
 }
 
 /** Such a model, and what it can do. */

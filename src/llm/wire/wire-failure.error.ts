@@ -28,7 +28,12 @@ export class UnreachableError extends Error {
 
 /** No sign of life for longer than the limit. */
 export class SilenceError extends Error {
-  constructor() {
+  constructor(
+    /** How long it was silent, in ms. */
+    readonly ms: number,
+    /** Whether the reply had begun. */
+    readonly hadBegun: boolean,
+  ) {
     super('silence');
   }
 }

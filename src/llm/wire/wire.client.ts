@@ -18,8 +18,7 @@ export class WireClient {
   private client?: Promise<EndpointClient>;
 
   constructor(
-    /** The longest silence, in ms. */
-    private readonly timeoutMs: number,
+    private readonly limits: Pick<ExchangeLimits, 'timeoutMs' | 'idleMs'>,
     private readonly http: HttpClient,
     private readonly load: SdkLoader,
   ) {}
@@ -29,7 +28,7 @@ export class WireClient {
     signal?.throwIfAborted();
     this.client ??= this.connect();
     const client = await this.client;
-    return client.send(body, { signal, timeoutMs: this.timeoutMs });
+    return client.send(body, { signal, ...this.limits });
   }
 
   /** A load that failed is tried again. */

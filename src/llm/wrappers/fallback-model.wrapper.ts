@@ -1,6 +1,13 @@
 import { AppError, type ErrorCode } from '../../common/index.js';
 import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelSwitch } from '../chat.types.js';
+import type {
+  CallOptions,
+  ChatRequest,
+  ChatResult,
+  ChatStreamPart,
+  ModelCapabilities,
+  ModelSwitch,
+} from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
 
 /** What another model may do better: retries are used up, the circuit is open, no key is left. */
@@ -22,6 +29,11 @@ export class FallbackModel extends ModelWrapper {
   constructor(first: ChatModel, others: readonly ChatModel[]) {
     super(first);
     this.models = [first, ...others];
+  }
+
+  /** What all of them can do: a request is written once, whoever answers. */
+  override get capabilities(): ModelCapabilities {
+    return this.models.map(({ capabilities }) => capabilities).reduce(both);
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
@@ -61,6 +73,16 @@ export class FallbackModel extends ModelWrapper {
       throw error;
     return { from: nameOf(model), to: nameOf(next), code: error.code };
   }
+}
+
+function both(a: ModelCapabilities, b: ModelCapabilities): ModelCapabilities {
+  return {
+    ...a,
+    vision: a.vision && b.vision,
+    functionCalling: a.functionCalling && b.functionCalling,
+    jsonMode: a.jsonMode && b.jsonMode,
+    forcedToolChoice: (a.forcedToolChoice ?? true) && (b.forcedToolChoice ?? true),
+  };
 }
 
 function withSwitches(result: ChatResult, switches: readonly ModelSwitch[]): ChatResult {

@@ -1,72 +1,54 @@
-/** How a key stands, for people: never the key itself. */
-export interface KeyPoolState {
-  readonly total: number;
-  /** That the provider has limited for now. */
-  readonly cooling: number;
-  /** That the provider refuses. */
-  readonly retired: number;
-}
+import { Injectable, Logger, type OnModuleInit, type OnModuleDestroy } from '@nestjs/common';
+import { unwatchFile, watchFile } from 'node:fs';
+import { messageOf } from '../../common/index.js';
+import { AppConfig, keysIn, type ProviderAccess } from '../../config/index.js';
+import { KeyPool, type KeyPoolState } from './key-pool.policy.js';
 
-interface PooledKey {
-  readonly key: string;
-  /** When it was limited last, epoch ms; 0 is never. */
-  limitedAt: number;
-  /** Epoch ms. */
-  coolUntil: number;
-  isRetired: boolean;
-}
+/** How often a file is looked at, in ms: also one that is mounted, whose changes nobody tells. */
+const LOOK_EVERY_MS = 1000;
 
-/** The keys of one provider, shared by all its models. */
-export class KeyPool {
-  private keys: PooledKey[] = [];
+/** The key pools of the providers that have several keys, or a file of them. */
+@Injectable()
+export class KeyPoolRegistry implements OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger(KeyPoolRegistry.name);
+  private readonly pools = new Map<string, KeyPool>();
+  private readonly files = new Map<string, string>();
 
-  constructor(keys: readonly string[]) {
-    this.replace(keys);
+  constructor(config: AppConfig) {
+    for (const [provider, access] of Object.entries<ProviderAccess>(config.llm.access)) {
+      const { apiKeys, apiKeyFile } = access;
+      if (apiKeyFile !== undefined) this.files.set(provider, apiKeyFile);
+      if (apiKeys && apiKeys.length > 0) this.pools.set(provider, new KeyPool(apiKeys));
+    }
   }
 
-  /** Takes other keys from now on; what is known of those that stay is kept. */
-  replace(keys: readonly string[]): void {
-    const known = new Map(this.keys.map((one) => [one.key, one]));
-    this.keys = [...new Set(keys)].map(
-      (key) => known.get(key) ?? { key, limitedAt: 0, coolUntil: 0, isRetired: false },
-    );
+  /** Files change while the server runs: their keys count from then on. */
+  onModuleInit(): void {
+    for (const [provider, file] of this.files)
+      watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, () => this.read(provider, file));
   }
 
-  /** The keys that may be tried now, in this order: the one that was limited least recently first. */
-  usable(now = Date.now()): string[] {
-    const free = this.keys.filter(({ isRetired, coolUntil }) => !isRetired && coolUntil <= now);
-    return free.toSorted((a, b) => a.limitedAt - b.limitedAt).map(({ key }) => key);
+  onModuleDestroy(): void {
+    for (const file of this.files.values()) unwatchFile(file);
   }
 
-  /** When the next key may be tried again, epoch ms; `null` when none will. */
-  nextAt(): number | null {
-    const alive = this.keys.filter(({ isRetired }) => !isRetired);
-    return alive.length === 0 ? null : Math.min(...alive.map(({ coolUntil }) => coolUntil));
+  /** Without several keys there is no pool. */
+  of(provider: string): KeyPool | undefined {
+    return this.pools.get(provider);
   }
 
-  /** The provider limits it: it rests so long, in ms. */
-  cool(key: string, ms: number, now = Date.now()): void {
-    const found = this.find(key);
-    if (!found) return;
-    found.limitedAt = now;
-    found.coolUntil = Math.max(found.coolUntil, now + ms);
+  /** How the keys stand, by provider. */
+  states(): ReadonlyMap<string, KeyPoolState> {
+    return new Map([...this.pools].map(([provider, pool]) => [provider, pool.state()]));
   }
 
-  /** The provider refuses it: it is not tried again, unless it is given anew. */
-  retire(key: string): void {
-    const found = this.find(key);
-    if (found) found.isRetired = true;
-  }
-
-  state(now = Date.now()): KeyPoolState {
-    return {
-      total: this.keys.length,
-      cooling: this.keys.filter(({ isRetired, coolUntil }) => !isRetired && coolUntil > now).length,
-      retired: this.keys.filter(({ isRetired }) => isRetired).length,
-    };
-  }
-
-  private find(key: string): PooledKey | undefined {
-    return this.keys.find((one) => one.key === key);
+  private read(provider: string, file: string): void {
+    try {
+      const keys = keysIn(file);
+      this.pools.get(provider)?.replace(keys);
+      this.logger.log(`${keys.length} API keys of ${provider} were read from their file again`);
+    } catch (error) {
+      this.logger.error(`The API keys of ${provider} stay as they are: ${file}: ${messageOf(error)}`);
+    }
   }
 }

@@ -11,7 +11,7 @@ import {
   outcome,
 } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
-import { KeyPool } from './key-pool.registry.js';
+import { KeyPool } from './key-pool.policy.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] }));

@@ -1,7 +1,7 @@
 import { AppError } from '../../common/index.js';
 import { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
-import type { KeyPool } from './key-pool.registry.js';
+import type { KeyPool } from './key-pool.policy.js';
 
 /** How long a key rests that was limited without a word on how long, in ms. */
 const COOL_MS = 10_000;

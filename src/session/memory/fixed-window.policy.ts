@@ -1,4 +1,4 @@
-import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import { MemoryPolicy, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
 /** The first turns stay, up to `keepFirst` messages; the newest ones have what is left. */
@@ -6,8 +6,8 @@ export class FixedWindowPolicy extends MemoryPolicy {
   readonly name = 'fixed_window';
   override readonly isStable = true;
 
-  query({ maxMessages, keepFirst }: MemoryRules) {
-    return { newest: maxMessages, first: keepFirst };
+  query(rules: MemoryRules) {
+    return { ...newestWithin(rules), first: rules.keepFirst };
   }
 
   choose(turns: readonly TurnSize[], { maxMessages, maxContextTokens, keepFirst }: MemoryRules): readonly number[] {

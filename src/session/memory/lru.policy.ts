@@ -1,12 +1,15 @@
-import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import { MemoryPolicy, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
 /** The turns that were pinned, referred to or said most recently; one that does not fit leaves its place to others. */
 export class LruPolicy extends MemoryPolicy {
   readonly name = 'lru';
 
-  query({ maxMessages }: MemoryRules) {
-    return { newest: maxMessages, marked: maxMessages };
+  /** Of the newest ones twice as much as fits: there are others where one leaves its place. */
+  query(rules: MemoryRules) {
+    const { maxMessages, maxContextTokens } = rules;
+    const twice = { ...rules, maxMessages: 2 * maxMessages, maxContextTokens: 2 * maxContextTokens };
+    return { ...newestWithin(twice), marked: maxMessages };
   }
 
   choose(turns: readonly TurnSize[], { maxMessages, maxContextTokens }: MemoryRules): readonly number[] {

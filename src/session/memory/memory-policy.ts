@@ -17,6 +17,11 @@ export abstract class MemoryPolicy {
   abstract choose(turns: readonly TurnSize[], rules: MemoryRules): readonly number[];
 }
 
+/** What reads the newest turns up to both limits; a turn has a message at least. */
+export function newestWithin({ maxMessages, maxContextTokens, includeToolCalls }: MemoryRules) {
+  return { newest: maxMessages, maxMessages, maxTokens: maxContextTokens, isPlain: !includeToolCalls };
+}
+
 /** Adds turns while they fit, one after the other. */
 export class TurnBudget {
   private messages = 0;

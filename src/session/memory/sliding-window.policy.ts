@@ -1,4 +1,4 @@
-import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import { MemoryPolicy, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
 /** The newest turns, as many as both limits allow. */
@@ -6,9 +6,8 @@ export class SlidingWindowPolicy extends MemoryPolicy {
   readonly name: string = 'sliding_window';
   override readonly isStable = true;
 
-  /** A turn has a message at least. */
-  query({ maxMessages }: MemoryRules) {
-    return { newest: maxMessages };
+  query(rules: MemoryRules) {
+    return newestWithin(rules);
   }
 
   choose(turns: readonly TurnSize[], { maxMessages, maxContextTokens }: MemoryRules): readonly number[] {

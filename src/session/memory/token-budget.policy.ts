@@ -9,8 +9,12 @@ export class TokenBudgetPolicy extends MemoryPolicy {
   readonly name = 'token_budget';
   override readonly isStable = true;
 
-  query({ maxContextTokens }: MemoryRules) {
-    return { newest: Math.ceil(maxContextTokens / LEAST_TOKENS), maxTokens: maxContextTokens };
+  query({ maxContextTokens, includeToolCalls }: MemoryRules) {
+    return {
+      newest: Math.ceil(maxContextTokens / LEAST_TOKENS),
+      maxTokens: maxContextTokens,
+      isPlain: !includeToolCalls,
+    };
   }
 
   choose(turns: readonly TurnSize[], { maxContextTokens }: MemoryRules): readonly number[] {

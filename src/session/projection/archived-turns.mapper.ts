@@ -1,5 +1,5 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
-import type { TurnQuery } from '../turns/turn-store.js';
+import { isBounded, type TurnQuery } from '../turns/turn-store.js';
 import type { TurnArchive, TurnSpan } from './turn-archive.js';
 
 /** How many turns are fetched at once where their number follows from what they hold. */
@@ -41,20 +41,30 @@ async function newestOf(
   archive: TurnArchive,
   key: SessionKey,
   { first, last }: TurnSpan,
-  { newest, maxTokens }: TurnQuery,
+  query: TurnQuery,
 ): Promise<StoredTurn[]> {
   const found: StoredTurn[] = [];
-  const size = maxTokens === undefined ? newest : PAGE;
-  let tokens = 0;
-  for (let end = last; end >= Math.max(first, 1) && found.length < newest; end -= size) {
+  const isFull = limitOf(query);
+  const size = isBounded(query) ? PAGE : query.newest;
+  for (let end = last; end >= Math.max(first, 1) && found.length < query.newest; end -= size) {
     const page = await archive.get(key, range(Math.max(end - size + 1, first), end));
     for (const turn of page.toReversed()) {
-      if (found.length === newest || tokens >= (maxTokens ?? Infinity)) return found;
+      if (isFull(found)) return found;
       found.push(turn);
-      tokens += turn.tokens;
     }
   }
   return found;
+}
+
+/** Says of the newest turns whether no more of them are asked for; each time of one more. */
+function limitOf({ newest, maxMessages = Infinity, maxTokens = Infinity, isPlain = false }: TurnQuery) {
+  let [messages, tokens] = [0, 0];
+  return (found: readonly StoredTurn[]) => {
+    const last = found.at(-1);
+    messages += last?.messages.length ?? 0;
+    tokens += (isPlain ? last?.plainTokens : last?.tokens) ?? 0;
+    return found.length === newest || messages >= maxMessages || tokens >= maxTokens;
+  };
 }
 
 async function firstOf(

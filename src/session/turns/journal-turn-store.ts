@@ -3,7 +3,7 @@ import { Database, inLists, insert, type Statement } from '../../persistence/ind
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
 import { turnPlace } from '../turn-place.factory.js';
 import type { SessionKey, SessionMessage, StoredTurn, TurnStatus } from '../session.types.js';
-import { selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';
+import { furtherTurns, selectAfter, selectTurns, type TurnSelect } from './turn-query.factory.js';
 import { TurnStore, type TurnQuery } from './turn-store.js';
 
 interface TurnRow {
@@ -15,6 +15,7 @@ interface TurnRow {
   readonly plain_tokens: number;
   readonly mark: number | null;
   readonly created_at: number;
+  readonly is_newest: number;
 }
 
 /** Turns in the journal's own database: a run commits its turn with its end. */
@@ -115,19 +116,29 @@ export class JournalTurnStore extends TurnStore {
   }
 
   async read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]> {
-    const select = selectTurns(key, query);
-    if (select.sql === '') return [];
-    const turns = new Map((await this.select(key, select)).map((turn) => [turn.turn, turn]));
+    const turns = new Map<number, StoredTurn>();
+    for (let rest: TurnQuery | null = query; rest;) {
+      const select = selectTurns(key, rest);
+      if (select.sql === '') break;
+      const read = await this.select(key, select);
+      for (const { turn } of read) turns.set(turn.turn, turn);
+      const newest = read.flatMap(({ turn, isNewest }) => (isNewest ? [turn] : []));
+      rest = furtherTurns(rest, newest);
+    }
     return [...turns.values()].toSorted((a, b) => a.turn - b.turn);
   }
 
-  after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]> {
-    return this.select(key, selectAfter(key, after, limit));
+  async after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]> {
+    const read = await this.select(key, selectAfter(key, after, limit));
+    return read.map(({ turn }) => turn);
   }
 
-  private async select(key: SessionKey, { sql, params }: TurnSelect): Promise<StoredTurn[]> {
+  private async select(key: SessionKey, { sql, params }: TurnSelect) {
     const rows = await this.database.query<TurnRow>(sql, params);
-    return rows.map((row) => toTurn(row, this.cipher.open(row.messages, turnPlace(key, row.turn))));
+    return rows.map((row) => ({
+      turn: toTurn(row, this.cipher.open(row.messages, turnPlace(key, row.turn))),
+      isNewest: row.is_newest === 1,
+    }));
   }
 }
 

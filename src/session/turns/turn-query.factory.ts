@@ -1,9 +1,13 @@
 import type { SqlValue } from '../../persistence/index.js';
-import type { SessionKey } from '../session.types.js';
-import type { TurnQuery } from './turn-store.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { isBounded, type TurnQuery } from './turn-store.js';
 
 const COLUMNS = 'turn, run_id, status, messages, tokens, plain_tokens, mark, created_at';
 const OF_SESSION = 'FROM session_turn WHERE tenant = ? AND session_id = ?';
+const NEWEST = 'AND turn <= ? ORDER BY turn DESC LIMIT ?';
+/** Of the newest turns so many are looked at in one statement. */
+const AT_ONCE = 50;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export interface TurnSelect {
   readonly sql: string;
@@ -12,35 +16,66 @@ export interface TurnSelect {
 
 export function selectAfter({ tenant, id }: SessionKey, after: number, limit: number): TurnSelect {
   return {
-    sql: `SELECT ${COLUMNS} ${OF_SESSION} AND turn > ? ORDER BY turn LIMIT ?`,
+    sql: `SELECT ${COLUMNS}, 0 AS is_newest ${OF_SESSION} AND turn > ? ORDER BY turn LIMIT ?`,
     params: [tenant, id, after, limit],
   };
 }
 
-/** One statement, each part of it along an index; a turn that several parts name comes several times. */
+/**
+ * One statement, each part of it along an index, without anything that a planner may do in another order: what it costs
+ * does not grow with the session. A turn that several parts name comes several times; `is_newest` tells where it is
+ * one of the newest.
+ */
 export function selectTurns(key: SessionKey, query: TurnQuery): TurnSelect {
   const { through, first = 0, marked = 0, only = [] } = query;
-  const parts = newest(key, query);
-  if (first > 0) parts.push(select(key, through, 'ORDER BY turn LIMIT ?', [first]));
-  if (marked > 0) parts.push(select(key, through, 'AND mark IS NOT NULL ORDER BY mark DESC LIMIT ?', [marked]));
-  if (only.length > 0) parts.push(select(key, through, `AND turn IN (${only.map(() => '?').join(', ')})`, only));
+  const parts = query.newest > 0 ? [newest(key, query)] : [];
+  if (first > 0) parts.push(select(key, 'AND turn <= ? ORDER BY turn LIMIT ?', [through, first]));
+  // SQLite would look turns up by their numbers, and so go through all of them.
+  if (marked > 0)
+    parts.push(select(key, 'AND mark > 0 AND turn + 0 <= ? ORDER BY mark DESC LIMIT ?', [through, marked]));
+  if (only.length > 0) {
+    parts.push(select(key, `AND turn <= ? AND turn IN (${only.map(() => '?').join(', ')})`, [through, ...only]));
+  }
+  const named = parts.map(({ sql }, at) => {
+    const isNewest = at === 0 && query.newest > 0 ? 1 : 0;
+    return `SELECT ${COLUMNS}, ${isNewest} AS is_newest FROM (${sql}) part${at}`;
+  });
+  return { sql: named.join(' UNION ALL '), params: parts.flatMap(({ params }) => params) };
+}
+
+/** What is still to be read when the newest turns that were read left room; `null` when they did not. */
+export function furtherTurns(query: TurnQuery, read: readonly StoredTurn[]): TurnQuery | null {
+  const { newest: count, maxMessages = NO_LIMIT, maxTokens = NO_LIMIT, isPlain = false } = query;
+  if (!isBounded(query) || read.length < AT_ONCE || count <= AT_ONCE) return null;
+  const messages = maxMessages - sum(read, (turn) => turn.messages.length);
+  const tokens = maxTokens - sum(read, (turn) => (isPlain ? turn.plainTokens : turn.tokens));
+  if (messages <= 0 || tokens <= 0) return null;
+  const through = Math.min(...read.map(({ turn }) => turn)) - 1;
+  return { through, newest: count - AT_ONCE, maxMessages: messages, maxTokens: tokens, isPlain };
+}
+
+function newest(key: SessionKey, query: TurnQuery): TurnSelect {
+  const { through, newest: count, maxMessages = NO_LIMIT, maxTokens = NO_LIMIT, isPlain = false } = query;
+  if (!isBounded(query)) return select(key, NEWEST, [through, count]);
+  const tokens = isPlain ? 'plain_tokens' : 'tokens';
+  const { sql, params } = select(key, NEWEST, [through, Math.min(count, AT_ONCE)]);
+  const summed = `SELECT ${COLUMNS}, ${newer('message_count')} AS newer_messages, ${newer(tokens)} AS newer_tokens
+    FROM (${sql}) newest_turns`;
   return {
-    sql: parts.map(({ sql }, at) => `SELECT ${COLUMNS} FROM (${sql}) part${at}`).join(' UNION ALL '),
-    params: parts.flatMap(({ params }) => params),
+    sql: `SELECT ${COLUMNS} FROM (${summed}) summed WHERE newer_messages < ? AND newer_tokens < ?`,
+    params: [...params, maxMessages, maxTokens],
   };
 }
 
-function newest(key: SessionKey, { through, newest: count, maxTokens }: TurnQuery): TurnSelect[] {
-  if (count <= 0) return [];
-  const last = 'ORDER BY turn DESC LIMIT ?';
-  if (maxTokens === undefined) return [select(key, through, last, [count])];
-  // The sum is of narrow rows; wide ones are read where it allows.
-  const narrow = `SELECT turn, tokens ${OF_SESSION} AND turn <= ? ${last}`;
-  const summed = `SELECT turn AS newest_turn, SUM(tokens) OVER (ORDER BY turn DESC) - tokens AS newer FROM (${narrow}) narrow`;
-  const within = `AND turn IN (SELECT newest_turn FROM (${summed}) summed WHERE newer < ?)`;
-  return [select(key, through, within, [key.tenant, key.id, through, count, maxTokens])];
+/** The sum over all newer turns. */
+function newer(column: string): string {
+  return `SUM(${column}) OVER (ORDER BY turn DESC ROWS UNBOUNDED PRECEDING) - ${column}`;
 }
 
-function select({ tenant, id }: SessionKey, through: number, sql: string, params: readonly SqlValue[]): TurnSelect {
-  return { sql: `SELECT ${COLUMNS} ${OF_SESSION} AND turn <= ? ${sql}`, params: [tenant, id, through, ...params] };
+function sum(turns: readonly StoredTurn[], of: (turn: StoredTurn) => number): number {
+  return turns.reduce((total, turn) => total + of(turn), 0);
+}
+
+function select({ tenant, id }: SessionKey, sql: string, params: readonly SqlValue[]): TurnSelect {
+  return { sql: `SELECT ${COLUMNS}, message_count ${OF_SESSION} ${sql}`, params: [tenant, id, ...params] };
 }

@@ -7,14 +7,23 @@ export interface TurnQuery {
   readonly through: number;
   /** So many of the newest turns. */
   readonly newest: number;
-  /** Of them only those with which the tokens of all newer ones stay below this. */
+  /** Of them only those with which the messages of all newer ones stay below this. */
+  readonly maxMessages?: number;
+  /** The same for tokens. */
   readonly maxTokens?: number;
+  /** Whether tokens are counted without tool calls. */
+  readonly isPlain?: boolean;
   /** So many of the first turns that are there. */
   readonly first?: number;
   /** So many of the marked turns, the highest marks first. */
   readonly marked?: number;
   /** These turns, by their numbers. */
   readonly only?: readonly number[];
+}
+
+/** Whether more bounds the newest turns than their count. */
+export function isBounded({ maxMessages, maxTokens }: TurnQuery): boolean {
+  return maxMessages !== undefined || maxTokens !== undefined;
 }
 
 /**

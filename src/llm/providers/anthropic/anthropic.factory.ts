@@ -24,7 +24,7 @@ export class AnthropicFactory extends ModelFactory {
     const access = createAccess({ name, defaultBaseUrl, key }, model, settings);
     // Some write the base URL with its version, as that of other providers.
     const url = new URL(`${access.baseUrl.replace(/\/v1$/, '')}/v1/messages`);
-    const client = new WireClient(access.timeoutMs, http, async () => {
+    const client = new WireClient(access, http, async () => {
       const { SdkClient } = await import('./sdk.client.js');
       return (pool) => new SdkClient(url, pool, access.apiKey!);
     });

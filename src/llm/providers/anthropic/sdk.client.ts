@@ -1,6 +1,6 @@
 import { Anthropic, APIConnectionError, APIError } from '@anthropic-ai/sdk';
 import type { Dispatcher } from 'undici';
-import type { ExchangeLimits } from '../../wire/exchange.handler.js';
+import type { ExchangeLimits, Limited } from '../../wire/exchange.handler.js';
 import { post, type WireRequest, type WireResponse } from '../../wire/fetch.client.js';
 import { toConnectionFailure, toStatusFailure } from '../../wire/sdk-failure.mapper.js';
 import type { EndpointClient } from '../../wire/wire.client.js';
@@ -46,9 +46,9 @@ export class SdkClient extends Anthropic implements EndpointClient {
 
   /** Posts; the reply is read by the caller. Throws a `WireFailure`. */
   async send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
-    const { signal, timeoutMs } = limits;
+    const options = { body, signal: limits.signal, limits };
     try {
-      const response = await this.post('/', { body, signal, timeout: timeoutMs }).asResponse();
+      const response = await this.post('/', options).asResponse();
       return response as unknown as WireResponse;
     } catch (thrown) {
       throw toWireFailure(thrown);
@@ -58,7 +58,7 @@ export class SdkClient extends Anthropic implements EndpointClient {
   /** Called by the SDK. What is put into `req` reaches our `fetch` as it is. */
   override buildRequest(options: SdkOptions): Promise<SdkRequest> {
     const body = options.body as Readonly<Record<string, unknown>>;
-    const limits: ExchangeLimits = { signal: options.signal, timeoutMs: options.timeout ?? NO_TIMEOUT };
+    const { limits } = options as Limited<SdkOptions>;
     const isSampling = body['temperature'] !== undefined || body['top_p'] !== undefined;
     const headers = isSampling ? this.samplingHeaders : this.apiHeaders;
     const req = { method: 'POST', headers, body: JSON.stringify(body), limits };

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { messageOf } from '../common/index.js';
+import { mistakeLine } from './config-invalid.error.js';
+import { ENV_NAMES, type EnvName } from './env.schema.js';
+import { parseKeys } from './key-text.parser.js';
+
+type Given = Readonly<Record<string, string>>;
+type KeyFileName = EnvName & `${string}_API_KEY_FILE`;
+
+const KEY_FILES = ENV_NAMES.filter((name): name is KeyFileName => name.endsWith('_API_KEY_FILE'));
+
+/**
+ * The variables with the keys that their files hold. The first of several keys stands for the one that they take the
+ * place of, so that whatever asks whether there is a key finds one.
+ */
+export function withKeys(given: Given): { given: Given; mistakes: string[] } {
+  const all: Record<string, string> = { ...given };
+  const mistakes: string[] = [];
+  for (const file of KEY_FILES) {
+    const single = file.slice(0, -'_FILE'.length);
+    const keys = parseKeys([all[single], all[`${single}S`]].join(','));
+    const path = given[file];
+    try {
+      if (path !== undefined) keys.push(...keysIn(path));
+    } catch (error) {
+      mistakes.push(mistakeLine(file, path!, `cannot be used: ${messageOf(error)}`));
+    }
+    const [first] = keys;
+    if (first === undefined) continue;
+    all[single] = first;
+    if (all[`${single}S`] !== undefined || path !== undefined) all[`${single}S`] = keys.join(',');
+  }
+  return { given: all, mistakes };
+}
+
+/** @throws Error when the file cannot be read, or holds no key */
+export function keysIn(path: string): string[] {
+  const keys = parseKeys(readFileSync(path, 'utf8'));
+  if (keys.length === 0) throw new Error('there is no key in the file');
+  return keys;
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { AgentModelFactory, AgentRegistry } from '../agent/index.js';
+import { messageOf } from '../common/index.js';
+import { KeyPoolRegistry, ModelStackFactory } from '../llm/index.js';
+
+/** Whether the default agent has a model. None is called for it. */
+@Injectable()
+export class ModelHealthIndicator {
+  constructor(
+    private readonly indicators: HealthIndicatorService,
+    private readonly agents: AgentRegistry,
+    private readonly models: AgentModelFactory,
+    private readonly stack: ModelStackFactory,
+    private readonly keys: KeyPoolRegistry,
+  ) {}
+
+  check(): HealthIndicatorResult {
+    const session = this.indicators.check('model');
+    try {
+      const { provider, name } = this.models.create(this.agents.get().definition);
+      return session.up({ provider, name, ...this.troubles() });
+    } catch (error) {
+      return session.down(messageOf(error));
+    }
+  }
+
+  /** Circuits that are not closed, and keys that cannot be used now; how many, and never which. */
+  private troubles(): object {
+    const circuits = [...this.stack.circuits()].filter(([, state]) => state !== 'closed');
+    const keys = [...this.keys.states()].filter(([, { cooling, retired }]) => cooling + retired > 0);
+    return {
+      ...(circuits.length > 0 && { circuits: Object.fromEntries(circuits) }),
+      ...(keys.length > 0 && { keys: Object.fromEntries(keys) }),
+    };
+  }
+}

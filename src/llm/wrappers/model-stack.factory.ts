@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { AppConfig } from '../../config/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { ModelSettings } from '../model-settings.types.js';
+import { ModelRegistry } from '../model.registry.js';
+import { BoundedModel } from './bounded-model.wrapper.js';
+import { BreakingModel } from './breaking-model.wrapper.js';
+import { Bulkhead } from './bulkhead.policy.js';
+import { CircuitBreaker } from './circuit-breaker.policy.js';
+import { FallbackModel } from './fallback-model.wrapper.js';
+import { KeyPoolRegistry } from './key-pool.registry.js';
+import { PooledModel } from './pooled-model.wrapper.js';
+import { RetryingModel } from './retrying-model.wrapper.js';
+import { TimedModel } from './timed-model.wrapper.js';
+
+/** Rules that an agent has of its own. */
+export interface OwnRules {
+  readonly maxAttempts?: number;
+}
+
+type Layer = (model: ChatModel) => ChatModel;
+
+/** Makes models that can be depended on: every wrapper that is configured, around what a provider makes. */
+@Injectable()
+export class ModelStackFactory {
+  private readonly rules: AppConfig['llm']['resilience'];
+  private readonly breakers = new Map<string, CircuitBreaker>();
+  private readonly bulkheads = new Map<string, Bulkhead>();
+
+  constructor(
+    private readonly registry: ModelRegistry,
+    private readonly keys: KeyPoolRegistry,
+    config: AppConfig,
+  ) {
+    this.rules = config.llm.resilience;
+  }
+
+  /**
+   * @param others asked in their order when the first one does not answer
+   * @throws AppError `CONFIG_INVALID` as the registry
+   */
+  create(settings: ModelSettings, others: readonly ModelSettings[] = [], own: OwnRules = {}): ChatModel {
+    const first = this.dependable(settings, own);
+    return others.length === 0
+      ? first
+      : new FallbackModel(
+          first,
+          others.map((one) => this.dependable(one, own)),
+        );
+  }
+
+  /** Names of the providers that models can be made of. */
+  providers(): readonly string[] {
+    return this.registry.names();
+  }
+
+  /** How every circuit stands that was ever asked for, by `provider:model`. */
+  circuits(): ReadonlyMap<string, CircuitBreaker['state']> {
+    return new Map([...this.breakers].map(([name, breaker]) => [name, breaker.state]));
+  }
+
+  private dependable(settings: ModelSettings, own: OwnRules): ChatModel {
+    return this.layers(own).reduce((model, wrap) => wrap(model), this.keyed(settings));
+  }
+
+  /** From the inside to the outside; what is off is not there. */
+  private layers({ maxAttempts = this.rules.retry.maxAttempts }: OwnRules): readonly Layer[] {
+    const { totalTimeoutMs, concurrency, breaker } = this.rules;
+    const retry = { ...this.rules.retry, maxAttempts };
+    return [
+      ...(totalTimeoutMs > 0 ? [(model: ChatModel) => new TimedModel(model, totalTimeoutMs)] : []),
+      ...(concurrency > 0 ? [(model: ChatModel) => new BoundedModel(model, this.bulkhead(model))] : []),
+      ...(breaker.failures > 0 ? [(model: ChatModel) => new BreakingModel(model, this.breaker(model))] : []),
+      ...(retry.maxAttempts > 1 ? [(model: ChatModel) => new RetryingModel(model, retry)] : []),
+    ];
+  }
+
+  private keyed(settings: ModelSettings): ChatModel {
+    const pool = this.keys.of(settings.provider);
+    if (!pool) return this.registry.create(settings);
+    const make = (apiKey: string) => this.registry.create({ ...settings, apiKey });
+    // Any key will do for what does not depend on it.
+    return new PooledModel(pool, make, make(pool.first ?? ''));
+  }
+
+  private breaker({ provider, name }: ChatModel): CircuitBreaker {
+    const key = `${provider}:${name}`;
+    return obtain(this.breakers, key, () => new CircuitBreaker(this.rules.breaker, `The model ${name} of ${provider}`));
+  }
+
+  private bulkhead({ provider }: ChatModel): Bulkhead {
+    return obtain(this.bulkheads, provider, () => new Bulkhead(this.rules, `The provider ${provider}`));
+  }
+}
+
+function obtain<T>(all: Map<string, T>, key: string, make: () => T): T {
+  let found = all.get(key);
+  if (!found) all.set(key, (found = make()));
+  return found;
+}

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { AppError } from '../src/common/index.js';
+import { loadConfig } from '../src/config/index.js';
+import {
+  KeyPoolRegistry,
+  ModelStackFactory,
+  type ChatModel,
+  type ChatRequest,
+  type ChatResult,
+} from '../src/llm/index.js';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { FakeLlm } from './support/fake-llm.js';
+import type { FakeReply } from './support/fake-llm.types.js';
+
+const PROVIDERS = ['openai', 'anthropic', 'azure', 'deepseek', 'glm', 'ollama', 'openai-compatible'];
+const INPUT = { type: 'object', properties: { expression: { type: 'string' } } };
+const REQUEST: ChatRequest = {
+  messages: [{ role: 'user', content: 'How much is 1 + 1?' }],
+  tools: [{ name: 'calculator', description: 'Calculates.', inputSchema: INPUT }],
+};
+const CALL = { id: 'call_1', name: 'calculator', arguments: { expression: '1 + 1' } };
+const SILENCE_MS = 150;
+
+type Way = 'generate' | 'stream';
+/** How the last of two attempts ends, whatever went before. */
+interface Fault {
+  readonly reply: FakeReply;
+  readonly code: string;
+  /** Whether another attempt is made; it is unless said otherwise. */
+  readonly isFinal?: boolean;
+  readonly only?: Way;
+  /** Variables for this one. */
+  readonly env?: Record<string, string>;
+}
+
+const calls = { calls: [CALL] };
+/** What goes wrong on the model's side, and what is said of it. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'a limit': { reply: { status: 429, body: {}, headers: { 'retry-after': '0' } }, code: 'MODEL_RATE_LIMITED' },
+  'an error of its own': { reply: { status: 500, body: {} }, code: 'MODEL_UNAVAILABLE' },
+  'a gateway that is down': { reply: { status: 503, body: 'down' }, code: 'MODEL_UNAVAILABLE' },
+  'a refused request': { reply: { status: 400, body: {} }, code: 'MODEL_REFUSED', isFinal: true },
+  'a refused key': { reply: { status: 401, body: {} }, code: 'MODEL_AUTHENTICATION', isFinal: true },
+  'a forbidden model': { reply: { status: 403, body: {} }, code: 'MODEL_AUTHENTICATION', isFinal: true },
+  'an unknown model': { reply: { status: 404, body: {} }, code: 'MODEL_REFUSED', isFinal: true },
+  'a reset before the reply': { reply: { reset: true }, code: 'MODEL_UNREACHABLE' },
+  'a reset in the reply': { reply: { ...calls, resetAfter: 3 }, code: 'MODEL_BAD_REPLY' },
+  'no first byte': { reply: { hang: true }, code: 'MODEL_TIMEOUT' },
+  'a stall in the middle': { reply: { ...calls, stallAfter: 3 }, code: 'MODEL_TIMEOUT' },
+  'a cut in the middle': { reply: { ...calls, cutAfter: 3 }, code: 'MODEL_BAD_REPLY' },
+  'a page instead of a reply': { reply: { status: 200, body: '<html>Welcome</html>' }, code: 'MODEL_BAD_REPLY' },
+  'no JSON': {
+    reply: { status: 200, body: '{"choices": [', headers: { 'content-type': 'application/json' } },
+    code: 'MODEL_BAD_REPLY',
+  },
+  'JSON that is no reply': { reply: { status: 200, body: { hello: 'world' } }, code: 'MODEL_BAD_REPLY' },
+  'events that are no reply': { reply: { events: ['{"x":', 'nonsense'] }, code: 'MODEL_BAD_REPLY', only: 'stream' },
+  'a line of 50 MB': {
+    reply: { events: ['x'.repeat(50_000_000)] },
+    code: 'MODEL_BAD_REPLY',
+    only: 'stream',
+    env: { LLM_TIMEOUT_MS: '20000', LLM_TOTAL_TIMEOUT_MS: '0' },
+  },
+  'a slow drip': { reply: { text: 'word '.repeat(200), drip: 40 }, code: 'MODEL_TIMEOUT', only: 'stream' },
+};
+const TABLE = Object.entries(FAULTS).flatMap(([name, fault]) =>
+  (['generate', 'stream'] as const)
+    .filter((way) => (fault.only ?? way) === way)
+    .map((way) => ({ name, way, ...fault })),
+);
+
+let llm: FakeLlm;
+const registry = createModelRegistry();
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+});
+afterEach(() => llm.reset());
+afterAll(async () => {
+  await registry.close();
+  await llm.close();
+});
+
+function modelOf(provider: string, env: Record<string, string> = {}): ChatModel {
+  const { config } = loadConfig({
+    env: {
+      ...llm.envOf(provider),
+      LLM_MODEL: 'some-model',
+      LLM_MAX_ATTEMPTS: '2',
+      LLM_RETRY_DELAY_MS: '0',
+      LLM_TIMEOUT_MS: String(SILENCE_MS),
+      LLM_TOTAL_TIMEOUT_MS: '1000',
+      ...env,
+    },
+  });
+  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config), config);
+  const { llm: given } = config;
+  const settings = { provider, model: 'some-model', timeoutMs: given.timeoutMs, ...given.access[given.provider] };
+  return stack.create(settings);
+}
+
+async function ask(model: ChatModel, way: Way, request = REQUEST): Promise<ChatResult> {
+  if (way === 'generate') return model.generate(request);
+  let result: ChatResult | undefined;
+  for await (const part of model.stream(request)) if (part.type === 'finish') result = part.result;
+  return result!;
+}
+
+describe.each(PROVIDERS)('when %s fails by', (provider) => {
+  it.each(TABLE)('$name, to $way', async ({ way, reply, code, isFinal = false, env }) => {
+    const model = modelOf(provider, env);
+    llm.always(reply);
+    const failure = await ask(model, way).catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(AppError);
+    expect(failure).toMatchObject({ code, isRetryable: !isFinal });
+    expect(llm.requests).toHaveLength(isFinal ? 1 : 2);
+    if (isFinal) return;
+    llm.reset();
+    llm.reply(reply, { ...calls });
+    expect((await ask(model, way)).message.toolCalls).toMatchObject([
+      { name: 'calculator', arguments: JSON.stringify(CALL.arguments) },
+    ]);
+    expect(llm.requests).toHaveLength(2);
+  });
+
+  it.each(['generate', 'stream'] as const)('nothing listening at all, to %s', async (way) => {
+    const gone = await FakeLlm.start();
+    const { url } = gone;
+    await gone.close();
+    const env: Record<string, string> = provider === 'openai' ? { OPENAI_BASE_URL: url } : { LLM_BASE_URL: url };
+    await expect(ask(modelOf(provider, env), way)).rejects.toMatchObject({ code: 'MODEL_UNREACHABLE' });
+  });
+
+  it.each(['generate', 'stream'] as const)('odd replies, and is understood all the same, to %s', async (way) => {
+    const model = modelOf(provider);
+    llm.reply({ text: 'fine', finishReason: 'because', usage: null });
+    const odd = await ask(model, way);
+    expect(odd.message.content).toBe('fine');
+    expect(odd.usage).toBeUndefined();
+    llm.reply({ calls: [CALL, { ...CALL, arguments: { expression: '2' } }] });
+    const { toolCalls = [] } = (await ask(model, way)).message;
+    expect(toolCalls).toHaveLength(2);
+    expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('a cancel, which reaches the socket, and asks no more', async () => {
+    const model = modelOf(provider);
+    llm.always({ hang: true });
+    const controller = new AbortController();
+    const asked = model.generate(REQUEST, { signal: controller.signal });
+    asked.catch(() => undefined);
+    await llm.waitForRequest();
+    controller.abort(new Error('away'));
+    await expect(asked).rejects.toThrow('away');
+    await llm.waitForAbort();
+    expect(llm.requests).toHaveLength(1);
+  });
+});

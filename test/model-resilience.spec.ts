@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database } from '../src/persistence/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import type { EventStream } from './support/event-stream.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { TestTools } from './support/test.tool.js';
+
+const KEYS = ['canary-key-one', 'canary-key-two'];
+const RETRY = { LLM_MAX_ATTEMPTS: '3', LLM_RETRY_DELAY_MS: '0' };
+const BUSY = { status: 429, body: {}, headers: { 'retry-after': '30' } };
+
+let llm: FakeLlm;
+let jackdaw: Jackdaw | null = null;
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+});
+afterEach(async () => {
+  await jackdaw?.stop();
+  jackdaw = null;
+  llm.reset();
+});
+afterAll(() => llm.close());
+
+async function start(env: Record<string, string>): Promise<Jackdaw> {
+  return (jackdaw = await startJackdaw({ llm, env, tools: [new TestTools()] }));
+}
+
+function told({ events }: EventStream, ...types: string[]): unknown[] {
+  return events.map(({ data }) => data).filter(({ type }) => types.includes(type));
+}
+
+/** The keys that were used, in order. */
+const used = () => llm.envelopes.map(({ headers }) => String(headers.authorization).replace('Bearer ', ''));
+
+/** Everything that is stored anywhere. */
+async function stored({ app }: Jackdaw): Promise<string> {
+  const database = app.get(Database, { strict: false });
+  const tables = await database.query<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'");
+  return JSON.stringify(await Promise.all(tables.map(({ name }) => database.query(`SELECT * FROM ${name}`))));
+}
+
+describe('a model that fails', () => {
+  it('is asked again, and a stream that had begun begins anew', async () => {
+    const server = await start(RETRY);
+    llm.reply({ text: 'this is wro', resetAfter: 3 }, { status: 500, body: {} }, { text: 'this is right' });
+    const stream = await server.stream({ query: 'hi' });
+    await stream.waitFor('run.completed');
+    expect(told(stream, 'message.delta', 'step.restarted', 'message.completed')).toMatchObject([
+      { text: 'this' },
+      { text: ' is' },
+      { type: 'step.restarted', text: '' },
+      { text: 'this' },
+      { text: ' is' },
+      { text: ' right' },
+      { type: 'message.completed', text: 'this is right' },
+    ]);
+    expect(llm.requests).toHaveLength(3);
+  });
+
+  it('is left alone once its circuit is open, and health says so', async () => {
+    const server = await start({ LLM_BREAKER_FAILURES: '2' });
+    llm.always({ status: 500, body: {} });
+    for (let chat = 0; chat < 2; chat++)
+      expect((await server.chat({ query: 'hi' })).body).toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+    const { status, body } = await server.chat({ query: 'hi' });
+    expect([status, body['code']]).toEqual([503, 'MODEL_CIRCUIT_OPEN']);
+    expect(llm.requests).toHaveLength(2);
+    expect((await server.get('/api/agent/health')).body).toMatchObject({
+      details: { model: { circuits: { [`openai:${llm.requests[0]!.model}`]: 'open' } } },
+    });
+  });
+
+  it('is not waited for beyond the run’s deadline', async () => {
+    const server = await start({ ...RETRY, AGENT_RUN_TIMEOUT_MS: '20000' });
+    llm.always(BUSY);
+    const { status, body } = await server.chat({ query: 'hi' });
+    expect([status, body['code']]).toEqual([503, 'MODEL_RATE_LIMITED']);
+    expect(llm.requests).toHaveLength(1);
+  });
+
+  it('holds up no more calls than it may', async () => {
+    const server = await start({ LLM_CONCURRENCY: '1', LLM_QUEUE_LIMIT: '0' });
+    llm.reply({ hang: true });
+    const first = await server.stream({ query: 'one' });
+    await llm.waitForRequest();
+    expect((await server.chat({ query: 'two' })).body).toMatchObject({ status: 503, code: 'MODEL_BUSY' });
+    await server.post(`/api/runs/${first.runId}/cancel`);
+    await first.waitFor('run.cancelled');
+    llm.reply({ text: 'three' });
+    expect((await server.chat({ query: 'three' })).body).toMatchObject({ result: 'three' });
+  });
+});
+
+describe('another model', () => {
+  let other: FakeLlm;
+  beforeAll(async () => {
+    other = await FakeLlm.start();
+  });
+  afterEach(() => other.reset());
+  afterAll(() => other.close());
+  const fallback = () => ({
+    LLM_FALLBACK: 'anthropic:claude-x,ollama:qwen3',
+    ANTHROPIC_API_KEY: 'a',
+    ANTHROPIC_BASE_URL: other.url,
+    OLLAMA_BASE_URL: other.url,
+  });
+
+  it('goes on in the midst of a turn where the first one does not answer, and it is told who did', async () => {
+    const server = await start(fallback());
+    llm.reply({ calls: [{ name: 'double', arguments: { n: 21 } }] }, { text: 'begun ', resetAfter: 2 });
+    other.reply({ status: 500, body: {} }, { text: 'It is 42.' });
+    const stream = await server.stream({ query: 'double 21', sessionId: 's' });
+    await stream.waitFor('run.completed');
+    const first = `openai:${llm.requests[0]!.model}`;
+    expect(told(stream, 'model.switched', 'step.restarted', 'run.completed')).toMatchObject([
+      { type: 'step.restarted', iteration: 2 },
+      { type: 'model.switched', iteration: 2, from: first, to: 'anthropic:claude-x', code: 'MODEL_BAD_REPLY' },
+      { type: 'model.switched', from: 'anthropic:claude-x', to: 'ollama:qwen3', code: 'MODEL_UNAVAILABLE' },
+      { type: 'run.completed', result: 'It is 42.', model: 'qwen3' },
+    ]);
+    // The same history, in the words of each.
+    expect(other.requests[0]!.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(other.requests[1]!.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool']);
+    llm.reply({ text: 'back again' });
+    expect((await server.chat({ query: 'and now?', sessionId: 's' })).body).toMatchObject({ result: 'back again' });
+    const run = await server.get(`/api/runs/${stream.runId}`);
+    expect(run.body).toMatchObject({ result: 'It is 42.', model: 'qwen3' });
+  });
+
+  it('must have what it needs from the start', async () => {
+    const refused = start({ LLM_FALLBACK: 'deepseek:deepseek-chat' });
+    await expect(refused).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('DEEPSEEK_API_KEY'),
+    });
+    await expect(start({ LLM_FALLBACK: 'nobody:x' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  });
+
+  it('is not asked what the first one refused', async () => {
+    const server = await start(fallback());
+    llm.always({ status: 400, body: { error: { message: 'no such tool' } } });
+    expect((await server.chat({ query: 'hi' })).body).toMatchObject({ code: 'MODEL_REFUSED' });
+    expect(other.requests).toEqual([]);
+  });
+});
+
+describe('several keys', () => {
+  const [one, two] = KEYS as [string, string];
+
+  it('take each other’s place when they are limited or refused, and are told to nobody', async () => {
+    const server = await start({ OPENAI_API_KEY: '', OPENAI_API_KEYS: KEYS.join(','), LOG_LEVEL: 'trace' });
+    llm.reply(BUSY, { text: 'by two' }, { status: 401, body: { error: { message: `bad key ${two}` } } });
+    const answers = [await server.chat({ query: 'hi' }), await server.chat({ query: 'again' })];
+    expect(answers[0]!.body).toMatchObject({ result: 'by two' });
+    expect(answers[1]!.body).toMatchObject({ status: 503, code: 'MODEL_RATE_LIMITED' });
+    expect(used()).toEqual([one, two, two]);
+    const health = await server.get('/api/agent/health');
+    expect(health.body).toMatchObject({
+      details: { model: { keys: { openai: { total: 2, cooling: 1, retired: 1 } } } },
+    });
+    const everything = [...answers, health].map(({ text }) => text).join() + JSON.stringify(server.log);
+    for (const key of KEYS) expect(everything + (await stored(server))).not.toContain(key);
+  });
+
+  it('come from a file, and change with it', async () => {
+    const file = join(newFolder(), 'keys');
+    writeFileSync(file, `${one}\n`);
+    const server = await start({ OPENAI_API_KEY: '', OPENAI_API_KEY_FILE: file });
+    llm.always({ text: 'fine' });
+    await server.chat({ query: 'hi' });
+    expect(used()).toEqual([one]);
+    writeFileSync(file, '');
+    writeFileSync(file, `${two}\n`);
+    while (used().at(-1) !== two) await server.chat({ query: 'again' });
+  });
+
+  it('must be there when they are to come from a file', async () => {
+    const missing = join(newFolder(), 'none');
+    await expect(start({ OPENAI_API_KEY: '', OPENAI_API_KEY_FILE: missing })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('OPENAI_API_KEY_FILE'),
+    });
+  });
+});
