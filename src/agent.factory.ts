@@ -13,7 +13,7 @@ import { AgentSessions } from './agent-sessions.client.js';
 import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
-import type { ChatModel, ModelParameters, ToolChoice, Usage } from './llm/index.js';
+import type { ChatModel, ModelFactory, ModelParameters, ToolChoice, Usage } from './llm/index.js';
 import { RunService, type RunEvent, type RunFinishReason } from './run/index.js';
 import { MemoryFactory, SessionKeeper, SessionService, type Memory, type MemoryRules } from './session/index.js';
 
@@ -25,6 +25,8 @@ export interface CreateAgentOptions {
   readonly model?: Partial<AgentDefinitionInput['model']>;
   /** A model of one's own; takes the place of every provider. */
   readonly chatModel?: ChatModel;
+  /** Providers of one's own, beside those that come with Jackdaw. */
+  readonly modelFactories?: readonly ModelFactory[];
   /** Variables that win over the environment, as in the README's table: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
   readonly env?: EnvRecord;
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
@@ -49,6 +51,8 @@ export interface ChatOptions {
   readonly parameters?: ModelParameters;
   /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
   readonly toolChoice?: ToolChoice;
+  /** What is shown beside the question: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
+  readonly images?: readonly { readonly url: string }[];
 }
 
 /** An agent's answer. */
@@ -111,6 +115,9 @@ export class Agent {
   }
 }
 
+/** What may be said of the agent itself. */
+const AGENT_FIELDS = ['name', 'instructions', 'model', 'limits', 'memory'] as const;
+
 /**
  * Makes an agent that can be asked from a script. The environment and `.env` are read as the server reads them.
  * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
@@ -125,20 +132,18 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
 }
 
 function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
-  const { env = {}, name, instructions, model, limits, memory, chatModel, tools = [], builtinTools = false } = options;
+  const { env = {}, chatModel, modelFactories = [], tools = [], builtinTools = false } = options;
+  const changes = AGENT_FIELDS.flatMap((field) =>
+    options[field] === undefined ? [] : [[field, options[field]] as const],
+  );
   return {
     config: env,
     recovery: 'manual',
     builtinTools,
     tools,
+    modelFactories,
     ...(chatModel && { chatModel }),
-    agentChanges: {
-      ...(name !== undefined && { name }),
-      ...(instructions !== undefined && { instructions }),
-      ...(model && { model }),
-      ...(limits && { limits }),
-      ...(memory && { memory }),
-    },
+    agentChanges: Object.fromEntries(changes),
   };
 }
 

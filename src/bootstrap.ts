@@ -7,13 +7,13 @@ import { AppModule, type AppOptions } from './app.module.js';
 import { BootLog } from './boot-log.wrapper.js';
 import { AppError, HttpExceptionFilter, newId } from './common/index.js';
 import { AppConfig } from './config/index.js';
-import { parseJsonBody } from './json-body.parser.js';
+import { ASKING_ROUTES, BODY_LIMIT_BYTES, parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
 import { mountOpenApi } from './openapi.js';
 import { RunService } from './run/index.js';
 import { createValidationPipe } from './validation.pipe.js';
 
-const BODY_LIMIT_BYTES = 1024 * 1024;
+const BASE64_GROWTH = 4 / 3;
 /** A session that comes back is as long as it was. */
 const IMPORT_LIMIT_BYTES = 64 * 1024 * 1024;
 /** The longest id in a path, in characters; a session's may have so many. */
@@ -56,9 +56,12 @@ function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void
   app.setGlobalPrefix('api');
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeAllContentTypeParsers();
+  const { maxImageBytes } = app.get(AppConfig).agent;
+  const bodyLimit = BODY_LIMIT_BYTES + Math.ceil(maxImageBytes * BASE64_GROWTH);
   fastify.addHook('onListen', () => recover(app));
   fastify.addHook('onRoute', (route) => {
     if (route.url === '/api/sessions/import') route.bodyLimit = IMPORT_LIMIT_BYTES;
+    if (ASKING_ROUTES.includes(route.url)) route.bodyLimit = bodyLimit;
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.url?.includes('%00')) problems.answer(nulInAddress(), reply);

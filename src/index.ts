@@ -8,7 +8,7 @@ export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index
 export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
-export { ChatModel, EmbeddingModel, ModelFactory, ModelRegistry } from './llm/index.js';
+export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';
 export type {
   CallOptions,
   ChatRequest,
@@ -19,11 +19,14 @@ export type {
   ModelCapabilities,
   ModelParameters,
   ParameterLimits,
+  RouteTo,
   ToolCall,
   ToolChoice,
   ModelSettings,
   HttpClient,
   Usage,
+  WireDialect,
+  WireRoute,
 } from './llm/index.js';
 export { Processor, PromptBuilder } from './reasoning/index.js';
 export type { Loop, ProcessorPlacement, Protocol } from './reasoning/index.js';

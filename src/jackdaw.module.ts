@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
-import { type EmbeddingModel, LlmModule } from './llm/index.js';
+import { type EmbeddingModel, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -34,6 +34,8 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly longTermMemory?: boolean;
   /** Takes the place of `EMBEDDING_MODEL`: an application's own model. */
   readonly embeddingModel?: EmbeddingModel;
+  /** Providers of models of one's own, beside those that come with Jackdaw; docs/providers.md has examples. */
+  readonly modelFactories?: readonly ModelFactory[];
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
   /**
@@ -61,6 +63,7 @@ export class JackdawModule implements OnApplicationBootstrap {
       builtinTools = true,
       longTermMemory,
       embeddingModel,
+      modelFactories = [],
       tools = [],
       recovery = 'at-start',
       authenticator,
@@ -75,6 +78,7 @@ export class JackdawModule implements OnApplicationBootstrap {
           entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES],
           migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS],
         }),
+        OwnProvidersModule.forRoot(modelFactories),
         EncryptionModule,
         AccessLogModule,
         ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),

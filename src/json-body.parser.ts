@@ -1,16 +1,37 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, parseJson, type JsonFault } from './common/index.js';
 
-/** Fastify's parser of JSON bodies. @throws AppError `MALFORMED_JSON` or `VALIDATION_FAILED` */
+/** Of a body, in bytes; where pictures may come along, of all else in it. */
+export const BODY_LIMIT_BYTES = 1024 * 1024;
+/** Where pictures may come along, in base64. */
+export const ASKING_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'];
+
+/** Fastify's parser of JSON bodies. @throws AppError `MALFORMED_JSON`, `VALIDATION_FAILED` or `PAYLOAD_TOO_LARGE` */
 export function parseJsonBody(
-  _request: FastifyRequest,
+  request: FastifyRequest,
   body: Buffer,
   done: (error: Error | null, value?: unknown) => void,
 ): void {
   if (body.length === 0) return done(null, undefined);
   const parsed = parseJson(body.toString('utf8'));
-  if (parsed.ok) done(null, parsed.value);
-  else done(toError(parsed.fault));
+  if (!parsed.ok) return done(toError(parsed.fault));
+  const isAsking = ASKING_ROUTES.includes(request.routeOptions.url ?? '');
+  if (isAsking && body.length - imageLength(parsed.value) > BODY_LIMIT_BYTES) return done(tooLarge());
+  done(null, parsed.value);
+}
+
+/** How much of a body is pictures; whether they are such is looked at later. */
+function imageLength(body: unknown): number {
+  const images: unknown = typeof body === 'object' && body !== null && 'images' in body ? body.images : [];
+  if (!Array.isArray(images)) return 0;
+  return images.reduce((sum: number, image: unknown) => {
+    const url = typeof image === 'object' && image !== null && 'url' in image ? image.url : '';
+    return sum + (typeof url === 'string' && url.startsWith('data:') ? url.length : 0);
+  }, 0);
+}
+
+function tooLarge(): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `Without its images the body may have ${BODY_LIMIT_BYTES} bytes.`);
 }
 
 function toError(fault: JsonFault): AppError {

@@ -3,7 +3,7 @@ import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { TestTools } from './support/test.tool.js';
 
-const PROVIDERS = ['openai', 'anthropic', 'deepseek', 'glm', 'ollama', 'openai-compatible'];
+const PROVIDERS = ['openai', 'anthropic', 'azure', 'deepseek', 'glm', 'ollama', 'openai-compatible'];
 
 describe.each(PROVIDERS)('the application over %s', (provider) => {
   let llm: FakeLlm;
@@ -65,5 +65,30 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
     const stream = await jackdaw.stream({ query: 'x' });
     await stream.waitFor('run.failed');
     expect(stream.events.at(-1)?.data).toMatchObject({ error: { code: 'MODEL_BAD_REPLY', is_retryable: true } });
+  });
+});
+
+describe('signed thoughts of Claude', () => {
+  it('go back beside their calls, in later turns and from an imported session, too', async () => {
+    const llm = await FakeLlm.start();
+    const jackdaw = await startJackdaw({ env: llm.envOf('anthropic'), tools: [new TestTools()] });
+    llm
+      .reply({ reasoning: 'Double it.', text: 'I look.', calls: [{ id: 'a', name: 'double', arguments: { n: 1 } }] })
+      .always({ reasoning: 'Easy.', text: 'Two.' });
+    const { body } = await jackdaw.chat({ query: 'double 1', sessionId: 'signed', includeDetails: true });
+    expect(body['steps']).toMatchObject([{ thought: 'Double it.' }, { thought: 'Easy.' }]);
+    const { body: session } = await jackdaw.get('/api/sessions/signed/export');
+    expect(await jackdaw.post('/api/sessions/import', { session, id: 'copy' })).toMatchObject({ status: 201 });
+    for (const sessionId of ['signed', 'copy']) await jackdaw.chat({ query: 'sure?', sessionId });
+    const signed = { type: 'thinking', thinking: 'Double it.', signature: 'signed-by-the-fake' };
+    for (const { messages } of llm.requests.slice(1)) {
+      expect(messages[1]).toMatchObject({ content: [signed, { type: 'text' }, { type: 'tool_use', id: 'a' }] });
+    }
+    // Without calls they are not wanted back.
+    expect(JSON.stringify(llm.lastRequest)).not.toContain('Easy.');
+    await jackdaw.chat({ query: 'sure?', sessionId: 'copy', model: 'claude-sonnet-5-5' });
+    expect(JSON.stringify(llm.lastRequest)).not.toContain('signed-by-the-fake');
+    await jackdaw.stop();
+    await llm.close();
   });
 });

@@ -33,6 +33,8 @@ describe('the public face', () => {
       'ToolPolicy',
       'ToolPolicyRegistry',
       'ToolRegistry',
+      'WireModelFactory',
+      'bearerRoute',
       'createAgent',
       'serve',
       'suspend',

@@ -20,6 +20,7 @@ export const modelParametersSchema = z.strictObject({
 
 const capabilitiesSchema = z.strictObject({
   vision: z.boolean().optional(),
+  imageUrls: z.boolean().optional(),
   functionCalling: z.boolean().optional(),
   jsonMode: z.boolean().optional(),
   forcedToolChoice: z.boolean().optional(),

@@ -1,17 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
+import { AppConfig } from '../config/index.js';
 import type { ChatModel, ToolChoice } from '../llm/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRequest, AskedChanges } from './agent.types.js';
+import { assertImages, assertSeen } from './given-image.policy.js';
 import { asAsked } from './asked-agent.mapper.js';
 import { ModelParameterService } from './model-parameter.service.js';
+
+const WANTED = ['model', 'parameters', 'toolChoice', 'images'] as const satisfies (keyof AgentRequest)[];
 
 /** Checks what a request wants of an agent, before anything of it is journaled. */
 @Injectable()
 export class AgentRequestService {
   constructor(
+    private readonly config: AppConfig,
     private readonly models: AgentModelFactory,
     private readonly parameters: ModelParameterService,
     private readonly tools: ToolRegistry,
@@ -19,18 +24,21 @@ export class AgentRequestService {
 
   /**
    * What is otherwise in the request's run than the agent's definition says.
-   * @throws AppError `VALIDATION_FAILED` naming the field
+   * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_CANNOT_SEE`
    */
   changes(definition: AgentDefinition, request: AgentRequest): AskedChanges {
-    const { model, parameters, toolChoice } = request;
-    if (model === undefined && parameters === undefined && toolChoice === undefined) return {};
+    const { model, parameters, toolChoice, images = [] } = request;
+    if (!WANTED.some((field) => request[field] !== undefined)) return {};
+    assertImages(images, this.config.agent.maxImageBytes);
     if (toolChoice !== undefined) this.assertChoosable(definition, toolChoice);
     const asked = model === undefined ? {} : this.modelChanges(definition, model);
     const chosen = this.models.create(asAsked(definition, asked));
+    assertSeen(images, chosen);
     return {
       ...asked,
       ...(parameters !== undefined && { parameters: this.checked(chosen, parameters) }),
       ...(toolChoice !== undefined && { toolChoice }),
+      ...(images.length > 0 && { images: images.map(({ url }) => ({ url })) }),
     };
   }
 

@@ -22,6 +22,7 @@ import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { asAsked, withDefaults } from './asked-agent.mapper.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
+import { toQuestion } from './question.factory.js';
 import { addUsage } from './run-answer.mapper.js';
 import { UnavailableModel } from './unavailable.model.js';
 
@@ -80,7 +81,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
       {
         instructions: definition.instructions,
         history: past.messages,
-        input: { role: 'user', content: input.query },
+        input: toQuestion(input),
         model,
         parameters: withDefaults(definition.model.parameters, model),
         protocol: definition.protocol,
@@ -107,7 +108,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   private async closeOutdated(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<Ended> {
     const told: RunEvent[] = [];
     for await (const { event } of this.follower.recorded(run.id, 0)) told.push(event);
-    const { messages, closing } = outdatedTurn(input.query, told);
+    const { messages, closing } = outdatedTurn(toQuestion(input), told);
     for (const event of closing) context.emit(event);
     return unsupported(run, messages);
   }

@@ -9,6 +9,11 @@ import type {
   WaitingRequest,
 } from '../run/index.js';
 
+/** A picture: an https URL, or a data URI of a PNG, JPEG, GIF or WebP in base64. */
+export interface GivenImage {
+  readonly url: string;
+}
+
 /** What a request wants otherwise than the agent's definition says. */
 export interface AskedChanges {
   readonly model?: { readonly provider: string; readonly name: string };
@@ -17,6 +22,8 @@ export interface AskedChanges {
   /** They win over those of the definition. */
   readonly parameters?: ModelParameters;
   readonly toolChoice?: ToolChoice;
+  /** What the user shows beside the question. */
+  readonly images?: readonly GivenImage[];
 }
 
 /** The input of an agent's run, as the journal holds it. */
@@ -48,6 +55,8 @@ export interface AgentRequest {
   readonly parameters?: ModelParameters;
   /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
   readonly toolChoice?: ToolChoice;
+  /** What the user shows beside the question. */
+  readonly images?: readonly GivenImage[];
   /** Whether the model is asked to stream, for followers to see its message as it comes. */
   readonly isStreaming?: boolean;
   /** Makes a repetition of the request the same run. */

@@ -10,10 +10,11 @@ const DEFAULT_TEMPERATURE = 0.7;
 export function asAsked(definition: AgentDefinition, { model, protocol, parameters }: AskedChanges): AgentDefinition {
   if (!model && !parameters) return definition;
   const merged = { ...definition.model.parameters, ...parameters };
+  const { capabilities: _capabilities, ...own } = definition.model;
   return {
     ...definition,
     // What is known of the agent's own model says nothing of another one.
-    model: { ...(model ?? definition.model), parameters: merged },
+    model: { ...(model ? { ...own, ...model } : definition.model), parameters: merged },
     protocol: protocol ?? definition.protocol,
   };
 }

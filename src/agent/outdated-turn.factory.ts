@@ -12,8 +12,8 @@ export interface OutdatedTurn {
 }
 
 /** Reads the turn of a run that cannot be replayed from what it told. */
-export function outdatedTurn(query: string, told: readonly RunEvent[]): OutdatedTurn {
-  const messages: Message[] = [{ role: 'user', content: query }];
+export function outdatedTurn(question: Message, told: readonly RunEvent[]): OutdatedTurn {
+  const messages: Message[] = [question];
   const closing: Event<'tool.completed'>[] = [];
   for (const event of told) {
     if (event.type !== 'message.completed') continue;

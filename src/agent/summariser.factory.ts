@@ -47,7 +47,10 @@ function toRunUsage(usage: Usage | undefined): RunUsage {
 const MAX_LENGTH = 8000;
 
 function shortened(content: SessionMessage['content']): string {
-  const text = typeof content === 'string' ? content : content.map((part) => part.text).join('\n');
+  const text =
+    typeof content === 'string'
+      ? content
+      : content.map((part) => (part.type === 'text' ? part.text : '[An image]')).join('\n');
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)} …`;
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min, ValidateNested } from 'class-validator';
 import type { ToolChoice } from '../llm/index.js';
 import { AsItCame } from './as-it-came.decorator.js';
+import { GivenImageDto } from './given-image.dto.js';
 import { IsToolChoice } from './is-tool-choice.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { ModelParametersDto } from './model-parameters.dto.js';
@@ -60,4 +61,12 @@ export class AgentRequestDto {
   @AsItCame()
   @IsToolChoice()
   toolChoice?: ToolChoice;
+
+  /** What the user shows beside the question: 20 at most. 422 when the model cannot see. */
+  @MayBeLeftOut()
+  @IsArray()
+  @ArrayMaxSize(20)
+  @ValidateNested({ each: true })
+  @Type(() => GivenImageDto)
+  images?: GivenImageDto[];
 }

@@ -12,6 +12,7 @@ const FIELDS = [
   'model',
   'parameters',
   'toolChoice',
+  'images',
   'priority',
   'deadlineMs',
 ] as const satisfies (keyof BackgroundRequest & keyof BackgroundRequestDto)[];

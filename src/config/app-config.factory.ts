@@ -23,6 +23,7 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
       maxIterations: values.AGENT_MAX_ITERATIONS,
       runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
       maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
+      maxImageBytes: values.AGENT_MAX_IMAGE_BYTES,
       memory: {
         enabled: values.AGENT_MEMORY_ENABLED,
         policy: values.AGENT_MEMORY_POLICY,
@@ -108,8 +109,11 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
       embeddingModel: values.EMBEDDING_MODEL,
     }),
     access: Object.fromEntries(
-      LLM_PROVIDERS.map((provider) => [provider, compact({ ...providerAccess(provider, values) })]),
-    ) as AppConfig['llm']['access'],
+      [...LLM_PROVIDERS, chosenProvider(values)].map((provider) => [
+        provider,
+        compact({ ...providerAccess(provider, values) }),
+      ]),
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+/** The providers that have variables of their own; an application may have further ones. */
 export const LLM_PROVIDERS = [
   'openai',
   'anthropic',
@@ -14,7 +15,7 @@ export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
 export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
 
 /** What a model may be able to do, by the names of `ModelCapabilities`. */
-export const CAPABILITIES = ['vision', 'functionCalling', 'jsonMode', 'forcedToolChoice'] as const;
+export const CAPABILITIES = ['vision', 'imageUrls', 'functionCalling', 'jsonMode', 'forcedToolChoice'] as const;
 export type CapabilityChanges = Readonly<Partial<Record<(typeof CAPABILITIES)[number], boolean>>>;
 
 /** What becomes of a parameter that a model does not take. */
@@ -92,7 +93,7 @@ export interface AppConfigValues {
   readonly auth: { readonly apiKeys: readonly ApiKeyEntry[] };
   readonly log: { readonly level: LogLevel };
   readonly llm: {
-    readonly provider: LlmProvider;
+    readonly provider: string;
     readonly model?: string;
     readonly protocol: LlmProtocol;
     readonly timeoutMs: number;
@@ -114,7 +115,7 @@ export interface AppConfigValues {
     readonly tokenCounting: TokenCounting;
     readonly resilience: ModelResilience;
     /** Of every provider, so that an agent may use another one than the default agent. */
-    readonly access: Readonly<Record<LlmProvider, ProviderAccess>>;
+    readonly access: Readonly<Record<string, ProviderAccess>>;
   };
   readonly agent: {
     readonly name: string;
@@ -122,6 +123,7 @@ export interface AppConfigValues {
     readonly maxIterations: number;
     readonly runTimeoutMs: number;
     readonly maxResultBytes: number;
+    readonly maxImageBytes: number;
     readonly memory: {
       readonly enabled: boolean;
       readonly policy: string;

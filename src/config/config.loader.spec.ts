@@ -57,6 +57,7 @@ describe('loadConfig', () => {
         maxIterations: 10,
         runTimeoutMs: 300_000,
         maxResultBytes: 65_536,
+        maxImageBytes: 5_242_880,
         memory: {
           enabled: true,
           policy: 'sliding_window',

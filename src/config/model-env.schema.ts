@@ -8,10 +8,10 @@ const secret = { isSecret: true };
 
 /** The variables of models: which one answers, how it is reached, and what becomes of it when it does not answer. */
 export const MODEL_VARIABLES = {
-  LLM_PROVIDER: choice(LLM_PROVIDERS)
+  LLM_PROVIDER: pattern(/^[a-z\d][a-z\d-]{0,63}$/, `one of ${LLM_PROVIDERS.join(', ')}, or one of your own`)
     .optional()
     .describe(
-      `One of ${LLM_PROVIDERS.join(', ')}. By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
+      `One of ${LLM_PROVIDERS.join(', ')}, or one of your own (docs/providers.md). By default openai-compatible when LLM_BASE_URL is set, else the first whose key (of ollama: whose URL) is set, else offline`,
     ),
   LLM_MODEL: z.string().optional().describe("Model name (with azure the deployment's); by default the provider's"),
   LLM_PROTOCOL: choice(LLM_PROTOCOLS)
@@ -86,7 +86,7 @@ export const MODEL_VARIABLES = {
   LLM_CAPABILITIES: capabilities()
     .optional()
     .describe(
-      'What the model of `LLM_MODEL` can do, where the provider’s folder does not know: some of `vision`, `functionCalling`, `jsonMode` and `forcedToolChoice`, comma-separated, with ! before what it cannot',
+      'What the model of `LLM_MODEL` can do, where the provider’s folder does not know: some of `vision`, `imageUrls`, `functionCalling`, `jsonMode` and `forcedToolChoice`, comma-separated, with ! before what it cannot',
     ),
   TOKEN_COUNTING: choice(TOKEN_COUNTINGS)
     .default('auto')

@@ -1,6 +1,6 @@
-import { LLM_PROVIDERS, type LlmProvider } from './app-config.types.js';
+import { LLM_PROVIDERS } from './app-config.types.js';
 import type { EnvName } from './env.schema.js';
-import { VARIABLES, chosenProvider, firstOwn, type Given } from './provider.policy.js';
+import { chosenProvider, firstOwn, type Given, variablesOf } from './provider.policy.js';
 
 /** One line for every variable of a provider that does nothing, and for a choice that may surprise. */
 export function providerWarnings(given: Given): string[] {
@@ -15,22 +15,22 @@ export function providerWarnings(given: Given): string[] {
 function surprises(given: Given): string[] {
   const other = firstOwn(given);
   if (given.LLM_PROVIDER || !given.LLM_BASE_URL || !other) return [];
-  const { key, baseUrl } = VARIABLES[other];
+  const { key, baseUrl } = variablesOf(other);
   return [
     `LLM_BASE_URL makes openai-compatible the provider, although ${key ?? baseUrl} is set; set LLM_PROVIDER to say which`,
   ];
 }
 
-function urlsWithoutKey(chosen: LlmProvider, given: Given): string[] {
+function urlsWithoutKey(chosen: string, given: Given): string[] {
   return LLM_PROVIDERS.filter((provider) => provider !== chosen)
-    .map((provider) => VARIABLES[provider])
+    .map(variablesOf)
     .filter(({ key, baseUrl }) => key && baseUrl && given[baseUrl] && !given[key])
     .map(({ key, baseUrl }) => `${baseUrl} does nothing without ${key}`);
 }
 
 /** The general variables that the provider's own ones leave without an effect. */
-function overruled(chosen: LlmProvider, given: Given): string[] {
-  const { key, baseUrl } = VARIABLES[chosen];
+function overruled(chosen: string, given: Given): string[] {
+  const { key, baseUrl } = variablesOf(chosen);
   const url = overruling('LLM_BASE_URL', baseUrl, given);
   const isKeyOfUrl = given.LLM_BASE_URL && url.length === 0;
   return [...url, ...(isKeyOfUrl ? [] : overruling('LLM_API_KEY', key, given))];

@@ -10,8 +10,8 @@ interface ProviderVariables {
   readonly required: readonly EnvName[];
 }
 
-/** The variables of each provider. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what the chosen one has not set. */
-export const VARIABLES: Record<LlmProvider, ProviderVariables> = {
+/** The variables of each provider that has some. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what the chosen one has not set. */
+const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', required: ['OPENAI_API_KEY'] },
   anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL', required: ['ANTHROPIC_API_KEY'] },
   azure: {
@@ -26,6 +26,11 @@ export const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   offline: { required: [] },
 };
 
+/** The variables of a provider; one of an application's own has none but the general ones. */
+export function variablesOf(provider: string): ProviderVariables {
+  return Object.hasOwn(VARIABLES, provider) ? VARIABLES[provider as LlmProvider] : { required: [] };
+}
+
 export type Given = Partial<Record<EnvName, unknown>>;
 
 /** As the variables give it: what is not set is undefined. */
@@ -38,8 +43,8 @@ interface GivenAccess {
 }
 
 /** The provider that is asked for, else the one of `LLM_BASE_URL`, else the first one whose key or URL is there. */
-export function chosenProvider(values: Given): LlmProvider {
-  if (values.LLM_PROVIDER) return values.LLM_PROVIDER as LlmProvider;
+export function chosenProvider(values: Given): string {
+  if (values.LLM_PROVIDER) return values.LLM_PROVIDER as string;
   if (values.LLM_BASE_URL) return 'openai-compatible';
   return firstOwn(values) ?? 'offline';
 }
@@ -58,13 +63,13 @@ export function firstOwn(values: Given): LlmProvider | undefined {
  * Key and base URL of a provider: its own, and for the chosen one the general ones instead. `LLM_BASE_URL` takes only
  * `LLM_API_KEY` along: a provider's own key never goes to an address that may be anybody's.
  */
-export function providerAccess(provider: LlmProvider, values: EnvValues): GivenAccess {
+export function providerAccess(provider: string, values: EnvValues): GivenAccess {
   const given = keyAndUrl(provider, values);
   return provider === 'azure' ? { ...given, apiVersion: values.AZURE_OPENAI_API_VERSION } : given;
 }
 
-function keyAndUrl(provider: LlmProvider, values: EnvValues): GivenAccess {
-  const { key, baseUrl } = VARIABLES[provider];
+function keyAndUrl(provider: string, values: EnvValues): GivenAccess {
+  const { key, baseUrl } = variablesOf(provider);
   const own = { ...keysBy(key, values), baseUrl: baseUrl && values[baseUrl] };
   if (provider === 'offline' || provider !== chosenProvider(values)) return own;
   const general = keysBy('LLM_API_KEY', values);
@@ -79,8 +84,8 @@ function keysBy(name: KeyName | undefined, values: EnvValues): Omit<GivenAccess,
 }
 
 /** One line for a provider's own key that would have to go to `LLM_BASE_URL`. */
-export function strayKey(provider: LlmProvider, given: Partial<Record<EnvName, string>>): string[] {
-  const { key, baseUrl } = VARIABLES[provider];
+export function strayKey(provider: string, given: Partial<Record<EnvName, string>>): string[] {
+  const { key, baseUrl } = variablesOf(provider);
   const { LLM_BASE_URL, LLM_API_KEY } = given;
   if (!key || !baseUrl || !given[key] || given[baseUrl] || !LLM_BASE_URL || LLM_API_KEY) return [];
   const fault = `takes only LLM_API_KEY along, and not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
@@ -88,8 +93,8 @@ export function strayKey(provider: LlmProvider, given: Partial<Record<EnvName, s
 }
 
 /** One line for every variable the provider needs and does not have. */
-export function missingForProvider(provider: LlmProvider, given: Given): string[] {
-  const { required, key, baseUrl } = VARIABLES[provider];
+export function missingForProvider(provider: string, given: Given): string[] {
+  const { required, key, baseUrl } = variablesOf(provider);
   return required
     .filter((name) => !given[name] && !(name === key && given.LLM_API_KEY) && !(name === baseUrl && given.LLM_BASE_URL))
     .map(

@@ -103,6 +103,8 @@ export interface ModelCapabilities {
   readonly vision: boolean;
   readonly functionCalling: boolean;
   readonly jsonMode: boolean;
+  /** Whether it fetches pictures from URLs; it does when left out, if it has vision. */
+  readonly imageUrls?: boolean;
   /** Whether it can be made to call a tool, any or a certain one; it can when left out. */
   readonly forcedToolChoice?: boolean;
   /** What it does not take of the parameters; it passes over such in a request. */

@@ -17,10 +17,13 @@ export type {
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';
+export { parseImage } from './image.parser.js';
+export { canRead, fitImages } from './image.policy.js';
 export { LlmModule } from './llm.module.js';
 export type {
   AssistantMessage,
   ContentPart,
+  ImagePart,
   Message,
   SignedReasoning,
   SystemMessage,
@@ -35,6 +38,10 @@ export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { ModelRegistry } from './model.registry.js';
+export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
+export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';
+export { WireModelFactory } from './openai-wire/wire-model.factory.js';
+export { OwnProvidersModule } from './own-providers.module.js';
 export { countMessages } from './tokens/message-tokens.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';

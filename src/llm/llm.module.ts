@@ -3,6 +3,7 @@ import { CacheModule } from '../cache/index.js';
 import { AppConfig } from '../config/index.js';
 import { EmbeddingModel } from './embedding-model.js';
 import { createEmbeddingModel } from './embedding-model.factory.js';
+import { ModelFactories } from './model-factories.registry.js';
 import { createModelRegistry } from './model-registry.factory.js';
 import { ModelRegistry } from './model.registry.js';
 import { TokenCounterRegistry } from './tokens/token-counter.registry.js';
@@ -16,8 +17,9 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
   providers: [
     {
       provide: ModelRegistry,
-      useFactory: ({ llm }: AppConfig) => createModelRegistry(llm.resilience.connectTimeoutMs),
-      inject: [AppConfig],
+      useFactory: ({ llm }: AppConfig, own?: ModelFactories) =>
+        createModelRegistry(llm.resilience.connectTimeoutMs, own),
+      inject: [AppConfig, { token: ModelFactories, optional: true }],
     },
     KeyPoolRegistry,
     ModelStackFactory,

@@ -1,9 +1,16 @@
-/** A part of a message's content. Text today; images are a further member of this union. */
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
 }
-export type ContentPart = TextPart;
+
+/** A picture: an https URL, or a data URI of a PNG, JPEG, GIF or WebP in base64. */
+export interface ImagePart {
+  readonly type: 'image';
+  readonly url: string;
+}
+
+/** A part of what a user says. */
+export type ContentPart = TextPart | ImagePart;
 
 export interface SystemMessage {
   readonly role: 'system';

@@ -1,3 +1,4 @@
+import type { ModelFactories } from './model-factories.registry.js';
 import { ModelRegistry } from './model.registry.js';
 import { AnthropicFactory } from './providers/anthropic/anthropic.factory.js';
 import { AzureFactory } from './providers/azure/azure.factory.js';
@@ -8,8 +9,8 @@ import { OllamaFactory } from './providers/ollama/ollama.factory.js';
 import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-compatible.factory.js';
 import { OpenAiFactory } from './providers/openai/openai.factory.js';
 
-/** A registry of every provider that comes with Jackdaw. Close it when done. */
-export function createModelRegistry(connectTimeoutMs?: number): ModelRegistry {
+/** A registry of every provider that comes with Jackdaw, and of an application's own. Close it when done. */
+export function createModelRegistry(connectTimeoutMs?: number, own?: ModelFactories): ModelRegistry {
   const registry = new ModelRegistry(connectTimeoutMs);
   registry.register(new OpenAiFactory());
   registry.register(new AnthropicFactory());
@@ -19,5 +20,6 @@ export function createModelRegistry(connectTimeoutMs?: number): ModelRegistry {
   registry.register(new OllamaFactory());
   registry.register(new OpenAiCompatibleFactory());
   registry.register(new OfflineFactory());
+  for (const factory of own?.factories ?? []) registry.register(factory);
   return registry;
 }

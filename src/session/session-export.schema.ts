@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseImage } from '../llm/index.js';
 import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
 
 const metadata = z.record(z.string(), z.unknown());
@@ -14,7 +15,15 @@ const signed = z.strictObject({
     z.strictObject({ value: z.record(z.string(), z.unknown()), text: z.int().min(0), calls: z.int().min(0) }),
   ),
 });
-const part = z.strictObject({ type: z.literal('text'), text: z.string() });
+const part = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({
+    type: z.literal('image'),
+    url: z
+      .string()
+      .refine((url) => typeof parseImage(url) !== 'string', 'must be an https URL or a data URI of an image'),
+  }),
+]);
 
 const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string(), ...said }),

@@ -1,5 +1,5 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import type { AssistantMessage, Message, ToolCall } from '../message.types.js';
+import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { AssistantMessage, ContentPart, Message, ToolCall } from '../message.types.js';
 import type { WireDialect } from './wire-dialect.types.js';
 
 /** A message as it goes out; `reasoning_content` is DeepSeek's and GLM's addition to OpenAI's. */
@@ -11,12 +11,19 @@ export function toWireMessage(message: Message, echo: WireDialect['reasoningEcho
     case 'system':
       return { role: 'system', content: message.content };
     case 'user':
-      return { role: 'user', content: typeof message.content === 'string' ? message.content : [...message.content] };
+      return {
+        role: 'user',
+        content: typeof message.content === 'string' ? message.content : message.content.map(toWirePart),
+      };
     case 'assistant':
       return toWireAssistant(message, echo);
     case 'tool':
       return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
   }
+}
+
+function toWirePart(part: ContentPart): ChatCompletionContentPart {
+  return part.type === 'text' ? part : { type: 'image_url', image_url: { url: part.url } };
 }
 
 function toWireAssistant(message: AssistantMessage, echo: WireDialect['reasoningEcho']): WireRequestMessage {

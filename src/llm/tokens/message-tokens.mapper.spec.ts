@@ -20,6 +20,17 @@ it.each<[string, Message, number]>([
     },
     AROUND + 3,
   ],
+  [
+    'a picture, wherever it is',
+    {
+      role: 'user',
+      content: [
+        { type: 'image', url: `data:image/png;base64,${'A'.repeat(10_000)}` },
+        { type: 'text', text: 'c' },
+      ],
+    },
+    AROUND + 1000 + 1,
+  ],
   ['an answer', { role: 'assistant', content: 'ab', reasoning: 'cde' }, AROUND + 5],
   [
     'calls',

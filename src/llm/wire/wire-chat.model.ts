@@ -7,6 +7,7 @@ import type {
   ModelCapabilities,
   ModelParameters,
 } from '../chat.types.js';
+import { fitImages } from '../image.policy.js';
 import { fitParameters } from '../parameter.policy.js';
 import { fitToolChoice } from '../tool-choice.policy.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
@@ -60,7 +61,8 @@ export class WireChatModel extends ChatModel {
   private send(request: ChatRequest, options: CallOptions, stream: boolean): Promise<WireResponse> {
     const { parameterLimits } = this.capabilities;
     const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, parameterLimits);
-    const fitted = fitToolChoice({ ...request, parameters }, this.capabilities);
+    const messages = fitImages(request.messages, this.capabilities);
+    const fitted = fitToolChoice({ ...request, messages, parameters }, this.capabilities);
     return this.client.send(this.codec.write(fitted, stream), options);
   }
 

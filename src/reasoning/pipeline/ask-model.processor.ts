@@ -1,5 +1,5 @@
 import { AppError } from '../../common/index.js';
-import type { CallOptions, ChatModel, ChatRequest, ChatResult } from '../../llm/index.js';
+import { fitImages, type CallOptions, type ChatModel, type ChatRequest, type ChatResult } from '../../llm/index.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { wantedCall, withCommand } from './call-choice.policy.js';
 import { Processor } from './processor.js';
@@ -14,7 +14,7 @@ export class AskModelProcessor extends Processor {
     const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
     const ask = isStreaming ? streamReply : generateReply;
     loop.ask = (listener) => {
-      const messages = [...history, ...loop.turn];
+      const messages = fitImages([...history, ...loop.turn], model.capabilities);
       const request = loop.protocol.encode({
         instructions: choice && !canForce ? withCommand(loop.instructions, choice) : loop.instructions,
         messages,

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolMessage } from '../../llm/index.js';
+import type { ContentPart, ToolCall, ToolMessage } from '../../llm/index.js';
 import type { SessionMessage } from '../session.types.js';
 
 /** What stands for a result that is not there. */
@@ -59,12 +59,16 @@ export function withoutBlanks(messages: readonly SessionMessage[]): readonly Ses
 
 function isBlank(content: SessionMessage['content']): boolean {
   if (typeof content === 'string') return content.trim() === '';
-  return content.every(({ text }) => isBlank(text));
+  return content.every(isBlankPart);
 }
 
 function withoutBlankParts(message: SessionMessage): SessionMessage {
   if (message.role !== 'user' || typeof message.content === 'string') return message;
-  return { ...message, content: message.content.filter(({ text }) => !isBlank(text)) };
+  return { ...message, content: message.content.filter((part) => !isBlankPart(part)) };
+}
+
+function isBlankPart(part: ContentPart): boolean {
+  return part.type === 'text' && part.text.trim() === '';
 }
 
 function lostResult({ id, name }: ToolCall): ToolMessage {

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ContentPart, Message, SignedReasoning, UserMessage } from '../../message.types.js';
+import { parseImage } from '../../image.parser.js';
 import { CallIds, toCallName } from './call-name.mapper.js';
 import type { WireBlock, WireTurn } from './wire-block.types.js';
 
@@ -50,7 +51,14 @@ function toUserBlocks({ content }: UserMessage): WireBlock[] {
 }
 
 function toPart(part: ContentPart): WireBlock[] {
-  return toText(part.text);
+  return part.type === 'text' ? toText(part.text) : [{ type: 'image', source: toSource(part.url) }];
+}
+
+/** What is no picture's address is Anthropic's to refuse. */
+function toSource(url: string): Readonly<Record<string, string>> {
+  const image = parseImage(url);
+  if (typeof image === 'string' || image.kind === 'url') return { type: 'url', url };
+  return { type: 'base64', media_type: image.mediaType, data: image.data };
 }
 
 function toText(text: string): WireBlock[] {

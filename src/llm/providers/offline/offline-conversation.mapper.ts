@@ -59,5 +59,7 @@ function toResult(content: string, i: number, names: readonly string[]): Message
 
 /** The text of what a user said. */
 export function textOf({ content }: UserMessage): string {
-  return typeof content === 'string' ? content : content.map((part) => part.text).join('\n');
+  return typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
 }

@@ -8,6 +8,8 @@ const WITHOUT_TOOLS = /^(?:llava|gemma2?\b|gemma3\b|phi3|moondream|codellama|tin
 export function capabilitiesOf(model: string): ModelCapabilities {
   return {
     vision: VISION.test(model),
+    // It fetches nothing: pictures come as data (docs.ollama.com/api/openai-compatibility).
+    imageUrls: false,
     functionCalling: !WITHOUT_TOOLS.test(model),
     jsonMode: true,
     // Its API passes over `tool_choice` (docs.ollama.com/api/openai-compatibility).

@@ -32,7 +32,10 @@ function toTextMessage(message: Exclude<Message, ToolMessage>): Message {
 
 function toUserText({ role, content }: UserMessage): UserMessage {
   if (typeof content === 'string') return { role, content: escapeLabels(content) };
-  return { role, content: content.map((part) => ({ ...part, text: escapeLabels(part.text) })) };
+  return {
+    role,
+    content: content.map((part) => (part.type === 'text' ? { ...part, text: escapeLabels(part.text) } : part)),
+  };
 }
 
 /** An answer keeps its label in the history, so that the model keeps the format. */

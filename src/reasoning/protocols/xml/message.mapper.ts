@@ -37,9 +37,12 @@ function toTextMessage(message: Exclude<Message, ToolMessage>, tools: readonly T
 /** Parts are looked at together, as markup may be spread over them. */
 function toTextUser(message: UserMessage): Message {
   const { content } = message;
-  const text = typeof content === 'string' ? content : content.map((part) => part.text).join('');
+  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const escaped = escapeMarkup(text);
-  return escaped === text ? message : { role: 'user', content: escaped };
+  if (escaped === text) return message;
+  const images = parts.filter(({ type }) => type === 'image');
+  return { role: 'user', content: images.length > 0 ? [...images, { type: 'text', text: escaped }] : escaped };
 }
 
 function toTextAssistant({ content, toolCalls = [] }: AssistantMessage, tools: readonly Tool[]): Message {

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  createAgent,
+  ChatModel,
+  ModelFactory,
+  type ChatRequest,
+  type ChatResult,
+  type ChatStreamPart,
+} from '../src/index.js';
+import { readFileSync } from 'node:fs';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { AcmeFactory } from './support/acme.factory.js';
+import { tableCells } from './support/config-docs.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { TestTools } from './support/test.tool.js';
+
+/** One that speaks nothing known. */
+class EchoModel extends ChatModel {
+  readonly provider = 'echo';
+  readonly capabilities = { vision: false, functionCalling: false, jsonMode: false };
+
+  constructor(readonly name: string) {
+    super();
+  }
+
+  async generate({ messages }: ChatRequest): Promise<ChatResult> {
+    const { content: said = '' } = messages.at(-1) ?? {};
+    const content = `Final Answer: ${typeof said === 'string' ? said : ''}`;
+    return { message: { role: 'assistant', content }, finishReason: 'stop', model: this.name };
+  }
+
+  async *stream(request: ChatRequest): AsyncGenerator<ChatStreamPart, void> {
+    yield { type: 'finish', result: await this.generate(request) };
+  }
+}
+
+class EchoFactory extends ModelFactory {
+  readonly name = 'echo';
+  readonly defaultBaseUrl = undefined;
+  readonly defaultModel = 'echo-1';
+
+  create({ model = this.defaultModel }: { model?: string }): ChatModel {
+    return new EchoModel(model);
+  }
+}
+
+let llm: FakeLlm;
+let jackdaw: Jackdaw;
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+  const env = { LLM_PROVIDER: 'acme', LLM_API_KEY: 'k-1', LLM_BASE_URL: llm.url };
+  const options = { modelFactories: [new AcmeFactory(), new EchoFactory()] };
+  jackdaw = await startJackdaw({ env, options, tools: [new TestTools()] });
+});
+afterEach(() => llm.reset());
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+});
+
+it('a provider of one’s own is chosen by its name, and answers through the application', async () => {
+  llm.reply({ calls: [{ id: 'c', name: 'double', arguments: { n: 2 } }] }).reply({ text: 'four' });
+  const { body } = await jackdaw.chat({ query: 'double 2' });
+  expect(body).toMatchObject({ result: 'four', model: 'acme-1' });
+  expect(llm.lastRequest).toMatchObject({ model: 'acme-1', temperature: 0.7 });
+  expect(llm.envelopes[0]?.headers).toMatchObject({ 'x-acme-key': 'k-1' });
+  expect(llm.envelopes[0]?.headers.authorization).toBeUndefined();
+});
+
+it('what its model cannot do and does not take is known', async () => {
+  const images = [{ url: 'https://example.com/a.png' }];
+  expect(await jackdaw.chat({ query: 'x', images })).toMatchObject({ status: 422 });
+  expect(await jackdaw.chat({ query: 'x', parameters: { seed: 1 } })).toMatchObject({ status: 400 });
+  llm.reply({ text: 'I see.' });
+  expect(await jackdaw.chat({ query: 'x', images, model: 'acme-1-vision' })).toMatchObject({ status: 200 });
+});
+
+it('a model that speaks no known wire is asked by a request', async () => {
+  const { body } = await jackdaw.chat({ query: 'hello', model: 'echo:echo-2' });
+  expect(body).toMatchObject({ result: 'hello', model: 'echo-2' });
+  expect(llm.requests).toHaveLength(0);
+});
+
+it('is there without HTTP, too, and a name that nobody has stops the start', async () => {
+  const env = { LLM_PROVIDER: 'echo', DATA_DIR: newFolder() };
+  const agent = await createAgent({ env, modelFactories: [new EchoFactory()] });
+  expect(await agent.chat('hi')).toMatchObject({ content: 'hi' });
+  await agent.close();
+  const nobody = createAgent({ env: { ...env, DATA_DIR: newFolder() } });
+  await expect(nobody).rejects.toThrow('There is no model provider "echo"; set LLM_PROVIDER to one of: anthropic,');
+});
+
+describe('docs/providers.md', () => {
+  const document = readFileSync('docs/providers.md', 'utf8');
+
+  it('has the code of these tests', () => {
+    const code = readFileSync('test/support/acme.factory.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(document).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+  });
+
+  it('has every provider, its default model and what that does not take', async () => {
+    const registry = createModelRegistry();
+    const [, ...rows] = tableCells(document).map((cells) => cells.map((cell) => cell.replaceAll('`', '')));
+    const settings = { apiKey: 'k', baseUrl: 'http://x', timeoutMs: 1 };
+    const made = rows.map(([provider = '', model = '']) =>
+      registry.create({ ...settings, provider, ...(model.startsWith('the ') && { model }) }),
+    );
+    expect(registry.names().filter((name) => !made.some(({ provider }) => provider === name))).toEqual([]);
+    expect(
+      made.map(({ provider, name, capabilities }) => [
+        provider,
+        name,
+        (capabilities.parameterLimits?.lacking ?? []).join(', '),
+      ]),
+    ).toEqual(rows.map((cells) => cells.slice(0, 3)));
+    await registry.close();
+  });
+});
