@@ -1,4 +1,12 @@
-import { isLive, NO_USAGE, type RunEvent, type RunItem, type RunResult, type RunStatus, type RunUsage } from '../run/index.js';
+import {
+  isLive,
+  NO_USAGE,
+  type RunEvent,
+  type RunItem,
+  type RunResult,
+  type RunStatus,
+  type RunUsage,
+} from '../run/index.js';
 import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
