@@ -14,7 +14,7 @@ import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, ModelFactory, ModelParameters, ToolChoice, Usage } from './llm/index.js';
-import { RunService, type RunEvent, type RunFinishReason } from './run/index.js';
+import { RunService, toUsage, type RunEvent, type RunFinishReason } from './run/index.js';
 import { MemoryFactory, SessionKeeper, SessionService, type Memory, type MemoryRules } from './session/index.js';
 
 export interface CreateAgentOptions {
@@ -155,11 +155,7 @@ function toReply(answer: RunAnswer): ChatReply {
     content: result,
     finishReason: finish_reason,
     isComplete: is_complete,
-    usage: {
-      promptTokens: usage.prompt_tokens,
-      completionTokens: usage.completion_tokens,
-      totalTokens: usage.total_tokens,
-    },
+    usage: toUsage(usage),
     iterations,
     runId: run_id,
     sessionId: session_id,

@@ -3,6 +3,7 @@ import { AppError, toAppError } from '../common/index.js';
 import type { ChatModel, Message } from '../llm/index.js';
 import { LOOP_VERSION, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
+  addUsage,
   NO_USAGE,
   journalUnavailable,
   RunFollowService,
@@ -23,7 +24,6 @@ import type { AgentRunInput } from './agent.types.js';
 import { asAsked, withDefaults } from './asked-agent.mapper.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { toQuestion } from './question.factory.js';
-import { addUsage } from './run-answer.mapper.js';
 import { UnavailableModel } from './unavailable.model.js';
 
 export const AGENT_RUN = 'agent';

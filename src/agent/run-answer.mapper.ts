@@ -1,11 +1,11 @@
 import {
+  addUsage,
   isLive,
   NO_USAGE,
   type RunEvent,
   type RunItem,
   type RunResult,
   type RunStatus,
-  type RunUsage,
 } from '../run/index.js';
 import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
 
@@ -129,14 +129,6 @@ export class RunAnswerFold {
       is_finished: false,
     }));
   }
-}
-
-export function addUsage(sum: RunUsage, more: RunUsage): RunUsage {
-  return {
-    prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
-    completion_tokens: sum.completion_tokens + more.completion_tokens,
-    total_tokens: sum.total_tokens + more.total_tokens,
-  };
 }
 
 function toAnsweredTool({ tool, success, result, error, execution_time_ms }: Event<'tool.completed'>): AnsweredTool {

@@ -6,6 +6,10 @@ export class RunUsageDto {
   prompt_tokens!: number;
   completion_tokens!: number;
   total_tokens!: number;
+  /** Of the prompts: what the provider had read before, where it says so. */
+  cached_tokens?: number;
+  /** Of the completions: what was thought and not said, where the provider says so. */
+  reasoning_tokens?: number;
 }
 
 /** What the run was given of its session's past. */

@@ -66,6 +66,10 @@ export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly totalTokens: number;
+  /** Of the prompt: what the provider had read before. Left out where it does not say. */
+  readonly cachedTokens?: number;
+  /** Of the completion: what was thought and not said. Left out where it does not say. */
+  readonly reasoningTokens?: number;
 }
 
 /** One whole reply: a model only gives it when the provider's reply was complete. */

@@ -42,6 +42,7 @@ export { sessionIsFree } from './run-statement.factory.js';
 export { RunListStore } from './run-list.store.js';
 export type { ListedRun, RunFilter, RunPage } from './run-list.store.js';
 export type { RunSummary } from './run-summary.mapper.js';
+export { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isGivenUp, journalUnavailable } from './given-up.policy.js';

@@ -5,6 +5,10 @@ export interface RunUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;
+  /** Of the prompts: what the provider had read before, where it says so. */
+  readonly cached_tokens?: number;
+  /** Of the completions: what was thought and not said, where the provider says so. */
+  readonly reasoning_tokens?: number;
 }
 
 export const NO_USAGE: RunUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };

@@ -70,6 +70,19 @@ describe('toChatResult', () => {
     expect(read(message, 'length').message).toEqual({ role: 'assistant', content: 'a' });
   });
 
+  it("reads what was cached and what was only thought, OpenAI's way and DeepSeek's", () => {
+    const counts = { prompt_tokens: 30, completion_tokens: 40, total_tokens: 70 };
+    const details = {
+      prompt_tokens_details: { cached_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    };
+    const sums = { promptTokens: 30, completionTokens: 40, totalTokens: 70 };
+    expect(usage({ ...counts, ...details })).toEqual({ ...sums, cachedTokens: 20, reasoningTokens: 5 });
+    expect(usage({ ...counts, prompt_cache_hit_tokens: 8 })).toEqual({ ...sums, cachedTokens: 8 });
+    expect(usage({ ...counts, prompt_tokens_details: null, prompt_cache_hit_tokens: 'x' })).toEqual(sums);
+    expect(usage({ ...counts, prompt_cache_hit_tokens: 99 })).toEqual({ ...sums, cachedTokens: 30 });
+  });
+
   it('reads usage as far as it is there', () => {
     expect(usage(null)).toBeUndefined();
     expect(usage({ prompt_tokens: 'many' })).toBeUndefined();

@@ -1,6 +1,6 @@
 import { AppError, untilAborted } from '../../common/index.js';
-import type { ChatResult, Usage } from '../../llm/index.js';
-import type { RunUsage } from '../../run/index.js';
+import type { ChatResult } from '../../llm/index.js';
+import { addUsage, toRunUsage } from '../../run/index.js';
 import { isCut, type DecodedReply } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { describe, isCalled, wantedCall } from './call-choice.policy.js';
@@ -22,7 +22,7 @@ export class TeeStreamProcessor extends Processor {
       const reply = await ask(loop, place);
       loop.reply = reply;
       loop.model = reply.model;
-      if (reply.usage) loop.usage = add(loop.usage, reply.usage);
+      if (reply.usage) loop.usage = addUsage(loop.usage, toRunUsage(reply.usage));
       if (isUsable(loop, reply)) return;
     }
     const { provider, name } = loop.request.model;
@@ -82,14 +82,6 @@ function isEmpty(reply: ChatResult, { text, calls }: DecodedReply): boolean {
   return text.trim() === '' && calls.length === 0 && !isCut(reply);
 }
 
-function add(sum: RunUsage, usage: Usage): RunUsage {
-  return {
-    prompt_tokens: sum.prompt_tokens + usage.promptTokens,
-    completion_tokens: sum.completion_tokens + usage.completionTokens,
-    total_tokens: sum.total_tokens + usage.totalTokens,
-  };
-}
-
 /** What the reply means to the world, in the batch that records it. */
 function tell(loop: Loop, reply: ChatResult): void {
   const { run, iteration } = loop;
@@ -107,14 +99,5 @@ function tell(loop: Loop, reply: ChatResult): void {
       tool_calls: calls.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments })),
     });
   }
-  if (!reply.usage) return;
-  const { promptTokens, completionTokens, totalTokens } = reply.usage;
-  run.emit({
-    type: 'usage',
-    iteration,
-    model: reply.model,
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: totalTokens,
-  });
+  if (reply.usage) run.emit({ type: 'usage', iteration, model: reply.model, ...toRunUsage(reply.usage) });
 }

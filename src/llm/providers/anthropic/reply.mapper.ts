@@ -140,10 +140,11 @@ function toUsage(counts: Readonly<Record<string, unknown>>): Usage | undefined {
   const input = count(counts['input_tokens']);
   const output = count(counts['output_tokens']);
   if (input === undefined && output === undefined) return undefined;
-  const cached = (count(counts['cache_creation_input_tokens']) ?? 0) + (count(counts['cache_read_input_tokens']) ?? 0);
-  const promptTokens = (input ?? 0) + cached;
+  const read = count(counts['cache_read_input_tokens']);
+  const promptTokens = (input ?? 0) + (count(counts['cache_creation_input_tokens']) ?? 0) + (read ?? 0);
   const completionTokens = output ?? 0;
-  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+  const totalTokens = promptTokens + completionTokens;
+  return { promptTokens, completionTokens, totalTokens, ...(read !== undefined && { cachedTokens: read }) };
 }
 
 function count(value: unknown): number | undefined {
