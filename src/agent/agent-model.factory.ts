@@ -11,13 +11,16 @@ const NAME = /^[^\s]{1,200}$/;
 @Injectable()
 export class AgentModelFactory {
   private readonly models = new Map<string, ChatModel>();
+  private readonly own: ChatModel | undefined;
 
   constructor(
     private readonly stack: ModelStackFactory,
     private readonly config: AppConfig,
     /** Takes the place of every provider: an application's own model. */
-    @Optional() private readonly own?: ChatModel,
-  ) {}
+    @Optional() own?: ChatModel,
+  ) {
+    this.own = own && stack.accounted(own);
+  }
 
   /** @throws AppError `CONFIG_INVALID` when the provider is unknown or lacks its key */
   create({ model }: AgentDefinition): ChatModel {

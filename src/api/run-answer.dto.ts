@@ -10,6 +10,8 @@ export class RunUsageDto {
   cached_tokens?: number;
   /** Of the completions: what was thought and not said, where the provider says so. */
   reasoning_tokens?: number;
+  /** In the unit of `LLM_PRICES`, to a billionth: of the calls whose model has a price. */
+  cost?: number;
 }
 
 /** What the run was given of its session's past. */

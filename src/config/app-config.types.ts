@@ -67,6 +67,14 @@ export interface ModelChoice {
   readonly model?: string;
 }
 
+/** What a million tokens cost, in any unit as long as it is the same one everywhere. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Of the input, what the provider had read before; by default it costs as much as the rest. */
+  readonly cachedInput?: number;
+}
+
 /** What is done when a model does not answer. Times are ms. */
 export interface ModelResilience {
   /** Between two pieces of a reply. */
@@ -114,6 +122,8 @@ export interface AppConfigValues {
     readonly embeddingModel?: string;
     readonly tokenCounting: TokenCounting;
     readonly resilience: ModelResilience;
+    /** By `provider:model`, or the model's name alone. */
+    readonly prices: Readonly<Record<string, ModelPrice>>;
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<string, ProviderAccess>>;
   };

@@ -9,6 +9,7 @@ export type {
   LlmProvider,
   LogLevel,
   ModelChoice,
+  ModelPrice,
   ProviderAccess,
 } from './app-config.types.js';
 export { loadConfig } from './config.loader.js';

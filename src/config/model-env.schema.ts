@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, TOKEN_COUNTINGS, UNSUPPORTED_PARAMETERS } from './app-config.types.js';
 import { choice, decimal, httpUrl, integer, keyList, modelList, pattern } from './env-value.schema.js';
 import { capabilities, stops } from './model-option.parser.js';
+import { prices } from './price.parser.js';
 
 const HOUR_MS = 3_600_000;
 const secret = { isSecret: true };
@@ -64,6 +65,11 @@ export const MODEL_VARIABLES = {
     .optional()
     .describe(
       'Models that are asked when the first one does not answer, in their order: comma-separated `provider:model`, such as `deepseek:deepseek-chat,ollama:qwen3`',
+    ),
+  LLM_PRICES: prices()
+    .optional()
+    .describe(
+      'What models cost, so that runs tell their `cost`: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all',
     ),
   LLM_TEMPERATURE: decimal(0, 2)
     .optional()

@@ -70,6 +70,8 @@ export interface Usage {
   readonly cachedTokens?: number;
   /** Of the completion: what was thought and not said. Left out where it does not say. */
   readonly reasoningTokens?: number;
+  /** What it costs, in the unit of `LLM_PRICES`, to a billionth. Left out where the model has no price. */
+  readonly cost?: number;
 }
 
 /** One whole reply: a model only gives it when the provider's reply was complete. */

@@ -9,6 +9,8 @@ export interface RunUsage {
   readonly cached_tokens?: number;
   /** Of the completions: what was thought and not said, where the provider says so. */
   readonly reasoning_tokens?: number;
+  /** In the unit of `LLM_PRICES`: of the calls whose model has a price. */
+  readonly cost?: number;
 }
 
 export const NO_USAGE: RunUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };

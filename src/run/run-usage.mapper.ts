@@ -1,20 +1,15 @@
-import type { Usage } from '../llm/index.js';
+import { roundCost, type Usage } from '../llm/index.js';
 import type { RunUsage } from './run-event.types.js';
 
 /** What a model call took, in its wire form. */
-export function toRunUsage({
-  promptTokens,
-  completionTokens,
-  totalTokens,
-  cachedTokens,
-  reasoningTokens,
-}: Usage): RunUsage {
+export function toRunUsage(usage: Usage): RunUsage {
   return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: totalTokens,
-    ...(cachedTokens !== undefined && { cached_tokens: cachedTokens }),
-    ...(reasoningTokens !== undefined && { reasoning_tokens: reasoningTokens }),
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.totalTokens,
+    ...known('cached_tokens', usage.cachedTokens),
+    ...known('reasoning_tokens', usage.reasoningTokens),
+    ...known('cost', usage.cost),
   };
 }
 
@@ -24,24 +19,28 @@ export function toUsage(usage: RunUsage): Usage {
     promptTokens: usage.prompt_tokens,
     completionTokens: usage.completion_tokens,
     totalTokens: usage.total_tokens,
-    ...(usage.cached_tokens !== undefined && { cachedTokens: usage.cached_tokens }),
-    ...(usage.reasoning_tokens !== undefined && { reasoningTokens: usage.reasoning_tokens }),
+    ...known('cachedTokens', usage.cached_tokens),
+    ...known('reasoningTokens', usage.reasoning_tokens),
+    ...known('cost', usage.cost),
   };
 }
 
 /** What both took. What neither says of itself is not in it. */
 export function addUsage(sum: RunUsage, more: RunUsage): RunUsage {
-  const cached = both(sum.cached_tokens, more.cached_tokens);
-  const reasoning = both(sum.reasoning_tokens, more.reasoning_tokens);
   return {
     prompt_tokens: sum.prompt_tokens + more.prompt_tokens,
     completion_tokens: sum.completion_tokens + more.completion_tokens,
     total_tokens: sum.total_tokens + more.total_tokens,
-    ...(cached !== undefined && { cached_tokens: cached }),
-    ...(reasoning !== undefined && { reasoning_tokens: reasoning }),
+    ...known('cached_tokens', both(sum.cached_tokens, more.cached_tokens)),
+    ...known('reasoning_tokens', both(sum.reasoning_tokens, more.reasoning_tokens)),
+    ...known('cost', roundCost(both(sum.cost, more.cost))),
   };
 }
 
 function both(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+}
+
+function known<Name extends string>(name: Name, value: number | undefined): Partial<Record<Name, number>> {
+  return value === undefined ? {} : ({ [name]: value } as Partial<Record<Name, number>>);
 }

@@ -5,19 +5,23 @@ type Counts = Readonly<Record<string, unknown>>;
 /** Reads what a provider counted; nothing when it counted nothing. */
 export function toUsage(wire: unknown): Usage | undefined {
   const counts = toCounts(wire);
-  const promptTokens = count(counts['prompt_tokens']);
-  const completionTokens = count(counts['completion_tokens']);
-  if (promptTokens === undefined && completionTokens === undefined) return undefined;
-  const sum = (promptTokens ?? 0) + (completionTokens ?? 0);
-  const cachedTokens = cachedOf(counts);
-  const reasoningTokens = count(toCounts(counts['completion_tokens_details'])['reasoning_tokens']);
+  const [prompt, completion] = [count(counts['prompt_tokens']), count(counts['completion_tokens'])];
+  if (prompt === undefined && completion === undefined) return undefined;
+  const [promptTokens, completionTokens] = [prompt ?? 0, completion ?? 0];
+  const totalTokens = count(counts['total_tokens']) ?? promptTokens + completionTokens;
+  const reasoning = count(toCounts(counts['completion_tokens_details'])['reasoning_tokens']);
   return {
-    promptTokens: promptTokens ?? 0,
-    completionTokens: completionTokens ?? 0,
-    totalTokens: count(counts['total_tokens']) ?? sum,
-    ...(cachedTokens !== undefined && { cachedTokens: Math.min(cachedTokens, promptTokens ?? 0) }),
-    ...(reasoningTokens !== undefined && { reasoningTokens: Math.min(reasoningTokens, completionTokens ?? 0) }),
+    promptTokens,
+    completionTokens,
+    totalTokens,
+    ...part('cachedTokens', cachedOf(counts), promptTokens),
+    ...part('reasoningTokens', reasoning, completionTokens),
   };
+}
+
+/** What is known of a part, which is never more than the whole. */
+function part(name: 'cachedTokens' | 'reasoningTokens', tokens: number | undefined, whole: number): Partial<Usage> {
+  return tokens === undefined ? {} : { [name]: Math.min(tokens, whole) };
 }
 
 /** As OpenAI says it, or as DeepSeek does. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
-import { AppConfig } from '../../config/index.js';
+import { AppConfig, type ModelPrice } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
@@ -12,6 +12,7 @@ import { CircuitBreaker } from './circuit-breaker.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
 import { PooledModel } from './pooled-model.wrapper.js';
+import { PricedModel } from './priced-model.wrapper.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 import { TimedModel } from './timed-model.wrapper.js';
 
@@ -26,6 +27,7 @@ type Layer = (model: ChatModel) => ChatModel;
 @Injectable()
 export class ModelStackFactory {
   private readonly rules: AppConfig['llm']['resilience'];
+  private readonly prices: ReadonlyMap<string, ModelPrice>;
   private readonly breakers = new Map<string, CircuitBreaker>();
   private readonly bulkheads = new Map<string, Bulkhead>();
 
@@ -36,6 +38,7 @@ export class ModelStackFactory {
     @Optional() @Inject(Cache) private readonly cache?: Cache | null,
   ) {
     this.rules = config.llm.resilience;
+    this.prices = new Map(Object.entries(config.llm.prices));
   }
 
   /**
@@ -60,7 +63,13 @@ export class ModelStackFactory {
   }
 
   private dependable(settings: ModelSettings, own: OwnRules): ChatModel {
-    return this.layers(own).reduce((model, wrap) => wrap(model), this.keyed(settings));
+    return this.layers(own).reduce((model, wrap) => wrap(model), this.accounted(this.keyed(settings)));
+  }
+
+  /** The model with what its calls cost, as far as it has a price. */
+  accounted(model: ChatModel): ChatModel {
+    const price = this.prices.get(`${model.provider}:${model.name}`) ?? this.prices.get(model.name);
+    return price ? new PricedModel(model, price) : model;
   }
 
   /** From the inside to the outside; what is off is not there. */

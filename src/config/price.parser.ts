@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { messageOf } from '../common/index.js';
+import type { ModelPrice } from './app-config.types.js';
+
+const MOST = 1_000_000;
+const price = z.number().min(0).max(MOST);
+const PRICES = z.record(
+  z.string().min(1),
+  z.strictObject({ input: price, output: price, cachedInput: price.optional() }),
+);
+const EXAMPLE = '{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}';
+
+/** `LLM_PRICES`: a JSON object of prices by model, or the path of a file with it. */
+export function prices() {
+  return z.string().transform((text, context): Readonly<Record<string, ModelPrice>> => {
+    try {
+      return toPrices(JSON.parse(text.startsWith('{') ? text : readFileSync(text, 'utf8')));
+    } catch (error) {
+      const message = `cannot be used: ${messageOf(error)}; give JSON such as ${EXAMPLE}, or the path of such a file`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+  });
+}
+
+function toPrices(value: unknown): Readonly<Record<string, ModelPrice>> {
+  const { data, error } = PRICES.safeParse(value);
+  if (!error) return data;
+  throw new Error(error.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`).join(', '));
+}

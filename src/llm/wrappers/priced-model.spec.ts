@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { readStream } from '../../../test/support/fake-llm-stream.js';
+import { REQUEST } from '../../../test/support/faulty-models.js';
+import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
+import { costOf, roundCost } from './cost.policy.js';
+import { PricedModel } from './priced-model.wrapper.js';
+
+const PRICE = { input: 2, output: 10, cachedInput: 0.5 };
+const USAGE = { promptTokens: 1000, completionTokens: 100, totalTokens: 1100 };
+
+it('costs what its tokens cost, those read before their own price', () => {
+  expect(costOf(USAGE, PRICE)).toBe(0.003);
+  expect(costOf({ ...USAGE, cachedTokens: 600 }, PRICE)).toBe(0.0021);
+  expect(costOf({ ...USAGE, cachedTokens: 600 }, { input: 2, output: 10 })).toBe(0.003);
+  expect(costOf({ promptTokens: 1, completionTokens: 0, totalTokens: 1 }, { input: 0.000123, output: 0 })).toBe(0);
+  expect([roundCost(0.1 + 0.2), roundCost(undefined)]).toEqual([0.3, undefined]);
+});
+
+it('tells the cost with the usage, and nothing where there is none', async () => {
+  const { usage: _none, ...silent } = says('b');
+  const model = new PricedModel(new ScriptedChatModel([says('a', { usage: USAGE }), silent, says('c')]), PRICE);
+  expect((await model.generate(REQUEST)).usage).toEqual({ ...USAGE, cost: 0.003 });
+  expect(await model.generate(REQUEST)).not.toHaveProperty('usage');
+  const parts = await readStream(model.stream(REQUEST));
+  expect(parts.at(-1)).toMatchObject({ type: 'finish', result: { usage: { cost: 0.00007 } } });
+});

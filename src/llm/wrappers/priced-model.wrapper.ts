@@ -1,0 +1,29 @@
+import type { ModelPrice } from '../../config/index.js';
+import type { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { costOf } from './cost.policy.js';
+import { ModelWrapper } from './model.wrapper.js';
+
+/** Says of every reply what it costs. It is said once, with the usage: prices may change, and a journal does not. */
+export class PricedModel extends ModelWrapper {
+  constructor(
+    inner: ChatModel,
+    private readonly price: ModelPrice,
+  ) {
+    super(inner);
+  }
+
+  async generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    return this.priced(await this.inner.generate(request, options));
+  }
+
+  async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
+    for await (const part of this.inner.stream(request, options))
+      yield part.type === 'finish' ? { type: 'finish', result: this.priced(part.result) } : part;
+  }
+
+  private priced(result: ChatResult): ChatResult {
+    const { usage } = result;
+    return usage ? { ...result, usage: { ...usage, cost: costOf(usage, this.price) } } : result;
+  }
+}

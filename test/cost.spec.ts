@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+
+describe('what a run costs', () => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    const env = {
+      LLM_MODEL: 'gpt-4o',
+      LLM_PRICES: '{"openai:gpt-4o": {"input": 2, "output": 10}, "gpt-4o": {"input": 9, "output": 9}}',
+      LLM_CACHE: 'memory',
+    };
+    jackdaw = await startJackdaw({ llm, env });
+  });
+  beforeEach(() => llm.reset());
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  it('is told of each call and of the run, and stays with it', async () => {
+    llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' } }], usage: [1000, 100] });
+    llm.reply({ text: 'two', usage: [2000, 50] });
+    const stream = await jackdaw.stream({ query: 'what is 1+1?' });
+    await stream.waitFor('run.completed');
+    const told = (type: string) => stream.events.map(({ data }) => data).filter((data) => data['type'] === type);
+    expect(told('usage')).toMatchObject([{ cost: 0.003 }, { cost: 0.0045 }]);
+    const [end] = told('run.completed');
+    const usage = end!['usage'];
+    expect(usage).toEqual({ prompt_tokens: 3000, completion_tokens: 150, total_tokens: 3150, cost: 0.0075 });
+    expect((await jackdaw.get(`/api/runs/${String(end!['run_id'])}`)).body['usage']).toEqual(usage);
+    expect((await jackdaw.get('/api/runs?limit=1')).body).toMatchObject({ runs: [{ usage }] });
+  });
+
+  it('is nothing when the reply was known, and is not known without a price', async () => {
+    llm.always({ text: 'fine' });
+    const ask = { query: 'hi', parameters: { temperature: 0 } };
+    expect((await jackdaw.chat(ask)).body).toMatchObject({ usage: { cost: 0.00007 } });
+    expect((await jackdaw.chat(ask)).body['usage']).toEqual({
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+    });
+    expect((await jackdaw.chat({ ...ask, model: 'gpt-4o-mini' })).body['usage']).not.toHaveProperty('cost');
+  });
+});
