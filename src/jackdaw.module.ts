@@ -8,7 +8,14 @@ import {
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
-import { type EmbeddingModel, LlmModule, type ModelFactory, OwnProvidersModule } from './llm/index.js';
+import {
+  type EmbeddingModel,
+  LLM_ENTITIES,
+  LLM_MIGRATIONS,
+  LlmModule,
+  type ModelFactory,
+  OwnProvidersModule,
+} from './llm/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -75,8 +82,8 @@ export class JackdawModule implements OnApplicationBootstrap {
       imports: [
         AppConfigModule.forRoot(config, authenticator !== undefined),
         PersistenceModule.forRoot({
-          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES],
-          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS],
+          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES],
+          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS, ...LLM_MIGRATIONS],
         }),
         OwnProvidersModule.forRoot(modelFactories),
         EncryptionModule,

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig, type EnvRecord } from '../src/config/index.js';
+import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
 import { insert, type Statement } from '../src/persistence/index.js';
 import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
@@ -13,8 +14,8 @@ import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../src/session/index.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const OPTIONS = {
-  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES],
-  migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS],
+  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...LLM_ENTITIES],
+  migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...LLM_MIGRATIONS],
 };
 Logger.overrideLogger(false);
 const servers = await testServers();

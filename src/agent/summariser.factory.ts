@@ -24,7 +24,9 @@ export function summariser({ model, context, countTokens }: Summariser): Summari
       { role: 'user', content: toTranscript(former, messages) },
     ];
     try {
-      const { message, usage } = await model.generate({ messages: asked }, { signal: context.signal });
+      const { runId, sessionId, principal, signal } = context;
+      const account = { tenant: principal.tenant, runId, sessionId, step: 'summary' };
+      const { message, usage } = await model.generate({ messages: asked }, { signal, account });
       const text = message.content.trim();
       if (text === '') return null;
       return {

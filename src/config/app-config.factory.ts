@@ -86,6 +86,18 @@ function resilienceOf(values: EnvValues): AppConfig['llm']['resilience'] {
   };
 }
 
+function budgetOf(values: EnvValues): AppConfig['llm']['budget'] {
+  return {
+    replyTokens: values.BUDGET_REPLY_TOKENS,
+    ...compact({
+      run: values.BUDGET_RUN,
+      session: values.BUDGET_SESSION,
+      tenantDay: values.BUDGET_TENANT_DAY,
+      day: values.BUDGET_DAY,
+    }),
+  };
+}
+
 function llmOf(values: EnvValues): AppConfig['llm'] {
   return {
     provider: chosenProvider(values),
@@ -104,6 +116,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     }),
     resilience: resilienceOf(values),
     prices: values.LLM_PRICES ?? {},
+    budget: budgetOf(values),
     ...compact({
       model: values.LLM_MODEL,
       capabilities: values.LLM_CAPABILITIES,

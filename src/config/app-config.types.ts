@@ -75,6 +75,13 @@ export interface ModelPrice {
   readonly cachedInput?: number;
 }
 
+/** The most that may be used; what is left out is not limited. */
+export interface BudgetLimit {
+  readonly tokens?: number;
+  /** In the unit of the prices. */
+  readonly cost?: number;
+}
+
 /** What is done when a model does not answer. Times are ms. */
 export interface ModelResilience {
   /** Between two pieces of a reply. */
@@ -124,6 +131,15 @@ export interface AppConfigValues {
     readonly resilience: ModelResilience;
     /** By `provider:model`, or the model's name alone. */
     readonly prices: Readonly<Record<string, ModelPrice>>;
+    /** Beyond which no model is asked. Days are UTC's. */
+    readonly budget: {
+      readonly run?: BudgetLimit;
+      readonly session?: BudgetLimit;
+      readonly tenantDay?: BudgetLimit;
+      readonly day?: BudgetLimit;
+      /** What a reply is taken to be that no parameter limits. */
+      readonly replyTokens: number;
+    };
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<string, ProviderAccess>>;
   };

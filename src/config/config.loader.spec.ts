@@ -38,6 +38,8 @@ describe('loadConfig', () => {
           retry: { maxAttempts: 3, baseDelayMs: 500, maxDelayMs: 60_000 },
           fallback: [],
         },
+        prices: {},
+        budget: { replyTokens: 1024 },
         tokenCounting: 'auto',
         unsupportedParameters: 'refuse',
         parameters: {},
@@ -151,6 +153,13 @@ describe('loadConfig', () => {
   ])('keeps sessions where %s says', (SESSION_STORE, store) => {
     const { config } = loadConfig({ env: { SESSION_STORE, REDIS_URL: 'redis://host' } });
     expect(config.session.store).toEqual(store);
+  });
+
+  it('refuses a budget of costs where nothing has a price', () => {
+    const env = { BUDGET_DAY: 'tokens=1,cost=5' };
+    expect(mistakes(env)).toEqual([expect.stringMatching(/^BUDGET_DAY: .* needs LLM_PRICES/)]);
+    const priced = { ...env, LLM_PRICES: '{"m": {"input": 1, "output": 1}}' };
+    expect(loadConfig({ env: priced }).config.llm.budget.day).toEqual({ tokens: 1, cost: 5 });
   });
 
   it('shows no password of a base URL', () => {

@@ -19,6 +19,7 @@ export function mistakesBetween(
     ...providerMistakes(values, given),
     ...storeMistakes(values),
     ...cacheMistakes(values),
+    ...budgetMistakes(values, given),
   ];
 }
 
@@ -39,6 +40,16 @@ function cacheMistakes({ LLM_CACHE, REDIS_URL, ENCRYPTION_KEYS }: Readonly<Parti
   if (!ENCRYPTION_KEYS) return [];
   const fault = 'keeps replies unencrypted, and ENCRYPTION_KEYS is set: use `memory`';
   return [mistakeLine('LLM_CACHE', LLM_CACHE, fault)];
+}
+
+const BUDGETS = ['BUDGET_RUN', 'BUDGET_SESSION', 'BUDGET_TENANT_DAY', 'BUDGET_DAY'] as const;
+
+function budgetMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
+  if (given.LLM_PRICES) return [];
+  const priced = BUDGETS.filter((name) => values[name]?.cost !== undefined);
+  return priced.map((name) =>
+    mistakeLine(name, given[name] ?? '', 'needs LLM_PRICES, or nothing has a cost: set them, or give tokens'),
+  );
 }
 
 function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {

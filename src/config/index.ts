@@ -4,6 +4,7 @@ export { AppConfig } from './app-config.types.js';
 export type {
   ApiKeyEntry,
   AppConfigValues,
+  BudgetLimit,
   DatabaseKind,
   EncryptionKey,
   LlmProvider,

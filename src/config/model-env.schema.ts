@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, TOKEN_COUNTINGS, UNSUPPORTED_PARAMETERS } from './app-config.types.js';
 import { choice, decimal, httpUrl, integer, keyList, modelList, pattern } from './env-value.schema.js';
+import { budget } from './budget.parser.js';
 import { capabilities, stops } from './model-option.parser.js';
 import { prices } from './price.parser.js';
 
@@ -71,6 +72,17 @@ export const MODEL_VARIABLES = {
     .describe(
       'What models cost, so that runs tell their `cost`: JSON, or the path of a JSON file, of prices per million tokens by `provider:model` or model, such as `{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}`; in any unit, the same for all',
     ),
+  BUDGET_RUN: budget()
+    .optional()
+    .describe(
+      'The most that the model calls of one run may take: `tokens=100000`, `cost=0.5` (in the unit of `LLM_PRICES`), or both, comma-separated. A call that may go beyond is not made: 429 `BUDGET_EXCEEDED`',
+    ),
+  BUDGET_SESSION: budget().optional().describe('The same of all runs of one session'),
+  BUDGET_TENANT_DAY: budget().optional().describe('The same of all runs of one tenant on one day (UTC)'),
+  BUDGET_DAY: budget().optional().describe('The same of all runs of all tenants on one day (UTC)'),
+  BUDGET_REPLY_TOKENS: integer(1, 10_000_000, 'tokens')
+    .default(1024)
+    .describe('What a budget takes a reply for, in tokens, until it is there, where no `maxTokens` limits it'),
   LLM_TEMPERATURE: decimal(0, 2)
     .optional()
     .describe('0 to 2; by default 0.7, for models that take one when `LLM_TOP_P` is not set'),

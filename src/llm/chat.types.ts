@@ -50,6 +50,15 @@ export interface ChatRequest {
   readonly parameters?: ModelParameters;
 }
 
+/** Whose call it is, and which: what it takes is counted there, once. */
+export interface CallAccount {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly sessionId: string | null;
+  /** Unique in the run. */
+  readonly step: string;
+}
+
 export interface CallOptions {
   /** Aborts the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -57,6 +66,8 @@ export interface CallOptions {
   readonly tenant?: string;
   /** When the answer is of no use any more, epoch ms: nobody waits for another attempt beyond it. */
   readonly deadlineAt?: number;
+  /** Without one no budget limits the call. */
+  readonly account?: CallAccount;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

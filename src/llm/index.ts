@@ -1,4 +1,10 @@
 /** Chat models: one port, its message types, and a provider behind each name. */
+import { BudgetEntryEntity } from './budget/entities/budget-entry.entity.js';
+import { BudgetTotalEntity } from './budget/entities/budget-total.entity.js';
+import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-create-budget.migration.js';
+
+export { ModelBudget } from './budget/model-budget.js';
+export type { JournaledUsage } from './budget/model-budget.js';
 export { ChatModel } from './chat-model.js';
 export type {
   CallOptions,
@@ -46,3 +52,6 @@ export { OwnProvidersModule } from './own-providers.module.js';
 export { countMessages } from './tokens/message-tokens.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
+
+export const LLM_ENTITIES = [BudgetEntryEntity, BudgetTotalEntity];
+export const LLM_MIGRATIONS = [CreateBudget1764000000009];

@@ -1,6 +1,9 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { CacheModule } from '../cache/index.js';
 import { AppConfig } from '../config/index.js';
+import { Database } from '../persistence/index.js';
+import { ModelBudget } from './budget/model-budget.js';
+import { createModelBudget } from './budget/model-budget.factory.js';
 import { EmbeddingModel } from './embedding-model.js';
 import { createEmbeddingModel } from './embedding-model.factory.js';
 import { ModelFactories } from './model-factories.registry.js';
@@ -25,10 +28,16 @@ import { VocabularyLoader } from './tokens/vocabulary.loader.js';
     ModelStackFactory,
     // `null` where none is configured: inject it with `@Optional()`.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelRegistry, AppConfig] },
+    // `null` where none is configured.
+    {
+      provide: ModelBudget,
+      useFactory: createModelBudget,
+      inject: [AppConfig, TokenCounterRegistry, { token: Database, optional: true }],
+    },
     TokenCounterRegistry,
     VocabularyLoader,
   ],
-  exports: [ModelRegistry, ModelStackFactory, KeyPoolRegistry, EmbeddingModel, TokenCounterRegistry],
+  exports: [ModelRegistry, ModelStackFactory, KeyPoolRegistry, EmbeddingModel, TokenCounterRegistry, ModelBudget],
 })
 export class LlmModule implements OnApplicationShutdown {
   constructor(private readonly registry: ModelRegistry) {}

@@ -83,8 +83,8 @@ export interface Loop {
   model: string;
   /** Set by prepare-tools. */
   instructions: string;
-  /** Set by ask-model: asks, when called. */
-  ask: ((listener: ReplyListener) => Promise<ChatResult>) | null;
+  /** Set by ask-model: asks, when called, for the model step at this place. */
+  ask: ((listener: ReplyListener, place: string) => Promise<ChatResult>) | null;
   /** Set by tee-stream. */
   reply: ChatResult | null;
   /** The reply as the protocol reads it, set by tee-stream. */

@@ -21,6 +21,7 @@ import { RunHandlerRegistry } from '../../src/run/run-handler.registry.js';
 import { RunJournal } from '../../src/run/run-journal.js';
 import { RunService } from '../../src/run/run.service.js';
 import type { StartRun } from '../../src/run/run.types.js';
+import { LLM_ENTITIES, LLM_MIGRATIONS } from '../../src/llm/index.js';
 import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from '../../src/security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
 
@@ -38,8 +39,8 @@ export interface OpenDatabase {
 /** The whole schema: in memory, in the `DATA_DIR` of the variables, or on the server of their `DATABASE_URL`. */
 export function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
   return openPersistence(loadConfig({ env }).config, {
-    entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES],
-    migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS],
+    entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES],
+    migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS, ...LLM_MIGRATIONS],
   });
 }
 

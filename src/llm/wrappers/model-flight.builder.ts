@@ -18,8 +18,8 @@ export class ModelFlight {
   /** Resolves with the whole reply; rejects with what the call has thrown. */
   readonly result: Promise<ChatResult>;
 
-  constructor(model: ChatModel, way: Way, request: ChatRequest, { deadlineAt }: CallOptions) {
-    const options = { signal: this.controller.signal, ...(deadlineAt !== undefined && { deadlineAt }) };
+  constructor(model: ChatModel, way: Way, request: ChatRequest, { signal: _own, ...others }: CallOptions) {
+    const options = { ...others, signal: this.controller.signal };
     this.result = this.run(
       way === 'stream' ? model.stream(request, options) : toStream(model.generate(request, options)),
     );

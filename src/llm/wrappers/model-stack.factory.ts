@@ -4,8 +4,10 @@ import { AppConfig, type ModelPrice } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
+import { ModelBudget } from '../budget/model-budget.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
 import { BreakingModel } from './breaking-model.wrapper.js';
+import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { Bulkhead } from './bulkhead.policy.js';
 import { CachingModel } from './caching-model.wrapper.js';
 import { CircuitBreaker } from './circuit-breaker.policy.js';
@@ -36,6 +38,7 @@ export class ModelStackFactory {
     private readonly keys: KeyPoolRegistry,
     config: AppConfig,
     @Optional() @Inject(Cache) private readonly cache?: Cache | null,
+    @Optional() @Inject(ModelBudget) private readonly budget?: ModelBudget | null,
   ) {
     this.rules = config.llm.resilience;
     this.prices = new Map(Object.entries(config.llm.prices));
@@ -66,10 +69,11 @@ export class ModelStackFactory {
     return this.layers(own).reduce((model, wrap) => wrap(model), this.accounted(this.keyed(settings)));
   }
 
-  /** The model with what its calls cost, as far as it has a price. */
+  /** The model with what its calls cost, as far as it has a price, and within the budgets that there are. */
   accounted(model: ChatModel): ChatModel {
     const price = this.prices.get(`${model.provider}:${model.name}`) ?? this.prices.get(model.name);
-    return price ? new PricedModel(model, price) : model;
+    const priced = price ? new PricedModel(model, price) : model;
+    return this.budget ? new BudgetedModel(priced, this.budget, price) : priced;
   }
 
   /** From the inside to the outside; what is off is not there. */

@@ -13,7 +13,7 @@ export class AskModelProcessor extends Processor {
     const choice = wantedCall(loop);
     const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
     const ask = isStreaming ? streamReply : generateReply;
-    loop.ask = (listener) => {
+    loop.ask = (listener, place) => {
       const messages = fitImages([...history, ...loop.turn], model.capabilities);
       const request = loop.protocol.encode({
         instructions: choice && !canForce ? withCommand(loop.instructions, choice) : loop.instructions,
@@ -22,8 +22,10 @@ export class AskModelProcessor extends Processor {
         parameters,
         ...(choice && canForce && { toolChoice: choice }),
       });
-      const { signal, deadlineAt, principal } = loop.run;
-      return ask(model, request, { signal, deadlineAt, tenant: principal.tenant }, listener);
+      const { signal, deadlineAt, principal, runId, sessionId } = loop.run;
+      const { tenant } = principal;
+      const account = { tenant, runId, sessionId, step: `model:${place}` };
+      return ask(model, request, { signal, deadlineAt, tenant, account }, listener);
     };
   }
 }

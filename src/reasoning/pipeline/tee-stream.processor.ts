@@ -51,14 +51,17 @@ async function ask(loop: Loop, place: string): Promise<ChatResult> {
     };
     const show = (text: string) => void (held ? held.push(text) : tellText(text));
     const reply = await untilAborted(
-      loop.ask!({
-        onText: (piece) => show(visible.push(piece)),
-        onRestart: () => {
-          visible = protocol.decodeStream();
-          if (held) held.length = 0;
-          else if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
+      loop.ask!(
+        {
+          onText: (piece) => show(visible.push(piece)),
+          onRestart: () => {
+            visible = protocol.decodeStream();
+            if (held) held.length = 0;
+            else if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
+          },
         },
-      }),
+        place,
+      ),
       run.signal,
     );
     show(visible.end());

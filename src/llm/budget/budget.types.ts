@@ -1,0 +1,34 @@
+/** What is limited: tokens, and billionths of the unit that `LLM_PRICES` are in. */
+export interface Amount {
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+export type BudgetName = 'run' | 'session' | 'tenant_day' | 'day';
+
+/** One budget that a call counts in. */
+export interface BudgetScope {
+  readonly name: BudgetName;
+  /** Of the row that has its sum. */
+  readonly key: string;
+  /** Whose it is; empty where it is everybody's. */
+  readonly tenant: string;
+  readonly limit: Amount;
+  /** When it is whole again, epoch ms; `null` is never. */
+  readonly resetsAt: number | null;
+}
+
+/** What one call has reserved or used. */
+export interface BudgetEntry extends Amount {
+  /** `runId:step`. */
+  readonly id: string;
+  readonly tenant: string;
+  /** Who reserved it last: another one has nothing to settle. */
+  readonly holder: string;
+  /** Keys of the sums that it is in. */
+  readonly scopes: readonly string[];
+  /** When it counts no longer if nobody has settled it, epoch ms; `null` once somebody has. */
+  readonly expiresAt: number | null;
+}
+
+export const NOTHING: Amount = { tokens: 0, cost: 0 };

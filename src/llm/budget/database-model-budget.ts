@@ -1,0 +1,118 @@
+import { Logger } from '@nestjs/common';
+import { AppError, newId } from '../../common/index.js';
+import type { AppConfig } from '../../config/index.js';
+import type { CallAccount, ChatResult } from '../chat.types.js';
+import type { TokenCounter } from '../tokens/token-counter.js';
+import { budgetExceeded } from './budget-exceeded.error.js';
+import { fits, scopesOf, toUnits } from './budget-scope.policy.js';
+import type { BudgetStore } from './budget.store.js';
+import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
+import { estimateOf, spentOn } from './call-estimate.policy.js';
+import { ModelBudget, Reservation, type JournaledUsage, type PlannedCall } from './model-budget.js';
+
+/** Longer than calls take: what a process that crashed has reserved counts no longer than this. */
+const EXPIRES_MS = 900_000;
+const ATTEMPTS = 50;
+const PRUNE_EVERY = 500;
+
+/** Budgets in the one database, exact however many processes share it. */
+export class DatabaseModelBudget extends ModelBudget {
+  private readonly logger = new Logger(DatabaseModelBudget.name);
+  private reservations = 0;
+
+  constructor(
+    private readonly store: BudgetStore,
+    private readonly rules: AppConfig['llm']['budget'],
+    private readonly counterOf: (model: string) => TokenCounter,
+  ) {
+    super();
+  }
+
+  async reserve(account: CallAccount, { model, request, price }: PlannedCall): Promise<Reservation | null> {
+    const now = Date.now();
+    const scopes = scopesOf(account, this.rules, now);
+    if (scopes.length === 0) return null;
+    const entry: BudgetEntry = {
+      ...estimateOf(request, this.counterOf(model), this.rules.replyTokens, price),
+      id: `${account.runId}:${account.step}`,
+      tenant: account.tenant,
+      holder: newId(),
+      scopes: scopes.map(({ key }) => key),
+      expiresAt: now + EXPIRES_MS,
+    };
+    await this.enter(entry, scopes, now);
+    if (++this.reservations % PRUNE_EVERY === 0) await this.store.prune(now);
+    return new HeldReservation(entry, this.store, this.logger);
+  }
+
+  async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<void> {
+    const sums = new Map<string, { scope: BudgetScope; sum: Amount }>();
+    for await (const { account, at, tokens, cost } of usages) {
+      for (const scope of scopesOf(account, this.rules, at)) {
+        const { sum } = sums.get(scope.key) ?? { sum: NOTHING };
+        sums.set(scope.key, { scope, sum: { tokens: sum.tokens + tokens, cost: sum.cost + toUnits(cost) } });
+      }
+    }
+    await this.store.replaceAll(new Map([...sums.values()].map(({ scope, sum }) => [scope, sum])), Date.now());
+  }
+
+  private async enter(entry: BudgetEntry, scopes: readonly BudgetScope[], now: number): Promise<void> {
+    let before: BudgetEntry | null = null;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const refusal = await this.store.reserve(entry, before, scopes, now);
+      if (!refusal) return;
+      if (refusal.kind === 'taken') before = await this.store.find(entry.id);
+      else await this.makeRoom(entry, refusal.scope, scopes, before, now);
+    }
+    const message = `The budgets are too busy for the step ${entry.id}; try again.`;
+    throw new AppError('COMMIT_REFUSED', message, { isRetryable: true });
+  }
+
+  /** @throws AppError `BUDGET_EXCEEDED` when there is none to be made */
+  private async makeRoom(
+    entry: BudgetEntry,
+    scope: BudgetScope,
+    scopes: readonly BudgetScope[],
+    before: BudgetEntry | null,
+    now: number,
+  ): Promise<void> {
+    const sum = await this.store.sum(scope);
+    if (!sum) return this.store.open(scopes, now);
+    const own = before?.scopes.includes(scope.key) ? before : NOTHING;
+    const others = { tokens: sum.tokens - own.tokens, cost: sum.cost - own.cost };
+    if (fits(others, entry, scope.limit)) return;
+    if ((await this.expire(now)) === 0) throw budgetExceeded(scope, others, entry);
+  }
+
+  /** Takes away what crashed processes have left. @returns how many reservations */
+  private async expire(now: number): Promise<number> {
+    let gone = 0;
+    for (const entry of await this.store.expired(now)) if (await this.store.settle(entry, NOTHING, now)) gone++;
+    return gone;
+  }
+}
+
+class HeldReservation extends Reservation {
+  constructor(
+    private readonly entry: BudgetEntry,
+    private readonly store: BudgetStore,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async settle(result: ChatResult | null): Promise<void> {
+    const spent = spentOn(result) ?? this.entry;
+    try {
+      let entry: BudgetEntry | null = this.entry;
+      // It may have expired meanwhile; once somebody else has it, it is theirs to settle.
+      while (entry?.holder === this.entry.holder) {
+        if (await this.store.settle(entry, { tokens: spent.tokens, cost: spent.cost }, Date.now())) return;
+        entry = await this.store.find(entry.id);
+      }
+    } catch (err) {
+      // The reply is worth more: until it expires, what was reserved counts.
+      this.logger.warn({ err, entry: this.entry.id }, 'What a model call has used could not be settled');
+    }
+  }
+}

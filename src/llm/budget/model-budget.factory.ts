@@ -1,0 +1,17 @@
+import type { AppConfig } from '../../config/index.js';
+import type { Database } from '../../persistence/index.js';
+import type { TokenCounterRegistry } from '../tokens/token-counter.registry.js';
+import { BudgetStore } from './budget.store.js';
+import { DatabaseModelBudget } from './database-model-budget.js';
+import type { ModelBudget } from './model-budget.js';
+
+/** The budgets that are configured, `null` when none is. */
+export function createModelBudget(
+  { llm }: AppConfig,
+  counters: TokenCounterRegistry,
+  database?: Database,
+): ModelBudget | null {
+  const { run, session, tenantDay, day } = llm.budget;
+  if (!database || !(run ?? session ?? tenantDay ?? day)) return null;
+  return new DatabaseModelBudget(new BudgetStore(database), llm.budget, (model) => counters.atHand(model));
+}

@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { loadConfig } from '../src/config/index.js';
+import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
+import { BudgetStore } from '../src/llm/budget/budget.store.js';
+import { DatabaseModelBudget } from '../src/llm/budget/database-model-budget.js';
+import type { JournaledUsage } from '../src/llm/budget/model-budget.js';
+import { openPersistence } from '../src/persistence/persistence.factory.js';
+import type { OpenPersistence } from '../src/persistence/persistence.types.js';
+import { says } from './support/scripted-chat-model.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+Logger.overrideLogger(false);
+const servers = await testServers();
+const NOON = Date.UTC(2027, 0, 15, 12);
+const HOUR_MS = 3_600_000;
+/** With `maxTokens` 10 a call of nothing reserves 10 tokens, which cost 20 millionths. */
+const CALL = {
+  model: 'm',
+  request: { messages: [], parameters: { maxTokens: 10 } },
+  price: { input: 1, output: 2 },
+};
+const took = (totalTokens: number, cost = 0) =>
+  says('a', { usage: { promptTokens: totalTokens, completionTokens: 0, totalTokens, cost } });
+
+describeDatabases('budgets', servers, (created) => {
+  let opened: OpenPersistence;
+  let tenants = 0;
+  let tenant: string;
+  const budget = (rules: object) =>
+    new DatabaseModelBudget(new BudgetStore(opened.database), { replyTokens: 1000, ...rules }, () => ({
+      isExact: true,
+      count: (text) => text.length,
+    }));
+  const account = (runId: string, step = 'model:1') => ({ tenant, runId: `${tenant}-${runId}`, sessionId: 's', step });
+  const sums = async (): Promise<Record<string, object>> => {
+    const rows = await opened.database.query<{ scope: string; tokens: number; cost: number }>(
+      'SELECT scope, tokens, cost FROM budget_total',
+    );
+    return Object.fromEntries(
+      rows
+        .filter(({ scope }) => scope.includes(tenant))
+        .map(({ scope, tokens, cost }) => [scope.split(':')[0]!, { tokens, cost }]),
+    );
+  };
+
+  beforeAll(async () => {
+    const { config } = loadConfig({ env: { DATABASE_URL: created().url } });
+    opened = await openPersistence(config, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
+  });
+  beforeEach(() => {
+    tenant = `t${++tenants}`;
+    jest.spyOn(Date, 'now').mockReturnValue(NOON);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+  afterAll(() => opened.close());
+
+  it('let exactly as many of 100 calls at once through as there is room for, on two nodes', async () => {
+    const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } })];
+    const asked = Array.from({ length: 100 }, (_, at) => nodes[at % 2]!.reserve(account(`r${at}`), CALL));
+    const ended = await Promise.allSettled(asked);
+    const faults = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+    expect(faults.map((fault) => (fault as { code?: string }).code)).toEqual(Array(63).fill('BUDGET_EXCEEDED'));
+    expect(await sums()).toEqual({ tenant_day: { tokens: 370, cost: 740_000 } });
+    const held = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value!] : []));
+    await Promise.all(held.map((one) => one.settle(took(3, 0.000_001))));
+    expect(await sums()).toEqual({ tenant_day: { tokens: 111, cost: 37_000 } });
+  });
+
+  it('say what is spent and when they are whole again', async () => {
+    const daily = budget({ tenantDay: { cost: 0.00003 } });
+    await (await daily.reserve(account('a'), CALL))!.settle(took(8, 0.000016));
+    await expect(daily.reserve(account('b'), CALL)).rejects.toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      isRetryable: false,
+      details: {
+        budget: 'tenant_day',
+        unit: 'cost',
+        limit: 0.00003,
+        spent: 0.000016,
+        wanted: 0.00002,
+        resets_at: '2027-01-16T00:00:00.000Z',
+      },
+    });
+    jest.spyOn(Date, 'now').mockReturnValue(NOON + 12 * HOUR_MS);
+    expect(await daily.reserve(account('b'), CALL)).not.toBeNull();
+  });
+
+  it('count a step once, however often it is done, and settle it once', async () => {
+    const both = budget({ run: { tokens: 25 }, session: { tokens: 100 } });
+    const first = (await both.reserve(account('a'), CALL))!;
+    const again = (await both.reserve(account('a'), CALL))!;
+    expect(await sums()).toMatchObject({ run: { tokens: 10 }, session: { tokens: 10 } });
+    await first.settle(took(7));
+    expect(await sums()).toMatchObject({ run: { tokens: 10 } });
+    await again.settle(took(6));
+    await again.settle(took(6));
+    expect(await sums()).toMatchObject({ run: { tokens: 6 }, session: { tokens: 6 } });
+    await (await both.reserve(account('a'), CALL))!.settle(took(9));
+    const failed = (await both.reserve(account('a', 'model:2'), CALL))!;
+    await expect(both.reserve(account('a', 'model:3'), CALL)).rejects.toMatchObject({
+      details: { budget: 'run', spent: 19, limit: 25, resets_at: null },
+    });
+    await failed.settle(null);
+    const { usage: _none, ...uncounted } = says('a');
+    await (await both.reserve(account('a', 'model:3'), CALL))!.settle(uncounted);
+    expect(await sums()).toMatchObject({ run: { tokens: 19 }, session: { tokens: 19 } });
+  });
+
+  it('forget what a crashed process has reserved, but not what it settles late', async () => {
+    const session = budget({ session: { tokens: 10 } });
+    const crashed = (await session.reserve(account('a'), CALL))!;
+    await expect(session.reserve(account('b'), CALL)).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+    jest.spyOn(Date, 'now').mockReturnValue(NOON + HOUR_MS);
+    const next = (await session.reserve(account('b'), CALL))!;
+    await next.settle(took(4));
+    await crashed.settle(took(5));
+    expect(await sums()).toEqual({ session: { tokens: 9, cost: 0 } });
+  });
+
+  it('delete what is of no use any more', async () => {
+    const daily = budget({ run: { tokens: 100 }, session: { tokens: 100 }, tenantDay: { tokens: 100 } });
+    await (await daily.reserve(account('a'), CALL))!.settle(took(5));
+    const store = new BudgetStore(opened.database);
+    await store.prune(NOON + HOUR_MS);
+    expect(await store.find(`${tenant}-a:model:1`)).not.toBeNull();
+    await store.prune(NOON + 40 * 24 * HOUR_MS);
+    expect(await store.find(`${tenant}-a:model:1`)).toBeNull();
+    expect(Object.keys(await sums()).toSorted()).toEqual(['run', 'session']);
+  });
+
+  it('can be counted anew', async () => {
+    const all = budget({ run: { tokens: 100 }, tenantDay: { tokens: 100, cost: 1 } });
+    await (await all.reserve(account('a'), CALL))!.settle(took(50));
+    const usage = (at: number, tokens: number): JournaledUsage => ({ account: account('a'), at, tokens, cost: 0.25 });
+    async function* journaled() {
+      yield usage(NOON - 24 * HOUR_MS, 1);
+      yield usage(NOON, 2);
+      yield usage(NOON, 4);
+    }
+    await all.rebuild(journaled());
+    expect(await sums()).toMatchObject({ run: { tokens: 7 } });
+    const today = `tenant_day:2027-01-15:${tenant}`;
+    const store = new BudgetStore(opened.database);
+    expect(
+      await store.sum({ name: 'tenant_day', key: today, tenant, limit: { tokens: 0, cost: 0 }, resetsAt: null }),
+    ).toEqual({
+      tokens: 6,
+      cost: 500_000_000,
+    });
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ModelBudget } from '../src/llm/index.js';
+import { Database } from '../src/persistence/index.js';
+import { RunUsageStore } from '../src/run/run-usage.store.js';
+import { keyHolder } from './support/api-keys.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+
+const ANN = keyHolder('ann', 'a', 'admin');
+const EVE = keyHolder('eve', 'b', 'admin');
+const CALL = { calls: [{ name: 'calculator', arguments: { expression: '1+1' } }], usage: [50, 10] } as const;
+
+describe('hard budgets', () => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    const env = {
+      API_KEYS: `${ANN.entry},${EVE.entry}`,
+      LLM_MODEL: 'gpt-4o',
+      LLM_MAX_TOKENS: '10',
+      LLM_FALLBACK: 'openai:gpt-4o-mini',
+      LLM_PRICES: '{"gpt-4o": {"input": 1000, "output": 10000}}',
+      AGENT_MEMORY_ENABLED: 'false',
+      BUDGET_RUN: 'tokens=5000',
+      BUDGET_SESSION: 'tokens=8000,cost=100',
+      BUDGET_TENANT_DAY: 'cost=100',
+    };
+    jackdaw = await startJackdaw({ llm, env });
+  });
+  beforeEach(() => llm.reset());
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+  const total = async (name: string) =>
+    (
+      await jackdaw.app
+        .get(Database)
+        .query<{ tokens: number; cost: number }>(
+          `SELECT tokens, cost FROM budget_total WHERE scope LIKE ? ORDER BY tokens DESC`,
+          [`${name}:%`],
+        )
+    )[0];
+
+  it('count what runs really used, and let nothing be asked beyond them', async () => {
+    llm.reply(CALL).reply({ text: 'two', usage: [4800, 10] });
+    const first = await jackdaw.chat({ query: 'what is 1+1?', sessionId: 'talk' }, ANN.headers);
+    expect(first.body).toMatchObject({ usage: { total_tokens: 4870, cost: 5.05 } });
+    expect([await total('run'), await total('session')]).toEqual([
+      { tokens: 4870, cost: 5_050_000_000 },
+      { tokens: 4870, cost: 5_050_000_000 },
+    ]);
+    llm.reply({ ...CALL, usage: [4990, 10] });
+    const over = await jackdaw.chat({ query: 'and 2+2?', sessionId: 'other' }, ANN.headers);
+    expect(over.status).toBe(429);
+    expect(over.body).toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      budget: 'run',
+      unit: 'tokens',
+      spent: 5000,
+      limit: 5000,
+      resets_at: null,
+    });
+    // Neither another attempt nor another model is asked.
+    expect(llm.requests).toHaveLength(3);
+  });
+
+  it('of a tenant are not those of another', async () => {
+    llm.reply({ text: 'dear', usage: [4000, 10] }).always({ text: 'fine' });
+    expect((await jackdaw.chat({ query: 'hi', sessionId: 'dear' }, EVE.headers)).status).toBe(200);
+    for (let chat = 0; chat < 24; chat++) {
+      llm.reply({ text: 'dear', usage: [4000, 10] });
+      await jackdaw.chat({ query: 'hi' }, EVE.headers);
+    }
+    const over = await jackdaw.chat({ query: 'hi' }, EVE.headers);
+    expect(over.body).toMatchObject({ code: 'BUDGET_EXCEEDED', budget: 'tenant_day', unit: 'cost', limit: 100 });
+    expect(over.body['resets_at']).toMatch(/T00:00:00.000Z$/);
+    expect((await jackdaw.chat({ query: 'hi' }, ANN.headers)).status).toBe(200);
+  });
+
+  it('can be counted anew from the journal', async () => {
+    const database = jackdaw.app.get(Database);
+    const read = () => database.query('SELECT scope, tokens, cost FROM budget_total WHERE tokens > 0 ORDER BY scope');
+    const counted = await read();
+    await database.commit([{ sql: 'UPDATE budget_total SET tokens = 1, cost = 1', params: [] }]);
+    await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database).usages());
+    expect(await read()).toEqual(counted);
+  });
+});
