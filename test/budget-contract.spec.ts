@@ -23,12 +23,14 @@ const CALL = {
 const took = (totalTokens: number, cost = 0) =>
   says('a', { usage: { promptTokens: totalTokens, completionTokens: 0, totalTokens, cost } });
 
-describeDatabases('budgets', servers, (created) => {
+describeDatabases('budgets', servers, (created, kind) => {
   let opened: OpenPersistence;
+  /** A second process's connections, where there can be one. */
+  let other: OpenPersistence;
   let tenants = 0;
   let tenant: string;
-  const budget = (rules: object) =>
-    new DatabaseModelBudget(new BudgetStore(opened.database), { replyTokens: 1000, ...rules }, () => ({
+  const budget = (rules: object, { database } = opened) =>
+    new DatabaseModelBudget(new BudgetStore(database), { replyTokens: 1000, ...rules }, () => ({
       isExact: true,
       count: (text) => text.length,
     }));
@@ -45,18 +47,25 @@ describeDatabases('budgets', servers, (created) => {
   };
 
   beforeAll(async () => {
-    const { config } = loadConfig({ env: { DATABASE_URL: created().url } });
-    opened = await openPersistence(config, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
+    // With a Redis MariaDB, too, is shared by many; nobody asks it for anything here.
+    const env = { DATABASE_URL: created().url, ...(kind === 'mariadb' && { REDIS_URL: 'redis://127.0.0.1:1' }) };
+    const { config } = loadConfig({ env });
+    const open = () => openPersistence(config, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
+    opened = await open();
+    other = kind === 'sqlite' ? opened : await open();
   });
   beforeEach(() => {
     tenant = `t${++tenants}`;
     jest.spyOn(Date, 'now').mockReturnValue(NOON);
   });
   afterEach(() => void jest.restoreAllMocks());
-  afterAll(() => opened.close());
+  afterAll(async () => {
+    if (other !== opened) await other.close();
+    await opened.close();
+  });
 
   it('let exactly as many of 100 calls at once through as there is room for, on two nodes', async () => {
-    const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } })];
+    const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } }, other)];
     const asked = Array.from({ length: 100 }, (_, at) => nodes[at % 2]!.reserve(account(`r${at}`), CALL));
     const ended = await Promise.allSettled(asked);
     const faults = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));

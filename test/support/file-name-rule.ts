@@ -16,6 +16,7 @@ const PORTS = [
   'fact-memory',
   'memory',
   'memory-policy',
+  'model-budget',
   'model-factory',
   'notification-channel',
   'processor',
