@@ -49,7 +49,9 @@ it('settles a stream that is read to its end, and one that is not', async () => 
 it('reserves nothing for a call of nobody, for one that is aborted, and for a reply that was kept', async () => {
   const { budget, model } = budgeted([says('free'), says('kept')]);
   await model.generate(REQUEST);
-  await expect(model.generate(REQUEST, { account, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow();
+  await expect(model.generate(REQUEST, { account, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
+    'gone',
+  );
   expect(budget.noted).toEqual([]);
   const caching = new CachingModel(model, new MemoryCache(60_000, 1_000_000));
   const request = { ...REQUEST, parameters: { temperature: 0 } };
