@@ -103,6 +103,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
       seed: values.LLM_SEED,
     }),
     resilience: resilienceOf(values),
+    signingKeys: values.LLM_SIGNING_KEYS ?? [],
     ...compact({
       model: values.LLM_MODEL,
       capabilities: values.LLM_CAPABILITIES,

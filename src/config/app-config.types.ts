@@ -114,6 +114,8 @@ export interface AppConfigValues {
     readonly embeddingModel?: string;
     readonly tokenCounting: TokenCounting;
     readonly resilience: ModelResilience;
+    /** The first signs every request to a provider; without one none is signed. */
+    readonly signingKeys: readonly EncryptionKey[];
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<string, ProviderAccess>>;
   };
