@@ -31,20 +31,30 @@ function refusal({ method, url, headers, body }: Received, now = Date.now()): st
   if (Math.abs(now / 1000 - Number(created)) > MAX_AGE_S) return 'too old';
   const key = KEYS[id!];
   if (!key) return 'unknown key';
+  const signature = String(headers['signature']).replace(new RegExp(`^${label}=:(.+):$`), '$1');
+  const base = baseOf({ method, url, headers }, components!.split(' '), parameters!);
+  return isSigned(base, signature, key) ? null : 'another signature';
+}
+
+function baseOf(
+  { method, url, headers }: Omit<Received, 'body'>,
+  components: readonly string[],
+  parameters: string,
+): string {
   const { pathname, search } = new URL(url, 'http://gateway');
   const values: Record<string, string> = {
-    '@method': method,
-    '@path': pathname,
-    '@query': search || '?',
-    'content-digest': String(headers['content-digest']),
+    '"@method"': method,
+    '"@path"': pathname,
+    '"@query"': search || '?',
+    '"content-digest"': String(headers['content-digest']),
   };
-  const lines = components!.split(' ').map((name) => `${name}: ${values[name.replaceAll('"', '')]}`);
-  const expected = createHmac('sha256', key)
-    .update([...lines, `"@signature-params": ${parameters}`].join('\n'))
-    .digest();
-  const sent = new RegExp(`^${label}=:(.+):$`).exec(String(headers['signature']))?.[1] ?? '';
-  const signature = Buffer.from(sent, 'base64');
-  return signature.length === expected.length && timingSafeEqual(signature, expected) ? null : 'another signature';
+  return [...components.map((name) => `${name}: ${values[name]}`), `"@signature-params": ${parameters}`].join('\n');
+}
+
+function isSigned(base: string, signature: string, key: Buffer): boolean {
+  const expected = createHmac('sha256', key).update(base).digest();
+  const given = Buffer.from(signature, 'base64');
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 describe('a gateway that checks signatures', () => {
@@ -73,7 +83,13 @@ describe('a gateway that checks signatures', () => {
     const signingKey =
       keyId === null ? undefined : { id: keyId, key: (KEYS[keyId] ?? randomBytes(32)).toString('base64') };
     const registry = createModelRegistry(signingKey && { signingKey });
-    const model = registry.create({ provider: 'openai', model: 'm', apiKey: 'a-key-of-tests', baseUrl, timeoutMs: 5000 });
+    const model = registry.create({
+      provider: 'openai',
+      model: 'm',
+      apiKey: 'a-key-of-tests',
+      baseUrl,
+      timeoutMs: 5000,
+    });
     try {
       const { message } = await model.generate({ messages: [{ role: 'user', content: 'straße 🐦' }] });
       return message.content;
