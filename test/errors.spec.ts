@@ -31,7 +31,7 @@ describe('errors', () => {
         agents: [
           { name: 'default', model: MODEL },
           { name: 'short', model: MODEL, limits: { maxIterations: 2 } },
-          { name: 'hasty', model: MODEL, limits: { runTimeoutMs: 200 } },
+          { name: 'hasty', model: MODEL, limits: { runTimeoutMs: 700 } },
         ],
       },
     });

@@ -94,7 +94,13 @@ function modelOf(provider: string, env: Record<string, string> = {}): ChatModel 
   });
   const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config), config);
   const { llm: given } = config;
-  const settings = { provider, model: 'some-model', timeoutMs: given.timeoutMs, ...given.access[given.provider] };
+  const settings = {
+    provider,
+    model: 'some-model',
+    timeoutMs: given.timeoutMs,
+    totalMs: given.resilience.totalTimeoutMs || 60_000,
+    ...given.access[given.provider],
+  };
   return stack.create(settings);
 }
 

@@ -80,6 +80,17 @@ describe('a model that fails', () => {
     expect(llm.requests).toHaveLength(1);
   });
 
+  it.each(['cancel', 'deadline'])('hears of a %s at its socket, and gets not one more request', async (what) => {
+    const server = await start({ ...RETRY, ...(what === 'deadline' && { AGENT_RUN_TIMEOUT_MS: '600' }) });
+    llm.always({ text: 'never to its end', stallAfter: 2 });
+    const stream = await server.stream({ query: 'hi' });
+    await llm.waitForRequest();
+    if (what === 'cancel') await server.post(`/api/runs/${stream.runId}/cancel`);
+    await llm.waitForAbort();
+    await stream.waitFor(what === 'cancel' ? 'run.cancelled' : 'run.failed');
+    expect(llm.requests).toHaveLength(1);
+  });
+
   it('holds up no more calls than it may', async () => {
     const server = await start({ LLM_CONCURRENCY: '1', LLM_QUEUE_LIMIT: '0' });
     llm.reply({ hang: true });

@@ -62,11 +62,12 @@ export class AgentModelFactory {
     const { llm } = this.config;
     // A provider of an application's own is not among them, and knows its key itself.
     const access: Partial<Record<string, ProviderAccess>> = llm.access;
-    const { idleTimeoutMs } = llm.resilience;
+    const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;
     return {
       provider,
       timeoutMs: llm.timeoutMs,
       ...(idleTimeoutMs !== undefined && { idleMs: idleTimeoutMs }),
+      ...(totalTimeoutMs > 0 && { totalMs: totalTimeoutMs }),
       ...(model !== undefined && { model }),
       ...access[provider],
     };

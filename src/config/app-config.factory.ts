@@ -117,6 +117,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     resilience: resilienceOf(values),
     prices: values.LLM_PRICES ?? {},
     budget: budgetOf(values),
+    signingKeys: values.LLM_SIGNING_KEYS ?? [],
     ...compact({
       model: values.LLM_MODEL,
       capabilities: values.LLM_CAPABILITIES,

@@ -140,6 +140,8 @@ export interface AppConfigValues {
       /** What a reply is taken to be that no parameter limits. */
       readonly replyTokens: number;
     };
+    /** The first signs every request to a provider; without one none is signed. */
+    readonly signingKeys: readonly EncryptionKey[];
     /** Of every provider, so that an agent may use another one than the default agent. */
     readonly access: Readonly<Record<string, ProviderAccess>>;
   };

@@ -29,6 +29,7 @@ describe('loadConfig', () => {
         provider: 'offline',
         protocol: 'auto',
         timeoutMs: 30_000,
+        signingKeys: [],
         resilience: {
           totalTimeoutMs: 0,
           connectTimeoutMs: 10_000,

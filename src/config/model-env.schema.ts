@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, TOKEN_COUNTINGS, UNSUPPORTED_PARAMETERS } from './app-config.types.js';
 import { choice, decimal, httpUrl, integer, keyList, modelList, pattern } from './env-value.schema.js';
 import { budget } from './budget.parser.js';
+import { encryptionKeys } from './encryption-key.parser.js';
 import { capabilities, stops } from './model-option.parser.js';
 import { prices } from './price.parser.js';
 
@@ -53,6 +54,13 @@ export const MODEL_VARIABLES = {
   LLM_QUEUE_LIMIT: integer(0, 1_000_000)
     .default(1000)
     .describe('With `LLM_CONCURRENCY`: most calls that wait for their turn'),
+  LLM_SIGNING_KEYS: encryptionKeys()
+    .optional()
+    .meta({
+      ...secret,
+      description:
+        'For gateways that check who asks: comma-separated `id:key` entries, a key is 32 bytes in base64. The first signs every request to a provider (RFC 9421, HMAC-SHA256); others are there so that a change of keys can be prepared',
+    }),
   LLM_CACHE: choice(['off', 'memory', 'redis'])
     .default('off')
     .describe(

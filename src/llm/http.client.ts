@@ -1,23 +1,32 @@
 import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../common/index.js';
+import { signatureHeaders, type SigningKey } from './wire/request-signature.factory.js';
 
 /** An idle connection is kept this long, in ms, unless the server says that it closes it earlier. */
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+
+export interface HttpOptions {
+  /** How long a TCP and TLS handshake may take, in ms. */
+  readonly connectTimeoutMs?: number;
+  /** Signs every request. */
+  readonly signingKey?: SigningKey;
+}
 
 /** The one pool of keep-alive connections to all providers. `undici` is loaded when the first call is made. */
 export class HttpClient {
   private agent?: Promise<Agent>;
   private closed = false;
 
-  /** @param connectTimeoutMs how long a TCP and TLS handshake may take, in ms */
-  constructor(private readonly connectTimeoutMs = CONNECT_TIMEOUT_MS) {}
+  constructor(private readonly options: HttpOptions = {}) {}
 
   /** Gives the pool. Throws `SHUTTING_DOWN` after `close()`. */
   async open(): Promise<Dispatcher> {
     if (this.closed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further model call starts.');
-    this.agent ??= createAgent(this.connectTimeoutMs);
-    return this.agent;
+    this.agent ??= createAgent(this.options);
+    const agent = await this.agent;
+    const { signingKey } = this.options;
+    return signingKey ? agent.compose(signing(signingKey)) : agent;
   }
 
   async close(): Promise<void> {
@@ -27,7 +36,7 @@ export class HttpClient {
   }
 }
 
-async function createAgent(connectTimeoutMs: number): Promise<Agent> {
+async function createAgent({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOptions): Promise<Agent> {
   const undici = await import('undici');
   // Silence is timed by the exchange itself: undici's own timers are coarse (about 1 s) and stop between the phases.
   return new undici.Agent({
@@ -37,4 +46,14 @@ async function createAgent(connectTimeoutMs: number): Promise<Agent> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: connectTimeoutMs },
   });
+}
+
+/** Each attempt has a signature of its own, with its own time. */
+function signing(key: SigningKey): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const { method, path, body, headers } = options;
+    const signed = signatureHeaders({ method, path, body: body as string }, key, Date.now());
+    const all = [...(headers as Iterable<[string, string]>), ...signed];
+    return dispatch({ ...options, headers: all.flat() }, handler);
+  };
 }

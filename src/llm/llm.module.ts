@@ -6,6 +6,7 @@ import { ModelBudget } from './budget/model-budget.js';
 import { createModelBudget } from './budget/model-budget.factory.js';
 import { EmbeddingModel } from './embedding-model.js';
 import { createEmbeddingModel } from './embedding-model.factory.js';
+import type { HttpOptions } from './http.client.js';
 import { ModelFactories } from './model-factories.registry.js';
 import { createModelRegistry } from './model-registry.factory.js';
 import { ModelRegistry } from './model.registry.js';
@@ -14,14 +15,18 @@ import { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 import { ModelStackFactory } from './wrappers/model-stack.factory.js';
 import { VocabularyLoader } from './tokens/vocabulary.loader.js';
 
+function httpOptions({ resilience, signingKeys }: AppConfig['llm']): HttpOptions {
+  const [signingKey] = signingKeys;
+  return { connectTimeoutMs: resilience.connectTimeoutMs, ...(signingKey && { signingKey }) };
+}
+
 /** Provides the `ModelRegistry` with every provider and the `TokenCounterRegistry`, and closes its connections at shutdown. */
 @Module({
   imports: [CacheModule],
   providers: [
     {
       provide: ModelRegistry,
-      useFactory: ({ llm }: AppConfig, own?: ModelFactories) =>
-        createModelRegistry(llm.resilience.connectTimeoutMs, own),
+      useFactory: ({ llm }: AppConfig, own?: ModelFactories) => createModelRegistry(httpOptions(llm), own),
       inject: [AppConfig, { token: ModelFactories, optional: true }],
     },
     KeyPoolRegistry,

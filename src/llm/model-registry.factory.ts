@@ -1,4 +1,5 @@
 import type { ModelFactories } from './model-factories.registry.js';
+import type { HttpOptions } from './http.client.js';
 import { ModelRegistry } from './model.registry.js';
 import { AnthropicFactory } from './providers/anthropic/anthropic.factory.js';
 import { AzureFactory } from './providers/azure/azure.factory.js';
@@ -10,8 +11,8 @@ import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-co
 import { OpenAiFactory } from './providers/openai/openai.factory.js';
 
 /** A registry of every provider that comes with Jackdaw, and of an application's own. Close it when done. */
-export function createModelRegistry(connectTimeoutMs?: number, own?: ModelFactories): ModelRegistry {
-  const registry = new ModelRegistry(connectTimeoutMs);
+export function createModelRegistry(options?: HttpOptions, own?: ModelFactories): ModelRegistry {
+  const registry = new ModelRegistry(options);
   registry.register(new OpenAiFactory());
   registry.register(new AnthropicFactory());
   registry.register(new AzureFactory());

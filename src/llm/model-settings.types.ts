@@ -14,6 +14,8 @@ export interface ModelSettings {
   readonly timeoutMs: number;
   /** The longest silence between two pieces of it, in ms; as long when left out. */
   readonly idleMs?: number;
+  /** The longest time of a call in all, in ms; without it there is no limit. */
+  readonly totalMs?: number;
   /** What the model can do, where somebody knows better than its provider's folder. */
   readonly capabilities?: Partial<ModelCapabilities>;
   /** For every call; a request's own parameters win. */

@@ -2,7 +2,7 @@ import { AppError } from '../common/index.js';
 import type { ChatModel } from './chat-model.js';
 import type { ModelCapabilities } from './chat.types.js';
 import type { EmbeddingModel } from './embedding-model.js';
-import { HttpClient } from './http.client.js';
+import { HttpClient, type HttpOptions } from './http.client.js';
 import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import { KnownModel } from './wrappers/known-model.wrapper.js';
@@ -12,9 +12,8 @@ export class ModelRegistry {
   private readonly factories = new Map<string, ModelFactory>();
   private readonly http: HttpClient;
 
-  /** @param connectTimeoutMs how long a connection may take to come about, in ms */
-  constructor(connectTimeoutMs?: number) {
-    this.http = new HttpClient(connectTimeoutMs);
+  constructor(options?: HttpOptions) {
+    this.http = new HttpClient(options);
   }
 
   /** Adds a provider. Throws `CONFIG_INVALID` when its name is taken. */

@@ -5,6 +5,7 @@ import { toStatusError } from './status-error.mapper.js';
 import {
   BadReplyError,
   BrokenReplyError,
+  LateError,
   SilenceError,
   StatusError,
   UnreachableError,
@@ -25,6 +26,9 @@ function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAcce
   if (failure instanceof SilenceError) {
     const variable = failure.hadBegun && settings.idleMs !== undefined ? 'LLM_IDLE_TIMEOUT_MS' : 'LLM_TIMEOUT_MS';
     return ['MODEL_TIMEOUT', `${who} was silent for ${failure.ms} ms; try again, or raise ${variable}.`];
+  }
+  if (failure instanceof LateError) {
+    return ['MODEL_TIMEOUT', `${who} took longer than ${failure.ms} ms; try again, or raise LLM_TOTAL_TIMEOUT_MS.`];
   }
   if (failure instanceof UnreachableError) {
     const where = `at ${new URL(settings.baseUrl).origin} (${reasonOf(failure.cause)})`;
@@ -49,6 +53,7 @@ function isWireFailure(thrown: unknown): thrown is WireFailure {
     thrown instanceof StatusError ||
     thrown instanceof UnreachableError ||
     thrown instanceof SilenceError ||
+    thrown instanceof LateError ||
     thrown instanceof BrokenReplyError ||
     thrown instanceof BadReplyError
   );

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { BadReplyError, BrokenReplyError, SilenceError } from './wire-failure.error.js';
+import { BadReplyError, BrokenReplyError, LateError, SilenceError } from './wire-failure.error.js';
 
 /** No reply is longer, in bytes; without a limit one line could take all memory. */
 const MAX_REPLY = 33_554_432;
@@ -12,6 +12,8 @@ export interface ExchangeLimits {
   readonly timeoutMs: number;
   /** The longest silence between two pieces of it, in ms; as long when left out. */
   readonly idleMs?: number;
+  /** The longest time of all, in ms; without it there is no limit. */
+  readonly totalMs?: number;
 }
 
 /** A request as an SDK hands it on, with what was given to it beside its own options. */
@@ -41,6 +43,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private isReleased = false;
   private wake?: () => void;
   private timer: NodeJS.Timeout;
+  private readonly totalTimer?: NodeJS.Timeout;
 
   constructor(private readonly limits: ExchangeLimits) {
     this.head = new Promise((resolve, reject) => {
@@ -48,6 +51,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
       this.rejectHead = reject;
     });
     this.timer = setTimeout(this.onSilence, limits.timeoutMs);
+    if (limits.totalMs !== undefined) this.totalTimer = setTimeout(this.onLate, limits.totalMs);
     limits.signal?.addEventListener('abort', this.onAbort, { once: true });
   }
 
@@ -133,6 +137,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     else this.abort(this.silence());
   };
 
+  private readonly onLate = (): void => this.abort(new LateError(this.limits.totalMs!));
+
   private silence(): SilenceError {
     const { timeoutMs, idleMs = timeoutMs } = this.limits;
     const hadBegun = this.state === 'started';
@@ -154,6 +160,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
 
   private settle(): void {
     clearTimeout(this.timer);
+    clearTimeout(this.totalTimer);
     this.limits.signal?.removeEventListener('abort', this.onAbort);
     this.wake?.();
   }

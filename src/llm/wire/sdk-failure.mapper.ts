@@ -1,6 +1,6 @@
 import { providerKind, providerMessage } from './provider-message.parser.js';
 import { parseRetryAfter } from './retry-after.parser.js';
-import { SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
+import { LateError, SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
 
 /** What is read of the error that an SDK throws for an error status; those of OpenAI and Anthropic are alike. */
 export interface SdkStatusError {
@@ -22,6 +22,6 @@ export function toStatusFailure({ status, message, error, headers }: SdkStatusEr
 }
 
 /** No reply began. @param cause what the SDK's error was thrown for */
-export function toConnectionFailure(cause: unknown): SilenceError | UnreachableError {
-  return cause instanceof SilenceError ? cause : new UnreachableError(cause);
+export function toConnectionFailure(cause: unknown): SilenceError | LateError | UnreachableError {
+  return cause instanceof SilenceError || cause instanceof LateError ? cause : new UnreachableError(cause);
 }

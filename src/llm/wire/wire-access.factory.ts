@@ -28,6 +28,7 @@ export function createAccess(rule: AccessRule, model: string, settings: ModelSet
     keyVariable: rule.key?.variable,
     timeoutMs: settings.timeoutMs,
     ...(settings.idleMs !== undefined && { idleMs: settings.idleMs }),
+    ...(settings.totalMs !== undefined && { totalMs: settings.totalMs }),
   };
 }
 

@@ -13,6 +13,8 @@ export interface WireAccess {
   readonly timeoutMs: number;
   /** The longest silence between two pieces of it, in ms; as long when left out. */
   readonly idleMs?: number;
+  /** The longest time of a call in all, in ms. */
+  readonly totalMs?: number;
 }
 
 /** Such a model, and what it can do. */

@@ -2,7 +2,7 @@
  * How a call over the wire fails, before anybody knows for which provider and model; the error mapper turns each of
  * these into the `AppError` that callers see.
  */
-export type WireFailure = StatusError | UnreachableError | SilenceError | BrokenReplyError | BadReplyError;
+export type WireFailure = StatusError | UnreachableError | SilenceError | LateError | BrokenReplyError | BadReplyError;
 
 /** The provider answered with an error status. */
 export class StatusError extends Error {
@@ -35,6 +35,16 @@ export class SilenceError extends Error {
     readonly hadBegun: boolean,
   ) {
     super('silence');
+  }
+}
+
+/** Not done in the time that a call may take in all. */
+export class LateError extends Error {
+  constructor(
+    /** In ms. */
+    readonly ms: number,
+  ) {
+    super('late');
   }
 }
 

@@ -10,6 +10,8 @@ export interface EndpointClient {
   send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse>;
 }
 
+type ReplyLimits = Omit<ExchangeLimits, 'signal'>;
+
 /** Loads an SDK, and gives what binds it to a pool. */
 export type SdkLoader = () => Promise<(pool: Dispatcher) => EndpointClient>;
 
@@ -17,11 +19,15 @@ export type SdkLoader = () => Promise<(pool: Dispatcher) => EndpointClient>;
 export class WireClient {
   private client?: Promise<EndpointClient>;
 
+  private readonly limits: ReplyLimits;
+
   constructor(
-    private readonly limits: Pick<ExchangeLimits, 'timeoutMs' | 'idleMs'>,
+    { timeoutMs, idleMs, totalMs }: ReplyLimits,
     private readonly http: HttpClient,
     private readonly load: SdkLoader,
-  ) {}
+  ) {
+    this.limits = { timeoutMs, idleMs, totalMs };
+  }
 
   /** Posts; the reply is read by the caller. Throws a `WireFailure`, or the signal's reason when it is aborted already. */
   async send(body: Record<string, unknown>, { signal }: CallOptions): Promise<WireResponse> {

@@ -14,19 +14,19 @@ export class BreakingModel extends ModelWrapper {
   }
 
   async generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
-    this.breaker.enter();
+    const isProbe = this.breaker.enter();
     try {
       const result = await this.inner.generate(request, options);
       this.breaker.succeeded();
       return result;
     } catch (error) {
-      this.breaker.ended(error);
+      this.breaker.ended(error, isProbe);
       throw error;
     }
   }
 
   async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
-    this.breaker.enter();
+    const isProbe = this.breaker.enter();
     let failure: unknown = null;
     let isWhole = false;
     try {
@@ -40,7 +40,7 @@ export class BreakingModel extends ModelWrapper {
       throw error;
     } finally {
       // A reader who goes away says nothing of the model either.
-      if (!isWhole) this.breaker.ended(failure);
+      if (!isWhole) this.breaker.ended(failure, isProbe);
     }
   }
 }

@@ -31,12 +31,17 @@ export class CircuitBreaker {
     return this.isProbing || Date.now() >= this.openUntil ? 'half_open' : 'open';
   }
 
-  /** Lets a call through, whose end is to be told. @throws AppError `MODEL_CIRCUIT_OPEN` */
-  enter(): void {
-    if (this.openUntil === 0) return;
+  /**
+   * Lets a call through, whose end is to be told.
+   * @returns whether it is the probe
+   * @throws AppError `MODEL_CIRCUIT_OPEN`
+   */
+  enter(): boolean {
+    if (this.openUntil === 0) return false;
     const leftMs = this.openUntil - Date.now();
     if (leftMs > 0 || this.isProbing) throw this.isOpen(Math.max(leftMs, 1));
     this.isProbing = true;
+    return true;
   }
 
   succeeded(): void {
@@ -46,12 +51,11 @@ export class CircuitBreaker {
   }
 
   /** A call failed, or was given up, which says nothing of the model. */
-  ended(error: unknown): void {
-    const wasProbe = this.isProbing;
-    this.isProbing = false;
+  ended(error: unknown, isProbe: boolean): void {
+    if (isProbe) this.isProbing = false;
     if (!(error instanceof AppError) || !FAULTS.includes(error.code)) return;
     this.failed++;
-    if (wasProbe || (this.rules.failures > 0 && this.failed >= this.rules.failures))
+    if (isProbe || (this.rules.failures > 0 && this.failed >= this.rules.failures))
       this.openUntil = Date.now() + this.rules.resetMs;
   }
 

@@ -25,15 +25,17 @@ const SWITCHES: readonly ErrorCode[] = [
 /** Asks other models, in their order, when the first one does not answer; the reply says who did. */
 export class FallbackModel extends ModelWrapper {
   private readonly models: readonly ChatModel[];
+  private readonly common: ModelCapabilities;
 
   constructor(first: ChatModel, others: readonly ChatModel[]) {
     super(first);
     this.models = [first, ...others];
+    this.common = this.models.map(({ capabilities }) => capabilities).reduce(both);
   }
 
   /** What all of them can do: a request is written once, whoever answers. */
   override get capabilities(): ModelCapabilities {
-    return this.models.map(({ capabilities }) => capabilities).reduce(both);
+    return this.common;
   }
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {

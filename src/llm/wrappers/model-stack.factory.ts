@@ -16,12 +16,14 @@ import { KeyPoolRegistry } from './key-pool.registry.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 import { PricedModel } from './priced-model.wrapper.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
-import { TimedModel } from './timed-model.wrapper.js';
 
 /** Rules that an agent has of its own. */
 export interface OwnRules {
   readonly maxAttempts?: number;
 }
+
+/** Circuits that are remembered although they are closed. */
+const MAX_CIRCUITS = 1000;
 
 type Layer = (model: ChatModel) => ChatModel;
 
@@ -78,10 +80,9 @@ export class ModelStackFactory {
 
   /** From the inside to the outside; what is off is not there. */
   private layers({ maxAttempts = this.rules.retry.maxAttempts }: OwnRules): readonly Layer[] {
-    const { totalTimeoutMs, concurrency, breaker } = this.rules;
+    const { concurrency, breaker } = this.rules;
     const retry = { ...this.rules.retry, maxAttempts };
     return [
-      ...(totalTimeoutMs > 0 ? [(model: ChatModel) => new TimedModel(model, totalTimeoutMs)] : []),
       ...(concurrency > 0 ? [(model: ChatModel) => new BoundedModel(model, this.bulkhead(model))] : []),
       ...(breaker.failures > 0 ? [(model: ChatModel) => new BreakingModel(model, this.breaker(model))] : []),
       ...(retry.maxAttempts > 1 ? [(model: ChatModel) => new RetryingModel(model, retry)] : []),
@@ -97,6 +98,8 @@ export class ModelStackFactory {
   }
 
   private breaker({ provider, name }: ChatModel): CircuitBreaker {
+    // Requests may name ever other models.
+    if (this.breakers.size >= MAX_CIRCUITS) dropClosed(this.breakers);
     const key = `${provider}:${name}`;
     return obtain(this.breakers, key, () => new CircuitBreaker(this.rules.breaker, `The model ${name} of ${provider}`));
   }
@@ -104,6 +107,10 @@ export class ModelStackFactory {
   private bulkhead({ provider }: ChatModel): Bulkhead {
     return obtain(this.bulkheads, provider, () => new Bulkhead(this.rules, `The provider ${provider}`));
   }
+}
+
+function dropClosed(breakers: Map<string, CircuitBreaker>): void {
+  for (const [name, { state }] of breakers) if (state === 'closed') breakers.delete(name);
 }
 
 function obtain<T>(all: Map<string, T>, key: string, make: () => T): T {

@@ -164,6 +164,20 @@ describe('a circuit', () => {
     expect(breaker.state).toBe('open');
   });
 
+  it('lets no second probe through for a call that was begun before it opened', async () => {
+    let fail!: (error: Error) => void;
+    const early = () => new Promise<ChatResult>((_resolve, reject) => (fail = reject));
+    const slow = () => new Promise<ChatResult>(() => undefined);
+    const { model } = breaking([early, ...five(), slow, says('second')]);
+    const first = outcome(model.generate(REQUEST));
+    for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));
+    await jest.advanceTimersByTimeAsync(30_000);
+    void model.generate(REQUEST);
+    fail(refused());
+    await first;
+    expect(await outcome(model.generate(REQUEST))).toBe('MODEL_CIRCUIT_OPEN');
+  });
+
   it('lets another probe through when one is given up', async () => {
     const { model } = breaking([...five(), () => Promise.reject(new Error('away')), says('up')]);
     for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));

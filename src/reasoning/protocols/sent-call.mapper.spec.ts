@@ -40,3 +40,10 @@ it('writes no name that is none, and nothing blank', () => {
     calling('', ['a', 'multi_tool_use_parallel'], ['b', 'x'.repeat(64)]),
   ]);
 });
+
+it('shortens ids that some provider would refuse, and tells them apart', () => {
+  const [one, two] = [`${'x'.repeat(50)}1`, `${'x'.repeat(50)}2`];
+  const messages = [calling('', [one, 'add'], [two, 'add'], ['a.b:c', 'add'], ['', 'add']), result(two), result(one)];
+  const short = 'x'.repeat(32);
+  expect(idsOf(toSentMessages(messages))).toEqual([[short, `${short}_2`, 'a_b_c', 'call'], `${short}_2`, short]);
+});

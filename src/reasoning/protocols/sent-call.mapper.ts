@@ -1,8 +1,12 @@
 import type { AssistantMessage, Message, ToolCall } from '../../llm/index.js';
 
-/** What OpenAI and Anthropic refuse in the name of a function; models make such names up, and no tool has one. */
+/** What OpenAI and Anthropic refuse in the name of a function, and Anthropic in an id; models make such up, and no tool has one. */
 const NOT_IN_NAMES = /[^a-zA-Z0-9_-]/g;
 const LONGEST_NAME = 64;
+/** Of an id, as OpenAI takes it; other providers give longer ones. */
+const LONGEST_ID = 40;
+/** Leaves room for what tells it from others. */
+const SHORTENED_ID = 32;
 
 /**
  * The messages as providers take them back: names of calls are names, every call has an id of its own in the whole
@@ -41,9 +45,15 @@ function toSentCall(call: ToolCall, taken: Set<string>): ToolCall {
 }
 
 function freeId(wanted: string, taken: ReadonlySet<string>): string {
-  let id = wanted;
-  for (let n = 2; taken.has(id); n++) id = `${wanted}_${n}`;
+  const base = toId(wanted);
+  let id = base;
+  for (let n = 2; taken.has(id); n++) id = `${base.slice(0, SHORTENED_ID)}_${n}`;
   return id;
+}
+
+function toId(wanted: string): string {
+  const id = wanted.replace(NOT_IN_NAMES, '_') || 'call';
+  return id.length > LONGEST_ID ? id.slice(0, SHORTENED_ID) : id;
 }
 
 function idsOf(calls: readonly ToolCall[], sent: readonly ToolCall[]): Map<string, string[]> {
