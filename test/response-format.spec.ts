@@ -158,6 +158,23 @@ describe('in a run', () => {
     ]);
   });
 
+  it.each(['react', 'xml'])('in %s the JSON comes through as it was written', async (agent) => {
+    const value = { html: '<b>&amp;</b>', text: 'one\nAction: two' };
+    const text = JSON.stringify(value, null, 2);
+    llm.reply({ text: agent === 'react' ? `Thought: now\nFinal Answer:\n${text}` : text });
+    const { body } = await jackdaw.chat({ query: 'x', agent, responseFormat: 'json' });
+    expect(body['output']).toEqual(value);
+  });
+
+  it.each(['react', 'xml'])('in %s the JSON may come alone, as to an agent without tools', async (agent) => {
+    const value = { action: 'double', action_input: { n: 2 }, name: 'double', arguments: {} };
+    for (const toolChoice of ['auto', 'none']) {
+      llm.reply({ text: JSON.stringify(value) });
+      const { body } = await jackdaw.chat({ query: 'x', agent, responseFormat: 'json', toolChoice });
+      expect(body['output']).toEqual(value);
+    }
+  });
+
   it('a stream shows the answer as it comes, and begins anew when it is corrected', async () => {
     llm.reply({ text: 'Well, I think' }, { text: JSON.stringify(GOOD) });
     const stream = await jackdaw.stream({ query: 'x', agent: 'city' });

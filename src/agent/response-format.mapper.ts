@@ -3,7 +3,10 @@ import type { ResponseFormat } from '../llm/index.js';
 import { assertFormat } from '../reasoning/index.js';
 import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
 
-/** A format as it is given: a schema is a JSON Schema or, in code, a Standard Schema such as zod's. */
+/**
+ * A format as it is given: a schema is a JSON Schema or, in code, a Standard Schema such as zod's. That is kept as its JSON
+ * Schema, since definitions and inputs are stored: what it refines or transforms beside that is lost.
+ */
 export type GivenFormat =
   | 'json'
   | StandardInputSchema

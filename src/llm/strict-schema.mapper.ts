@@ -2,8 +2,8 @@ import type { JsonSchema } from '../common/index.js';
 
 /** What a provider takes of the schemas that it holds its replies to. */
 export interface StrictRules {
-  /** Whether a property may be left out. */
-  readonly mayHaveOptional: boolean;
+  /** How many properties may be left out, in all objects. */
+  readonly maxOptional: number;
   /** Whether it takes `$ref` to what is inside the schema. */
   readonly mayRefer: boolean;
 }
@@ -44,14 +44,15 @@ const ASIDE = new Set(['$schema', '$id', '$comment', 'title', 'description', 'de
 const MAX_LEVELS = 5;
 
 /**
- * Writes a schema so that a provider can hold its replies to it: objects that are closed, whose properties are all
- * required unless the rules say otherwise. What only narrows values stands in the descriptions. Undefined when the schema
+ * Writes a schema so that a provider can hold its replies to it: objects that are closed, with no more optional properties
+ * than the rules allow. What only narrows values stands in the descriptions. Undefined when the schema
  * says more than that.
  */
 export function toStrictSchema(schema: JsonSchema, rules: StrictRules): JsonSchema | undefined {
   if (schema['type'] !== 'object') return undefined;
   try {
-    return strict(schema, rules, 0);
+    const written = strict(schema, rules, 0);
+    return optionalsOf(written) > rules.maxOptional ? undefined : written;
   } catch (thrown) {
     if (thrown instanceof NotStrict) return undefined;
     throw thrown;
@@ -69,7 +70,7 @@ function strict(node: unknown, rules: StrictRules, level: number): JsonSchema {
     else if (NARROWING.has(key)) notes.push(`${key}: ${JSON.stringify(value)}`);
     else if (!ASIDE.has(key)) throw new NotStrict();
   }
-  assertClosed(node, rules);
+  assertClosed(node);
   const description = [node['description'], notes.join(', ')].filter((part) => typeof part === 'string' && part !== '');
   if (description.length > 0) written['description'] = description.join(' – ');
   return written;
@@ -91,16 +92,24 @@ function child(key: string, value: unknown, rules: StrictRules, level: number): 
   }
 }
 
-/** An object names its properties, takes no others and, where the rules want it, all of them are there. */
-function assertClosed(node: Node, { mayHaveOptional }: StrictRules): void {
-  const { properties, required, additionalProperties } = node;
+/** An object names its properties, and takes no others. */
+function assertClosed(node: Node): void {
+  const { properties, additionalProperties } = node;
   if (!isOfObjects(node)) {
     if (!['type', 'enum', 'const', 'anyOf', '$ref'].some((key) => key in node)) throw new NotStrict();
     return;
   }
   if (additionalProperties !== false || !isNode(properties)) throw new NotStrict();
+}
+
+/** How many properties a written schema leaves optional, wherever they are. */
+function optionalsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Object.values(value).reduce((sum: number, inner) => sum + optionalsOf(inner), 0);
+  const { properties, required, additionalProperties } = value as Node;
+  if (additionalProperties !== false || !isNode(properties)) return inside;
   const needed = new Set(Array.isArray(required) ? (required as unknown[]) : []);
-  if (!mayHaveOptional && !Object.keys(properties).every((name) => needed.has(name))) throw new NotStrict();
+  return inside + Object.keys(properties).filter((name) => !needed.has(name)).length;
 }
 
 function isOfObjects({ type, properties }: Node): boolean {

@@ -21,7 +21,7 @@ export function toWireFormat(format: ResponseFormat, mode: FormatMode): WireForm
   const { schema, name = DEFAULT_NAME } = format;
   if (schema['type'] !== 'object') return IN_WORDS;
   if (mode === 'schema') return { field: { type: 'json_schema', json_schema: { name, schema } }, isTold: true };
-  const strict = mode === 'strict' ? toStrictSchema(schema, { mayHaveOptional: false, mayRefer: true }) : undefined;
+  const strict = mode === 'strict' ? toStrictSchema(schema, { maxOptional: 0, mayRefer: true }) : undefined;
   if (!strict) return OBJECT;
   return { field: { type: 'json_schema', json_schema: { name, schema: strict, strict: true } }, isTold: false };
 }

@@ -24,10 +24,10 @@ export function toWireBody(request: ChatRequest, model: string, stream: boolean)
   };
 }
 
-/** Claude's way to JSON is a schema alone, without references (platform.claude.com, "Structured outputs"). */
+/** Claude's way to JSON is a schema alone, without references and with 24 optional properties at most (platform.claude.com, "Structured outputs"). */
 function enforcedSchema({ responseFormat }: ChatRequest): JsonSchema | undefined {
   if (responseFormat === undefined || responseFormat === 'json') return undefined;
-  return toStrictSchema(responseFormat.schema, { mayHaveOptional: true, mayRefer: false });
+  return toStrictSchema(responseFormat.schema, { maxOptional: 24, mayRefer: false });
 }
 
 function toldMessages({ messages, responseFormat }: ChatRequest, schema: JsonSchema | undefined): readonly Message[] {
