@@ -229,6 +229,8 @@ describe('in a run', () => {
       502,
       { code: 'OUTPUT_INVALID', problem: expect.stringContaining('1000 ms') },
     ]);
+    const run = await jackdaw.get(`/api/runs/${String(body['run_id'])}`);
+    expect(run.body).toMatchObject({ status: 'failed', error: { is_retryable: false, details: { repairs: 0 } } });
     expect(llm.requests).toHaveLength(1);
   });
 });

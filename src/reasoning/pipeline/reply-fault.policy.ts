@@ -17,6 +17,8 @@ export type ReplyFault =
   /** It is an answer, but not of the format that it must have. */
   | { readonly kind: 'format'; readonly problem: string; readonly mayRepair: boolean };
 
+type FormatFault = Extract<ReplyFault, { kind: 'format' }>;
+
 /** Says whether the loop can go on with a reply that was decoded; the value of an answer that has a format is kept. */
 export function readReply(loop: Loop, reply: ChatResult): ReplyFault | null {
   const { text, calls } = loop.decoded!;
@@ -36,8 +38,9 @@ export function readReply(loop: Loop, reply: ChatResult): ReplyFault | null {
  * Tells the model what is wrong with its answer; only it sees that.
  * @throws AppError `OUTPUT_INVALID` when it was told often enough
  */
-export function correct(loop: Loop, { problem, mayRepair }: Extract<ReplyFault, { kind: 'format' }>): void {
-  if (!mayRepair || loop.repairs >= MAX_REPAIRS) throw outputInvalid(loop, problem);
+export function correct(loop: Loop, fault: FormatFault): void {
+  const { problem, mayRepair } = fault;
+  if (!mayRepair || loop.repairs >= MAX_REPAIRS) throw outputInvalid(loop, fault);
   loop.repairs++;
   loop.corrections = [
     ...loop.corrections,
@@ -49,12 +52,12 @@ export function correct(loop: Loop, { problem, mayRepair }: Extract<ReplyFault, 
   ];
 }
 
-function outputInvalid({ request: { model }, repairs }: Loop, problem: string): AppError {
+function outputInvalid({ request: { model }, repairs }: Loop, { problem, mayRepair }: FormatFault): AppError {
   const often = repairs === 0 ? '' : `, also after ${repairs === 1 ? 'a correction' : `${repairs} corrections`}`;
   return new AppError(
     'OUTPUT_INVALID',
     `The answer of the model "${model.name}" of ${model.provider} does not have the format that was asked for${often}: ${problem}.`,
-    { isRetryable: true, details: { problem, repairs } },
+    { isRetryable: mayRepair, details: { problem, repairs } },
   );
 }
 
