@@ -7,6 +7,7 @@ import {
   toRunError,
   UserErasureService,
   type AgentDefinitionInput,
+  type GivenFormat,
   type RunAnswer,
 } from './agent/index.js';
 import { AgentSessions } from './agent-sessions.client.js';
@@ -34,6 +35,8 @@ export interface CreateAgentOptions {
   /** Whether `calculator` and `get_timestamp` are there too; by default they are not. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
+  /** What its answers must be: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
+  readonly responseFormat?: GivenFormat;
   /** What of its session's past a run sees. */
   readonly memory?: AgentDefinitionInput['memory'];
   /** Who asks; by default `local` of the tenant `default`. */
@@ -51,6 +54,8 @@ export interface ChatOptions {
   readonly parameters?: ModelParameters;
   /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
   readonly toolChoice?: ToolChoice;
+  /** What the answer must be, instead of what the agent says. */
+  readonly responseFormat?: GivenFormat;
   /** What is shown beside the question: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
   readonly images?: readonly { readonly url: string }[];
 }
@@ -59,6 +64,8 @@ export interface ChatOptions {
 export interface ChatReply {
   readonly role: 'assistant';
   readonly content: string;
+  /** The answer's value, where it has a format. */
+  readonly output?: unknown;
   readonly finishReason: RunFinishReason | null;
   /** Whether the agent came to its answer; not when a limit ended the run. */
   readonly isComplete: boolean;
@@ -116,7 +123,7 @@ export class Agent {
 }
 
 /** What may be said of the agent itself. */
-const AGENT_FIELDS = ['name', 'instructions', 'model', 'limits', 'memory'] as const;
+const AGENT_FIELDS = ['name', 'instructions', 'model', 'limits', 'memory', 'responseFormat'] as const;
 
 /**
  * Makes an agent that can be asked from a script. The environment and `.env` are read as the server reads them.
@@ -153,6 +160,7 @@ function toReply(answer: RunAnswer): ChatReply {
   return {
     role: 'assistant',
     content: result,
+    ...('output' in answer && { output: answer.output }),
     finishReason: finish_reason,
     isComplete: is_complete,
     usage: toUsage(usage),

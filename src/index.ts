@@ -5,7 +5,7 @@ export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawOptions } from './jackdaw.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
 export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index.js';
-export type { AgentDefinition, AgentDefinitionInput, AgentRequest, RunAnswer } from './agent/index.js';
+export type { AgentDefinition, AgentDefinitionInput, AgentRequest, GivenFormat, RunAnswer } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
 export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';
@@ -19,6 +19,7 @@ export type {
   ModelCapabilities,
   ModelParameters,
   ParameterLimits,
+  ResponseFormat,
   RouteTo,
   ToolCall,
   ToolChoice,

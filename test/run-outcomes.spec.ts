@@ -27,6 +27,7 @@ const PROVOKED: Readonly<Record<string, { readonly replies: readonly FakeReply[]
   'model: its error': { replies: [{ status: 500 }] },
   'model: refused': { replies: [{ status: 400, body: { error: { message: 'bad request' } } }] },
   'model: bad reply': { replies: [CALL, { status: 200, body: '<html>not a model</html>' }] },
+  'answer: no format': { replies: [{ text: 'a' }, { text: 'b' }, { text: 'c' }], agent: 'formal' },
   'denied by a policy': { replies: [{ calls: [{ id: 'c1', name: 'broken', arguments: {} }] }], agent: 'strict' },
 };
 
@@ -71,6 +72,7 @@ describe('docs/run-outcomes.md', () => {
       { name: 'default', model: MODEL },
       { name: 'short', model: MODEL, limits: { maxIterations: 1 } },
       { name: 'hasty', model: MODEL, limits: { runTimeoutMs: 300 } },
+      { name: 'formal', model: MODEL, responseFormat: 'json' as const },
       { name: 'strict', model: MODEL, waiting: { onDenied: 'end' as const } },
     ];
     jackdaw = await startJackdaw({ llm, tools: [tools], env: { LLM_TIMEOUT_MS: '800' }, options: { agents } });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readFormat, type GivenFormat } from './response-format.mapper.js';
 
 const SEED_LIMIT = 2_147_483_648;
 
@@ -53,6 +54,14 @@ export const memoryRulesSchema = z.strictObject({
   keepFirst: z.int().min(0).max(10_000).default(10),
 });
 
+/** What the final answer must be. A Standard Schema is kept as its JSON Schema: definitions are stored. */
+const responseFormatSchema = z.custom<GivenFormat>().transform((given, context) => {
+  const read = readFormat(given);
+  if ('format' in read) return read.format;
+  context.addIssue(read.problem);
+  return z.NEVER;
+});
+
 /** What an agent is. Unknown fields are refused; what is left out has the default named here. */
 export const agentDefinitionSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
@@ -79,6 +88,8 @@ export const agentDefinitionSchema = z.strictObject({
   tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),
   /** How tools are written for the model; `auto` is native function calling if the model can, else react. */
   protocol: z.string().default('auto'),
+  /** `json`, or a schema: the answer is parsed and checked, and its value is `output`. Any text when left out. */
+  responseFormat: responseFormatSchema.optional(),
   memory: memoryRulesSchema.prefault({}),
   limits: z
     .strictObject({

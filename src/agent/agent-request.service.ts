@@ -1,16 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
-import type { ChatModel, ToolChoice } from '../llm/index.js';
+import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRequest, AskedChanges } from './agent.types.js';
 import { assertImages, assertSeen } from './given-image.policy.js';
 import { asAsked } from './asked-agent.mapper.js';
+import { readFormat } from './response-format.mapper.js';
 import { ModelParameterService } from './model-parameter.service.js';
 
-const WANTED = ['model', 'parameters', 'toolChoice', 'images'] as const satisfies (keyof AgentRequest)[];
+const WANTED = [
+  'model',
+  'parameters',
+  'toolChoice',
+  'responseFormat',
+  'images',
+] as const satisfies (keyof AgentRequest)[];
 
 /** Checks what a request wants of an agent, before anything of it is journaled. */
 @Injectable()
@@ -27,7 +34,7 @@ export class AgentRequestService {
    * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_CANNOT_SEE`
    */
   changes(definition: AgentDefinition, request: AgentRequest): AskedChanges {
-    const { model, parameters, toolChoice, images = [] } = request;
+    const { model, parameters, toolChoice, responseFormat, images = [] } = request;
     if (!WANTED.some((field) => request[field] !== undefined)) return {};
     assertImages(images, this.config.agent.maxImageBytes);
     if (toolChoice !== undefined) this.assertChoosable(definition, toolChoice);
@@ -38,6 +45,7 @@ export class AgentRequestService {
       ...asked,
       ...(parameters !== undefined && { parameters: this.checked(chosen, parameters) }),
       ...(toolChoice !== undefined && { toolChoice }),
+      ...(responseFormat !== undefined && { responseFormat: checkedFormat(responseFormat) }),
       ...(images.length > 0 && { images: images.map(({ url }) => ({ url })) }),
     };
   }
@@ -77,6 +85,12 @@ export class AgentRequestService {
       throw invalid('toolChoice.name', `the agent "${definition.name}" has no tool "${choice.name}"`);
     }
   }
+}
+
+function checkedFormat(given: unknown): ResponseFormat {
+  const read = readFormat(given);
+  if ('problem' in read) throw invalid('responseFormat', read.problem);
+  return read.format;
 }
 
 function invalid(field: string, message: string): AppError {

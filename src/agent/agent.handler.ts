@@ -77,6 +77,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     past: Recollection,
     { definition, model }: Asked,
   ): Promise<ReasoningOutcome> {
+    const responseFormat = input.responseFormat ?? definition.responseFormat;
     return this.engine.run(
       {
         instructions: definition.instructions,
@@ -88,6 +89,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         // A call to a tool that is gone by now is answered with an error.
         tools: input.toolChoice === 'none' ? [] : this.tools.available(definition.tools),
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
+        ...(responseFormat !== undefined && { responseFormat }),
         limits: definition.limits,
         waiting: definition.waiting,
         isStreaming: input.isStreaming,
@@ -147,6 +149,7 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
   const result = {
     run_id: run.id,
     result: text,
+    ...('output' in ended && { output: ended.output }),
     finish_reason: finishReason,
     is_complete: finishReason === 'stop',
     iterations,

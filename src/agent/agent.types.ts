@@ -1,4 +1,4 @@
-import type { ModelParameters, ToolChoice } from '../llm/index.js';
+import type { ModelParameters, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type {
   IdempotentRequest,
   MemoryState,
@@ -8,6 +8,7 @@ import type {
   RunUsage,
   WaitingRequest,
 } from '../run/index.js';
+import type { GivenFormat } from './response-format.mapper.js';
 
 /** A picture: an https URL, or a data URI of a PNG, JPEG, GIF or WebP in base64. */
 export interface GivenImage {
@@ -22,6 +23,7 @@ export interface AskedChanges {
   /** They win over those of the definition. */
   readonly parameters?: ModelParameters;
   readonly toolChoice?: ToolChoice;
+  readonly responseFormat?: ResponseFormat;
   /** What the user shows beside the question. */
   readonly images?: readonly GivenImage[];
 }
@@ -55,6 +57,8 @@ export interface AgentRequest {
   readonly parameters?: ModelParameters;
   /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
   readonly toolChoice?: ToolChoice;
+  /** What the final answer must be, instead of what the agent says: `json`, or a schema. */
+  readonly responseFormat?: GivenFormat;
   /** What the user shows beside the question. */
   readonly images?: readonly GivenImage[];
   /** Whether the model is asked to stream, for followers to see its message as it comes. */
@@ -98,6 +102,8 @@ export interface RunAnswer {
   readonly agent: string;
   readonly status: RunStatus;
   readonly result: string;
+  /** The answer's value, where it has a format. */
+  readonly output?: unknown;
   readonly iterations: number;
   readonly duration_ms: number;
   readonly is_complete: boolean;

@@ -27,7 +27,8 @@ export function withDefaults(parameters: ModelParameters, { capabilities }: Chat
 
 /** A run's input for a fork of it, without what the edit has otherwise: another agent is asked as it is itself. */
 export function keptInput(input: AgentRunInput, { model, agent }: ForkEdit): AgentRunInput {
-  if (typeof agent === 'string') return without(input, ['model', 'protocol', 'parameters', 'toolChoice']);
+  if (typeof agent === 'string')
+    return without(input, ['model', 'protocol', 'parameters', 'toolChoice', 'responseFormat']);
   const isOtherModel = model?.name !== undefined || model?.provider !== undefined;
   const lost: (keyof AskedChanges)[] = isOtherModel ? ['model', 'protocol'] : [];
   return without(input, model?.parameters === undefined ? lost : [...lost, 'parameters']);

@@ -10,6 +10,7 @@ export type { AgentModuleOptions } from './agent.module.js';
 export { AgentRegistry } from './agent.registry.js';
 export { AgentService } from './agent.service.js';
 export type { StreamedChat } from './agent.service.js';
+export type { GivenFormat } from './response-format.mapper.js';
 export { toRunError } from './run.error.js';
 export type { AgentRequest, AgentStep, AnsweredTool, BackgroundRequest, RunAnswer } from './agent.types.js';
 export { UserErasureService } from './user-erasure.service.js';

@@ -107,6 +107,7 @@ export class RunAnswerFold {
       run_id,
       status,
       result,
+      ...('output' in event && { output: event.output }),
       iterations,
       duration_ms,
       is_complete,

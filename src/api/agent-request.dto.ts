@@ -1,6 +1,6 @@
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min, ValidateNested } from 'class-validator';
-import type { ToolChoice } from '../llm/index.js';
+import { Allow, ArrayMaxSize, IsArray, IsInt, IsObject, IsString, Matches, Min, ValidateNested } from 'class-validator';
+import type { ResponseFormat, ToolChoice } from '../llm/index.js';
 import { AsItCame } from './as-it-came.decorator.js';
 import { GivenImageDto } from './given-image.dto.js';
 import { IsToolChoice } from './is-tool-choice.decorator.js';
@@ -61,6 +61,15 @@ export class AgentRequestDto {
   @AsItCame()
   @IsToolChoice()
   toolChoice?: ToolChoice;
+
+  /**
+   * What the final answer must be, instead of what the agent says: `json` (any object), or `{schema, name?}` with a JSON
+   * Schema. The answer's `output` is then its value, checked.
+   */
+  @MayBeLeftOut()
+  @Allow()
+  @AsItCame()
+  responseFormat?: ResponseFormat;
 
   /** What the user shows beside the question: 20 at most. 422 when the model cannot see. */
   @MayBeLeftOut()

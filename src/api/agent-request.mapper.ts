@@ -12,6 +12,7 @@ const FIELDS = [
   'model',
   'parameters',
   'toolChoice',
+  'responseFormat',
   'images',
   'priority',
   'deadlineMs',

@@ -8,9 +8,10 @@ import type { ChatAnswerDto } from './run-answer.dto.js';
 export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswerDto {
   if (answer.error) throw toRunError(answer);
   const { steps, tool_results, status, agent: _agent, error: _error, run_id, session_id, ...rest } = answer;
-  const { result, iterations, duration_ms, is_complete, ...facts } = rest;
+  const { result, output, iterations, duration_ms, is_complete, ...facts } = rest;
   return {
     result,
+    ...('output' in rest && { output }),
     iterations,
     duration_ms,
     is_complete,

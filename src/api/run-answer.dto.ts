@@ -83,6 +83,8 @@ export class RunResultDto {
   session_id!: string | null;
   /** The answer's text; what was reached, when the run ended early. */
   result!: string;
+  /** The answer's value, where the agent or the request has a `responseFormat`; only of a run that is complete. */
+  output?: unknown;
   /** Model calls made. */
   iterations!: number;
   duration_ms!: number;

@@ -42,12 +42,23 @@ export interface ParameterLimits {
 /** Whether the model calls tools: as it likes, none, at least one, or the one of that name. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
+/** What the answer must be: one JSON object, or JSON that fits a schema. */
+export type ResponseFormat =
+  | 'json'
+  | {
+      readonly schema: JsonSchema;
+      /** What the answer is called, where the provider wants it to have a name; 1 to 64 of A-Z a-z 0-9 _ -. */
+      readonly name?: string;
+    };
+
 export interface ChatRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolSpec[];
   /** By default `auto`. */
   readonly toolChoice?: ToolChoice;
   readonly parameters?: ModelParameters;
+  /** A model with `jsonMode` sees to it, or tells the model so; whoever needs it looks whether it came. */
+  readonly responseFormat?: ResponseFormat;
 }
 
 /** Whose call it is, and which: what it takes is counted there, once. */
@@ -119,6 +130,7 @@ export type ChatStreamPart =
 export interface ModelCapabilities {
   readonly vision: boolean;
   readonly functionCalling: boolean;
+  /** Whether it heeds `responseFormat` of a request. */
   readonly jsonMode: boolean;
   /** Whether it fetches pictures from URLs; it does when left out, if it has vision. */
   readonly imageUrls?: boolean;

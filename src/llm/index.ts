@@ -16,6 +16,7 @@ export type {
   ModelParameters,
   ParameterLimits,
   ParameterName,
+  ResponseFormat,
   ToolChoice,
   ToolSpec,
   Usage,
@@ -51,6 +52,7 @@ export { WireModelFactory } from './openai-wire/wire-model.factory.js';
 export { OwnProvidersModule } from './own-providers.module.js';
 export { countMessages } from './tokens/message-tokens.mapper.js';
 export type { TokenCounter } from './tokens/token-counter.js';
+export { describeFormat } from './response-format.policy.js';
 export { TokenCounterRegistry } from './tokens/token-counter.registry.js';
 
 export const LLM_ENTITIES = [BudgetEntryEntity, BudgetTotalEntity];

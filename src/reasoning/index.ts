@@ -1,5 +1,6 @@
 /** How an agent thinks: one loop over a pipeline of named stages, and the protocols that models speak. */
 export { Processor } from './pipeline/processor.js';
+export { assertFormat } from './output/format.policy.js';
 export { PromptBuilder } from './prompt.builder.js';
 export type { Protocol } from './protocols/protocol.js';
 export { protocolFor, ProtocolRegistry } from './protocols/protocol.registry.js';

@@ -61,6 +61,9 @@ export class ReasoningEngine {
       model: request.model.name,
       instructions: '',
       ask: null,
+      corrections: [],
+      repairs: 0,
+      output: null,
       reply: null,
       decoded: null,
       results: new Map(),
@@ -120,11 +123,12 @@ function toFailure({ code, message, isRetryable, details }: AppError): RunFailur
 }
 
 function ended(loop: Loop, finishReason: RunFinishReason): Extract<ReasoningOutcome, { kind: 'ended' }> {
-  const { usage, model, turn, modelCalls } = loop;
+  const { usage, model, turn, modelCalls, output } = loop;
   return {
     kind: 'ended',
     finishReason,
     text: finishReason === 'stop' ? loop.decoded!.text : reached(turn),
+    ...(finishReason === 'stop' && output && { output: output.value }),
     iterations: modelCalls,
     usage,
     model,

@@ -1,4 +1,4 @@
-import type { ChatModel, ChatResult, Message, ModelParameters, ToolChoice } from '../llm/index.js';
+import type { ChatModel, ChatResult, Message, ModelParameters, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type { RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
 import type { Tool, ToolResult } from '../tool/index.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
@@ -32,6 +32,8 @@ export interface ReasoningRequest {
   readonly tools: readonly Tool[];
   /** What the first reply must call, if anything; by default nothing. */
   readonly toolChoice?: ToolChoice;
+  /** What the final answer must be; any text when left out. */
+  readonly responseFormat?: ResponseFormat;
   readonly limits: ReasoningLimits;
   /** By default requests stay open for ever, and the loop goes on whatever the answer. */
   readonly waiting?: WaitingRules;
@@ -45,6 +47,8 @@ export type ReasoningOutcome =
       readonly kind: 'ended';
       readonly finishReason: RunFinishReason;
       readonly text: string;
+      /** The answer's value, where it has a format; only with the finish reason `stop`. */
+      readonly output?: unknown;
       readonly iterations: number;
       readonly usage: RunUsage;
       readonly model: string;
@@ -85,6 +89,12 @@ export interface Loop {
   instructions: string;
   /** Set by ask-model: asks, when called, for the model step at this place. */
   ask: ((listener: ReplyListener, place: string) => Promise<ChatResult>) | null;
+  /** What was wrong with the answers to the current request, for the model: its words and ours; set by tee-stream. */
+  corrections: readonly Message[];
+  /** How often the model was told that its answer is not what it must be. */
+  repairs: number;
+  /** The value of the current reply, where it is the answer and has a format; set by tee-stream. */
+  output: { readonly value: unknown } | null;
   /** Set by tee-stream. */
   reply: ChatResult | null;
   /** The reply as the protocol reads it, set by tee-stream. */

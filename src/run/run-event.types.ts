@@ -35,6 +35,8 @@ export interface MemoryState {
 export interface RunResult {
   /** The answer's text; what was reached, when the run ended early. */
   readonly result: string;
+  /** The answer's value, as JSON, where it has a format: only of a run that is complete. */
+  readonly output?: unknown;
   readonly finish_reason: RunFinishReason;
   readonly is_complete: boolean;
   readonly iterations: number;

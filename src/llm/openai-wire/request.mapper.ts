@@ -1,25 +1,42 @@
 import type { ChatRequest, ModelParameters, ToolChoice } from '../chat.types.js';
+import type { Message } from '../message.types.js';
+import { withFormat } from '../response-format.policy.js';
 import { toWireMessage } from './message.mapper.js';
+import { toWireFormat } from './response-format.mapper.js';
 import { toWireTools } from './tool.mapper.js';
-import type { WireDialect } from './wire-dialect.types.js';
+import type { FormatMode, WireDialect } from './wire-dialect.types.js';
 
 export interface WireTarget {
   readonly model: string;
   readonly dialect: WireDialect;
 }
 
+interface FormattedRequest {
+  readonly field?: Readonly<Record<string, unknown>>;
+  readonly messages: readonly Message[];
+}
+
 /** Writes the body of `POST /chat/completions`. */
 export function toWireBody(request: ChatRequest, target: WireTarget, stream: boolean): Record<string, unknown> {
   const { model, dialect } = target;
   const tools = request.tools?.length ? request.tools : undefined;
+  const { field, messages } = formatted(request, dialect.formatMode?.(model, tools !== undefined));
   return {
     model,
-    messages: request.messages.map((message) => toWireMessage(message, dialect.reasoningEcho)),
+    messages: messages.map((message) => toWireMessage(message, dialect.reasoningEcho)),
     ...(tools && { tools: toWireTools(tools), tool_choice: toWireChoice(request.toolChoice) }),
     ...(request.parameters && toWireParameters(request.parameters, dialect)),
+    ...(field && { response_format: field }),
     ...dialect.extras?.(model, tools !== undefined),
     ...(stream && { stream: true, stream_options: { include_usage: true } }),
   };
+}
+
+/** What makes the reply JSON, and the messages, which say what the field cannot. */
+function formatted({ messages, responseFormat }: ChatRequest, mode: FormatMode = 'object'): FormattedRequest {
+  if (responseFormat === undefined) return { messages };
+  const { field, isTold } = toWireFormat(responseFormat, mode);
+  return { ...(field && { field }), messages: isTold ? withFormat(messages, responseFormat) : messages };
 }
 
 /** `auto` is the default, and left out. */

@@ -1,5 +1,11 @@
 import type { WireAccess } from '../wire/wire-access.types.js';
 
+/**
+ * What `response_format` takes: a schema that the reply is held to (and the model is told of), any schema (the model does
+ * not read it, so it is also told in words), only that it is an object, or nothing.
+ */
+export type FormatMode = 'strict' | 'schema' | 'object' | 'none';
+
 /** Where a provider differs from the others that speak OpenAI's wire. */
 export interface WireDialect {
   /** Which field limits the reply's length; OpenAI's newer models refuse the old name. */
@@ -9,6 +15,8 @@ export interface WireDialect {
    * tool call.
    */
   readonly reasoningEcho: 'never' | 'present' | 'with_calls';
+  /** What its `response_format` takes; `object` when left out. */
+  readonly formatMode?: (model: string, hasTools: boolean) => FormatMode;
   /** Further fields of the request's body. */
   readonly extras?: (model: string, hasTools: boolean) => Readonly<Record<string, unknown>>;
 }

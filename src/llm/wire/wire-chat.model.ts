@@ -9,6 +9,7 @@ import type {
 } from '../chat.types.js';
 import { fitImages } from '../image.policy.js';
 import { fitParameters } from '../parameter.policy.js';
+import { fitFormat } from '../response-format.policy.js';
 import { fitToolChoice } from '../tool-choice.policy.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
 import { toModelError } from './error.mapper.js';
@@ -63,7 +64,7 @@ export class WireChatModel extends ChatModel {
     const { taken: parameters } = fitParameters({ ...this.parameters, ...request.parameters }, parameterLimits);
     const messages = fitImages(request.messages, this.capabilities);
     const fitted = fitToolChoice({ ...request, messages, parameters }, this.capabilities);
-    return this.client.send(this.codec.write(fitted, stream), options);
+    return this.client.send(this.codec.write(fitFormat(fitted, this.capabilities), stream), options);
   }
 
   private finish(reply: StreamedReply): ChatResult {

@@ -1,7 +1,15 @@
 import { AppError } from '../../common/index.js';
-import { fitImages, type CallOptions, type ChatModel, type ChatRequest, type ChatResult } from '../../llm/index.js';
+import {
+  describeFormat,
+  fitImages,
+  type CallOptions,
+  type ChatModel,
+  type ChatRequest,
+  type ChatResult,
+} from '../../llm/index.js';
+import type { Conversation } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
-import { wantedCall, withCommand } from './call-choice.policy.js';
+import { commandTo, wantedCall } from './call-choice.policy.js';
 import { Processor } from './processor.js';
 
 /** Writes the request; the question itself is asked by who reads the answer, inside the step. */
@@ -9,25 +17,41 @@ export class AskModelProcessor extends Processor {
   readonly name = 'ask-model';
 
   async process(loop: Loop): Promise<void> {
-    const { model, history, tools, parameters, isStreaming } = loop.request;
-    const choice = wantedCall(loop);
-    const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
+    const { model, isStreaming } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
     loop.ask = (listener, place) => {
-      const messages = fitImages([...history, ...loop.turn], model.capabilities);
-      const request = loop.protocol.encode({
-        instructions: choice && !canForce ? withCommand(loop.instructions, choice) : loop.instructions,
-        messages,
-        tools,
-        parameters,
-        ...(choice && canForce && { toolChoice: choice }),
-      });
+      const request = loop.protocol.encode(toConversation(loop));
       const { signal, deadlineAt, principal, runId, sessionId } = loop.run;
       const { tenant } = principal;
       const account = { tenant, runId, sessionId, step: `model:${place}` };
       return ask(model, request, { signal, deadlineAt, tenant, account }, listener);
     };
   }
+}
+
+/** What the model cannot be held to, it is told. */
+function toConversation(loop: Loop): Conversation {
+  const { model, history, tools, parameters } = loop.request;
+  const choice = wantedCall(loop);
+  const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
+  const { told, ...format } = formatFor(loop);
+  const command = choice && !canForce ? commandTo(choice) : '';
+  return {
+    instructions: [loop.instructions, told, command].filter((text) => text !== '').join('\n\n'),
+    messages: fitImages([...history, ...loop.turn, ...loop.corrections], model.capabilities),
+    tools,
+    parameters,
+    ...(choice && canForce && { toolChoice: choice }),
+    ...format,
+  };
+}
+
+/** The format of the answer: for the request, or in words. */
+function formatFor({ protocol, request }: Loop): Pick<Conversation, 'responseFormat'> & { readonly told: string } {
+  const { responseFormat, model } = request;
+  if (responseFormat === undefined) return { told: '' };
+  const isTaken = protocol.takesFormats && model.capabilities.jsonMode;
+  return isTaken ? { told: '', responseFormat } : { told: describeFormat(responseFormat) };
 }
 
 function generateReply(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatResult> {

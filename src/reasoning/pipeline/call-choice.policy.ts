@@ -18,10 +18,9 @@ export function isCalled(loop: Loop): boolean {
   return wanted === 'required' ? calls.length > 0 : calls.some(({ name }) => name === wanted.name);
 }
 
-/** Instructions for a model that cannot be made to call. */
-export function withCommand(instructions: string, wanted: WantedCall): string {
-  const command = `Your next reply must call ${describe(wanted)}.`;
-  return instructions === '' ? command : `${instructions}\n\n${command}`;
+/** What a model is told that cannot be made to call. */
+export function commandTo(wanted: WantedCall): string {
+  return `Your next reply must call ${describe(wanted)}.`;
 }
 
 export function describe(wanted: WantedCall): string {

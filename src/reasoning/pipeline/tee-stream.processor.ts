@@ -1,44 +1,50 @@
-import { AppError, untilAborted } from '../../common/index.js';
+import { untilAborted } from '../../common/index.js';
 import type { ChatResult } from '../../llm/index.js';
 import { addUsage, toRunUsage } from '../../run/index.js';
-import { isCut, type DecodedReply } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
-import { describe, isCalled, wantedCall } from './call-choice.policy.js';
+import { wantedCall } from './call-choice.policy.js';
 import { Processor } from './processor.js';
+import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
 
-/** A reply that cannot be used is asked for again so often. */
+/** A reply that says nothing, or does not call what it must, is asked for again so often in a place of the loop. */
 const MAX_RETRIES = 1;
 
 /**
  * Asks, in a step: what the user may read goes out as it comes, the whole reply goes on through the pipeline.
- * A reply that says nothing, or does not call what it must, is asked for once more, in a step of its own.
+ * A reply that says nothing, does not call what it must or is not the answer that was wanted is asked for again, in a
+ * step of its own.
  */
 export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
 
   async process(loop: Loop): Promise<void> {
-    for (let retry = 0; retry <= MAX_RETRIES; retry++) {
-      const place = retry === 0 ? String(loop.iteration) : `${loop.iteration}:r${retry}`;
-      const reply = await ask(loop, place);
+    loop.corrections = [];
+    for (let asked = 0, useless = 0; ; asked++) {
+      const { reply, fault } = await ask(loop, asked === 0 ? String(loop.iteration) : `${loop.iteration}:r${asked}`);
       loop.reply = reply;
       loop.model = reply.model;
       if (reply.usage) loop.usage = addUsage(loop.usage, toRunUsage(reply.usage));
-      if (isUsable(loop, reply)) return;
+      if (!fault) return;
+      if (fault.kind === 'format') correct(loop, fault);
+      else if (++useless > MAX_RETRIES) throw uselessReply(loop, fault);
     }
-    const { provider, name } = loop.request.model;
-    const wanted = wantedCall(loop);
-    const what =
-      wanted && !isEmpty(loop.reply!, loop.decoded!) ? `did not call ${describe(wanted)}` : 'gave an empty reply';
-    throw new AppError('MODEL_BAD_REPLY', `The model "${name}" of ${provider} ${what}, twice; try again.`, {
-      isRetryable: true,
-    });
   }
 }
 
-async function ask(loop: Loop, place: string): Promise<ChatResult> {
+/** A reply, and why it cannot be used, if so. */
+interface AskedReply {
+  readonly reply: ChatResult;
+  readonly fault: ReplyFault | null;
+}
+
+async function ask(loop: Loop, place: string): Promise<AskedReply> {
   const { run, iteration, protocol, request } = loop;
   const step = { kind: 'model', place, subject: request.model.name } as const;
-  const decode = (reply: ChatResult) => (loop.decoded = protocol.decode(reply, { tools: request.tools, iteration }));
+  let fault: ReplyFault | null = null;
+  const decode = (reply: ChatResult) => {
+    loop.decoded = protocol.decode(reply, { tools: request.tools, iteration });
+    fault = readReply(loop, reply);
+  };
   loop.decoded = null;
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
   loop.modelCalls++;
@@ -66,34 +72,24 @@ async function ask(loop: Loop, place: string): Promise<ChatResult> {
     );
     show(visible.end());
     decode(reply);
-    if (held && isUsable(loop, reply)) tellText(held.join(''));
-    tell(loop, reply);
+    if (held && !fault) tellText(held.join(''));
+    tell(loop, reply, !fault);
     return reply;
   };
-  const reply = await run.step(step, action, (given) => loop.decoded!.calls.length === 0 && isUsable(loop, given));
+  const reply = await run.step(step, action, () => loop.decoded!.calls.length === 0 && !fault);
   if (!loop.decoded) decode(reply);
-  return reply;
-}
-
-/** Whether the loop can go on with the reply. */
-function isUsable(loop: Loop, reply: ChatResult): boolean {
-  return isCut(reply) || (!isEmpty(reply, loop.decoded!) && isCalled(loop));
-}
-
-/** Whether the reply ended properly and said nothing: neither text nor a call. */
-function isEmpty(reply: ChatResult, { text, calls }: DecodedReply): boolean {
-  return text.trim() === '' && calls.length === 0 && !isCut(reply);
+  return { reply, fault };
 }
 
 /** What the reply means to the world, in the batch that records it. */
-function tell(loop: Loop, reply: ChatResult): void {
+function tell(loop: Loop, reply: ChatResult, isUsable: boolean): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;
   if (reply.isCached) run.emit({ type: 'model.cached', iteration, model: reply.model });
   for (const { from, to, code } of reply.switches ?? [])
     run.emit({ type: 'model.switched', iteration, from, to, code });
   if (thought !== '') run.emit({ type: 'thought', iteration, text: thought });
-  if (isUsable(loop, reply)) {
+  if (isUsable) {
     run.emit({
       type: 'message.completed',
       iteration,

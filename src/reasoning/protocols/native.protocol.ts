@@ -16,6 +16,7 @@ const IDENTITY: StreamDecoder = { push: (piece) => piece, end: () => '' };
 export class NativeProtocol extends Protocol {
   readonly name = 'native';
   override readonly canForceCalls = true;
+  override readonly takesFormats = true;
   /** One array of specifications a set of tools, so that what a provider makes of it is made once. */
   private readonly specs = new WeakMap<readonly Tool[], readonly ToolSpec[]>();
 
@@ -23,13 +24,14 @@ export class NativeProtocol extends Protocol {
     return '';
   }
 
-  encode({ instructions, messages, tools, parameters, toolChoice }: Conversation): ChatRequest {
+  encode({ instructions, messages, tools, parameters, toolChoice, responseFormat }: Conversation): ChatRequest {
     const sent = toSentMessages(messages);
     const all: Message[] = instructions === '' ? sent : [{ role: 'system', content: instructions }, ...sent];
     return {
       messages: all,
       ...(tools.length > 0 && { tools: this.toSpecs(tools), ...(toolChoice !== undefined && { toolChoice }) }),
       ...(parameters && { parameters }),
+      ...(responseFormat !== undefined && { responseFormat }),
     };
   }
 

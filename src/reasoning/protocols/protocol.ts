@@ -4,6 +4,7 @@ import type {
   ChatResult,
   Message,
   ModelParameters,
+  ResponseFormat,
   SignedReasoning,
   ToolCall,
   ToolChoice,
@@ -20,6 +21,8 @@ export interface Conversation {
   readonly parameters?: ModelParameters;
   /** Only for a protocol that can make a model call. */
   readonly toolChoice?: ToolChoice;
+  /** Only for a protocol that takes formats. */
+  readonly responseFormat?: ResponseFormat;
 }
 
 /** What a reply is read against. */
@@ -53,6 +56,8 @@ export abstract class Protocol {
   abstract readonly name: string;
   /** Whether a model can be made to call a tool by it; otherwise it is told to. */
   readonly canForceCalls: boolean = false;
+  /** Whether a whole reply is the answer, so that the model can be held to its format; otherwise it is told of it. */
+  readonly takesFormats: boolean = false;
   /** What the system prompt has to say about the tools and the format; empty when they go beside it. */
   abstract describeTools(tools: readonly Tool[]): string;
   abstract encode(conversation: Conversation): ChatRequest;

@@ -29,13 +29,13 @@ export function createSchemaInput(input: JsonSchema): SyncInputSource {
 
 /**
  * The check of a value that a JSON Schema describes, as it is: neither closed nor filled in. Its reasons call it
- * "value". Throws `TOOL_INVALID` for a schema that cannot be used.
+ * by its name. Throws `TOOL_INVALID` for a schema that cannot be used.
  */
-export function createValueCheck(schema: JsonSchema): (value: unknown) => ToolInput {
+export function createValueCheck(schema: JsonSchema, name = 'value'): (value: unknown) => ToolInput {
   const check = compile(schema, 'the schema', false);
   return (value) => {
     if (check(value)) return { valid: true, value };
-    const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/value${error.instancePath}` }));
+    const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
     return { valid: false, reason: toReason(errors) };
   };
 }

@@ -22,19 +22,23 @@ export function createStandardInput(schema: StandardInputSchema): InputSource {
   };
 }
 
-function jsonSchemaOf(schema: StandardInputSchema): Record<string, unknown> {
+/**
+ * The JSON Schema of what a Standard Schema takes. Throws `TOOL_INVALID` when it cannot describe itself.
+ * @param what the schema is of
+ */
+export function jsonSchemaOf(schema: StandardInputSchema, what = 'its input'): Record<string, unknown> {
   const { jsonSchema, vendor } = schema['~standard'];
   if (!jsonSchema) {
     throw new AppError(
       'TOOL_INVALID',
-      `its input is a schema of ${vendor} that cannot describe itself as JSON Schema (~standard.jsonSchema is missing): ` +
+      `${what} is a schema of ${vendor} that cannot describe itself as JSON Schema (~standard.jsonSchema is missing): ` +
         'update that library or give a JSON Schema',
     );
   }
   try {
     return jsonSchema.input({ target: 'draft-2020-12' });
   } catch (error) {
-    throw new AppError('TOOL_INVALID', `its input cannot be written as JSON Schema: ${messageOf(error)}`, {
+    throw new AppError('TOOL_INVALID', `${what} cannot be written as JSON Schema: ${messageOf(error)}`, {
       cause: error,
     });
   }

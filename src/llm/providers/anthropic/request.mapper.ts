@@ -1,21 +1,37 @@
+import type { JsonSchema } from '../../../common/index.js';
 import type { ChatRequest, ModelParameters } from '../../chat.types.js';
+import type { Message } from '../../message.types.js';
+import { withFormat } from '../../response-format.policy.js';
+import { toStrictSchema } from '../../strict-schema.mapper.js';
 import { defaultMaxTokens, thinksByDefault } from './capabilities.mapper.js';
 import { calledTools, toWireConversation } from './message.mapper.js';
 import { standIns, toWireChoice, toWireTools } from './tool.mapper.js';
 
 /** Writes the body of `POST /v1/messages`. Undefined fields vanish when it is written as JSON. */
 export function toWireBody(request: ChatRequest, model: string, stream: boolean): Record<string, unknown> {
-  const { system, messages } = toWireConversation(request.messages, model);
+  const schema = enforcedSchema(request);
+  const { system, messages } = toWireConversation(toldMessages(request, schema), model);
   return {
     model,
     ...(system.trim() !== '' && { system }),
     messages,
     ...toolFields(request),
     ...toWireParameters(request.parameters ?? {}, model),
+    ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
     // Without it the thoughts of these models come empty.
     ...(thinksByDefault(model) && { thinking: { type: 'adaptive', display: 'summarized' } }),
     ...(stream && { stream: true }),
   };
+}
+
+/** Claude's way to JSON is a schema alone, without references and with 24 optional properties at most (platform.claude.com, "Structured outputs"). */
+function enforcedSchema({ responseFormat }: ChatRequest): JsonSchema | undefined {
+  if (responseFormat === undefined || responseFormat === 'json') return undefined;
+  return toStrictSchema(responseFormat.schema, { maxOptional: 24, mayRefer: false });
+}
+
+function toldMessages({ messages, responseFormat }: ChatRequest, schema: JsonSchema | undefined): readonly Message[] {
+  return responseFormat === undefined || schema ? messages : withFormat(messages, responseFormat);
 }
 
 function toolFields({ tools = [], toolChoice, messages }: ChatRequest): Record<string, unknown> {

@@ -3,7 +3,7 @@ import type { ModelSettings } from '../../model-settings.types.js';
 import type { RouteTo, WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
 import { withoutReasoningBesideTools } from '../openai/capabilities.mapper.js';
-import { capabilitiesOf } from './capabilities.mapper.js';
+import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
 import { azureRoute } from './route.mapper.js';
 
 /** OpenAI's models on Azure (learn.microsoft.com/azure/foundry/openai). A model is the name of a deployment. */
@@ -16,6 +16,7 @@ export class AzureFactory extends WireModelFactory {
   protected readonly dialect: WireDialect = {
     maxTokensField: 'max_completion_tokens',
     reasoningEcho: 'never',
+    formatMode: formatModeOf,
     extras: withoutReasoningBesideTools,
   };
 

@@ -1,4 +1,5 @@
 import type { ModelCapabilities } from '../../chat.types.js';
+import type { FormatMode } from '../../openai-wire/wire-dialect.types.js';
 
 const VISION = /llava|vision|vl\b|gemma3|minicpm-v|moondream|llama4/i;
 /** Families whose template has no place for tools. */
@@ -15,4 +16,9 @@ export function capabilitiesOf(model: string): ModelCapabilities {
     // Its API passes over `tool_choice` (docs.ollama.com/api/openai-compatibility).
     forcedToolChoice: false,
   };
+}
+
+/** A schema becomes a grammar for all that the model writes, which leaves it no way to call a tool. */
+export function formatModeOf(_model: string, hasTools: boolean): FormatMode {
+  return hasTools ? 'none' : 'schema';
 }

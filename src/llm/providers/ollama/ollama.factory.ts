@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import { capabilitiesOf } from './capabilities.mapper.js';
+import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
 
 /** Models on one's own machine, through Ollama's OpenAI-compatible API (docs.ollama.com/openai). It has no keys. */
 export class OllamaFactory extends WireModelFactory {
@@ -9,7 +9,11 @@ export class OllamaFactory extends WireModelFactory {
   readonly defaultBaseUrl = 'http://127.0.0.1:11434/v1';
   readonly defaultModel = 'qwen3';
   protected readonly key = undefined;
-  protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'never' };
+  protected readonly dialect: WireDialect = {
+    maxTokensField: 'max_tokens',
+    reasoningEcho: 'never',
+    formatMode: formatModeOf,
+  };
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);

@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import { capabilitiesOf } from './capabilities.mapper.js';
+import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
 
 /** Any server that speaks OpenAI's chat completions: vLLM, llama.cpp, LM Studio, a gateway. Nothing is assumed. */
 export class OpenAiCompatibleFactory extends WireModelFactory {
@@ -9,7 +9,11 @@ export class OpenAiCompatibleFactory extends WireModelFactory {
   readonly defaultBaseUrl = undefined;
   readonly defaultModel = undefined;
   protected readonly key = { variable: 'LLM_API_KEY', isRequired: false };
-  protected readonly dialect: WireDialect = { maxTokensField: 'max_tokens', reasoningEcho: 'never' };
+  protected readonly dialect: WireDialect = {
+    maxTokensField: 'max_tokens',
+    reasoningEcho: 'never',
+    formatMode: formatModeOf,
+  };
 
   protected capabilitiesOf(model: string): ModelCapabilities {
     return capabilitiesOf(model);

@@ -1,9 +1,13 @@
 import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { FormatMode } from '../../openai-wire/wire-dialect.types.js';
 
 /** Read images: everything since GPT-4 Turbo but these. */
 const TEXT_ONLY = /^(?:gpt-3|gpt-4(?:-\d|$)|o1-(?:mini|preview)|o3-mini)/;
 /** No tools: completion models and the first reasoning models. */
 const WITHOUT_TOOLS = /instruct|^o1-(?:mini|preview)/;
+/** Before JSON mode, and before schemas in it (developers.openai.com, "Structured model outputs"). */
+const WITHOUT_FORMATS = /^gpt-4(?:-0\d{3}|-32k.*)?$/;
+const WITHOUT_SCHEMAS = /^(?:gpt-3|gpt-4-|gpt-4o-2024-05-13|chatgpt-)/;
 /** Think before they answer: the o series, and all since GPT-5 but its chat models. */
 const REASONING = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d)(?!.*chat))/;
 /** From GPT-5.5 on, reasoning is on by default. */
@@ -32,4 +36,10 @@ function limitsOf(model: string): ParameterLimits {
  */
 export function withoutReasoningBesideTools(model: string, hasTools: boolean): Record<string, unknown> {
   return hasTools && REASONS_BY_DEFAULT.test(model) ? { reasoning_effort: 'none' } : {};
+}
+
+/** What `response_format` of OpenAI's model of that name takes. */
+export function formatModeOf(model: string): FormatMode {
+  if (WITHOUT_FORMATS.test(model)) return 'none';
+  return WITHOUT_SCHEMAS.test(model) ? 'object' : 'strict';
 }

@@ -1,7 +1,7 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
-import { capabilitiesOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
+import { capabilitiesOf, formatModeOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
 
 /** OpenAI's own API (developers.openai.com). */
 export class OpenAiFactory extends WireModelFactory {
@@ -12,6 +12,7 @@ export class OpenAiFactory extends WireModelFactory {
   protected readonly dialect: WireDialect = {
     maxTokensField: 'max_completion_tokens',
     reasoningEcho: 'never',
+    formatMode: formatModeOf,
     extras: withoutReasoningBesideTools,
   };
 

@@ -1,0 +1,27 @@
+import type { ChatRequest, ModelCapabilities, ResponseFormat } from './chat.types.js';
+import type { Message } from './message.types.js';
+
+/** The format in words, for a model that nothing else holds to it. Says "JSON", as some JSON modes want. */
+export function describeFormat(format: ResponseFormat): string {
+  const wanted =
+    format === 'json'
+      ? 'one JSON object and nothing else: no words around it, no code fence.'
+      : 'JSON that fits the JSON Schema below and nothing else: no words around it, no code fence, not the schema itself.';
+  const command = `Your final answer must be ${wanted}`;
+  return format === 'json' ? command : `${command}\n\n${JSON.stringify(format.schema)}`;
+}
+
+/** The messages with the format in words, in the system prompt. */
+export function withFormat(messages: readonly Message[], format: ResponseFormat): readonly Message[] {
+  const told = describeFormat(format);
+  const [first, ...rest] = messages;
+  if (first?.role !== 'system') return [{ role: 'system', content: told }, ...messages];
+  return [{ ...first, content: `${first.content}\n\n${told}` }, ...rest];
+}
+
+/** The request as a model takes it that has no mode for JSON: told in words. */
+export function fitFormat(request: ChatRequest, { jsonMode }: ModelCapabilities): ChatRequest {
+  const { responseFormat, messages, ...rest } = request;
+  if (responseFormat === undefined || jsonMode) return request;
+  return { ...rest, messages: withFormat(messages, responseFormat) };
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseOutput } from './output.parser.js';
+
+const list = { schema: { type: 'array', items: { type: 'integer' } } };
+
+describe('parseOutput', () => {
+  it.each([
+    ['[1, 2]', [1, 2]],
+    ['  [1]\n', [1]],
+    ['```json\n[1]\n```', [1]],
+    ['```\n[1]```', [1]],
+    ['Here it is:\n```json\n[1,\n2]\n```\nI hope it helps.', [1, 2]],
+    ['```json\n[1]', [1]],
+  ])('reads %j', (text, value) => expect(parseOutput(text, list)).toEqual({ kind: 'valid', value }));
+
+  it('takes a fence inside a text for a part of it', () => {
+    const text = JSON.stringify({ code: '```js\n1\n```' });
+    expect(parseOutput(text, 'json')).toEqual({ kind: 'valid', value: { code: '```js\n1\n```' } });
+  });
+
+  it.each([
+    ['Sorry.', list, 'it is not JSON'],
+    ['', list, 'it is not JSON'],
+    ['```', list, 'it is not JSON'],
+    ['[1, "two"]', list, '"output[1]" must be integer, got string'],
+    ['{"a": {"__proto__": 1}}', 'json' as const, 'it has the key a.__proto__, which is not allowed'],
+    [`${'['.repeat(200)}${']'.repeat(200)}`, list, 'it is nested more than 100 levels deep'],
+    ['[1]', 'json' as const, 'it is not a JSON object'],
+    ['null', 'json' as const, 'it is not a JSON object'],
+  ])('says what is wrong with %j', (text, format, problem) => {
+    expect(parseOutput(text, format)).toEqual({ kind: 'invalid', problem });
+  });
+
+  it('changes nothing of the value: no defaults, no other types', () => {
+    const schema = { type: 'object', properties: { n: { type: 'number', default: 1 }, s: { type: 'string' } } };
+    expect(parseOutput('{"s": "1", "More": 2}', { schema })).toEqual({ kind: 'valid', value: { s: '1', More: 2 } });
+  });
+
+  it('gives up a check that would take for ever, in a web of references too', () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [
+        `d${i}`,
+        i === 39 ? false : { anyOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
+      ]),
+    );
+    expect(parseOutput('{}', { schema: { $ref: '#/$defs/d0', $defs } })).toMatchObject({ kind: 'unchecked' });
+  });
+});

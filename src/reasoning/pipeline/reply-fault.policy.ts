@@ -1,0 +1,72 @@
+import { AppError } from '../../common/index.js';
+import type { ChatResult } from '../../llm/index.js';
+import { parseOutput } from '../output/output.parser.js';
+import { isCut } from '../protocols/protocol.js';
+import type { Loop } from '../reasoning.types.js';
+import { describe, isCalled, wantedCall } from './call-choice.policy.js';
+
+/** How often in a run the model is told that its answer is not what it must be. */
+const MAX_REPAIRS = 2;
+
+/** Why a reply cannot be used. */
+export type ReplyFault =
+  /** It ended properly and said nothing: neither text nor a call. */
+  | { readonly kind: 'empty' }
+  /** It does not call what it must. */
+  | { readonly kind: 'uncalled' }
+  /** It is an answer, but not of the format that it must have. */
+  | { readonly kind: 'format'; readonly problem: string; readonly mayRepair: boolean };
+
+type FormatFault = Extract<ReplyFault, { kind: 'format' }>;
+
+/** Says whether the loop can go on with a reply that was decoded; the value of an answer that has a format is kept. */
+export function readReply(loop: Loop, reply: ChatResult): ReplyFault | null {
+  const { text, calls } = loop.decoded!;
+  const { responseFormat } = loop.request;
+  loop.output = null;
+  if (isCut(reply)) return null;
+  if (text.trim() === '' && calls.length === 0) return { kind: 'empty' };
+  if (!isCalled(loop)) return { kind: 'uncalled' };
+  if (responseFormat === undefined || calls.length > 0) return null;
+  const parsed = parseOutput(text, responseFormat);
+  if (parsed.kind !== 'valid') return { ...parsed, kind: 'format', mayRepair: parsed.kind === 'invalid' };
+  loop.output = parsed;
+  return null;
+}
+
+/**
+ * Tells the model what is wrong with its answer; only it sees that.
+ * @throws AppError `OUTPUT_INVALID` when it was told often enough
+ */
+export function correct(loop: Loop, fault: FormatFault): void {
+  const { problem, mayRepair } = fault;
+  if (!mayRepair || loop.repairs >= MAX_REPAIRS) throw outputInvalid(loop, fault);
+  loop.repairs++;
+  loop.corrections = [
+    ...loop.corrections,
+    { role: 'assistant', content: loop.decoded!.text },
+    {
+      role: 'user',
+      content: `This answer cannot be used: ${problem}. Answer again, with the whole corrected JSON and nothing else.`,
+    },
+  ];
+}
+
+function outputInvalid({ request: { model }, repairs }: Loop, { problem, mayRepair }: FormatFault): AppError {
+  const often = repairs === 0 ? '' : `, also after ${repairs === 1 ? 'a correction' : `${repairs} corrections`}`;
+  return new AppError(
+    'OUTPUT_INVALID',
+    `The answer of the model "${model.name}" of ${model.provider} does not have the format that was asked for${often}: ${problem}.`,
+    { isRetryable: mayRepair, details: { problem, repairs } },
+  );
+}
+
+/** The error of a reply that was asked for again in vain. */
+export function uselessReply(loop: Loop, { kind }: ReplyFault): AppError {
+  const { provider, name } = loop.request.model;
+  const wanted = wantedCall(loop);
+  const what = kind === 'uncalled' && wanted ? `did not call ${describe(wanted)}` : 'gave an empty reply';
+  return new AppError('MODEL_BAD_REPLY', `The model "${name}" of ${provider} ${what}, twice; try again.`, {
+    isRetryable: true,
+  });
+}

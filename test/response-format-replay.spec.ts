@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
+import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
+import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
+import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
+import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
+import type { RunContext, RunOutcome } from '../src/run/index.js';
+import { endsStream } from '../src/run/run-event.types.js';
+import { ToolExecutor } from '../src/tool/index.js';
+import { MortalDatabase } from './support/mortal-database.js';
+import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+import { says, ScriptedChatModel } from './support/scripted-chat-model.js';
+
+const REPLIES = ['Well…', '{"n": "one"}', '{"n": 1}'];
+const responseFormat = { schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } };
+
+let opened: OpenDatabase;
+const processes: MortalDatabase[] = [];
+beforeAll(async () => void (opened = await openDatabase()));
+afterAll(async () => {
+  for (const process of processes) process.bury();
+  await opened.close();
+});
+
+const deaths = [0, 1, 2, 3, 4].flatMap((commits) => [true, false].map((isDurable) => ({ commits, isDurable })));
+
+it.each(deaths)('a corrected answer is the same after a crash at $commits (durable: $isDurable)', async (death) => {
+  const id = `run-${death.commits}-${death.isDurable}`;
+  const asked: number[] = [];
+  let outcome: ReasoningOutcome | undefined;
+  async function execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
+    const answer = async ({ messages }: { messages: readonly { role: string }[] }) => {
+      if (process.isDead) return process.silence;
+      const corrections = messages.filter(({ role }) => role === 'assistant').length;
+      asked.push(corrections);
+      return says(REPLIES[corrections]!);
+    };
+    const [model, tools] = [new ScriptedChatModel([answer, answer, answer]), new ToolExecutor()];
+    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
+    const request = {
+      instructions: '',
+      history: [],
+      input: { role: 'user' as const, content: 'go' },
+      model,
+      protocol: 'native',
+      tools: [],
+      responseFormat,
+      limits: { maxIterations: 3, maxResultBytes: 1000 },
+      isStreaming: true,
+    };
+    outcome = await engine.run(request, context);
+    return completed(context.runId);
+  }
+  for (const given of [death, undefined]) {
+    const mortal = new MortalDatabase(opened.database, given);
+    processes.push(mortal);
+    const host = new RunHost(mortal);
+    host.scripts.set(id, (context) => execute(context, mortal));
+    const ended = new Promise<void>((resolve) => {
+      host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
+    });
+    const [run] = await opened.database.query<{ status: string }>('SELECT status FROM run WHERE id = ?', [id]);
+    if (run?.status === 'completed') break;
+    if (run) await Promise.race([host.dispatcher.recover(), mortal.died]);
+    else void host.runs.start(aRun(id)).catch(() => undefined);
+    await Promise.race([ended, mortal.died]);
+    if (!mortal.isDead) break;
+  }
+  expect(outcome).toMatchObject({
+    finishReason: 'stop',
+    output: { n: 1 },
+    iterations: 3,
+    messages: [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: '{"n": 1}' },
+    ],
+  });
+  expect([...new Set(asked)]).toEqual([0, 1, 2]);
+  expect(asked.length).toBeLessThanOrEqual(4);
+  const steps = (await new RunHost(opened.database).journal.steps(id)).map(({ name }) => name);
+  expect(steps).toEqual(['model:1', 'model:1:r1', 'model:1:r2']);
+});

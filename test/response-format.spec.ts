@@ -1,0 +1,263 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { rmSync } from 'node:fs';
+import { z } from 'zod';
+import { createAgent } from '../src/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { TestTools } from './support/test.tool.js';
+
+const SCHEMA = {
+  type: 'object',
+  properties: { cityName: { type: 'string' }, people: { type: 'integer', minimum: 0 } },
+  required: ['cityName', 'people'],
+  additionalProperties: false,
+};
+const FORMAT = { schema: SCHEMA, name: 'city' };
+const GOOD = { cityName: 'Bern', people: 134_000 };
+const BAD = { cityName: 'Bern', people: 'many' };
+const WRONG = '"output.people" must be integer, got string';
+
+let llm: FakeLlm;
+beforeAll(async () => void (llm = await FakeLlm.start()));
+afterEach(() => llm.reset());
+afterAll(() => llm.close());
+
+/** What a request says of the format, beside the words in its prompt. */
+const NATIVE: Readonly<Record<string, { model: string; json: unknown; schema: unknown; isTold: boolean }>> = {
+  openai: {
+    model: 'gpt-4o',
+    json: { response_format: { type: 'json_object' } },
+    schema: { response_format: { type: 'json_schema', json_schema: { name: 'city', strict: true } } },
+    isTold: false,
+  },
+  anthropic: {
+    model: 'claude-sonnet-4-5',
+    json: {},
+    schema: { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+    isTold: false,
+  },
+  deepseek: {
+    model: 'deepseek-chat',
+    json: { response_format: { type: 'json_object' } },
+    schema: { response_format: { type: 'json_object' } },
+    isTold: true,
+  },
+  glm: {
+    model: 'glm-4.7',
+    json: { response_format: { type: 'json_object' } },
+    schema: { response_format: { type: 'json_object' } },
+    isTold: true,
+  },
+  ollama: {
+    model: 'qwen3',
+    json: { response_format: { type: 'json_object' } },
+    schema: { response_format: { type: 'json_schema', json_schema: { name: 'city', schema: SCHEMA } } },
+    isTold: true,
+  },
+};
+
+describe.each(Object.entries(NATIVE))('over %s', (provider, { model, json, schema, isTold }) => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    const agents = [{ name: 'default', model: { provider, name: model }, tools: [] }];
+    jackdaw = await startJackdaw({ env: { ...llm.envOf(provider), LLM_MODEL: model }, options: { agents } });
+  });
+  afterAll(() => jackdaw.stop());
+
+  it('the answer is JSON, in its own way and as output', async () => {
+    llm.reply({ text: '```json\n{"a": [1]}\n```' });
+    const { body } = await jackdaw.chat({ query: 'x', responseFormat: 'json' });
+    expect(body).toMatchObject({ output: { a: [1] }, result: '```json\n{"a": [1]}\n```', is_complete: true });
+    expect(llm.lastRequest).toMatchObject(json as object);
+    expect(JSON.stringify(llm.lastRequest)).toContain('must be one JSON object');
+  });
+
+  it('a wrong answer is corrected by the model, which is told what is wrong', async () => {
+    llm.reply({ text: JSON.stringify(BAD) }, { text: JSON.stringify(GOOD) });
+    const { body } = await jackdaw.chat({ query: 'x', responseFormat: FORMAT });
+    expect(body).toMatchObject({ output: GOOD, result: JSON.stringify(GOOD), iterations: 2 });
+    const [first, second] = llm.requests;
+    expect(first).toMatchObject(schema as object);
+    expect(JSON.stringify(first).includes('must be JSON that fits')).toBe(isTold);
+    const [said, told] = second!.messages.slice(-2);
+    expect(JSON.stringify(said)).toContain('many');
+    expect(JSON.stringify(told)).toContain(JSON.stringify(WRONG).slice(1, -1));
+  });
+
+  it('an answer that stays wrong ends the run with what is wrong where', async () => {
+    llm.always({ text: JSON.stringify(BAD) });
+    const { status, body } = await jackdaw.chat({ query: 'x', responseFormat: FORMAT });
+    expect([status, body]).toMatchObject([
+      502,
+      { code: 'OUTPUT_INVALID', detail: expect.stringContaining(WRONG), problem: WRONG, repairs: 2 },
+    ]);
+    expect(llm.requests).toHaveLength(3);
+  });
+});
+
+describe('in a run', () => {
+  let jackdaw: Jackdaw;
+  const open = z.object({ cityName: z.string(), people: z.number().int() });
+  beforeAll(async () => {
+    const model = { provider: 'openai', name: 'gpt-4o' };
+    const agents = [
+      { name: 'default', model },
+      { name: 'city', model, responseFormat: FORMAT },
+      { name: 'zod', model, responseFormat: open },
+      { name: 'react', model, protocol: 'react', responseFormat: { schema: open } },
+      { name: 'xml', model, protocol: 'xml', responseFormat: 'json' as const },
+    ];
+    jackdaw = await startJackdaw({ llm, tools: [new TestTools()], options: { agents } });
+  });
+  afterAll(() => jackdaw.stop());
+  const double = { calls: [{ id: 'c', name: 'double', arguments: { n: 2 } }] };
+
+  it('tools are used before the answer, and whoever asks later is told the output too', async () => {
+    llm.reply(double, { text: JSON.stringify(GOOD) });
+    const { body } = await jackdaw.chat({ query: 'x', agent: 'city', sessionId: 'tools' });
+    expect(body).toMatchObject({ output: GOOD, iterations: 2 });
+    const runId = String(body['run_id']);
+    expect((await jackdaw.get(`/api/runs/${runId}`)).body).toMatchObject({ output: GOOD });
+    const events = await (await jackdaw.follow(runId)).all();
+    expect(events.at(-1)?.data).toMatchObject({ type: 'run.completed', output: GOOD });
+  });
+
+  it('the request says otherwise than the agent, and a fork keeps what it said', async () => {
+    llm.reply({ text: '{"any": null}' }, { text: '{"other": 1}' });
+    const { body } = await jackdaw.chat({ query: 'x', agent: 'city', responseFormat: 'json' });
+    expect(body['output']).toEqual({ any: null });
+    const fork = await jackdaw.post(`/api/runs/${String(body['run_id'])}/fork`, { fromStep: 'model:1' });
+    const events = await (await jackdaw.follow(String(fork.body['run_id']))).all();
+    expect(events.at(-1)?.data).toMatchObject({ type: 'run.completed', output: { other: 1 } });
+  });
+
+  it('a schema of zod is told and checked as JSON Schema, closed', async () => {
+    llm.reply({ text: '{"cityName": "Bern", "people": 1, "more": 2}' }, { text: JSON.stringify(GOOD) });
+    const { body } = await jackdaw.chat({ query: 'x', agent: 'zod' });
+    expect(body['output']).toEqual(GOOD);
+    expect(llm.requests[0]).toMatchObject({
+      response_format: { json_schema: { name: 'answer', schema: { additionalProperties: false } } },
+    });
+    expect(JSON.stringify(llm.lastRequest.messages)).toContain('output.more');
+  });
+
+  it.each([
+    ['react', `Thought: I know\nFinal Answer: ${JSON.stringify(BAD)}`, `Final Answer: ${JSON.stringify(GOOD)}`],
+    ['xml', 'Hello!', JSON.stringify(GOOD)],
+  ])('in %s the model is told, and corrected', async (agent, bad, good) => {
+    llm.reply({ text: bad }, { text: good });
+    const { body } = await jackdaw.chat({ query: 'x', agent, sessionId: agent });
+    expect(body).toMatchObject({ output: GOOD, result: JSON.stringify(GOOD) });
+    const [first, second] = llm.requests;
+    expect(first!['response_format']).toBeUndefined();
+    expect(String(first!.messages[0]!.content)).toContain('Your final answer must be');
+    expect(String(second!.messages.at(-1)!.content)).toContain('This answer cannot be used');
+    expect(await jackdaw.messages(agent)).toMatchObject([
+      { role: 'user', content: 'x' },
+      { role: 'assistant', content: JSON.stringify(GOOD) },
+    ]);
+  });
+
+  it.each(['react', 'xml'])('in %s the JSON comes through as it was written', async (agent) => {
+    const value = { html: '<b>&amp;</b>', text: 'one\nAction: two' };
+    const text = JSON.stringify(value, null, 2);
+    llm.reply({ text: agent === 'react' ? `Thought: now\nFinal Answer:\n${text}` : text });
+    const { body } = await jackdaw.chat({ query: 'x', agent, responseFormat: 'json' });
+    expect(body['output']).toEqual(value);
+  });
+
+  it.each(['react', 'xml'])('in %s the JSON may come alone, as to an agent without tools', async (agent) => {
+    const value = { action: 'double', action_input: { n: 2 }, name: 'double', arguments: {} };
+    for (const toolChoice of ['auto', 'none']) {
+      llm.reply({ text: JSON.stringify(value) });
+      const { body } = await jackdaw.chat({ query: 'x', agent, responseFormat: 'json', toolChoice });
+      expect(body['output']).toEqual(value);
+    }
+  });
+
+  it('a stream shows the answer as it comes, and begins anew when it is corrected', async () => {
+    llm.reply({ text: 'Well, I think' }, { text: JSON.stringify(GOOD) });
+    const stream = await jackdaw.stream({ query: 'x', agent: 'city' });
+    const told = (await stream.all()).map(({ data }) => data);
+    const restart = told.findIndex(({ type }) => type === 'step.restarted');
+    expect(told.slice(0, restart).some(({ type }) => type === 'message.delta')).toBe(true);
+    expect(
+      told
+        .slice(restart)
+        .flatMap((data) => (data.type === 'message.delta' ? [data.text] : []))
+        .join(''),
+    ).toBe(JSON.stringify(GOOD));
+    expect(told.at(-1)).toMatchObject({ type: 'run.completed', output: GOOD });
+    expect(told.filter(({ type }) => type === 'message.completed')).toHaveLength(1);
+  });
+
+  it('an answer that was cut off has no output', async () => {
+    llm.reply({ text: '{"cityName": "B', finishReason: 'length' });
+    const { body } = await jackdaw.chat({ query: 'x', agent: 'city' });
+    expect(body).toMatchObject({ is_complete: false, finish_reason: 'length' });
+    expect(body).not.toHaveProperty('output');
+  });
+
+  it.each([
+    ['xml', 'must be "json" or {"schema"'],
+    [{}, 'its schema must be a JSON Schema'],
+    [{ schema: SCHEMA, strict: true }, 'it has strict; it may have schema and name'],
+    [{ schema: SCHEMA, name: 'a b' }, 'its name must be'],
+    [{ schema: { type: 'objekt' } }, 'not a JSON Schema that can be used'],
+    [
+      { schema: { $ref: 'https://example.com/schema.json' } },
+      "can't resolve reference https://example.com/schema.json",
+    ],
+    [{ schema: { description: 'x'.repeat(70_000) } }, 'may have 65536'],
+    [{ schema: nested(70) }, 'more than 64 levels deep'],
+    [null, 'must be "json" or {"schema"'],
+  ])('400 for a format that is none, before anything is journaled: %j', async (responseFormat, message) => {
+    const before = await jackdaw.get('/api/runs');
+    const { status, body } = await jackdaw.chat({ query: 'x', responseFormat });
+    expect([status, body]).toMatchObject([
+      400,
+      { code: 'VALIDATION_FAILED', errors: [{ field: 'responseFormat', message: expect.stringContaining(message) }] },
+    ]);
+    expect((await jackdaw.get('/api/runs')).body).toEqual(before.body);
+  });
+
+  it('a check that would take for ever ends the run instead', async () => {
+    llm.always({ text: JSON.stringify({ a: `${'a'.repeat(40)}!` }) });
+    const schema = { type: 'object', properties: { a: { pattern: '^(a+)+$' } } };
+    const { status, body } = await jackdaw.chat({ query: 'x', responseFormat: { schema } });
+    expect([status, body]).toMatchObject([
+      502,
+      { code: 'OUTPUT_INVALID', problem: expect.stringContaining('1000 ms') },
+    ]);
+    const run = await jackdaw.get(`/api/runs/${String(body['run_id'])}`);
+    expect(run.body).toMatchObject({ status: 'failed', error: { is_retryable: false, details: { repairs: 0 } } });
+    expect(llm.requests).toHaveLength(1);
+  });
+});
+
+function nested(levels: number): object {
+  return levels === 0 ? {} : { not: nested(levels - 1) };
+}
+
+it('a script gives a Standard Schema, to the agent or with a question, and gets the value', async () => {
+  const folder = newFolder();
+  const env = { ...llm.env, DATA_DIR: folder };
+  const agent = await createAgent({ env, responseFormat: z.object({ n: z.number() }) });
+  try {
+    llm.reply({ text: '{"n": 1}' }, { text: '{"yes": true}' });
+    expect((await agent.chat('x')).output).toEqual({ n: 1 });
+    const responseFormat = { schema: z.object({ yes: z.boolean() }) };
+    expect((await agent.chat('x', { responseFormat })).output).toEqual({ yes: true });
+  } finally {
+    await agent.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('an agent whose format is none is refused at the start', async () => {
+  const agents = [{ name: 'a', model: { provider: 'openai' }, responseFormat: { schema: { type: 'objekt' } } }];
+  await expect(startJackdaw({ llm, options: { agents } })).rejects.toMatchObject({
+    code: 'AGENT_INVALID',
+    message: expect.stringContaining('responseFormat'),
+  });
+});
