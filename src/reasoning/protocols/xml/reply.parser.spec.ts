@@ -140,16 +140,17 @@ describe('hostile text', () => {
     expectLinear((length) => '<tool_call>'.repeat(length / 22) + '</function_call>'.repeat(length / 32));
   });
 
+  /** By the CPU's time: others on the machine do not count. */
   function expectLinear(build: (length: number) => string): void {
     const time = (length: number, rounds: number) => {
       const reply = build(length);
       let best = Number.POSITIVE_INFINITY;
       for (let round = 0; round < rounds; round++) {
-        const from = performance.now();
+        const from = process.cpuUsage();
         decode(reply);
         streamed(reply.match(/[\s\S]{1,997}/g) ?? []);
         protocol.encode({ instructions: '', messages: [{ role: 'user', content: reply }], tools: [] });
-        best = Math.min(best, performance.now() - from);
+        best = Math.min(best, process.cpuUsage(from).user / 1000);
       }
       return best;
     };
