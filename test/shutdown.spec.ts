@@ -123,7 +123,12 @@ describe('a start', () => {
   });
 
   it('with a wrong configuration is refused, naming every mistake at once', async () => {
-    const wrong = { PORT: '99999', LLM_PROVIDER: 'No Body', AGENT_MAX_ITERATIONS: 'ten', DATABASE_URL: 'oracle://db/x' };
+    const wrong = {
+      PORT: '99999',
+      LLM_PROVIDER: 'No Body',
+      AGENT_MAX_ITERATIONS: 'ten',
+      DATABASE_URL: 'oracle://db/x',
+    };
     const server = ServerProcess.start('dist/main.js', { DATA_DIR: world.folder, ...wrong });
     expect(await server.ended).toEqual({ code: 1, signal: null });
     for (const name of Object.keys(wrong)) expect(server.stderr).toContain(name);
