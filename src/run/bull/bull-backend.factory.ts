@@ -10,10 +10,11 @@ const CONNECTIONS = 2;
 
 /** Makes queues and workers on the one place where they are kept. */
 export interface BullBackend {
-  queue(name: string): Queue;
+  /** Resolves when it is connected, where that would not be tried again. */
+  queue(name: string): Promise<Queue>;
   /** What a processor throws when it has put its job back. */
   readonly DelayedError: new () => DelayedError;
-  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Worker;
+  worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<Worker>;
 }
 
 /** Redis when it is configured, else the journal's PostgreSQL. BullMQ is loaded only now. */
@@ -28,8 +29,8 @@ async function openRedis(config: AppConfig, url: string): Promise<BullBackend> {
   return {
     DelayedError: bull.DelayedError,
     // A job that cannot be added soon is added again from the journal: nobody waits for Redis.
-    queue: (name) => new bull.Queue(name, { connection: { url, maxRetriesPerRequest: 1 }, prefix }),
-    worker: (name, processor, options) =>
+    queue: async (name) => new bull.Queue(name, { connection: { url, maxRetriesPerRequest: 1 }, prefix }),
+    worker: async (name, processor, options) =>
       new bull.Worker(name, processor, { ...options, connection: { url, maxRetriesPerRequest: null }, prefix }),
   };
 }
@@ -55,7 +56,43 @@ async function openPostgres(config: AppConfig): Promise<BullBackend> {
   }
   return {
     DelayedError: bull.DelayedError,
-    queue: (name) => new Queue(name, { connection }) as unknown as Queue,
-    worker: (name, processor, options) => new Worker(name, processor, { ...options, connection }) as unknown as Worker,
+    queue: async (name) => {
+      const queue = new Queue(name, { connection }) as unknown as Queue;
+      await connected(queue as Connectable);
+      return queue;
+    },
+    worker: async (name, processor, options) => {
+      const worker = new Worker(name, processor, { ...options, connection, autorun: false }) as unknown as Worker;
+      await connected(worker as Connectable);
+      worker.run().catch((error: Error) => worker.emit('error', error));
+      return worker;
+    },
   };
+}
+
+/** A queue or a worker, as far as it connects. */
+interface Connectable {
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
+  waitUntilReady(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/**
+ * BullMQ connects to PostgreSQL once and keeps what came of it: after a failure every call fails at once, for ever, and a
+ * worker asks again without a pause, so that nothing else in the process gets its turn. Then it is made anew instead.
+ */
+async function connected(made: Connectable): Promise<void> {
+  made.on('error', ignore);
+  try {
+    await made.waitUntilReady();
+  } catch (error) {
+    await made.close().catch(ignore);
+    throw error;
+  }
+  made.off('error', ignore);
+}
+
+function ignore(): void {
+  // Whoever waits for the connection is told.
 }

@@ -37,7 +37,7 @@ export class BullRunQueue {
     await Promise.all(names.map((name) => this.queue(name)));
     if (this.isClosed) return;
     for (const name of names) {
-      const worker = backend.worker(name, (job, token) => process(backend, job, token, take), {
+      const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
         concurrency: this.config.run.concurrency,
         lockDuration: this.config.cluster.leaseMs,
         stalledInterval: this.config.cluster.checkMs,
@@ -45,6 +45,8 @@ export class BullRunQueue {
       });
       worker.on('error', (error) => this.tell(error));
       this.workers.push(worker);
+      // Nobody closes it any more.
+      if (this.isClosed) return this.close();
     }
   }
 
@@ -95,7 +97,7 @@ export class BullRunQueue {
   }
 
   private async create(name: string): Promise<Queue> {
-    const queue = (await this.open()).queue(name);
+    const queue = await (await this.open()).queue(name);
     queue.on('error', (error) => this.tell(error));
     return queue;
   }

@@ -1,0 +1,24 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { buildIfStale } from './support/process.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const run = promisify(execFile);
+/** One that spins never ends by itself, and no timer of its own would fire. */
+const PATIENCE_MS = 20_000;
+const postgres = (await testServers()).filter(({ kind }) => kind === 'postgres');
+
+describeDatabases('the queue of runs', postgres, (created) => {
+  beforeAll(() => buildIfStale(), 120_000);
+
+  it(
+    'does not start on connections that break, leaves the process its time, and starts later',
+    async () => {
+      const options = { timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
+      const { stdout } = await run(process.execPath, ['test/support/queue-start.mjs', created().url], options);
+      expect(stdout.trim()).toBe('refused started');
+    },
+    PATIENCE_MS + 5000,
+  );
+});

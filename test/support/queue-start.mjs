@@ -1,0 +1,38 @@
+// Starts the queue of runs while its PostgreSQL breaks connections off, and again when it does not: prints what came of it.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { Logger } from '@nestjs/common';
+import { loadConfig } from '../../dist/config/index.js';
+import { BullRunQueue } from '../../dist/run/bull/bull-run-queue.js';
+
+Logger.overrideLogger(false);
+const target = new URL(process.argv[2]);
+let isBroken = false;
+const relay = createServer((socket) => {
+  if (isBroken) return void socket.destroy();
+  const server = connect(Number(target.port), target.hostname);
+  socket.pipe(server).pipe(socket);
+  socket.on('error', () => server.destroy());
+  server.on('error', () => socket.destroy());
+});
+relay.listen(0, '127.0.0.1');
+await once(relay, 'listening');
+const url = new URL(target);
+url.host = `127.0.0.1:${relay.address().port}`;
+const queue = new BullRunQueue(loadConfig({ env: { DATABASE_URL: url.href } }).config);
+const start = () =>
+  queue
+    .start(['queue-start'], async () => 'done')
+    .then(
+      () => 'started',
+      () => 'refused',
+    );
+// The tables are made before anything breaks.
+await queue.add([]);
+await queue.open();
+isBroken = true;
+const first = await start();
+isBroken = false;
+process.stdout.write(`${first} ${await start()}\n`);
+await queue.close();
+relay.close();
