@@ -97,7 +97,7 @@ export async function create({ baseURL, dbFile }) {
       });
       return text;
     },
-    seed: async (session, messages) => (await remembering()).importSession(toExport(session, messages)),
+    seed: async (session, messages) => (await remembering()).sessions.import(toExport(session, messages)),
     turn: async (session, prompt) => (await (await remembering()).chat(prompt, { sessionId: session })).content,
   };
 }
