@@ -48,6 +48,16 @@ describe('an agent that has its past summed up', () => {
     expect(llm.requests.map(isSummary)).toEqual([true, false]);
   });
 
+  it('does not sum up before turns have to make place, though earlier ones are gone', async () => {
+    await fill();
+    llm.always(({ messages }) => ({ text: isSummary({ messages } as FakeRequest) ? 'too early' : 'fine' }));
+    await jackdaw.send(`/api/sessions/${sessionId}/messages`, { method: 'DELETE' });
+    for (const query of ['four', 'five', 'six']) await chat(query);
+    expect(llm.requests.map(isSummary)).toEqual([false, false, false]);
+    await chat('seven');
+    expect(llm.requests.map(isSummary).slice(3)).toEqual([true, false]);
+  });
+
   it('answers without a summary when none can be had', async () => {
     await fill();
     llm.reply({ status: 500 }).always({ text: 'fine' });

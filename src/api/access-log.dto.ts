@@ -1,11 +1,10 @@
 import { IsIn, IsString } from 'class-validator';
 import { ACCESS_TARGETS } from '../security/index.js';
-import { IsTime } from './is-time.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
-import { LimitQueryDto } from './page-query.dto.js';
+import { TimeRangeQueryDto } from './time-range-query.dto.js';
 
 /** Which accesses are listed. */
-export class AccessLogQueryDto extends LimitQueryDto {
+export class AccessLogQueryDto extends TimeRangeQueryDto {
   /** Who asked, by id. */
   @MayBeLeftOut()
   @IsString()
@@ -18,24 +17,6 @@ export class AccessLogQueryDto extends LimitQueryDto {
   @MayBeLeftOut()
   @IsString()
   targetId?: string;
-
-  /**
-   * At this time or later: epoch ms, or ISO 8601 with its zone; a date alone is its midnight, UTC.
-   * @example '2026-01-31'
-   */
-  @MayBeLeftOut()
-  @IsTime()
-  from?: string;
-
-  /** Before this time. */
-  @MayBeLeftOut()
-  @IsTime()
-  to?: string;
-
-  /** The `next` of the page before. */
-  @MayBeLeftOut()
-  @IsString()
-  cursor?: string;
 
   /** The most entries the page may have. */
   declare limit?: number;

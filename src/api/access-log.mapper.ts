@@ -1,16 +1,15 @@
 import type { AccessEntry, AccessFilter } from '../security/index.js';
 import type { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
-import { toEpochMs } from './is-time.decorator.js';
 import { cursorOf, placeOf } from './time-cursor.mapper.js';
+import { toTimeRange } from './time-range-query.dto.js';
 
 /** @param query a checked one */
-export function toAccessFilter({ principal, targetKind, targetId, from, to }: AccessLogQueryDto): AccessFilter {
+export function toAccessFilter({ principal, targetKind, targetId, ...range }: AccessLogQueryDto): AccessFilter {
   return {
     ...(principal !== undefined && { principal }),
     ...(targetKind !== undefined && { targetKind }),
     ...(targetId !== undefined && { targetId }),
-    ...(from !== undefined && { from: toEpochMs(from) ?? 0 }),
-    ...(to !== undefined && { to: toEpochMs(to) ?? 0 }),
+    ...toTimeRange(range),
   };
 }
 

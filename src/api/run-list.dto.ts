@@ -1,14 +1,13 @@
 import { IsString, Matches } from 'class-validator';
-import { IsTime } from './is-time.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
-import { LimitQueryDto } from './page-query.dto.js';
+import { TimeRangeQueryDto } from './time-range-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
 
 const STATUSES =
   /^(queued|running|waiting|completed|failed|cancelled)(,(queued|running|waiting|completed|failed|cancelled))*$/;
 
 /** Which runs are listed. */
-export class RunListQueryDto extends LimitQueryDto {
+export class RunListQueryDto extends TimeRangeQueryDto {
   /**
    * One or more of `queued`, `running`, `waiting`, `completed`, `failed` and `cancelled`, comma-separated.
    * @example 'failed,cancelled'
@@ -27,24 +26,6 @@ export class RunListQueryDto extends LimitQueryDto {
   @MayBeLeftOut()
   @IsString()
   sessionId?: string;
-
-  /**
-   * Created at this time or later: epoch ms, or ISO 8601 with its zone; a date alone is its midnight, UTC.
-   * @example '2026-01-31'
-   */
-  @MayBeLeftOut()
-  @IsTime()
-  from?: string;
-
-  /** Created before this time. */
-  @MayBeLeftOut()
-  @IsTime()
-  to?: string;
-
-  /** The `next` of the page before. */
-  @MayBeLeftOut()
-  @IsString()
-  cursor?: string;
 
   /** The most runs the page may have. */
   declare limit?: number;

@@ -1,15 +1,14 @@
 import type { ListedRun, RunFilter, RunPage, RunStatus } from '../run/index.js';
-import { toEpochMs } from './is-time.decorator.js';
 import type { ListedRunDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
+import { toTimeRange } from './time-range-query.dto.js';
 
 /** @param query a checked one */
-export function toRunFilter({ status, agent, sessionId, from, to }: RunListQueryDto): RunFilter {
+export function toRunFilter({ status, agent, sessionId, ...range }: RunListQueryDto): RunFilter {
   return {
     ...(status !== undefined && { statuses: status.split(',') as RunStatus[] }),
     ...(agent !== undefined && { agent }),
     ...(sessionId !== undefined && { sessionId }),
-    ...(from !== undefined && { from: toEpochMs(from) ?? 0 }),
-    ...(to !== undefined && { to: toEpochMs(to) ?? 0 }),
+    ...toTimeRange(range),
   };
 }
 

@@ -40,8 +40,9 @@ export class RedisCache extends Cache {
       return await work();
     } catch (error) {
       const now = Date.now();
-      if (now - this.toldAt >= TELL_EVERY_MS) this.logger.warn(`The cache does not answer: ${messageOf(error)}`);
+      if (now - this.toldAt < TELL_EVERY_MS) return null;
       this.toldAt = now;
+      this.logger.warn(`The cache does not answer, models are asked instead: ${messageOf(error)}`);
       return null;
     }
   }

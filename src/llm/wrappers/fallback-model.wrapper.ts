@@ -33,7 +33,7 @@ export class FallbackModel extends ModelWrapper {
     this.common = this.models.map(({ capabilities }) => capabilities).reduce(both);
   }
 
-  /** What all of them can do: a request is written once, whoever answers. */
+  /** What all of them can do of what a request is written for once; images are fitted to each where they are sent. */
   override get capabilities(): ModelCapabilities {
     return this.common;
   }
@@ -80,7 +80,6 @@ export class FallbackModel extends ModelWrapper {
 function both(a: ModelCapabilities, b: ModelCapabilities): ModelCapabilities {
   return {
     ...a,
-    vision: a.vision && b.vision,
     functionCalling: a.functionCalling && b.functionCalling,
     jsonMode: a.jsonMode && b.jsonMode,
     forcedToolChoice: (a.forcedToolChoice ?? true) && (b.forcedToolChoice ?? true),

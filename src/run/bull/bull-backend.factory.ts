@@ -73,7 +73,6 @@ async function openPostgres(config: AppConfig): Promise<BullBackend> {
 /** A queue or a worker, as far as it connects. */
 interface Connectable {
   on(event: 'error', listener: () => void): unknown;
-  off(event: 'error', listener: () => void): unknown;
   waitUntilReady(): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -90,7 +89,6 @@ async function connected(made: Connectable): Promise<void> {
     await made.close().catch(ignore);
     throw error;
   }
-  made.off('error', ignore);
 }
 
 function ignore(): void {

@@ -22,7 +22,8 @@ export type TakeRun = (runId: string) => Promise<'done' | 'full'>;
 export class BullRunQueue {
   private readonly logger = new Logger(BullRunQueue.name);
   private readonly queues = new Map<string, Promise<Queue>>();
-  private readonly workers: Worker[] = [];
+  /** By the queue that they take from. */
+  private readonly workers = new Map<string, Worker>();
   private backend: Promise<BullBackend> | undefined;
   private isClosed = false;
 
@@ -36,7 +37,8 @@ export class BullRunQueue {
     const backend = await this.open();
     await Promise.all(names.map((name) => this.queue(name)));
     if (this.isClosed) return;
-    for (const name of names) {
+    // Those that were made before something went wrong are there already.
+    for (const name of names.filter((one) => !this.workers.has(one))) {
       const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
         concurrency: this.config.run.concurrency,
         lockDuration: this.config.cluster.leaseMs,
@@ -44,7 +46,7 @@ export class BullRunQueue {
         maxStalledCount: UNLIMITED,
       });
       worker.on('error', (error) => this.tell(error));
-      this.workers.push(worker);
+      this.workers.set(name, worker);
       // Nobody closes it any more.
       if (this.isClosed) return this.close();
     }
@@ -67,13 +69,13 @@ export class BullRunQueue {
 
   /** Takes no more jobs. */
   async pause(): Promise<void> {
-    await Promise.all(this.workers.map((worker) => worker.pause(true)));
+    await Promise.all([...this.workers.values()].map((worker) => worker.pause(true)));
   }
 
   /** Waits for the jobs that were taken, then disconnects. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.allSettled(this.workers.map((worker) => worker.close()));
+    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close()));
     await Promise.allSettled([...this.queues.values()].map(async (queue) => (await queue).close()));
   }
 

@@ -83,7 +83,9 @@ export class SessionMemory {
     const former = await this.summaries.latest(key, lastTurn);
     const after = (summary: Summary | null) => turns.filter(({ turn }) => turn > (summary?.through ?? 0));
     const seen = this.select(after(former), policy, withRoomFor(former, rules));
-    if (seen.size === lastTurn - (former?.through ?? 0)) return { seen, summary: former };
+    // The newest ones are seen: if the oldest is among them, all are. Numbers do not tell, as turns may be gone.
+    const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
+    if (!oldest || seen.has(oldest.turn)) return { seen, summary: former };
     const extended = await this.extend(key, former, { lastTurn, rules, summarise });
     if (!extended) return { seen, summary: former };
     const { summary, usage } = extended;
