@@ -21,15 +21,32 @@ const LAYERS = [
 const SDKS = [
   { name: 'openai', packages: ['openai'], folders: ['^src/llm/'] },
   { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
-  { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/'] },
-  { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/'] },
+  { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/', '^src/extension/database/'] },
+  { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/', '^src/extension/database/'] },
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/bull/'] },
-  { name: 'ioredis', packages: ['ioredis'], folders: ['^src/run/bus/', '^src/session/projection/', '^src/cache/'] },
+  {
+    name: 'ioredis',
+    packages: ['ioredis'],
+    folders: ['^src/persistence/', '^src/run/bus/', '^src/session/projection/', '^src/cache/'],
+  },
+  {
+    name: 'rate-limiter-flexible',
+    packages: ['rate-limiter-flexible'],
+    folders: ['^src/security/rate-limit/'],
+  },
+  { name: 're2js', packages: ['re2js'], folders: ['^src/security/content/'] },
   { name: 'lru-cache', packages: ['lru-cache'], folders: ['^src/cache/'] },
-  { name: 'typeorm', packages: ['typeorm'], folders: ['^src/persistence/', '/(entities|stores|migrations)/'] },
+  {
+    name: 'typeorm',
+    packages: ['typeorm'],
+    folders: ['^src/persistence/', '/(entities|stores|migrations)/', '^src/extension/database/'],
+  },
   { name: 'gpt-tokenizer', packages: ['gpt-tokenizer'], folders: ['^src/llm/tokens/'] },
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },
+  { name: 'ipaddr', packages: ['ipaddr.js'], folders: ['^src/security/outgoing/'] },
+  { name: 'yaml', packages: ['js-yaml'], folders: ['^src/tool/rest/openapi/'] },
   { name: 'swagger', packages: ['@nestjs/swagger', 'swagger-ui-dist'], folders: ['^src/[^/]+\\.ts$'] },
+  { name: 'event-emitter', packages: ['@nestjs/event-emitter'], folders: ['^src/extension/events/'] },
   { name: 'terminus', packages: ['@nestjs/terminus'], folders: ['^src/health/'] },
 ];
 

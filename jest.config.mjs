@@ -21,5 +21,5 @@ export default {
   },
   maxWorkers: 2,
   workerIdleMemoryLimit: '512MB',
-  testTimeout: 20_000,
+  testTimeout: 40_000,
 };

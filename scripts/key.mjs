@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
 const USAGE = 'usage: npm run key -- --id <who> [--tenant <tenant>] [--roles <role,role>]';
-const ROLES = ['admin', 'user', 'viewer'];
+const ROLES = ['admin', 'user', 'viewer', 'operator'];
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 function readOptions() {

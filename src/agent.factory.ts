@@ -7,15 +7,19 @@ import {
   toRunError,
   UserErasureService,
   type AgentDefinitionInput,
+  type Extension,
   type GivenFormat,
   type RunAnswer,
+  asSchemaOutput,
 } from './agent/index.js';
 import { AgentSessions } from './agent-sessions.client.js';
 import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
+import { ExtensionLoader } from './extension/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, ModelFactory, ModelParameters, ToolChoice, Usage } from './llm/index.js';
 import { RunService, toUsage, type RunEvent, type RunFinishReason } from './run/index.js';
+import { SecurityPolicies, type SecurityPolicy } from './tool/index.js';
 import { MemoryFactory, SessionKeeper, SessionService, type Memory, type MemoryRules } from './session/index.js';
 
 export interface CreateAgentOptions {
@@ -32,6 +36,12 @@ export interface CreateAgentOptions {
   readonly env?: EnvRecord;
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
+  /** What is added to the agent as one: classes, which Nest makes, or objects. */
+  readonly extensions?: readonly (Type<Extension> | Extension)[];
+  /** Whether run events reach `@OnEvent` methods of tools and extensions; by default they do not. */
+  readonly runEvents?: boolean;
+  /** Endpoints as tools. */
+  readonly restTools?: JackdawOptions['restTools'];
   /** Whether `calculator` and `get_timestamp` are there too; by default they are not. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
@@ -39,6 +49,8 @@ export interface CreateAgentOptions {
   readonly responseFormat?: GivenFormat;
   /** What of its session's past a run sees. */
   readonly memory?: AgentDefinitionInput['memory'];
+  /** What it may do, beside what `SECURITY_POLICY_FILE` says. */
+  readonly securityPolicy?: SecurityPolicy;
   /** Who asks; by default `local` of the tenant `default`. */
   readonly principal?: Principal;
   /** By default only warnings and errors are logged. */
@@ -64,7 +76,7 @@ export interface ChatOptions {
 export interface ChatReply {
   readonly role: 'assistant';
   readonly content: string;
-  /** The answer's value, where it has a format. */
+  /** The answer's value, where it has a format: what a Standard Schema makes of it. */
   readonly output?: unknown;
   readonly finishReason: RunFinishReason | null;
   /** Whether the agent came to its answer; not when a limit ended the run. */
@@ -84,6 +96,8 @@ export class Agent {
   constructor(
     private readonly context: INestApplicationContext,
     private readonly principal: Principal,
+    /** What its answers are, as it was given. */
+    private readonly responseFormat?: GivenFormat,
   ) {
     this.agents = context.get(AgentService, { strict: false });
     this.sessions = new AgentSessions(principal, {
@@ -93,9 +107,16 @@ export class Agent {
     });
   }
 
-  /** Asks and waits for the answer. @throws AppError with the failure's code when the run fails */
+  /**
+   * Asks and waits for the answer.
+   * @throws AppError with the failure's code when the run fails, `OUTPUT_INVALID` also when a Standard Schema's own validator
+   *   refuses what fits as JSON
+   */
   async chat(query: string, options: ChatOptions = {}): Promise<ChatReply> {
-    return toReply(await this.agents.chat(this.principal, { query, ...options }));
+    const reply = toReply(await this.agents.chat(this.principal, { query, ...options }));
+    if (!('output' in reply)) return reply;
+    const output = await asSchemaOutput(options.responseFormat ?? this.responseFormat, reply.output);
+    return { ...reply, output };
   }
 
   /**
@@ -116,6 +137,24 @@ export class Agent {
     return this.context.get(MemoryFactory, { strict: false }).create(this.principal, { ...memory, ...rules });
   }
 
+  /**
+   * Adds an extension while the agent runs: it registers and boots at once, and the next question has what it brings. When it fails,
+   * its tools, agents and listeners are taken back; policies, processors and providers stay.
+   * @throws AppError `EXTENSION_INVALID`
+   */
+  async use(extension: Extension): Promise<this> {
+    await this.context.get(ExtensionLoader, { strict: false }).use(extension);
+    return this;
+  }
+
+  /**
+   * Puts a policy in the place of the one that it was made with; what runs have decided stays.
+   * @throws AppError `CONFIG_INVALID` with every mistake; nothing changes then
+   */
+  setSecurityPolicy(policy: SecurityPolicy): Promise<void> {
+    return this.context.get(SecurityPolicies, { strict: false }).set(policy);
+  }
+
   /** Waits for what runs, then gives the database back. */
   async close(): Promise<void> {
     await this.context.close();
@@ -127,7 +166,7 @@ const AGENT_FIELDS = ['name', 'instructions', 'model', 'limits', 'memory', 'resp
 
 /**
  * Makes an agent that can be asked from a script. The environment and `.env` are read as the server reads them.
- * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `DATABASE_LOCKED`
+ * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `EXTENSION_INVALID`, `DATABASE_LOCKED`
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
   const context = await NestFactory.createApplicationContext(JackdawModule.forRoot(toModuleOptions(options)), {
@@ -135,11 +174,16 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
     abortOnError: false,
   });
   await context.get(RunService, { strict: false }).recover();
-  return new Agent(context, options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] });
+  return new Agent(
+    context,
+    options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] },
+    options.responseFormat,
+  );
 }
 
 function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
-  const { env = {}, chatModel, modelFactories = [], tools = [], builtinTools = false } = options;
+  const { env = {}, chatModel, securityPolicy, modelFactories = [], builtinTools = false } = options;
+  const { tools = [], restTools = [], extensions = [], runEvents = false } = options;
   const changes = AGENT_FIELDS.flatMap((field) =>
     options[field] === undefined ? [] : [[field, options[field]] as const],
   );
@@ -148,8 +192,12 @@ function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
     recovery: 'manual',
     builtinTools,
     tools,
+    extensions,
+    runEvents,
+    restTools,
     modelFactories,
     ...(chatModel && { chatModel }),
+    ...(securityPolicy && { securityPolicy }),
     agentChanges: Object.fromEntries(changes),
   };
 }

@@ -11,6 +11,7 @@ import { ASKING_ROUTES, BODY_LIMIT_BYTES, parseJsonBody } from './json-body.pars
 import { toListenFailure } from './listen-failure.error.js';
 import { mountOpenApi } from './openapi.js';
 import { RunService } from './run/index.js';
+import { ToolRegistry, type ToolDefinition } from './tool/index.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 const BASE64_GROWTH = 4 / 3;
@@ -70,9 +71,14 @@ function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
-  if (app.get(AppConfig).docs.enabled) mountOpenApi(app);
+  if (app.get(AppConfig).docs.enabled) mountOpenApi(app, () => definitionsIn(app));
   // Nest would send itself the signal again, and the exit code would not be 0.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+}
+
+function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
+  const tools = app.get(ToolRegistry, { strict: false }).list();
+  return tools.map(({ definition }) => definition);
 }
 
 /** Nothing is called so, and the databases do not agree on what to say to it. */

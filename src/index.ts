@@ -4,10 +4,20 @@ export type { ChatOptions, ChatReply, CreateAgentOptions } from './agent.factory
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawOptions } from './jackdaw.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export { AgentDecisionService, AgentRegistry, AgentService } from './agent/index.js';
-export type { AgentDefinition, AgentDefinitionInput, AgentRequest, GivenFormat, RunAnswer } from './agent/index.js';
+export { AgentDecisionService, AgentRegistry, AgentService, Extension } from './agent/index.js';
+export type {
+  ExtensionHost,
+  AgentDefinition,
+  AgentDefinitionInput,
+  AgentRequest,
+  GivenFormat,
+  RunAnswer,
+  SubAgentToolOptions,
+} from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
+export { DatabaseExtension } from './extension/index.js';
+export type { DatabaseExtensionOptions } from './extension/index.js';
 export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';
 export type {
   CallOptions,
@@ -30,11 +40,18 @@ export type {
   WireRoute,
 } from './llm/index.js';
 export { Processor, PromptBuilder } from './reasoning/index.js';
-export type { Loop, ProcessorPlacement, Protocol } from './reasoning/index.js';
+export type { Loop, ProcessorPlace, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
-export type { RunEvent, RunStatus, WaitingRequest } from './run/index.js';
+export type {
+  RunEvent,
+  RunEventPattern,
+  RunNotice,
+  RunNoticeListener,
+  RunStatus,
+  WaitingRequest,
+} from './run/index.js';
 export { ApiKeyAuthenticator, Authenticator } from './security/index.js';
-export type { CredentialRequest } from './security/index.js';
+export type { ContentRules, CredentialRequest, OwnPattern } from './security/index.js';
 export {
   FactMemory,
   Memory,
@@ -58,18 +75,40 @@ export type {
   StoredTurn,
   TurnSize,
 } from './session/index.js';
-export { Parameter, suspend, Tool, ToolPolicy, ToolPolicyRegistry, ToolRegistry } from './tool/index.js';
+export {
+  Parameter,
+  RestToolRegistry,
+  SecurityPolicies,
+  suspend,
+  Tool,
+  ToolContext,
+  ToolExecutionContext,
+  ToolPolicy,
+  ToolPolicyRegistry,
+  ToolRegistry,
+  ToolRequest,
+  ToolSignal,
+} from './tool/index.js';
 export type {
+  ArgumentValidator,
+  CallLimit,
   CheckedCall,
+  OpenApiImport,
+  OpenApiOperation,
   PolicyDecision,
   Reconciliation,
+  RestAuth,
+  RestMethod,
+  RestToolDeclaration,
+  SecurityPolicy,
   SuspendOptions,
   Suspension,
   ToolApproval,
-  ToolContext,
   ToolEffect,
+  ToolHandling,
   ToolOptions,
   ToolRegistration,
+  ToolRule,
 } from './tool/index.js';
 export { serve } from './serve.js';
 export type { Server } from './serve.js';

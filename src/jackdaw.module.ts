@@ -6,8 +6,9 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { AgentModule, type AgentModuleOptions } from './agent/index.js';
+import { AgentModule, type AgentModuleOptions, type Extension } from './agent/index.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
+import { ExtensionModule, loadRunEventModule } from './extension/index.js';
 import {
   type EmbeddingModel,
   LLM_ENTITIES,
@@ -27,7 +28,18 @@ import {
   type Authenticator,
 } from './security/index.js';
 import { LongTermMemoryModule, SESSION_ENTITIES, SESSION_MIGRATIONS, SessionModule } from './session/index.js';
-import { BuiltinToolModule, ToolModule } from './tool/index.js';
+import {
+  BuiltinToolModule,
+  type OpenApiImport,
+  type RestToolDeclaration,
+  RestToolModule,
+  SecurityPolicyModule,
+  type SecurityPolicy,
+  TOOL_ENTITIES,
+  TOOL_MIGRATIONS,
+  ToolModule,
+  ToolSwitchModule,
+} from './tool/index.js';
 
 /** What an application may inject from. */
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
@@ -45,14 +57,24 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly modelFactories?: readonly ModelFactory[];
   /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
   readonly tools?: readonly (Type | object)[];
+  /** Classes, which Nest makes, or objects; any other provider that is an `Extension` is found too. */
+  readonly extensions?: readonly (Type<Extension> | Extension)[];
+  /** Whether run events reach `@OnEvent` methods, as `tool.completed` or `tool.*`; by default they do not. */
+  readonly runEvents?: boolean;
+  /** Endpoints, or an OpenAPI document's, as tools beside those of the files that `REST_TOOLS` names; see docs/rest-tools.md. */
+  readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
   /**
    * Who asks, in a way of one's own (JWT, OIDC): a class, which Nest makes, or an object. Over HTTP it takes the place of
    * the keys; everywhere it says whether a run that waited may go on. docs/authentication.md has an example.
    */
   readonly authenticator?: Type<Authenticator> | Authenticator;
+  /** What agents may do, beside what `SECURITY_POLICY_FILE` says; docs/policies.md. */
+  readonly securityPolicy?: SecurityPolicy;
   /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
   readonly recovery?: 'at-start' | 'manual';
 }
+
+type Imports = NonNullable<DynamicModule['imports']>;
 
 const RECOVERY = Symbol('RECOVERY');
 
@@ -65,37 +87,14 @@ export class JackdawModule implements OnApplicationBootstrap {
   ) {}
 
   static forRoot(options: JackdawOptions = {}): DynamicModule {
-    const {
-      config,
-      builtinTools = true,
-      longTermMemory,
-      embeddingModel,
-      modelFactories = [],
-      tools = [],
-      recovery = 'at-start',
-      authenticator,
-      ...agents
-    } = options;
+    const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
+    const rest = RestToolModule.forRoot(options.restTools);
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
-      imports: [
-        AppConfigModule.forRoot(config, authenticator !== undefined),
-        PersistenceModule.forRoot({
-          entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES],
-          migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS, ...LLM_MIGRATIONS],
-        }),
-        OwnProvidersModule.forRoot(modelFactories),
-        EncryptionModule,
-        AccessLogModule,
-        ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
-        AgentModule.forRoot(agents),
-        ...SHARED,
-        memory,
-        ...(builtinTools ? [BuiltinToolModule] : []),
-      ],
-      providers: [...tools.map(toProvider), { provide: RECOVERY, useValue: recovery }],
-      exports: [AgentModule, ...SHARED, memory],
+      imports: [...foundations(options), ...SHARED, memory, rest, ...additions(options)],
+      providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
+      exports: [AgentModule, ...SHARED, memory, rest, ExtensionModule],
     };
   }
 
@@ -105,6 +104,34 @@ export class JackdawModule implements OnApplicationBootstrap {
   }
 }
 
-function toProvider(tool: Type | object): Provider {
-  return typeof tool === 'function' ? (tool as Type) : { provide: Symbol('tools'), useValue: tool };
+function toProvider(given: Type | object): Provider {
+  return typeof given === 'function' ? (given as Type) : { provide: Symbol('given'), useValue: given };
+}
+
+function foundations(given: JackdawOptions): Imports {
+  const { config, authenticator, securityPolicy, modelFactories = [], ...options } = given;
+  return [
+    AppConfigModule.forRoot(config, authenticator !== undefined),
+    PersistenceModule.forRoot({
+      entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
+      migrations: [
+        ...RUN_MIGRATIONS,
+        ...SESSION_MIGRATIONS,
+        ...SECURITY_MIGRATIONS,
+        ...LLM_MIGRATIONS,
+        ...TOOL_MIGRATIONS,
+      ],
+    }),
+    OwnProvidersModule.forRoot(modelFactories),
+    EncryptionModule,
+    AccessLogModule,
+    ToolSwitchModule,
+    SecurityPolicyModule.forRoot(securityPolicy),
+    ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
+    AgentModule.forRoot(options),
+  ];
+}
+
+function additions({ builtinTools = true, runEvents = false }: JackdawOptions): Imports {
+  return [...(builtinTools ? [BuiltinToolModule] : []), ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
 }

@@ -10,6 +10,8 @@ const { config } = loadConfig({
     DEEPSEEK_API_KEY: 'deep-key-1',
     DATABASE_URL: 'sqlite:./private.db',
     ENCRYPTION_KEYS: `k1:${KEY}`,
+    TOOL_SECRETS: 'CRM_TOKEN',
+    CRM_TOKEN: 'crm/token+1',
   },
 });
 const redact = createRedaction(config);
@@ -18,6 +20,10 @@ describe('a line of the log', () => {
   it('has no configured secret, also one with characters that JSON escapes, and stays JSON', () => {
     const line = JSON.stringify({ msg: 'a(very)"odd"key$ and deep-key-1deep-key-1', url: 'sqlite:./private.db' });
     expect(JSON.parse(redact(line))).toEqual({ msg: '[redacted] and [redacted][redacted]', url: '[redacted]' });
+  });
+
+  it('has no secret of a tool', () => {
+    expect(redact('{"msg":"crm/token+1"}')).toBe('{"msg":"[redacted]"}');
   });
 
   it('has no encryption key', () => {

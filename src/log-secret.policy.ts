@@ -13,9 +13,9 @@ const SHAPES = [
 ];
 
 /** Makes what takes the secrets of a configuration, and all that looks like one, out of a line of the log. */
-export function createRedaction({ llm, database, redis, encryption }: AppConfig): (line: string) => string {
+export function createRedaction({ llm, database, redis, encryption, tools }: AppConfig): (line: string) => string {
   const keys = [...encryption.keys.map(({ key }) => key), ...Object.values(llm.access).map(({ apiKey }) => apiKey)];
-  const configured = [database.url, redis.url, ...keys]
+  const configured = [database.url, redis.url, ...keys, ...Object.values(tools.secrets)]
     .filter((secret) => secret !== undefined && secret.length >= MIN_SECRET_LENGTH)
     // As it stands in a line, which is JSON.
     .map((secret) => escaped(JSON.stringify(secret).slice(1, -1)));

@@ -2,7 +2,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
+import { withNullTypes } from './openapi-null.mapper.js';
 import { withCommonResponses } from './openapi-response.mapper.js';
+import { withTools } from './openapi-tools.mapper.js';
+import type { ToolDefinition } from './tool/index.js';
 
 const require = createRequire(import.meta.url);
 
@@ -33,13 +36,14 @@ const PAGE = `<!doctype html>
 /**
  * Serves the OpenAPI document at `/docs/json` and Swagger UI at `/docs`; call it before `listen`. The document is made
  * at the first request for it: `@nestjs/swagger` is 100 ms and 20 MB that a server without readers does not pay.
+ * @param tools those there are now: each has a page, and they may come and go
  */
-export function mountOpenApi(app: NestFastifyApplication): void {
+export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly ToolDefinition[]): void {
   const fastify = app.getHttpAdapter().getInstance();
   let document: Promise<OpenAPIObject> | undefined;
 
   fastify.get('/docs', (_request, reply) => reply.type('text/html; charset=utf-8').send(PAGE));
-  fastify.get('/docs/json', async () => (document ??= createDocument(app)));
+  fastify.get('/docs/json', async () => withTools(await (document ??= createDocument(app)), tools()));
   for (const [file, type] of ASSETS) {
     fastify.get(`/docs/${file}`, (_request, reply) => {
       const path = require.resolve(`swagger-ui-dist/${file}`);
@@ -54,7 +58,9 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
     import('./openapi-metadata.js'),
   ]);
   await SwaggerModule.loadPluginMetadata(metadata);
+  // Its schemas are JSON Schema as tools have it.
   const shape = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
     .setTitle('Jackdaw')
     .setDescription('LLM agents over REST. Errors are problem details (RFC 9457) with a `code`.')
     .setVersion((require('../package.json') as { version: string }).version)
@@ -66,5 +72,5 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
         'An API key; not needed on a server that has none, neither in `API_KEYS` nor made by `POST /api/keys`',
     })
     .addSecurityRequirements('bearer');
-  return withCommonResponses(SwaggerModule.createDocument(app, shape.build()));
+  return withNullTypes(withCommonResponses(SwaggerModule.createDocument(app, shape.build())));
 }

@@ -2,9 +2,16 @@ import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@ne
 import { AppError } from './common/index.js';
 
 interface FieldError {
+  /** Its path, as in `images.0.url`. */
   readonly field: string;
   readonly message: string;
+  /** class-validator's name of what does not hold. */
+  readonly rule: string;
+  /** The type of what was given, as JSON has it. */
+  readonly got: string;
 }
+
+const UNKNOWN_FIELD = 'whitelistValidation';
 
 /** Checks what comes in over HTTP against its DTO; unknown fields are mistakes, and every mistake is told at once. */
 class RequestPipe extends ValidationPipe {
@@ -13,7 +20,10 @@ class RequestPipe extends ValidationPipe {
     if (unknown.length === 0) return super.transform(value, metadata);
     const rest = Object.entries(value as object).filter(([name]) => !unknown.includes(name));
     const mistakes = await this.mistakesIn(Object.fromEntries(rest), metadata);
-    throw toError([...mistakes, ...unknown.map((field) => ({ field, message: notKnown(field) }))]);
+    throw toError([
+      ...mistakes,
+      ...unknown.map((field) => unknownField(field, (value as Record<string, unknown>)[field])),
+    ]);
   }
 
   private async mistakesIn(value: unknown, metadata: ArgumentMetadata): Promise<readonly FieldError[]> {
@@ -33,7 +43,8 @@ export function createValidationPipe(): ValidationPipe {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    validationError: { target: false, value: false },
+    // Of a value its type is told, never more.
+    validationError: { target: false, value: true },
     exceptionFactory: (errors: ValidationError[]) => toError(errors.flatMap((error) => toFieldErrors(error, ''))),
   });
 }
@@ -50,19 +61,20 @@ function toError(fields: readonly FieldError[]): AppError {
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors: fields } });
 }
 
-function toFieldErrors({ property, constraints, children }: ValidationError, path: string): FieldError[] {
+function toFieldErrors({ property, constraints, children, value }: ValidationError, path: string): FieldError[] {
   const field = `${path}${property}`;
-  const own = Object.values(constraints ?? {}).map((message) => ({
-    field,
-    message: toMessage(property, field, message),
-  }));
+  const own = Object.entries(constraints ?? {}).map(([rule, message]) =>
+    rule === UNKNOWN_FIELD ? unknownField(field, value) : { field, message, rule, got: typeOf(value) },
+  );
   return [...own, ...(children ?? []).flatMap((child) => toFieldErrors(child, `${field}.`))];
 }
 
-function toMessage(property: string, field: string, message: string): string {
-  return message === `property ${property} should not exist` ? notKnown(field) : message;
+function unknownField(field: string, value: unknown): FieldError {
+  return { field, message: `the field "${field}" is not known`, rule: UNKNOWN_FIELD, got: typeOf(value) };
 }
 
-function notKnown(field: string): string {
-  return `the field "${field}" is not known`;
+function typeOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }

@@ -40,11 +40,12 @@ describe('docs/authentication.md', () => {
 
   it('has every scope, and of each role those that it has', () => {
     for (const scope of SCOPES) expect(DOCUMENT).toContain(`\`${scope}\``);
-    expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES);
+    expect(scopesOf({ roles: ['admin'] })).toEqual(SCOPES.filter((scope) => scope !== 'operate'));
+    expect(scopesOf({ roles: ['operator'] })).toEqual(['usage:read', 'operate']);
     expect(scopesOf({ roles: ['user'] })).toEqual(
-      SCOPES.filter((scope) => !['keys', 'erase', 'audit'].includes(scope)),
+      SCOPES.filter((scope) => !['tools:write', 'keys', 'erase', 'audit', 'operate'].includes(scope)),
     );
-    expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read']);
+    expect(scopesOf({ roles: ['viewer'] })).toEqual(['runs:read', 'sessions:read', 'tools:read', 'usage:read']);
     expect(scopesOf({ roles: ['ops'], scopes: ['*'] })).toEqual([]);
   });
 });

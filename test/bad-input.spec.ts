@@ -84,6 +84,24 @@ describe('bad input', () => {
     },
   );
 
+  it('names path, rule and type of everything that is wrong', async () => {
+    const body = { query: 7, sessionId: null, images: [{ url: ['x'] }], parameters: { topP: 'high' }, other: {} };
+    const answer = await jackdaw.chat(body);
+    expect(answer.status).toBe(400);
+    const errors = answer.body['errors'] as unknown as Record<string, unknown>[];
+    expect(errors.map(({ field, rule, got }) => [field, rule, got])).toEqual(
+      expect.arrayContaining([
+        ['query', 'isString', 'number'],
+        ['sessionId', 'matches', 'null'],
+        ['images.0.url', 'isString', 'array'],
+        ['parameters.topP', 'isNumber', 'string'],
+        ['other', 'whitelistValidation', 'object'],
+      ]),
+    );
+    // Never what was given: it may be a secret.
+    expect(answer.text).not.toContain('high');
+  });
+
   it('is told with all its mistakes at once', async () => {
     const answer = await jackdaw.chat({ query: '', constructor: 1, toString: 1, other: 1 });
     expectProblem(answer, 400, 'VALIDATION_FAILED');

@@ -4,7 +4,7 @@ import { loadConfig } from '../src/config/index.js';
 import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
 import { BudgetStore } from '../src/llm/budget/budget.store.js';
 import { DatabaseModelBudget } from '../src/llm/budget/database-model-budget.js';
-import type { JournaledUsage } from '../src/llm/budget/model-budget.js';
+import type { CallEnd, JournaledUsage } from '../src/llm/budget/model-budget.js';
 import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { says } from './support/scripted-chat-model.js';
@@ -20,8 +20,10 @@ const CALL = {
   request: { messages: [], parameters: { maxTokens: 10 } },
   price: { input: 1, output: 2 },
 };
-const took = (totalTokens: number, cost = 0) =>
-  says('a', { usage: { promptTokens: totalTokens, completionTokens: 0, totalTokens, cost } });
+const took = (totalTokens: number, cost = 0): CallEnd => ({
+  kind: 'answered',
+  result: says('a', { usage: { promptTokens: totalTokens, completionTokens: 0, totalTokens, cost } }),
+});
 
 describeDatabases('budgets', servers, (created, kind) => {
   let opened: OpenPersistence;
@@ -110,10 +112,24 @@ describeDatabases('budgets', servers, (created, kind) => {
     await expect(both.reserve(account('a', 'model:3'), CALL)).rejects.toMatchObject({
       details: { budget: 'run', spent: 19, limit: 25, resets_at: null },
     });
-    await failed.settle(null);
+    await failed.settle({ kind: 'refused' });
     const { usage: _none, ...uncounted } = says('a');
-    await (await both.reserve(account('a', 'model:3'), CALL))!.settle(uncounted);
+    await (await both.reserve(account('a', 'model:3'), CALL))!.settle({ kind: 'answered', result: uncounted });
     expect(await sums()).toMatchObject({ run: { tokens: 19 }, session: { tokens: 19 } });
+  });
+
+  it('count what was broken off as far as it can be told, beside what the same step takes then', async () => {
+    const both = budget({ run: { tokens: 60 }, session: { cost: 1 } });
+    const call = { ...CALL, request: { ...CALL.request, messages: [{ role: 'user' as const, content: 'ask' }] } };
+    // A message is its text and four tokens around it.
+    const first = (await both.reserve(account('a'), call))!;
+    await first.settle({ kind: 'broken', said: 'half' });
+    await first.settle({ kind: 'broken', said: 'half' });
+    expect(await sums()).toEqual({ run: { tokens: 11, cost: 15_000 }, session: { tokens: 11, cost: 15_000 } });
+    await (await both.reserve(account('a'), call))!.settle({ kind: 'broken', said: '' });
+    await (await both.reserve(account('a'), call))!.settle(took(9));
+    await (await both.reserve(account('a'), call))!.settle(took(9));
+    expect(await sums()).toMatchObject({ run: { tokens: 27 }, session: { tokens: 27 } });
   });
 
   it('forget what a crashed process has reserved, but not what it settles late', async () => {
@@ -140,14 +156,26 @@ describeDatabases('budgets', servers, (created, kind) => {
 
   it('can be counted anew', async () => {
     const all = budget({ run: { tokens: 100 }, tenantDay: { tokens: 100, cost: 1 } });
-    await (await all.reserve(account('a'), CALL))!.settle(took(50));
+    const held = (await all.reserve(account('a'), CALL))!;
+    jest.spyOn(Date, 'now').mockReturnValue(NOON + 1);
     const usage = (at: number, tokens: number): JournaledUsage => ({ account: account('a'), at, tokens, cost: 0.25 });
     async function* journaled() {
       yield usage(NOON - 24 * HOUR_MS, 1);
       yield usage(NOON, 2);
       yield usage(NOON, 4);
     }
-    await all.rebuild(journaled());
+    // Neither while a call goes on, nor when one comes to its end while others are counted.
+    await opened.database.commit([{ sql: 'DELETE FROM budget_entry WHERE tenant <> ?', params: [tenant] }]);
+    const inUse = { code: 'BUDGET_IN_USE', isRetryable: true };
+    await expect(all.rebuild(journaled())).rejects.toMatchObject(inUse);
+    async function* endingMeanwhile() {
+      yield usage(NOON, 2);
+      await held.settle(took(50));
+    }
+    await expect(all.rebuild(endingMeanwhile())).rejects.toMatchObject(inUse);
+    expect(await sums()).toMatchObject({ run: { tokens: 50 } });
+    jest.spyOn(Date, 'now').mockReturnValue(NOON + 2);
+    expect(await all.rebuild(journaled())).toBe(3);
     expect(await sums()).toMatchObject({ run: { tokens: 7 } });
     const today = `tenant_day:2027-01-15:${tenant}`;
     const store = new BudgetStore(opened.database);

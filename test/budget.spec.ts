@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ModelBudget } from '../src/llm/index.js';
 import { Database } from '../src/persistence/index.js';
-import { RunUsageStore } from '../src/run/run-usage.store.js';
+import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -86,5 +86,23 @@ describe('hard budgets', () => {
     await database.commit([{ sql: 'UPDATE budget_total SET tokens = 1, cost = 1', params: [] }]);
     await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database).usages());
     expect(await read()).toEqual(counted);
+  });
+
+  it('count the prompt and what was said of a call that is cut off, which the journal does not', async () => {
+    llm.reply({ text: 'one two three four five six', stallAfter: 3 });
+    const stream = await jackdaw.stream({ query: 'count', sessionId: 'cut' }, ANN.headers);
+    await stream.waitFor('message.delta');
+    await jackdaw.post(`/api/runs/${stream.runId}/cancel`, undefined, ANN.headers);
+    const events = await stream.all();
+    expect(events.at(-1)!.data).toMatchObject({ type: 'run.cancelled', usage: { total_tokens: 0 } });
+    const database = jackdaw.app.get(Database);
+    const [cut] = await database.query<{ tokens: number; cost: number }>(
+      "SELECT tokens, cost FROM budget_total WHERE scope = 'session:a:cut'",
+    );
+    // The longest reply, 10 tokens, is no longer in it.
+    expect(cut!.tokens).toBeGreaterThan(10);
+    expect(cut!.cost).toBeGreaterThan(cut!.tokens * 1_000_000);
+    await jackdaw.app.get(ModelBudget).rebuild(new RunUsageStore(database).usages());
+    expect(await database.query("SELECT scope FROM budget_total WHERE scope = 'session:a:cut'")).toEqual([]);
   });
 });

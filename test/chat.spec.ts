@@ -204,6 +204,7 @@ describe('a chat', () => {
       expect(session.body).toEqual({
         id: sessionId,
         owner: 'local',
+        parent_session_id: null,
         turn_count: 3,
         message_count: 8,
         metadata: {},

@@ -11,7 +11,7 @@ const SLACK_MS = 1_000;
 const QUESTION = { query: 'do five steps', sessionId: 'shared' };
 
 // Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(30_000);
+jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepare();
 

@@ -51,6 +51,16 @@ describe.each(['read_step', 'idempotent_step'])('kill -9 in step 3 of 5, %s', (t
   });
 });
 
+describe('kill -9 in step 3 of 5, guarded_step', () => {
+  it('asks the request-scoped guard again in the next process, which sees the same tenant', async () => {
+    const runId = await crashInStep3('guarded_step');
+    const second = await world.start();
+    expect((await second.events(runId)).at(-1)).toMatchObject({ event: 'run.completed' });
+    const both = (step: number) => [`guard default local guarded_step ${step}`, `guarded_step ${step}`];
+    expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].flatMap(both));
+  });
+});
+
 describe('kill -9 in step 3 of 5', () => {
   it('leaves every event in order, numbered without a gap, and one whole turn in the session', async () => {
     const runId = await crashInStep3('read_step');

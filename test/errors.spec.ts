@@ -26,7 +26,7 @@ describe('errors', () => {
     jackdaw = await startJackdaw({
       llm,
       tools: [tools],
-      env: { OPENAI_API_KEY: KEY, LLM_TIMEOUT_MS: '700', LOG_LEVEL: 'trace' },
+      env: { OPENAI_API_KEY: KEY, LLM_TIMEOUT_MS: '1500', LOG_LEVEL: 'trace' },
       options: {
         agents: [
           { name: 'default', model: MODEL },
@@ -35,6 +35,10 @@ describe('errors', () => {
         ],
       },
     });
+    // The first question waits for the SDK to be loaded, which must not count against the times below.
+    llm.reply({ text: 'ready' });
+    await jackdaw.chat({ query: 'ready?' });
+    llm.reset();
   });
   afterEach(() => {
     llm.reset();
@@ -120,7 +124,7 @@ describe('errors', () => {
     const answer = await jackdaw.chat({ query: 'go', sessionId: 'slow' });
     expect([answer.status, answer.body]).toMatchObject([
       504,
-      { code: 'MODEL_TIMEOUT', detail: expect.stringMatching(/silent for 700 ms.*LLM_TIMEOUT_MS/), iterations: 2 },
+      { code: 'MODEL_TIMEOUT', detail: expect.stringMatching(/silent for 1500 ms.*LLM_TIMEOUT_MS/), iterations: 2 },
     ]);
     expectNoSecret(answer);
     await llm.waitForAbort();

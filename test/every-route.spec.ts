@@ -10,8 +10,8 @@ import { call, documentedRoutes, routeHandlers, said, type RouteCall } from './s
 import { callOf } from './support/waiting-run.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
-const ANN = keyHolder('ann', 'a', 'admin');
-const BOB = keyHolder('bob', 'b', 'admin');
+const ANN = keyHolder('ann', 'a', 'admin|operator');
+const BOB = keyHolder('bob', 'b', 'admin|operator');
 const STRANGERS: readonly Readonly<Record<string, string>>[] = [
   {},
   { authorization: `Bearer jd_${'x'.repeat(43)}` },
@@ -35,8 +35,10 @@ const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '
 
 interface Case {
   readonly scope: (typeof SCOPES)[number];
-  /** Of which thing the path has an id. A route with a placeholder and none of these is a mistake of this table. */
+  /** Of which thing the path has an id. A route with a placeholder and neither of these is a mistake of this table. */
   readonly id?: keyof Things;
+  /** Of a tool, which every tenant has. */
+  readonly tool?: string;
   readonly body?: (its: Things) => unknown;
   readonly query?: (its: Things) => string;
 }
@@ -77,6 +79,14 @@ const CASES: Readonly<Record<string, Case>> = {
   'GET /api/sessions/{id}/export': { scope: 'sessions:read', id: 'session' },
   'DELETE /api/users/{id}': { scope: 'erase', id: 'user' },
   'GET /api/access-log': { scope: 'audit', query: ({ session }) => `?targetId=${session}&cursor=9.x` },
+  'GET /api/tools': { scope: 'tools:read' },
+  'GET /api/tools/{name}': { scope: 'tools:read', tool: 'look' },
+  'POST /api/tools/{name}/call': { scope: 'tools:call', tool: 'look', body: () => ({ arguments: { text: 'x' } }) },
+  'POST /api/tools/{name}/enable': { scope: 'tools:write', tool: 'look' },
+  'POST /api/tools/{name}/disable': { scope: 'tools:write', tool: 'refund' },
+  'GET /api/usage': { scope: 'usage:read', query: ({ session }) => `?sessionId=${session}&by=session` },
+  'GET /api/usage/tenants': { scope: 'operate' },
+  'POST /api/usage/rebuild': { scope: 'operate' },
   'POST /api/keys': { scope: 'keys', body: () => ({ name: 'mine', role: 'viewer' }) },
   'GET /api/keys': { scope: 'keys', query: ({ key }) => `?cursor=${key}` },
   'DELETE /api/keys/{id}': { scope: 'keys', id: 'key' },
@@ -84,8 +94,9 @@ const CASES: Readonly<Record<string, Case>> = {
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
 
-function toCall({ route, id, body, query }: Case & { route: string }, its: Things = things): RouteCall {
-  return { route, ...(id && { ids: { id: its[id], turn: '1' } }), body: body?.(its), query: query?.(its) ?? '' };
+function toCall({ route, id, tool, body, query }: Case & { route: string }, its: Things = things): RouteCall {
+  const ids = { ...(id && { id: its[id], turn: '1' }), ...(tool !== undefined && { name: tool }) };
+  return { route, ids, body: body?.(its), query: query?.(its) ?? '' };
 }
 
 let llm: FakeLlm;
@@ -96,7 +107,7 @@ beforeAll(async () => {
   jackdaw = await startJackdaw({
     llm,
     tools: [new WaitingTools()],
-    env: { API_KEYS: `${ANN.entry},${BOB.entry}`, DOCS_ENABLED: 'true' },
+    env: { API_KEYS: `${ANN.entry},${BOB.entry}`, DOCS_ENABLED: 'true', BUDGET_DAY: 'tokens=1000000' },
   });
   const ask = async (sessionId: string) => {
     const { body } = await jackdaw.chat({ query: 'the question-of-a', sessionId }, ANN.headers);
@@ -123,7 +134,8 @@ describe('the tables of this test', () => {
   });
 
   it('have an id for every placeholder', () => {
-    expect(WITH_ID.map(({ route }) => route)).toEqual(Object.keys(CASES).filter((route) => route.includes('{')));
+    const filled = ROUTES.filter(({ id, tool }) => id !== undefined || tool !== undefined);
+    expect(filled.map(({ route }) => route)).toEqual(Object.keys(CASES).filter((route) => route.includes('{')));
     expect(Object.values(things)).not.toContain('');
   });
 });
@@ -193,9 +205,10 @@ describe('what a key may do', () => {
   const bare = ({ route }: { route: string }): RouteCall => ({ route });
 
   it.each([
-    ['viewer', ({ route }: { route: string }) => route.startsWith('GET') && !/keys|access-log/.test(route)],
-    ['user', ({ scope }: { scope: string }) => !['keys', 'erase', 'audit'].includes(scope)],
-    ['admin', () => true],
+    ['viewer', ({ route }: { route: string }) => route.startsWith('GET') && !/keys|access-log|tenants/.test(route)],
+    ['user', ({ scope }: { scope: string }) => !['tools:write', 'keys', 'erase', 'audit', 'operate'].includes(scope)],
+    ['admin', ({ scope }: { scope: string }) => scope !== 'operate'],
+    ['operator', ({ scope }: { scope: string }) => ['usage:read', 'operate'].includes(scope)],
   ])('is what the role %s may', async (role, may) => {
     const { headers } = await makeKey(jackdaw, ANN.headers, { role });
     for (const each of ROUTES) {
@@ -205,7 +218,10 @@ describe('what a key may do', () => {
   });
 
   it.each(SCOPES)('is narrowed to %s', async (scope) => {
-    const { headers } = await makeKey(jackdaw, ANN.headers, { role: 'admin', scopes: [scope] });
+    const { headers } = await makeKey(jackdaw, ANN.headers, {
+      role: scope === 'operate' ? 'operator' : 'admin',
+      scopes: [scope],
+    });
     for (const each of ROUTES) expectScope(await call(jackdaw, bare(each), headers), each, each.scope === scope);
   });
 });

@@ -26,6 +26,8 @@ function turn(n: number, { messages = 2, tokens = 10 } = {}): Turn {
   };
 }
 
+const TURNS_A_BATCH = 500;
+
 describeDatabases('the memory of sessions', servers, (created) => {
   let opened: OpenDatabase;
   let sessions: SessionService;
@@ -43,10 +45,11 @@ describeDatabases('the memory of sessions', servers, (created) => {
       ['session', 'session_turn', 'session_summary'].map((table) => ({ sql: `DELETE FROM ${table}`, params: [] })),
     );
   const fill = async (all: readonly Turn[]) => {
-    await opened.database.commit([
-      sessions.beginStatement(ALICE, 's'),
-      ...all.flatMap((one, at) => sessions.turnStatements(ALICE, 's', at, one)),
-    ]);
+    await opened.database.commit([sessions.beginStatement(ALICE, 's')]);
+    const statements = all.map((one, at) => sessions.turnStatements(ALICE, 's', at, one));
+    // One batch of all would keep MariaDB busy for longer than it may take to answer.
+    for (let at = 0; at < statements.length; at += TURNS_A_BATCH)
+      await opened.database.commit(statements.slice(at, at + TURNS_A_BATCH).flat());
   };
   const fillPlain = (count: number) => fill(Array.from({ length: count }, (_, at) => turn(at + 1)));
   const mark = (n: number, by: number | null) => opened.database.commit(turns.mark(KEY, n, by));

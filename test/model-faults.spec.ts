@@ -19,7 +19,7 @@ const REQUEST: ChatRequest = {
   tools: [{ name: 'calculator', description: 'Calculates.', inputSchema: INPUT }],
 };
 const CALL = { id: 'call_1', name: 'calculator', arguments: { expression: '1 + 1' } };
-const SILENCE_MS = 150;
+const SILENCE_MS = 400;
 
 type Way = 'generate' | 'stream';
 /** How the last of two attempts ends, whatever went before. */

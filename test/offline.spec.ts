@@ -14,6 +14,18 @@ describe('without a key', () => {
     return body;
   }
 
+  it.each(['json', { schema: { type: 'object' } }])(
+    'says before a run that it gives no answer as %j',
+    async (responseFormat) => {
+      for (const path of ['chat', 'chat/stream', 'runs']) {
+        const { status, body } = await jackdaw.post(`/api/agent/${path}`, { query: '1+1', responseFormat });
+        expect([status, body['code']]).toEqual([422, 'MODEL_CANNOT_FORMAT']);
+        expect(String(body['detail'])).toContain('LLM_PROVIDER');
+      }
+      expect((await jackdaw.get('/api/runs')).body['runs']).toEqual([]);
+    },
+  );
+
   it.each([
     ['three plus four', '7', 1],
     ['一百加二十', '120', 1],

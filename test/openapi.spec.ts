@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mountOpenApi } from '../src/openapi.js';
+import { ToolRegistry } from '../src/tool/index.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 @Controller('nests')
 class NestController {
@@ -39,7 +42,7 @@ describe('/docs', () => {
     const module = await Test.createTestingModule({ imports: [NestModule] }).compile();
     app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
     app.setGlobalPrefix('api');
-    mountOpenApi(app);
+    mountOpenApi(app, () => []);
     await app.listen(0, '127.0.0.1');
     url = await app.getUrl();
   });
@@ -65,5 +68,38 @@ describe('/docs', () => {
       security: [{ bearer: [] }],
       components: { securitySchemes: { bearer: { scheme: 'bearer' } } },
     });
+  });
+});
+
+describe('the document of a server', () => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    jackdaw = await startJackdaw({ env: { DOCS_ENABLED: 'true' } });
+  });
+  afterAll(() => jackdaw.stop());
+
+  async function document(): Promise<OpenAPIObject> {
+    return (await jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
+  }
+
+  it('has a page for every tool, with its own schemas, of the tools there are now', async () => {
+    const registry = jackdaw.app.get(ToolRegistry, { strict: false });
+    const { openapi, paths, components } = await document();
+    expect([openapi, JSON.stringify(paths)]).toEqual(['3.1.0', expect.not.stringContaining('"nullable"')]);
+    for (const { definition } of registry.list()) {
+      expect(paths).toHaveProperty([`/api/tools/${definition.name}/call`, 'post', 'operationId']);
+      expect(components?.schemas?.[`tool.${definition.name}.arguments`]).toEqual(definition.inputSchema);
+    }
+    registry.register({ name: 'late', description: 'Comes late.', handler: () => 1, output: { type: 'integer' } });
+    expect((await document()).components?.schemas?.['tool.late.result']).toEqual({ type: 'integer' });
+    registry.unregister('late');
+    expect((await document()).paths).not.toHaveProperty(['/api/tools/late/call']);
+  });
+
+  it('refers to nothing that is not in it', async () => {
+    const whole = await document();
+    const places = [...JSON.stringify(whole).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
+    expect(places.length).toBeGreaterThan(20);
+    for (const path of new Set(places)) expect(whole).toHaveProperty(path.split('/'));
   });
 });

@@ -42,6 +42,7 @@ class World {
     );
     const outcome = await engine.run(
       {
+        agent: null,
         instructions: '',
         history: [],
         input: { role: 'user', content: 'go' },
@@ -61,7 +62,7 @@ class World {
   private tool(effect: ToolEffect, process: MortalDatabase): Tool {
     return {
       definition: { name: effect, description: effect, inputSchema: { type: 'object' } },
-      metadata: { effect, source: effect },
+      metadata: { effect, source: effect, egress: false, untrusted: false },
       validate: (value) => ({ valid: true, value }),
       invoke: async (input) => {
         if (process.isDead) return process.silence;

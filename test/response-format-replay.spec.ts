@@ -38,6 +38,7 @@ it.each(deaths)('a corrected answer is the same after a crash at $commits (durab
     const [model, tools] = [new ScriptedChatModel([answer, answer, answer]), new ToolExecutor()];
     const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
     const request = {
+      agent: null,
       instructions: '',
       history: [],
       input: { role: 'user' as const, content: 'go' },

@@ -7,6 +7,7 @@ import { SealedCopyStore } from '../src/run/fork/sealed-copy.store.js';
 import { RunForkStore } from '../src/run/fork/run-fork.store.js';
 import { RunRetentionService } from '../src/run/retention/run-retention.service.js';
 import { RunRetentionStore } from '../src/run/retention/run-retention.store.js';
+import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
 import { RunAuditStore } from '../src/run/run-audit.store.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
@@ -151,7 +152,9 @@ describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
         params: ['nest', `key-${i}`, 'hash', 'run', i === 0 ? NOW + DAY_MS : NOW],
       }));
       await opened.database.commit(keys);
-      expect(await new RunRetentionService(store, config).sweep(NOW + 103 + DAY_MS + 1)).toBe(5);
+      expect(
+        await new RunRetentionService(store, new RunUsageStore(opened.database), config).sweep(NOW + 103 + DAY_MS + 1),
+      ).toBe(5);
       expect((await list.list(ALICE, { from: NOW + 101 }, 9)).runs.map(({ prunedAt }) => prunedAt)).toEqual([
         null,
         null,

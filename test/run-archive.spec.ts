@@ -68,6 +68,7 @@ describe('GET /api/runs', () => {
     expect(all.map(({ run_id }) => run_id)).toEqual(Object.values(runs).toReversed());
     expect(all.at(-1)).toEqual({
       run_id: runs.plain,
+      parent_run_id: null,
       status: 'completed',
       agent: 'default',
       session_id: expect.any(String),

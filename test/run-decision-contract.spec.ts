@@ -27,7 +27,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
     host = new RunHost(opened.database);
     store = new WaitingRunStore(opened.database);
     decisions = new RunDecisionService(host.journal, host.bus, store);
-    expiry = new RunExpiryService(host.journal, host.bus, decisions, store);
+    expiry = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers);
   });
   afterAll(() => opened.close());
 
@@ -127,7 +127,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
 
     it('expires once where several nodes look at it, or is answered by who is faster', async () => {
       const answers = await wait('contested', [aRequest('a', 1)]);
-      const other = new RunExpiryService(host.journal, host.bus, decisions, store);
+      const other = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers);
       const waiting = await decisions.open(ALICE, 'contested');
       const ended = host.ended('contested');
       await Promise.allSettled([

@@ -75,8 +75,12 @@ describe('docs/run-outcomes.md', () => {
       { name: 'formal', model: MODEL, responseFormat: 'json' as const },
       { name: 'strict', model: MODEL, waiting: { onDenied: 'end' as const } },
     ];
-    jackdaw = await startJackdaw({ llm, tools: [tools], env: { LLM_TIMEOUT_MS: '800' }, options: { agents } });
+    jackdaw = await startJackdaw({ llm, tools: [tools], env: { LLM_TIMEOUT_MS: '1500' }, options: { agents } });
     jackdaw.app.get(ToolPolicyRegistry, { strict: false }).register(new Careful());
+    // The first question waits for the SDK to be loaded, which must not count against the times below.
+    llm.reply({ text: 'ready' });
+    await jackdaw.chat({ query: 'ready?' });
+    llm.reset();
   });
   afterEach(() => {
     llm.reset();

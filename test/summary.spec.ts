@@ -40,6 +40,14 @@ describe('an agent that has its past summed up', () => {
     expect(llm.requests.map(isSummary)).toEqual([true, false]);
     expect(shown()).toEqual(['Summary of our conversation so far:\nthey counted', 'three', 'answer 6', 'four']);
     expect(body['memory_state']).toMatchObject({ message_count: 6, dropped: 4, policy: 'summary' });
+    const { body: journal } = await jackdaw.get(`/api/runs/${String(body['run_id'])}/journal`);
+    const told = (journal['events'] as unknown as { type: string; data: Record<string, unknown> }[]).filter(
+      ({ type }) => type === 'usage',
+    );
+    expect(told.map(({ data }) => [data['iteration'], data['total_tokens']])).toEqual([
+      [0, 15],
+      [1, 15],
+    ]);
     // What the summary took is part of what the run took.
     expect(body['usage']).toEqual({ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 });
     llm.reset();

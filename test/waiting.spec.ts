@@ -121,6 +121,8 @@ function verdictOn(request: WaitingRequest, world: WaitingWorld, choice: number)
     }
     case 'input':
       return choice % 8 === 0 ? { kind: 'expire' } : { kind: 'input', value: Number(request.question) + 1 };
+    case 'child':
+      throw new Error('No call of this world is a run.');
     case 'outcome_unknown': {
       const happened = world.wasDone(request.step.replace('tool:', ''));
       return one<Verdict>(
@@ -167,7 +169,7 @@ async function expectTrue({ world, id, lives }: Awaited<ReturnType<typeof live>>
   expect(new Set(told).size).toBe(told.length);
   expect(told).toHaveLength(world.messages.filter(({ role }) => role === 'tool').length);
   const decided = events.flatMap(({ event }) =>
-    event.type === 'policy.decided' ? [`answer:${event.request_id}`] : [],
+    event.type === 'policy.decided' && 'request_id' in event ? [`answer:${event.request_id}`] : [],
   );
   const answers = steps
     .filter(({ kind, subject }) => kind === 'answer' && subject !== 'cancel')

@@ -44,7 +44,7 @@ export interface Settlement extends Addressed {
 }
 
 /**
- * What people say to agents' runs that wait. Every method gives the run's answer as it is then, and throws `AppError`:
+ * What people say to runs that wait, agents' and direct calls of tools. Every method gives the run's answer as it is then, and throws `AppError`:
  * `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when nothing such is asked (any more); `VALIDATION_FAILED`, with nothing changed.
  */
 @Injectable()

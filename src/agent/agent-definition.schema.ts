@@ -62,6 +62,15 @@ const responseFormatSchema = z.custom<GivenFormat>().transform((given, context) 
   return z.NEVER;
 });
 
+/** Each once. */
+const agentNamesSchema = z
+  .array(z.string().min(1))
+  .refine((names) => new Set(names).size === names.length, 'must name each agent once')
+  .default([]);
+
+/** How deep agents may ask one another when nobody says otherwise. */
+const DEFAULT_MAX_DEPTH = 3;
+
 /** What an agent is. Unknown fields are refused; what is left out has the default named here. */
 export const agentDefinitionSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
@@ -86,6 +95,10 @@ export const agentDefinitionSchema = z.strictObject({
   }),
   /** Names of tools, with `*` for any characters; `'*'` alone is all of them. */
   tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),
+  /** Names of agents that it may ask: each is a tool, `ask_` and the name. */
+  subAgents: agentNamesSchema,
+  /** Names of agents that it may hand the conversation over to: `transfer_to_` and the name. */
+  handoffs: agentNamesSchema,
   /** How tools are written for the model; `auto` is native function calling if the model can, else react. */
   protocol: z.string().default('auto'),
   /** `json`, or a schema: the answer is parsed and checked, and its value is `output`. Any text when left out. */
@@ -99,6 +112,8 @@ export const agentDefinitionSchema = z.strictObject({
       runTimeoutMs: z.int().min(1).max(2_147_483_647).default(300_000),
       /** UTF-8 bytes of one tool result that are kept. */
       maxResultBytes: z.int().min(64).default(65_536),
+      /** How many runs may be above one another where its tools are agents; 0: it asks none. */
+      maxDepth: z.int().min(0).max(16).default(DEFAULT_MAX_DEPTH),
     })
     .prefault({}),
   waiting: waitingRulesSchema.prefault({}),
@@ -110,14 +125,27 @@ export type AgentDefinition = z.output<typeof agentDefinitionSchema>;
 export type AgentDefinitionInput = z.input<typeof agentDefinitionSchema>;
 
 /** What older definitions may lack. */
-type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory'> & {
-  readonly waiting?: unknown;
-  readonly memory?: object;
-};
+type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | 'subAgents' | 'handoffs'> &
+  Partial<Pick<AgentDefinition, 'subAgents' | 'handoffs'>> & {
+    readonly waiting?: unknown;
+    readonly memory?: object;
+  };
 
 /** Reads a definition as the journal holds it; one that was stored before there were such rules has their defaults. */
 export function parseStoredDefinition(content: string): AgentDefinition {
-  const { waiting = {}, memory = {}, ...stored } = JSON.parse(content) as StoredDefinition;
+  const {
+    waiting = {},
+    memory = {},
+    subAgents = [],
+    handoffs = [],
+    ...stored
+  } = JSON.parse(content) as StoredDefinition;
   const rules = 'turns' in memory ? {} : memory;
-  return { ...stored, waiting: waitingRulesSchema.parse(waiting), memory: memoryRulesSchema.parse(rules) };
+  return {
+    ...stored,
+    subAgents,
+    handoffs,
+    waiting: waitingRulesSchema.parse(waiting),
+    memory: memoryRulesSchema.parse(rules),
+  };
 }

@@ -16,11 +16,11 @@ import { succeededResult } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
-import { AGENT_RUN } from './agent.handler.js';
 import type { AgentRunInput } from './agent.types.js';
-import { asAsked, keptInput } from './asked-agent.mapper.js';
+import { asAsked } from './asked-agent.mapper.js';
 import { assertSeen } from './given-image.policy.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
+import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
 /** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
 @Injectable()
@@ -38,7 +38,7 @@ export class AgentForkService {
    * Starts a run that has done what another one did before a step, in a branch of its session, with edits if wanted. It
    * is journaled, and goes on in the background, when this resolves.
    * @returns the new run's id
-   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `MODEL_CANNOT_SEE`, `RUN_VERSION_UNSUPPORTED` from any but the first
+   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_SEE`, `RUN_VERSION_UNSUPPORTED` from any but the first
    *   step of a run that cannot be replayed, `AGENT_NOT_FOUND`, `SESSION_EXISTS`, `SHUTTING_DOWN`
    */
   async fork(principal: Principal, runId: string, request: ForkRequest): Promise<string> {
@@ -53,9 +53,10 @@ export class AgentForkService {
     const input = JSON.parse(original.input) as AgentRunInput;
     const window = await this.windowOf(principal, original, input);
     // Whoever follows it reads its messages as they come.
-    const asked = keptInput(input, edit);
+    const asked = this.definitions.input(input, edit);
+    if (asked.model) this.models.assertAllowed(asked.model, definition.model);
     if (input.images) assertSeen(input.images, this.models.create(asAsked(definition, asked)));
-    const changes = { query: edit.message ?? input.query, isNewSession: window === 0, isStreaming: true };
+    const changes = { isNewSession: window === 0, isStreaming: true };
     await this.forks.start(
       plan,
       {

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { countMessages, TokenCounterRegistry, type ChatModel } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
-import type { RunContext, RunRecord } from '../run/index.js';
+import {
+  addUsage,
+  NO_USAGE,
+  type RunContext,
+  type RunRecord,
+  type RunUsage,
+  type UsageReported,
+} from '../run/index.js';
 import {
   SessionMemory,
   SessionService,
@@ -15,6 +22,8 @@ import type { AgentDefinition } from './agent-definition.schema.js';
 import type { AgentRunInput } from './agent.types.js';
 import { summariser } from './summariser.factory.js';
 
+/** What is told of a summary is told before the loop's first turn. */
+const BEFORE_FIRST = 0;
 const NOTHING: MemoryPlace = { lastTurn: 0, messageCount: 0 };
 
 /** What a run sees of its session's past, and what it leaves to it. */
@@ -33,15 +42,22 @@ export class AgentMemory {
     input: AgentRunInput,
     { rules, model }: { rules: AgentDefinition['memory']; model: ChatModel },
   ): Promise<Recollection> {
-    if (run.sessionId === null || input.isNewSession) return nothingFrom(rules);
-    const key = { tenant: run.tenant, id: run.sessionId };
+    const sessionId = input.historyOf ?? run.sessionId;
+    if (sessionId === null || input.isNewSession) return nothingFrom(rules);
+    const key = { tenant: run.tenant, id: sessionId };
     let looked: Recollection | undefined;
     const recorded = await context.value<MemoryPlace | number>('window', async () => {
       const counter = this.counters.atHand(model.name);
       const countTokens = (messages: readonly SessionMessage[]) => countMessages(counter, messages);
-      looked = await this.memory.look(key, rules, summariser({ model, context, countTokens }));
+      const spent: UsageReported[] = [];
+      const onUsage = (usage: RunUsage, answered: string) =>
+        void spent.push({ type: 'usage', iteration: BEFORE_FIRST, model: answered, ...usage });
+      const summarise = summariser({ model, context, countTokens, onUsage });
+      looked = withUsage(await this.memory.look(key, rules, summarise), spent);
       const { repaired } = looked;
       if (repaired.length > 0) context.emit({ type: 'history.repaired', session_id: key.id, turns: repaired });
+      // In the batch that records the place: a run that looks again tells its own call, and not this one.
+      for (const event of spent) context.emit(event);
       return looked.place;
     });
     return looked ?? this.memory.lookAgain(key, rules, placeOf(recorded));
@@ -52,19 +68,32 @@ export class AgentMemory {
     run: RunRecord,
     input: AgentRunInput,
     { place }: Recollection,
-    { model, ...turn }: Pick<Turn, 'status' | 'messages'> & { readonly model: string },
+    {
+      model,
+      isTainted,
+      ...turn
+    }: Pick<Turn, 'status' | 'messages'> & { readonly model: string; readonly isTainted: boolean },
   ): Statement[] {
     if (run.sessionId === null) return [];
     const counter = this.counters.atHand(model);
     const messages = withOrigin(turn.messages, run, input);
     const stored = { ...turn, ...countTurn(counter, messages), messages, runId: run.id };
     const marks = (input.references ?? []).filter((one) => one <= place.lastTurn);
+    const taint = isTainted && !place.isTainted;
     return [
       ...this.sessions.turnStatements(run.principal, run.sessionId, place.lastTurn, stored),
       ...this.sessions.referenceStatements(run.principal, run.sessionId, marks, place.lastTurn + 1),
+      ...(taint ? [this.sessions.taintStatement(run.principal, run.sessionId, place.lastTurn + 1)] : []),
       ...(place.summary ? this.sessions.summaryStatements(run.principal, run.sessionId, place.summary) : []),
     ];
   }
+}
+
+/** What was spent on looking back is part of the place that is recorded. */
+function withUsage(looked: Recollection, spent: readonly RunUsage[]): Recollection {
+  if (spent.length === 0) return looked;
+  const usage = spent.reduce<RunUsage>(addUsage, NO_USAGE);
+  return { ...looked, place: { ...looked.place, usage } };
 }
 
 /** A run that was begun before policies were there has recorded the last turn alone. */

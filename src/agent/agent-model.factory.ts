@@ -2,6 +2,7 @@ import { Injectable, Optional } from '@nestjs/common';
 import { AppConfig, type ModelChoice, type ProviderAccess } from '../config/index.js';
 import { ChatModel, ModelStackFactory, type ModelSettings } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
+import { assertAllowed, type NamedModel } from './allowed-model.policy.js';
 
 const MAX_MODELS = 1000;
 /** What may be the name of a model. */
@@ -40,6 +41,15 @@ export class AgentModelFactory {
     const [, first = '', rest = ''] = /^([^:]*):([^]*)$/.exec(text) ?? [];
     const named = this.stack.providers().includes(first) ? { provider: first, name: rest } : { provider, name: text };
     return NAME.test(named.name) ? named : null;
+  }
+
+  /**
+   * Refuses a model that a request names and may not.
+   * @param own the model that the agent has anyway
+   * @throws AppError `MODEL_NOT_ALLOWED`
+   */
+  assertAllowed(model: NamedModel, own: NamedModel): void {
+    assertAllowed(model, own, this.config.llm);
   }
 
   /** Requests may name ever others: those that were made first go. */

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, messageOf, type Principal } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
-import { ToolRegistry } from '../tool/index.js';
+import { SecurityPolicies } from '../tool/index.js';
 import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
-import type { AgentRequest, AskedChanges } from './agent.types.js';
+import { OfferedTools } from './offered-tools.service.js';
+import type { AgentRequest, AgentRunInput, AskedChanges } from './agent.types.js';
 import { assertImages, assertSeen } from './given-image.policy.js';
 import { asAsked } from './asked-agent.mapper.js';
 import { readFormat } from './response-format.mapper.js';
@@ -26,18 +27,43 @@ export class AgentRequestService {
     private readonly config: AppConfig,
     private readonly models: AgentModelFactory,
     private readonly parameters: ModelParameterService,
-    private readonly tools: ToolRegistry,
+    private readonly tools: OfferedTools,
+    private readonly policies: SecurityPolicies,
   ) {}
 
   /**
-   * What is otherwise in the request's run than the agent's definition says.
-   * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_CANNOT_SEE`
+   * What a user says, as it may be kept and shown to a model.
+   * @throws AppError `INPUT_BLOCKED` naming what kinds of content are in it, never the content
    */
-  changes(definition: AgentDefinition, request: AgentRequest): AskedChanges {
+  screen(query: string): Pick<AgentRunInput, 'query' | 'masked'> {
+    const filtered = this.policies.filter('input')?.text(query) ?? { kind: 'clean' };
+    switch (filtered.kind) {
+      case 'clean':
+        return { query };
+      case 'masked':
+        return { query: filtered.value, masked: filtered.names };
+      case 'blocked':
+        throw blocked(filtered.names);
+    }
+  }
+
+  /**
+   * What is otherwise in the request's run than the agent's definition says.
+   * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_SEE`, `MODEL_CANNOT_FORMAT`
+   */
+  changes(principal: Principal, definition: AgentDefinition, request: AgentRequest): AskedChanges {
+    const asked = WANTED.some((field) => request[field] !== undefined)
+      ? this.wanted(principal, definition, request)
+      : {};
+    const format = asked.responseFormat ?? definition.responseFormat;
+    if (format !== undefined) assertFormattable(this.models.create(asAsked(definition, asked)));
+    return asked;
+  }
+
+  private wanted(principal: Principal, definition: AgentDefinition, request: AgentRequest): AskedChanges {
     const { model, parameters, toolChoice, responseFormat, images = [] } = request;
-    if (!WANTED.some((field) => request[field] !== undefined)) return {};
     assertImages(images, this.config.agent.maxImageBytes);
-    if (toolChoice !== undefined) this.assertChoosable(definition, toolChoice);
+    if (toolChoice !== undefined) this.assertChoosable(principal, definition, toolChoice);
     const asked = model === undefined ? {} : this.modelChanges(definition, model);
     const chosen = this.models.create(asAsked(definition, asked));
     assertSeen(images, chosen);
@@ -62,6 +88,7 @@ export class AgentRequestService {
     if (made.name !== model.name || made.provider !== model.provider) {
       throw invalid('model', `this application has the model "${made.name}" of ${made.provider}, and no other`);
     }
+    this.models.assertAllowed(made, definition.model);
     const isLost = definition.protocol === 'native' && !made.capabilities.functionCalling;
     return { model, ...(isLost && { protocol: 'react' }) };
   }
@@ -77,9 +104,10 @@ export class AgentRequestService {
     return taken;
   }
 
-  private assertChoosable(definition: AgentDefinition, choice: ToolChoice): void {
+  private assertChoosable(principal: Principal, definition: AgentDefinition, choice: ToolChoice): void {
     if (choice === 'auto' || choice === 'none') return;
-    const names = this.tools.available(definition.tools).map((tool) => tool.definition.name);
+    const { allowed } = this.tools.listed(definition, principal);
+    const names = allowed.map((tool) => tool.definition.name);
     if (names.length === 0) throw invalid('toolChoice', `the agent "${definition.name}" has no tools`);
     if (typeof choice === 'object' && !names.includes(choice.name)) {
       throw invalid('toolChoice.name', `the agent "${definition.name}" has no tool "${choice.name}"`);
@@ -87,10 +115,24 @@ export class AgentRequestService {
   }
 }
 
+/** @throws AppError `MODEL_CANNOT_FORMAT` when no answer of the model could have a format */
+function assertFormattable({ provider, name: model, capabilities }: ChatModel): void {
+  if (capabilities.structuredOutput !== false) return;
+  const message = `The model ${model} of ${provider} cannot give its answer a format: ask without responseFormat, or set a model that can (LLM_PROVIDER and its key).`;
+  throw new AppError('MODEL_CANNOT_FORMAT', message, { details: { provider, model } });
+}
+
 function checkedFormat(given: unknown): ResponseFormat {
   const read = readFormat(given);
   if ('problem' in read) throw invalid('responseFormat', read.problem);
   return read.format;
+}
+
+function blocked(names: readonly string[]): AppError {
+  const what = names.join(', ');
+  return new AppError('INPUT_BLOCKED', `The query was not taken: it holds ${what}. Leave that out and ask again.`, {
+    details: { found: names },
+  });
 }
 
 function invalid(field: string, message: string): AppError {

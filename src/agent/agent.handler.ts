@@ -16,17 +16,16 @@ import {
   type TerminalEvent,
 } from '../run/index.js';
 import type { Recollection, TurnStatus } from '../session/index.js';
-import { ToolRegistry } from '../tool/index.js';
 import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { asAsked, withDefaults } from './asked-agent.mapper.js';
+import { OfferedTools } from './offered-tools.service.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { toQuestion } from './question.factory.js';
+import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 import { UnavailableModel } from './unavailable.model.js';
-
-export const AGENT_RUN = 'agent';
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
@@ -47,7 +46,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     private readonly handlers: RunHandlerRegistry,
     private readonly engine: ReasoningEngine,
     private readonly memory: AgentMemory,
-    private readonly tools: ToolRegistry,
+    private readonly tools: OfferedTools,
     private readonly models: AgentModelFactory,
     private readonly follower: RunFollowService,
   ) {}
@@ -60,26 +59,30 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     const input = JSON.parse(run.input) as AgentRunInput;
     const definition = asAsked(this.definition(run), input);
     const model = this.model(definition);
+    await tellMasked(context, input);
     const past = await this.look(run, context, input, { definition, model });
     const outcome =
       run.loopVersion === LOOP_VERSION
         ? await this.reason(context, input, past, { definition, model })
         : await this.closeOutdated(run, context, input);
     if (outcome.kind === 'waiting') return outcome;
-    const turn = { status: turnStatus(outcome.finishReason), messages: outcome.messages, model: model.name };
+    const { finishReason, messages, isTainted } = outcome;
+    const turn = { status: turnStatus(finishReason), messages, isTainted, model: model.name };
     const statements = this.memory.turnStatements(run, input, past, turn);
     return { kind: 'finished', event: toEvent(run, outcome, past), statements };
   }
 
-  private reason(
+  private async reason(
     context: RunContext,
     input: AgentRunInput,
     past: Recollection,
     { definition, model }: Asked,
   ): Promise<ReasoningOutcome> {
     const responseFormat = input.responseFormat ?? definition.responseFormat;
+    const { allowed, denied } = await this.tools.of(definition, context);
     return this.engine.run(
       {
+        agent: definition.name,
         instructions: definition.instructions,
         history: past.messages,
         input: toQuestion(input),
@@ -87,7 +90,9 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         parameters: withDefaults(definition.model.parameters, model),
         protocol: definition.protocol,
         // A call to a tool that is gone by now is answered with an error.
-        tools: input.toolChoice === 'none' ? [] : this.tools.available(definition.tools),
+        tools: input.toolChoice === 'none' ? [] : allowed,
+        deniedTools: denied,
+        isTainted: input.isTainted === true || past.place.isTainted === true,
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         ...(responseFormat !== undefined && { responseFormat }),
         limits: definition.limits,
@@ -139,13 +144,21 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   }
 }
 
+/** Told once, by the run that it is about. */
+async function tellMasked(context: RunContext, { masked: found }: AgentRunInput): Promise<void> {
+  if (!found) return;
+  const reason = `it holds ${found.join(', ')}`;
+  const about = { policy: 'content', on: 'input', decision: 'masked', iteration: 0, reason, found } as const;
+  await context.value('input', () => context.emit({ type: 'policy.decided', ...about }));
+}
+
 function turnStatus(reason: Ended['finishReason']): TurnStatus {
   if (reason === 'cancelled') return 'cancelled';
   return reason === 'timeout' || reason === 'error' ? 'failed' : 'completed';
 }
 
 function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEvent {
-  const { text, finishReason, iterations, model, failure } = ended;
+  const { text, finishReason, iterations, model, failure, isTainted, childrenUsage, answeredBy } = ended;
   const result = {
     run_id: run.id,
     result: text,
@@ -156,6 +169,9 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
     // The call that summed its past up is the run's own, too.
     usage: addUsage(ended.usage, past.place.usage ?? NO_USAGE),
     model,
+    ...(isTainted && { is_tainted: true as const }),
+    ...(childrenUsage && { children_usage: childrenUsage }),
+    ...(answeredBy && { answered_by: answeredBy }),
     memory_state: past.state,
   };
   if (finishReason === 'cancelled') return { type: 'run.cancelled', ...result };
@@ -175,6 +191,8 @@ function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
     usage: NO_USAGE,
     model: '',
     messages,
+    // Whose words they are is not known any more.
+    isTainted: messages.some(({ role }) => role === 'tool'),
     failure: { code: error.code, message: error.message, is_retryable: false },
   };
 }

@@ -15,9 +15,16 @@ import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
+import { BudgetRebuildService } from './budget-rebuild.service.js';
 import { AgentService } from './agent.service.js';
+import { DirectCallCheckService } from './direct-call/direct-call-check.service.js';
+import { DirectCallHandler } from './direct-call/direct-call.handler.js';
+import { DirectCallService } from './direct-call/direct-call.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
+import { ChildRunFactory } from './sub-agent/child-run.factory.js';
+import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
+import { OfferedTools } from './offered-tools.service.js';
 import { UserErasureService } from './user-erasure.service.js';
 import { changedAgent, type DefaultAgentChanges } from './default-agent.factory.js';
 
@@ -33,10 +40,11 @@ export interface AgentModuleOptions extends ReasoningModuleOptions {
 @Module({})
 export class AgentModule {
   static forRoot({ agents, agentChanges, chatModel, ...reasoning }: AgentModuleOptions = {}): DynamicModule {
+    const thinking = ReasoningModule.forRoot(reasoning);
     return {
       module: AgentModule,
       global: true,
-      imports: [LlmModule, ToolModule, RunModule, SessionModule, ReasoningModule.forRoot(reasoning)],
+      imports: [LlmModule, ToolModule, RunModule, SessionModule, thinking],
       providers: [
         {
           provide: AgentRegistry,
@@ -49,21 +57,32 @@ export class AgentModule {
         ModelParameterService,
         AgentRequestService,
         AgentMemory,
+        SubAgentTools,
+        ChildRunFactory,
+        OfferedTools,
         AgentHandler,
         AgentCheckService,
         AgentService,
         AgentDecisionService,
         ForkDefinitionFactory,
         AgentForkService,
+        DirectCallCheckService,
+        DirectCallHandler,
+        DirectCallService,
         UserErasureService,
+        BudgetRebuildService,
       ],
       exports: [
+        thinking,
         AgentRegistry,
+        AgentCheckService,
         AgentService,
         AgentDecisionService,
         AgentForkService,
+        DirectCallService,
         AgentModelFactory,
         UserErasureService,
+        BudgetRebuildService,
       ],
     };
   }

@@ -11,11 +11,11 @@ import {
   type StartRun,
 } from '../run/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
-import { AGENT_RUN } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
 import type { AgentRequest, AgentRunInput, BackgroundRequest, RunAnswer } from './agent.types.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
+import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
 /** A run that is followed. */
 export interface StreamedChat extends RunHandle {
@@ -38,7 +38,7 @@ export class AgentService {
    * Asks an agent and waits for what comes of it; failed, cancelled and waiting runs are answers too, and so is one that
    * stays queued because the run before it in its session waits for a person.
    * @param onStart gets the run as soon as it is journaled
-   * @throws AppError `VALIDATION_FAILED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`,
+   * @throws AppError `VALIDATION_FAILED`, `INPUT_BLOCKED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`,
    *   `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`; `SHUTTING_DOWN`, also when the run was handed over
    */
   async chat(principal: Principal, request: AgentRequest, onStart?: (run: RunHandle) => void): Promise<RunAnswer> {
@@ -108,14 +108,15 @@ export class AgentService {
     assertSessionId(sessionId, 'sessionId');
     assertSays(request.query);
     const isNewSession = request.sessionId === undefined;
-    const { query, isStreaming = false, metadata, references } = request;
+    const { query, isStreaming = false, isTainted, metadata, references } = request;
     const input: AgentRunInput = {
-      query,
+      ...this.requests.screen(query),
       isStreaming,
       isNewSession,
+      ...(isTainted && { isTainted }),
       ...(metadata && { metadata }),
       ...(references && { references }),
-      ...this.requests.changes(definition, request),
+      ...this.requests.changes(principal, definition, request),
     };
     return {
       id,
@@ -141,8 +142,16 @@ function identityOf({
   agent,
   status,
   forkedFrom,
-}: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from'> {
-  return { run_id: id, session_id: sessionId, agent, status, ...(forkedFrom !== null && { forked_from: forkedFrom }) };
+  lineage,
+}: RunRecord): Pick<RunAnswer, 'run_id' | 'session_id' | 'agent' | 'status' | 'forked_from' | 'parent_run_id'> {
+  return {
+    run_id: id,
+    session_id: sessionId,
+    agent,
+    status,
+    ...(forkedFrom !== null && { forked_from: forkedFrom }),
+    ...(lineage && { parent_run_id: lineage.parentRunId }),
+  };
 }
 
 /** No model takes a message that says nothing. */

@@ -1,5 +1,6 @@
 import type { ModelParameters, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type {
+  AnsweredBy,
   IdempotentRequest,
   MemoryState,
   RunFailure,
@@ -31,9 +32,15 @@ export interface AskedChanges {
 /** The input of an agent's run, as the journal holds it. */
 export interface AgentRunInput extends AskedChanges {
   readonly query: string;
+  /** Whether the query holds what strangers wrote. */
+  readonly isTainted?: true;
+  /** What kinds of content were masked in the query. */
+  readonly masked?: readonly string[];
   readonly isStreaming: boolean;
   /** Whether the run begins its session, so that there is nothing to load. */
   readonly isNewSession: boolean;
+  /** The session whose past it sees, when that is not its own: it answers for a run of that session. */
+  readonly historyOf?: string;
   /** What the users keep with the question. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Earlier turns that the question refers to. */
@@ -43,6 +50,8 @@ export interface AgentRunInput extends AskedChanges {
 /** What is asked of an agent. */
 export interface AgentRequest {
   readonly query: string;
+  /** Whether it holds what strangers wrote (a mail, a page): the run then carries nothing out without a person. */
+  readonly isTainted?: boolean;
   /** A new session when left out. */
   readonly sessionId?: string;
   /** The default agent when left out. */
@@ -93,6 +102,8 @@ export interface AnsweredTool {
   readonly result?: unknown;
   readonly error?: string;
   readonly execution_time_ms: number;
+  /** The run that the call was, where it was one. */
+  readonly child_run_id?: string;
 }
 
 /** What came of a run: the fold of its events; wire form. */
@@ -110,10 +121,18 @@ export interface RunAnswer {
   readonly finish_reason: RunFinishReason | null;
   readonly usage: RunUsage;
   readonly model: string;
+  /** What the runs took that it called, and those that they called; not in `usage`. */
+  readonly children_usage?: RunUsage;
+  /** Who gave the answer, when the run was handed over. */
+  readonly answered_by?: AnsweredBy;
   readonly memory_state?: MemoryState;
   readonly steps: AgentStep[];
   readonly tool_results: AnsweredTool[];
   readonly error?: RunFailure;
+  /** The run that called it. */
+  readonly parent_run_id?: string;
+  /** Runs that it has called, in the order in which they began; only of one that has. */
+  readonly child_run_ids?: string[];
   /** The run that it is a fork of. */
   readonly forked_from?: string;
   /** What must be decided before it goes on; only while it waits. */

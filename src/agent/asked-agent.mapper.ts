@@ -26,7 +26,8 @@ export function withDefaults(parameters: ModelParameters, { capabilities }: Chat
 }
 
 /** A run's input for a fork of it, without what the edit has otherwise: another agent is asked as it is itself. */
-export function keptInput(input: AgentRunInput, { model, agent }: ForkEdit): AgentRunInput {
+export function keptInput(given: AgentRunInput, { model, agent, message }: ForkEdit): AgentRunInput {
+  const input = message === undefined ? given : without(given, ['masked']);
   if (typeof agent === 'string')
     return without(input, ['model', 'protocol', 'parameters', 'toolChoice', 'responseFormat']);
   const isOtherModel = model?.name !== undefined || model?.provider !== undefined;

@@ -34,6 +34,7 @@ function defaultAgent({ agent, llm }: AppConfig): AgentDefinitionInput {
       maxIterations: agent.maxIterations,
       runTimeoutMs: agent.runTimeoutMs,
       maxResultBytes: agent.maxResultBytes,
+      maxDepth: agent.maxDepth,
     },
   };
 }

@@ -5,23 +5,35 @@ import { ToolRegistry } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import type { AgentChanges, ForkEdit } from './agent-fork.types.js';
+import { AgentModelFactory } from './agent-model.factory.js';
+import { AgentRequestService } from './agent-request.service.js';
 import { AgentRegistry, type RegisteredAgent } from './agent.registry.js';
+import type { AgentRunInput } from './agent.types.js';
+import { keptInput } from './asked-agent.mapper.js';
 
 /** The fields of `AgentChanges`: what rules an agent (its name, protocol, whom it waits for) is not among them. */
 const CHANGEABLE: readonly string[] = ['instructions', 'tools', 'memory', 'limits'] satisfies (keyof AgentChanges)[];
 
-/** The definition that a fork executes: that of its run, with what is edited. */
+/** The definition that a fork executes, and what it is asked: those of its run, with what is edited. */
 @Injectable()
 export class ForkDefinitionFactory {
   constructor(
     private readonly agents: AgentRegistry,
     private readonly check: AgentCheckService,
     private readonly tools: ToolRegistry,
+    private readonly models: AgentModelFactory,
+    private readonly requests: AgentRequestService,
   ) {}
+
+  /** What a fork is asked: what its run was, with what is edited. @throws AppError `INPUT_BLOCKED` */
+  input(given: AgentRunInput, edit: ForkEdit): AgentRunInput {
+    const kept = keptInput(given, edit);
+    return edit.message === undefined ? kept : { ...kept, ...this.requests.screen(edit.message) };
+  }
 
   /**
    * @param hasReplies whether recorded replies will be read again: then they are read by the protocol they were written in
-   * @throws AppError `VALIDATION_FAILED` saying what is wrong with the edit, `AGENT_NOT_FOUND`
+   * @throws AppError `VALIDATION_FAILED` saying what is wrong with the edit, `AGENT_NOT_FOUND`, `MODEL_NOT_ALLOWED`
    */
   create(original: RunRecord, { agent, model }: ForkEdit, hasReplies: boolean): RegisteredAgent {
     const own = JSON.parse(original.definition) as AgentDefinition;
@@ -29,11 +41,13 @@ export class ForkDefinitionFactory {
       return { definition: own, content: original.definition, hash: original.definitionHash };
     }
     const base = this.baseOf(own, agent);
-    return this.define({
+    const defined = this.define({
       ...base,
       ...(hasReplies && { protocol: own.protocol }),
       ...(model && { model: modelOf(base, model) }),
     });
+    if (model) this.models.assertAllowed(defined.definition.model, base.model);
+    return defined;
   }
 
   private baseOf(own: AgentDefinition, agent: ForkEdit['agent']): AgentDefinitionInput {

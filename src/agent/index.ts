@@ -1,5 +1,6 @@
 /** Agents: who they are, how one is asked, and what came of it. */
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+export { AgentCheckService } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
 export type { Approval, Denial, Input, Settlement } from './agent-decision.service.js';
 export { AgentForkService } from './agent-fork.service.js';
@@ -8,10 +9,17 @@ export { AgentModelFactory } from './agent-model.factory.js';
 export { AgentModule } from './agent.module.js';
 export type { AgentModuleOptions } from './agent.module.js';
 export { AgentRegistry } from './agent.registry.js';
+export { BudgetRebuildService } from './budget-rebuild.service.js';
 export { AgentService } from './agent.service.js';
 export type { StreamedChat } from './agent.service.js';
+export type { SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
+export { DirectCallService } from './direct-call/direct-call.service.js';
+export type { DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
+export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
 export { toRunError } from './run.error.js';
 export type { AgentRequest, AgentStep, AnsweredTool, BackgroundRequest, RunAnswer } from './agent.types.js';
+export { Extension } from './extension.js';
+export type { ExtensionHost } from './extension.types.js';
 export { UserErasureService } from './user-erasure.service.js';
 export type { Erasure } from './user-erasure.service.js';

@@ -5,7 +5,8 @@ import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema }
 
 /**
  * A format as it is given: a schema is a JSON Schema or, in code, a Standard Schema such as zod's. That is kept as its JSON
- * Schema, since definitions and inputs are stored: what it refines or transforms beside that is lost.
+ * Schema, since definitions and inputs are stored: what it refines or transforms beside that is for who has it in code
+ * (`asSchemaOutput`).
  */
 export type GivenFormat =
   | 'json'

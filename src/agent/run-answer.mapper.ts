@@ -36,6 +36,7 @@ export class RunAnswerFold {
   private readonly results = new Map<string, AnsweredTool>();
   /** The arguments that calls were really made with, where they were made. */
   private readonly made = new Map<string, string>();
+  private readonly children = new Set<string>();
 
   apply({ event, at }: RunItem): void {
     if (isLive(event)) return;
@@ -75,6 +76,7 @@ export class RunAnswerFold {
         break;
       case 'tool.started':
         this.made.set(`${event.iteration}:${event.call_id}`, event.arguments);
+        if (event.child_run_id !== undefined) this.children.add(event.child_run_id);
         break;
       case 'policy.decided':
         this.set({ status: 'queued' });
@@ -88,12 +90,21 @@ export class RunAnswerFold {
 
   /** The answer at this place of the stream. */
   toAnswer(): RunAnswer {
-    const tools = this.messages.flatMap(({ iteration, tool_calls }) =>
+    const called = this.messages.flatMap(({ iteration, tool_calls }) =>
       tool_calls.flatMap(({ id }) => this.results.get(`${iteration}:${id}`) ?? []),
     );
+    // In a run without a model nobody said which call is made.
+    const tools = this.messages.length > 0 ? called : [...this.results.values()];
     const { waiting, ...answer } = this.answer;
     const steps = this.messages.flatMap((message) => this.steps(message));
-    return { ...answer, steps, tool_results: tools, ...(answer.status === 'waiting' && waiting && { waiting }) };
+    const child_run_ids = [...this.children];
+    return {
+      ...answer,
+      steps,
+      tool_results: tools,
+      ...(child_run_ids.length > 0 && { child_run_ids }),
+      ...(answer.status === 'waiting' && waiting && { waiting }),
+    };
   }
 
   private set(change: Partial<RunAnswer>): void {
@@ -101,7 +112,8 @@ export class RunAnswerFold {
   }
 
   private end(status: RunStatus, event: RunResult & { run_id: string }, at: number): void {
-    const { run_id, result, iterations, is_complete, finish_reason, usage, model, memory_state } = event;
+    const { run_id, result, iterations, is_complete, finish_reason, usage, model } = event;
+    const { children_usage, answered_by, memory_state } = event;
     const duration_ms = this.startedAt === 0 ? 0 : at - this.startedAt;
     this.set({
       run_id,
@@ -114,6 +126,8 @@ export class RunAnswerFold {
       finish_reason,
       usage,
       model,
+      ...(children_usage && { children_usage }),
+      ...(answered_by && { answered_by }),
       ...(memory_state && { memory_state }),
     });
   }
@@ -132,8 +146,10 @@ export class RunAnswerFold {
   }
 }
 
-function toAnsweredTool({ tool, success, result, error, execution_time_ms }: Event<'tool.completed'>): AnsweredTool {
-  return success ? { tool, success, result, execution_time_ms } : { tool, success, error, execution_time_ms };
+function toAnsweredTool(event: Event<'tool.completed'>): AnsweredTool {
+  const { tool, success, result, error, execution_time_ms, child_run_id } = event;
+  const child = child_run_id !== undefined && { child_run_id };
+  return { tool, success, ...(success ? { result } : { error }), execution_time_ms, ...child };
 }
 
 /** The arguments as a value, or as the model wrote them when they are not JSON. */

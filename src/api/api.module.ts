@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
+import { ToolModule } from '../tool/index.js';
 import { AccessLogController } from './access-log.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
@@ -16,9 +17,12 @@ import { RunJournalService } from './run-journal.service.js';
 import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
 import { SessionController } from './session.controller.js';
+import { ToolCallController } from './tool-call.controller.js';
+import { ToolController } from './tool.controller.js';
+import { UsageController } from './usage.controller.js';
 
 @Module({
-  imports: [RunModule, SessionModule],
+  imports: [RunModule, SessionModule, ToolModule],
   controllers: [
     ChatController,
     RunListController,
@@ -28,8 +32,11 @@ import { SessionController } from './session.controller.js';
     RunDecisionController,
     ErasureController,
     SessionController,
+    ToolController,
+    ToolCallController,
     KeyController,
     AccessLogController,
+    UsageController,
   ],
   providers: [ChatService, RunStreamService, EventStreamService, HeartbeatRegistry, RunJournalService],
 })

@@ -5,7 +5,7 @@ import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
 const DAY_MS = 86_400_000;
 /** A month: as far ahead as a deadline may be. */
-const LONGEST_DEADLINE_MS = 30 * DAY_MS;
+export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
 
 /** A question to an agent that nobody waits for. */
 export class BackgroundRequestDto extends AgentRequestDto {

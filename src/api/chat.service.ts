@@ -3,12 +3,13 @@ import type { FastifyReply } from 'fastify';
 import { toAgentRequest } from './agent-request.mapper.js';
 import { AgentService, type RunAnswer } from '../agent/index.js';
 import { AppError, type Principal } from '../common/index.js';
-import { RunService, type RunHandle } from '../run/index.js';
+import { RunService } from '../run/index.js';
 import { toChatAnswer } from './answer.mapper.js';
 import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
+import { tellTwin } from './twin.mapper.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /** A chat over HTTP: one answer, or the events as they come. */
@@ -79,9 +80,4 @@ export class ChatService {
     if (gone.aborted) cancel();
     else gone.addEventListener('abort', cancel, { once: true });
   }
-}
-
-/** Says that the request has had its effect before. */
-function tellTwin(reply: FastifyReply, { kind }: Pick<RunHandle, 'kind'>): void {
-  if (kind === 'twin') reply.header('idempotent-replayed', 'true');
 }

@@ -26,13 +26,16 @@ export class KeyRequestDto {
   @MaxLength(MAX_NAME_LENGTH)
   name!: string;
 
-  /** `admin` may do everything, `user` everything but keys and erasure, `viewer` only read. */
+  /**
+   * `admin` may do everything in the tenant, `user` everything but keys and erasure, `viewer` only read; `operator` sees
+   * what every tenant uses, and nothing that is said.
+   */
   @IsIn(ROLES)
   role!: Role;
 
   /**
    * To what the rights of the role are narrowed: some of `chat`, `runs:read`, `runs:write`, `sessions:read`,
-   * `sessions:write`, `tools:read`, `tools:call`, `keys`, `erase` and `audit`, or `*`, all of them, as when it is left out.
+   * `sessions:write`, `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*`, all of them, as when it is left out.
    */
   @MayBeLeftOut()
   @IsArray()

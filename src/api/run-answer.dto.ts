@@ -1,5 +1,5 @@
 import type { AgentStep, AnsweredTool } from '../agent/index.js';
-import type { MemoryState, WaitingRequest } from '../run/index.js';
+import type { AnsweredBy, MemoryState, WaitingRequest } from '../run/index.js';
 
 /** Tokens, summed over the run's model calls. */
 export class RunUsageDto {
@@ -45,6 +45,8 @@ export class AnsweredToolDto implements AnsweredTool {
   result?: unknown;
   error?: string;
   execution_time_ms!: number;
+  /** The run that the call was, where another agent was asked. */
+  child_run_id?: string;
 }
 
 /** Why a run failed. */
@@ -59,7 +61,7 @@ export class RunFailureDto {
 export class WaitingRequestDto implements WaitingRequest {
   /** Unique in the run. */
   id!: string;
-  /** `approval` (answer with approve or deny), `input` or `outcome_unknown` (answer with settle). */
+  /** `approval` (answer with approve or deny), `input`, `outcome_unknown` (answer with settle), or `child` (decide in that run). */
   kind!: WaitingRequest['kind'];
   /** The step that waits: `tool:1:2`. */
   step!: string;
@@ -67,14 +69,22 @@ export class WaitingRequestDto implements WaitingRequest {
   tool!: string;
   /** JSON text. */
   arguments!: string;
-  /** Why approval is wanted, or why nobody knows the outcome. */
+  /** Why approval is wanted, why nobody knows the outcome, or what the other run waits for. */
   reason?: string;
   /** What the tool asks. */
   question?: string;
   /** The JSON Schema of an answer. */
   schema?: Record<string, unknown>;
+  /** The run that the call is; with the kind `child` only. */
+  child_run_id?: string;
   /** Epoch ms after which no answer is waited for any more; `null` for never. */
   expires_at!: number | null;
+}
+
+/** Another agent, and its run. */
+export class AnsweredByDto implements AnsweredBy {
+  agent!: string;
+  run_id!: string;
 }
 
 /** What is told of every run. */
@@ -93,6 +103,10 @@ export class RunResultDto {
   /** `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` while it has not ended. */
   finish_reason!: string | null;
   usage!: RunUsageDto;
+  /** What the runs took that it called, and those that they called; not in `usage`. */
+  children_usage?: RunUsageDto;
+  /** Who gave the answer, when the conversation was handed over. */
+  answered_by?: AnsweredByDto;
   /** Once the run has ended. */
   memory_state?: MemoryStateDto;
   /** The model that answered. */
@@ -121,6 +135,10 @@ export class RunAnswerDto extends RunResultDto {
   tool_results!: AnsweredToolDto[];
   /** Why it failed, when it has. */
   error?: RunFailureDto;
+  /** The run that called it. */
+  parent_run_id?: string;
+  /** Runs that it has called, in the order in which they began. */
+  child_run_ids?: string[];
   /** The run that it is a fork of. */
   forked_from?: string;
 }

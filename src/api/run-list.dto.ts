@@ -43,6 +43,8 @@ export class ListedRunDto {
   finished_at!: number | null;
   /** The run that it is a fork of. */
   forked_from!: string | null;
+  /** The run that called it; `null` for one that somebody began. */
+  parent_run_id!: string | null;
   /** When its journal was deleted: no more than this is left of it. */
   pruned_at!: number | null;
   /** `null` while it has not ended. */

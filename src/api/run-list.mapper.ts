@@ -25,6 +25,7 @@ function toListedRun(run: ListedRun): ListedRunDto {
     created_at: run.createdAt,
     finished_at: run.finishedAt,
     forked_from: run.forkedFrom,
+    parent_run_id: run.parentRunId,
     pruned_at: run.prunedAt,
     finish_reason: run.summary?.finish_reason ?? null,
     usage: run.summary?.usage ?? null,

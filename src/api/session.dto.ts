@@ -72,6 +72,8 @@ export class SessionDto {
   metadata!: Record<string, unknown>;
   created_at!: number;
   updated_at!: number;
+  /** The session whose agent talks in this one with another agent; `null` for one that somebody talks in. */
+  parent_session_id!: string | null;
 }
 
 /** A page of sessions. */

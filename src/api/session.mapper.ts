@@ -11,6 +11,7 @@ export function toSessionView(session: SessionRecord): SessionDto {
     metadata: { ...session.metadata },
     created_at: session.createdAt,
     updated_at: session.updatedAt,
+    parent_session_id: session.parentId,
   };
 }
 

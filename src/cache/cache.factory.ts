@@ -1,4 +1,5 @@
 import type { AppConfig } from '../config/index.js';
+import { createRedisClient } from '../persistence/index.js';
 import { Cache } from './cache.js';
 import { MemoryCache } from './memory-cache.js';
 
@@ -20,14 +21,10 @@ export async function openCache({ cache, redis }: AppConfig): Promise<Cache | nu
 
 /** One that is away now may be there later. */
 async function openRedis(url: string, ttlMs: number): Promise<Cache> {
-  const [{ Redis }, { RedisCache }] = await Promise.all([import('ioredis'), import('./redis-cache.js')]);
-  const client = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: REDIS_TIMEOUT_MS,
-    lazyConnect: true,
-  });
-  client.on('error', () => undefined);
+  const [client, { RedisCache }] = await Promise.all([
+    createRedisClient(url, REDIS_TIMEOUT_MS),
+    import('./redis-cache.js'),
+  ]);
   await client.connect().catch(() => undefined);
   return new RedisCache(client, ttlMs, 'jackdaw:cache:');
 }

@@ -2,7 +2,10 @@
 export abstract class Cache {
   /** `null` when it is not there, too old, or cannot be had now. */
   abstract get(key: string): Promise<string | null>;
-  /** Keeps it for as long as the cache keeps anything, or not at all. */
-  abstract set(key: string, value: string): Promise<void>;
+  /**
+   * Keeps it, or not at all.
+   * @param ttlMs how long; by default as long as the cache keeps anything
+   */
+  abstract set(key: string, value: string, ttlMs?: number): Promise<void>;
   abstract close(): Promise<void>;
 }

@@ -25,8 +25,8 @@ export class MemoryCache extends Cache {
     return this.entries.get(key) ?? null;
   }
 
-  async set(key: string, value: string): Promise<void> {
-    this.entries.set(key, value);
+  async set(key: string, value: string, ttlMs?: number): Promise<void> {
+    this.entries.set(key, value, ttlMs === undefined ? {} : { ttl: ttlMs });
   }
 
   async close(): Promise<void> {

@@ -27,8 +27,8 @@ export class RedisCache extends Cache {
     return this.orNothing(() => this.redis.get(this.prefix + key));
   }
 
-  async set(key: string, value: string): Promise<void> {
-    await this.orNothing(() => this.redis.set(this.prefix + key, value, 'PX', this.ttlMs));
+  async set(key: string, value: string, ttlMs = this.ttlMs): Promise<void> {
+    await this.orNothing(() => this.redis.set(this.prefix + key, value, 'PX', ttlMs));
   }
 
   async close(): Promise<void> {
@@ -42,7 +42,7 @@ export class RedisCache extends Cache {
       const now = Date.now();
       if (now - this.toldAt < TELL_EVERY_MS) return null;
       this.toldAt = now;
-      this.logger.warn(`The cache does not answer, models are asked instead: ${messageOf(error)}`);
+      this.logger.warn(`The cache does not answer, and what it might hold is asked for anew: ${messageOf(error)}`);
       return null;
     }
   }

@@ -8,7 +8,11 @@ import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
 const MAX_RETRY_DELAY_MS = 60_000;
 
 /** Groups checked variables by what they configure. */
-export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): AppConfig {
+export function createAppConfig(
+  values: EnvValues,
+  hasAuthenticator: boolean,
+  toolSecrets: Readonly<Record<string, string>>,
+): AppConfig {
   return new AppConfig({
     http: { port: values.PORT, host: values.HOST },
     dataDir: values.DATA_DIR,
@@ -23,16 +27,12 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
       maxIterations: values.AGENT_MAX_ITERATIONS,
       runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
       maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
+      maxDepth: values.AGENT_MAX_DEPTH,
       maxImageBytes: values.AGENT_MAX_IMAGE_BYTES,
-      memory: {
-        enabled: values.AGENT_MEMORY_ENABLED,
-        policy: values.AGENT_MEMORY_POLICY,
-        maxMessages: values.AGENT_MEMORY_MAX_MESSAGES,
-        maxContextTokens: values.AGENT_MEMORY_MAX_CONTEXT_TOKENS,
-        includeToolCalls: values.AGENT_MEMORY_INCLUDE_TOOL_CALLS,
-        keepFirst: values.AGENT_MEMORY_KEEP_FIRST,
-      },
+      memory: memoryOf(values),
     },
+    tools: { restFiles: values.REST_TOOLS ?? [], secrets: toolSecrets },
+    outgoing: { allow: values.OUTGOING_ALLOW ?? [], ports: values.OUTGOING_PORTS ?? [] },
     cache: { kind: values.LLM_CACHE, ttlSeconds: values.LLM_CACHE_TTL_SECONDS, maxBytes: values.LLM_CACHE_MAX_BYTES },
     longTermMemory: { isEnabled: values.LONG_TERM_MEMORY === 'on' },
     run: runOf(values),
@@ -48,13 +48,26 @@ export function createAppConfig(values: EnvValues, hasAuthenticator: boolean): A
     retention: {
       completedDays: values.RUN_RETENTION_DAYS,
       failedDays: values.RUN_RETENTION_FAILED_DAYS ?? values.RUN_RETENTION_DAYS,
+      usageDays: values.USAGE_RETENTION_DAYS,
     },
     encryption: { keys: values.ENCRYPTION_KEYS ?? [], isStrict: values.ENCRYPTION_STRICT },
     accessLog: { isEnabled: values.ACCESS_LOG === 'on', keptDays: values.ACCESS_LOG_RETENTION_DAYS },
+    security: compact({ policyFile: values.SECURITY_POLICY_FILE }),
     // The documents stand outside the guard.
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
+}
+
+function memoryOf(values: EnvValues): AppConfig['agent']['memory'] {
+  return {
+    enabled: values.AGENT_MEMORY_ENABLED,
+    policy: values.AGENT_MEMORY_POLICY,
+    maxMessages: values.AGENT_MEMORY_MAX_MESSAGES,
+    maxContextTokens: values.AGENT_MEMORY_MAX_CONTEXT_TOKENS,
+    includeToolCalls: values.AGENT_MEMORY_INCLUDE_TOOL_CALLS,
+    keepFirst: values.AGENT_MEMORY_KEEP_FIRST,
+  };
 }
 
 function runOf(values: EnvValues): AppConfig['run'] {
@@ -116,6 +129,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
     }),
     resilience: resilienceOf(values),
     prices: values.LLM_PRICES ?? {},
+    ...(values.LLM_REQUEST_MODELS && { requestModels: values.LLM_REQUEST_MODELS }),
     budget: budgetOf(values),
     signingKeys: values.LLM_SIGNING_KEYS ?? [],
     ...compact({

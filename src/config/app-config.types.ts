@@ -61,6 +61,14 @@ export interface ProviderAccess {
   readonly apiVersion?: string;
 }
 
+/**
+ * One entry of `OUTGOING_ALLOW`: a name (`*.` before it stands for any further labels) or a range of addresses, on one
+ * port or on all.
+ */
+export type OutgoingTarget =
+  | { readonly kind: 'name'; readonly name: string; readonly port?: number }
+  | { readonly kind: 'range'; readonly address: string; readonly prefix: number; readonly port?: number };
+
 /** A model, of a provider's default when left out. */
 export interface ModelChoice {
   readonly provider: string;
@@ -131,6 +139,8 @@ export interface AppConfigValues {
     readonly resilience: ModelResilience;
     /** By `provider:model`, or the model's name alone. */
     readonly prices: Readonly<Record<string, ModelPrice>>;
+    /** Which models requests may name, as patterns of `provider:model`; without it all, but with budgets of costs those with a price. */
+    readonly requestModels?: readonly string[];
     /** Beyond which no model is asked. Days are UTC's. */
     readonly budget: {
       readonly run?: BudgetLimit;
@@ -151,6 +161,7 @@ export interface AppConfigValues {
     readonly maxIterations: number;
     readonly runTimeoutMs: number;
     readonly maxResultBytes: number;
+    readonly maxDepth: number;
     readonly maxImageBytes: number;
     readonly memory: {
       readonly enabled: boolean;
@@ -161,6 +172,10 @@ export interface AppConfigValues {
       readonly keepFirst: number;
     };
   };
+  /** The files that declare tools, and the values of the variables that these may name, by their names. */
+  readonly tools: { readonly restFiles: readonly string[]; readonly secrets: Readonly<Record<string, string>> };
+  /** Where tools may call though it is not public, and the only ports they may call; no ports are all. */
+  readonly outgoing: { readonly allow: readonly OutgoingTarget[]; readonly ports: readonly number[] };
   /** Where replies are kept that can be given again, for how long, and how much of it in memory. */
   readonly cache: { readonly kind: 'off' | 'memory' | 'redis'; readonly ttlSeconds: number; readonly maxBytes: number };
   /** Whether agents have the tools of the long-term memory. */
@@ -181,11 +196,13 @@ export interface AppConfigValues {
   /** Where sessions' turns are kept, and for how long after the last one; 0 is for ever. */
   readonly session: { readonly store: SessionStoreChoice; readonly ttlSeconds: number };
   /** How long journals of runs are kept, by how they ended; 0 is for ever. */
-  readonly retention: { readonly completedDays: number; readonly failedDays: number };
+  readonly retention: { readonly completedDays: number; readonly failedDays: number; readonly usageDays: number };
   /** With keys (the first seals, all open) what users say is encrypted at rest; `isStrict` refuses what is not. */
   readonly encryption: { readonly keys: readonly EncryptionKey[]; readonly isStrict: boolean };
   /** Whether it is recorded who reads what, and how long that is kept; 0 is for ever. */
   readonly accessLog: { readonly isEnabled: boolean; readonly keptDays: number };
+  /** What agents may do, as a file says. */
+  readonly security: { readonly policyFile?: string };
   readonly docs: { readonly enabled: boolean };
   /** How long a stop may take, in ms, before unfinished runs are left to the journal. */
   readonly shutdownTimeoutMs: number;
@@ -201,6 +218,8 @@ export class AppConfig implements AppConfigValues {
   readonly log!: AppConfigValues['log'];
   readonly llm!: AppConfigValues['llm'];
   readonly agent!: AppConfigValues['agent'];
+  readonly tools!: AppConfigValues['tools'];
+  readonly outgoing!: AppConfigValues['outgoing'];
   readonly cache!: AppConfigValues['cache'];
   readonly longTermMemory!: AppConfigValues['longTermMemory'];
   readonly run!: AppConfigValues['run'];
@@ -209,6 +228,7 @@ export class AppConfig implements AppConfigValues {
   readonly retention!: AppConfigValues['retention'];
   readonly encryption!: AppConfigValues['encryption'];
   readonly accessLog!: AppConfigValues['accessLog'];
+  readonly security!: AppConfigValues['security'];
   readonly docs!: AppConfigValues['docs'];
   readonly shutdownTimeoutMs!: number;
 

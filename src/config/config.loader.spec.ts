@@ -24,6 +24,8 @@ describe('loadConfig', () => {
       database: { kind: 'sqlite' },
       redis: {},
       auth: { apiKeys: [] },
+      tools: { restFiles: [], secrets: {} },
+      outgoing: { allow: [], ports: [] },
       log: { level: 'info' },
       llm: {
         provider: 'offline',
@@ -60,6 +62,7 @@ describe('loadConfig', () => {
         maxIterations: 10,
         runTimeoutMs: 300_000,
         maxResultBytes: 65_536,
+        maxDepth: 3,
         maxImageBytes: 5_242_880,
         memory: {
           enabled: true,
@@ -83,9 +86,10 @@ describe('loadConfig', () => {
         tenantRatePerMinute: 0,
       },
       session: { store: { kind: 'own' }, ttlSeconds: 86_400 },
-      retention: { completedDays: 90, failedDays: 90 },
+      retention: { completedDays: 90, failedDays: 90, usageDays: 400 },
       encryption: { keys: [], isStrict: false },
       accessLog: { isEnabled: false, keptDays: 365 },
+      security: {},
       docs: { enabled: true },
       shutdownTimeoutMs: 8000,
     });

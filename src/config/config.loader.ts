@@ -9,6 +9,7 @@ import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
 import { withKeys } from './key-file.loader.js';
 import { nearMisses } from './near-miss.policy.js';
 import { providerWarnings } from './provider-warning.policy.js';
+import { toolSecrets } from './tool-secret.policy.js';
 
 export type EnvRecord = Readonly<Record<string, string | undefined>>;
 
@@ -36,7 +37,7 @@ export function loadConfig({ env, envFile = '', hasAuthenticator = false }: Conf
   mistakes.push(...ofFiles, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
   return {
-    config: createAppConfig(values as EnvValues, hasAuthenticator),
+    config: createAppConfig(values as EnvValues, hasAuthenticator, toolSecrets(given, values.TOOL_SECRETS)),
     warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],
   };
 }

@@ -3,6 +3,7 @@ import { mistakeLine } from './config-invalid.error.js';
 import { isCluster } from './cluster.policy.js';
 import { isLoopback } from './loopback.policy.js';
 import { chosenProvider, missingForProvider, strayKey } from './provider.policy.js';
+import { secretMistakes } from './tool-secret.policy.js';
 
 export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
@@ -20,6 +21,7 @@ export function mistakesBetween(
     ...storeMistakes(values),
     ...cacheMistakes(values),
     ...budgetMistakes(values, given),
+    ...secretMistakes(given, values.TOOL_SECRETS),
   ];
 }
 

@@ -73,6 +73,22 @@ export function modelList() {
   );
 }
 
+/** Paths, comma-separated. */
+export function pathList() {
+  return checked((text) => {
+    const paths = text.split(',').map((part) => part.trim());
+    return paths.every((path) => /^[^~]/.test(path)) ? paths : undefined;
+  }, 'paths, comma-separated, without ~, which only a shell expands');
+}
+
+/** Names of variables, comma-separated. */
+export function variableNames() {
+  return checked((text) => {
+    const names = text.split(',').map((part) => part.trim());
+    return names.every((name) => /^[A-Za-z_]\w{0,127}$/.test(name)) ? [...new Set(names)] : undefined;
+  }, 'names of variables, comma-separated');
+}
+
 /** One of some words. */
 export function choice<const T extends string>(served: readonly T[]) {
   const allowed = served.length === 1 ? served[0]! : `one of ${served.join(', ')}`;

@@ -5,6 +5,7 @@ import { encryptionKeys } from './encryption-key.parser.js';
 import { choice, flag, integer, pattern } from './env-value.schema.js';
 import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
+import { TOOL_VARIABLES } from './tool-env.schema.js';
 
 const HOUR_MS = 3_600_000;
 const secret = { isSecret: true };
@@ -52,7 +53,7 @@ export const ENV_SCHEMA = z.object({
     .meta({
       ...secret,
       description:
-        'Keys from the start on: comma-separated `id:tenant:role:sha256` entries made by `npm run key`, with one or more roles (separated by a vertical bar) of which `admin`, `user` and `viewer` say what the key may do. Without it only this machine may call the API',
+        'Keys from the start on: comma-separated `id:tenant:role:sha256` entries made by `npm run key`, with one or more roles (separated by a vertical bar) of which `admin`, `user`, `viewer` and `operator` say what the key may do. Without it only this machine may call the API',
     }),
   ENCRYPTION_KEYS: encryptionKeys()
     .optional()
@@ -72,6 +73,11 @@ export const ENV_SCHEMA = z.object({
   ACCESS_LOG_RETENTION_DAYS: integer(0, 36_500, 'days')
     .default(365)
     .describe('Days after which entries of the access log are deleted; 0 keeps them for ever'),
+  SECURITY_POLICY_FILE: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
+    .optional()
+    .describe(
+      'What agents may do: a JSON file such as `config/security-policy.json` with lists of tools, limits and filters of content (docs/policies.md)',
+    ),
   LOG_LEVEL: choice(LOG_LEVELS)
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}`),
@@ -86,6 +92,9 @@ export const ENV_SCHEMA = z.object({
   AGENT_RUN_TIMEOUT_MS: integer(1, 24 * HOUR_MS, 'ms')
     .default(300_000)
     .describe('Longest time of one run, in ms'),
+  AGENT_MAX_DEPTH: integer(0, 16)
+    .default(3)
+    .describe('How deep the default agent may have agents ask one another; 0: it asks none'),
   AGENT_MAX_RESULT_BYTES: integer(256, 16_777_216, 'bytes')
     .default(65_536)
     .describe('Longest tool result the model is given, in bytes'),
@@ -105,6 +114,8 @@ export const ENV_SCHEMA = z.object({
   AGENT_MEMORY_KEEP_FIRST: integer(0, 10_000)
     .default(10)
     .describe('Messages at the beginning that `fixed_window` always keeps'),
+
+  ...TOOL_VARIABLES,
 
   LONG_TERM_MEMORY: choice(['off', 'on'])
     .default('off')
@@ -145,6 +156,9 @@ export const ENV_SCHEMA = z.object({
   RUN_RETENTION_FAILED_DAYS: integer(0, 36_500, 'days')
     .optional()
     .describe('The same for failed and cancelled runs; by default as `RUN_RETENTION_DAYS`'),
+  USAGE_RETENTION_DAYS: integer(0, 36_500, 'days')
+    .default(400)
+    .describe('Days for which it is kept what each model call took, for `GET /api/usage`; 0 keeps it for ever'),
 
   SHUTDOWN_TIMEOUT_MS: integer(0, 9000, 'ms')
     .default(8000)

@@ -11,6 +11,7 @@ export type {
   LogLevel,
   ModelChoice,
   ModelPrice,
+  OutgoingTarget,
   ProviderAccess,
 } from './app-config.types.js';
 export { loadConfig } from './config.loader.js';

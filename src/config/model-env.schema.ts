@@ -3,7 +3,7 @@ import { LLM_PROTOCOLS, LLM_PROVIDERS, TOKEN_COUNTINGS, UNSUPPORTED_PARAMETERS }
 import { choice, decimal, httpUrl, integer, keyList, modelList, pattern } from './env-value.schema.js';
 import { budget } from './budget.parser.js';
 import { encryptionKeys } from './encryption-key.parser.js';
-import { capabilities, stops } from './model-option.parser.js';
+import { capabilities, modelPatterns, stops } from './model-option.parser.js';
 import { prices } from './price.parser.js';
 
 const HOUR_MS = 3_600_000;
@@ -33,7 +33,7 @@ export const MODEL_VARIABLES = {
     .describe('Longest time of one model call in all, in ms; 0 leaves it to the run’s limit'),
   LLM_CONNECT_TIMEOUT_MS: integer(1, HOUR_MS, 'ms')
     .default(10_000)
-    .describe('Longest time for a connection to a provider, TLS included, in ms'),
+    .describe('Longest time for a connection to a provider, TLS included, in ms; it is looked at about once a second'),
   LLM_MAX_ATTEMPTS: integer(1, 20)
     .default(3)
     .describe('How often a model call is made at most when it fails in a way that may pass; 1 never tries again'),
@@ -74,6 +74,11 @@ export const MODEL_VARIABLES = {
     .optional()
     .describe(
       'Models that are asked when the first one does not answer, in their order: comma-separated `provider:model`, such as `deepseek:deepseek-chat,ollama:qwen3`',
+    ),
+  LLM_REQUEST_MODELS: modelPatterns()
+    .optional()
+    .describe(
+      'Models that a request may name beside the agent’s own: comma-separated `provider:model` with `*` for any characters, such as `openai:gpt-5*,ollama:*`; `*` is all, `none` is no other. By default all, but with a budget of `cost` those in `LLM_PRICES`',
     ),
   LLM_PRICES: prices()
     .optional()

@@ -41,3 +41,18 @@ function parseTexts(text: string): string[] | undefined {
     return undefined;
   }
 }
+
+const PATTERN = /^[^\s:*]+:\S+$/;
+
+/** `LLM_REQUEST_MODELS`: patterns of `provider:model`, comma-separated; `*` alone is all, `none` no pattern. */
+export function modelPatterns() {
+  return z.string().transform((text, context): readonly string[] => {
+    if (text === 'none') return [];
+    const patterns = text.split(',').map((part) => part.trim());
+    if (patterns.every((one) => one === '*' || PATTERN.test(one))) return patterns;
+    const message =
+      'is not allowed: give provider:model, in which * stands for any characters, comma-separated; *, or none';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}

@@ -65,6 +65,9 @@ export interface ChatRequest {
 export interface CallAccount {
   readonly tenant: string;
   readonly runId: string;
+  /** The run whose budget it counts in, when that is another one: the one at the top, where runs call others. */
+  readonly rootRunId?: string;
+  /** That of the run at the top. */
   readonly sessionId: string | null;
   /** Unique in the run. */
   readonly step: string;
@@ -132,6 +135,8 @@ export interface ModelCapabilities {
   readonly functionCalling: boolean;
   /** Whether it heeds `responseFormat` of a request. */
   readonly jsonMode: boolean;
+  /** Whether it can be told what its answer is to be, in words at least; it can when left out. */
+  readonly structuredOutput?: boolean;
   /** Whether it fetches pictures from URLs; it does when left out, if it has vision. */
   readonly imageUrls?: boolean;
   /** Whether it can be made to call a tool, any or a certain one; it can when left out. */

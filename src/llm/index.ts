@@ -3,10 +3,12 @@ import { BudgetEntryEntity } from './budget/entities/budget-entry.entity.js';
 import { BudgetTotalEntity } from './budget/entities/budget-total.entity.js';
 import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-create-budget.migration.js';
 
+export { budgetInUse } from './budget/budget.error.js';
 export { ModelBudget } from './budget/model-budget.js';
 export type { JournaledUsage } from './budget/model-budget.js';
 export { ChatModel } from './chat-model.js';
 export type {
+  CallAccount,
   CallOptions,
   ChatRequest,
   ChatResult,
@@ -44,7 +46,7 @@ export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
-export { roundCost } from './wrappers/cost.policy.js';
+export { fromUnits, roundCost, toUnits } from './wrappers/cost.policy.js';
 export { ModelRegistry } from './model.registry.js';
 export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
 export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';

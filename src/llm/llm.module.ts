@@ -32,7 +32,7 @@ function httpOptions({ resilience, signingKeys }: AppConfig['llm']): HttpOptions
     KeyPoolRegistry,
     ModelStackFactory,
     // `null` where none is configured: inject it with `@Optional()`.
-    { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelRegistry, AppConfig] },
+    { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, AppConfig] },
     // `null` where none is configured.
     {
       provide: ModelBudget,

@@ -16,7 +16,7 @@ beforeAll(() => Logger.overrideLogger(false));
 
 const FAILS: Tool = {
   definition: { name: 'fails', description: 'fails', inputSchema: { type: 'object' } },
-  metadata: { effect: 'read', source: 'Test.fails' },
+  metadata: { effect: 'read', source: 'Test.fails', egress: false, untrusted: false },
   validate: (value) => ({ valid: true, value }),
   invoke: () => Promise.reject(new Error('broken')),
 };
@@ -28,6 +28,7 @@ async function play(script: readonly Scripted[], placed: readonly PlacedProcesso
   const run = new MemoryRunContext(ALICE);
   const outcome: ReasoningOutcome = await engine.run(
     {
+      agent: null,
       instructions: '',
       history: [],
       input: { role: 'user', content: 'question' },

@@ -51,7 +51,7 @@ class WatchedContext extends MemoryRunContext {
 function tool(name: string, effect: ToolEffect, invoke: Tool['invoke']): Tool {
   return {
     definition: { name, description: name, inputSchema: { type: 'object' } },
-    metadata: { effect, source: `Test.${name}` },
+    metadata: { effect, source: `Test.${name}`, egress: false, untrusted: false },
     validate: (args) =>
       (args as { bad?: boolean }).bad ? { valid: false, reason: 'bad' } : { valid: true, value: args },
     invoke,
@@ -101,6 +101,7 @@ async function play(
   const model = new ScriptedChatModel(script, watch.pass);
   const context = new WatchedContext(watch, controller.signal);
   const request: ReasoningRequest = {
+    agent: null,
     instructions: 'be good',
     history: [],
     input: INPUT,

@@ -1,33 +1,44 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { type AppError, toAppError } from '../common/index.js';
 import type { Message } from '../llm/index.js';
-import { isGivenUp, NO_USAGE, type RunContext, type RunFailure, type RunFinishReason } from '../run/index.js';
-import { failedResult, ToolExecutor, type ToolResult } from '../tool/index.js';
-import { outcomeUnknown } from './pipeline/decided-result.factory.js';
+import { isGivenUp, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
+import { CallRates, SecurityPolicies, ToolExecutor, type Tool } from '../tool/index.js';
+import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
 import { pairResults } from './pipeline/format-results.processor.js';
 import { ProcessorRegistry } from './pipeline/processor.registry.js';
-import { createPipeline } from './pipeline/pipeline.factory.js';
+import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
+import { isToldByStrangers } from './pipeline/stranger.policy.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
+import { toFailure } from './run-failure.mapper.js';
 
 /** Raised when a recorded run would no longer replay the same way. */
 export const LOOP_VERSION = 1;
+
+type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
 /** The one loop: asks the model, carries out its calls, asks again, until it answers or a limit is reached. */
 @Injectable()
 export class ReasoningEngine {
   private readonly logger = new Logger(ReasoningEngine.name);
-  private readonly pipeline: readonly Processor[];
+  private pipeline: readonly Processor[];
 
   constructor(
     private readonly protocols: ProtocolRegistry,
     prompts: PromptBuilder,
     tools: ToolExecutor,
     processors: ProcessorRegistry,
+    @Optional() policies: SecurityPolicies = new SecurityPolicies(),
+    @Optional() rates?: CallRates,
   ) {
-    this.pipeline = createPipeline(prompts, tools, processors.placed);
+    this.pipeline = createPipeline(prompts, { tools, policies, rates: rates ?? null }, processors.placed);
+  }
+
+  /** Puts one more processor into the pipeline; an iteration that is under way goes on without it. @throws AppError `CONFIG_INVALID` */
+  place(placed: PlacedProcessor): void {
+    this.pipeline = withProcessor(this.pipeline, placed);
   }
 
   /**
@@ -37,6 +48,7 @@ export class ReasoningEngine {
   async run(request: ReasoningRequest, run: RunContext): Promise<ReasoningOutcome> {
     const loop = this.begin(request, run);
     try {
+      loop.isTainted ||= await isToldByStrangers(run, request.tools);
       while (!loop.end) {
         loop.iteration++;
         for (const processor of this.pipeline) await processor.process(loop);
@@ -53,7 +65,10 @@ export class ReasoningEngine {
       request,
       protocol: this.protocols.get(request.protocol),
       run,
-      tools: new Map(request.tools.map((tool) => [tool.definition.name, tool])),
+      tools: byName(request.tools),
+      deniedTools: byName(request.deniedTools ?? []),
+      isTainted: request.isTainted === true,
+      isReadingStrangers: false,
       turn: [request.input],
       usage: NO_USAGE,
       iteration: 0,
@@ -68,6 +83,8 @@ export class ReasoningEngine {
       decoded: null,
       results: new Map(),
       failed: new Set(),
+      childrenUsage: null,
+      handedTo: null,
       waiting: new Map(),
       end: null,
     };
@@ -109,31 +126,40 @@ export class ReasoningEngine {
   }
 }
 
+function byName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
+}
+
 /** Whether the turn ends with a message whose calls have no results yet. */
 function isOpen(loop: Loop): boolean {
   return loop.decoded !== null && loop.turn.at(-1) === loop.decoded.message;
 }
 
-function notExecuted(tool: string, failure: AppError): ToolResult {
-  return failedResult(tool, 'TOOL_CANCELLED', `Not executed, or stopped before its result: ${failure.message}`);
-}
-
-function toFailure({ code, message, isRetryable, details }: AppError): RunFailure {
-  return { code, message, is_retryable: isRetryable, ...(details && { details }) };
-}
-
-function ended(loop: Loop, finishReason: RunFinishReason): Extract<ReasoningOutcome, { kind: 'ended' }> {
-  const { usage, model, turn, modelCalls, output } = loop;
+function ended(loop: Loop, finishReason: RunFinishReason): Ended {
+  const { usage, model, turn, modelCalls, childrenUsage, isTainted, isReadingStrangers } = loop;
   return {
     kind: 'ended',
     finishReason,
-    text: finishReason === 'stop' ? loop.decoded!.text : reached(turn),
-    ...(finishReason === 'stop' && output && { output: output.value }),
     iterations: modelCalls,
     usage,
     model,
     messages: turn,
+    isTainted: isTainted || isReadingStrangers,
+    ...(childrenUsage && { childrenUsage }),
+    ...answer(loop, finishReason),
   };
+}
+
+function answer(
+  { handedTo, decoded, output, turn }: Loop,
+  finishReason: RunFinishReason,
+): Pick<Ended, 'text' | 'output' | 'answeredBy'> & Partial<Pick<Ended, 'model'>> {
+  if (handedTo && finishReason === handedTo.answer.finish_reason) {
+    const { agent, finish_reason: _reason, ...given } = handedTo.answer;
+    return { ...given, answeredBy: { agent, run_id: handedTo.run_id } };
+  }
+  if (finishReason !== 'stop') return { text: reached(turn) };
+  return { text: decoded!.text, ...(output && { output: output.value }) };
 }
 
 /** What was said last, when the run ended before its answer. */

@@ -5,11 +5,13 @@ import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import { ReasoningEngine } from './reasoning.engine.js';
+import { ToolCallEngine } from './tool-call.engine.js';
+
+/** Right before or right after the processor of a name. */
+export type ProcessorPlace = { readonly before: string } | { readonly after: string };
 
 /** Puts a processor right before or right after the one of a name: `{ use: Redact, before: 'format-results' }`. */
-export type ProcessorPlacement = { readonly use: Type<Processor> } & (
-  { readonly before: string } | { readonly after: string }
-);
+export type ProcessorPlacement = { readonly use: Type<Processor> } & ProcessorPlace;
 
 export interface ReasoningModuleOptions {
   /** Builds the system prompt in one's own way. */
@@ -27,6 +29,7 @@ export class ReasoningModule {
       imports: [ToolModule],
       providers: [
         ReasoningEngine,
+        ToolCallEngine,
         ProtocolRegistry,
         { provide: PromptBuilder, useClass: promptBuilder },
         ...types,
@@ -37,11 +40,12 @@ export class ReasoningModule {
           inject: types,
         },
       ],
-      exports: [ReasoningEngine, ProtocolRegistry],
+      exports: [ReasoningEngine, ToolCallEngine, ProtocolRegistry],
     };
   }
 }
 
-function toPlace(placement: ProcessorPlacement): { side: 'before' | 'after'; name: string } {
+/** A place as the pipeline takes it. */
+export function toPlace(placement: ProcessorPlace): { side: 'before' | 'after'; name: string } {
   return 'before' in placement ? { side: 'before', name: placement.before } : { side: 'after', name: placement.after };
 }

@@ -1,5 +1,5 @@
 import type { ChatModel, ChatResult, Message, ModelParameters, ResponseFormat, ToolChoice } from '../llm/index.js';
-import type { RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
+import type { AnsweredBy, RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
 import type { Tool, ToolResult } from '../tool/index.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
@@ -8,6 +8,28 @@ export interface ReasoningLimits {
   readonly maxIterations: number;
   /** UTF-8 bytes of one tool result that are kept. */
   readonly maxResultBytes: number;
+  /** How deep agents may ask one another; 3 when left out. */
+  readonly maxDepth?: number;
+}
+
+/** A run that a call was, once it has ended; as the journal holds it. */
+export interface CalledRun {
+  readonly run_id: string;
+  /** What it took, with the runs that it called. */
+  readonly usage: RunUsage;
+  /** Whether it has read what strangers wrote. */
+  readonly is_tainted?: true;
+  /** Its answer, when the conversation was handed over to it: it is this run's answer then. */
+  readonly answer?: HandedAnswer;
+}
+
+/** An answer that another agent gave. */
+export interface HandedAnswer {
+  readonly agent: string;
+  readonly text: string;
+  readonly output?: unknown;
+  readonly finish_reason: RunFinishReason;
+  readonly model: string;
 }
 
 /** What becomes of calls that wait for a person. */
@@ -21,6 +43,8 @@ export interface WaitingRules {
 
 /** What the loop works on. */
 export interface ReasoningRequest {
+  /** The agent's name; `null` when a loop runs for none. */
+  readonly agent: string | null;
   readonly instructions: string;
   /** Earlier turns, oldest first. */
   readonly history: readonly Message[];
@@ -30,6 +54,10 @@ export interface ReasoningRequest {
   readonly parameters?: ModelParameters;
   readonly protocol: string;
   readonly tools: readonly Tool[];
+  /** Tools that it has and that are denied: the model is not told of them, and a call of one is refused. */
+  readonly deniedTools?: readonly Tool[];
+  /** Whether the history or the input holds what strangers wrote. */
+  readonly isTainted?: boolean;
   /** What the first reply must call, if anything; by default nothing. */
   readonly toolChoice?: ToolChoice;
   /** What the final answer must be; any text when left out. */
@@ -53,6 +81,12 @@ export type ReasoningOutcome =
       readonly usage: RunUsage;
       readonly model: string;
       readonly messages: readonly Message[];
+      /** What the runs took that it called; not in `usage`. */
+      readonly childrenUsage?: RunUsage;
+      /** Who gave the answer, when the run was handed over. */
+      readonly answeredBy?: AnsweredBy;
+      /** Whether the turn, or what the run saw before, holds what strangers wrote. */
+      readonly isTainted: boolean;
       /** Why it failed; only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
@@ -76,6 +110,12 @@ export interface Loop {
   readonly protocol: Protocol;
   readonly run: RunContext;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Those that the model is not told of. */
+  readonly deniedTools: ReadonlyMap<string, Tool>;
+  /** Whether the model has read what strangers wrote. */
+  isTainted: boolean;
+  /** Whether it will have, once it sees the results of the current reply's calls; set by execute-tools. */
+  isReadingStrangers: boolean;
   /** This run's messages; grows. */
   readonly turn: Message[];
   usage: RunUsage;
@@ -101,6 +141,10 @@ export interface Loop {
   decoded: DecodedReply | null;
   /** Results of the current reply's calls so far, by the calls' index. */
   results: Map<number, ToolResult>;
+  /** What the runs took that were calls of this one, set by execute-tools. */
+  childrenUsage: RunUsage | null;
+  /** The run that the conversation was handed over to, once it has answered, set by execute-tools. */
+  handedTo: (CalledRun & { readonly answer: HandedAnswer }) | null;
   /** Calls of this run that failed, by name and arguments, set by execute-tools. */
   readonly failed: Set<string>;
   /** What calls of the current reply wait for, by the calls' index, set by execute-tools. */
@@ -108,3 +152,11 @@ export interface Loop {
   /** Set by the processor that ends the loop. */
   end: LoopEnd | null;
 }
+
+/** What a call must know of the loop that makes it; a loop around one call has no more than this. */
+export type CallLoop = Pick<
+  Loop,
+  'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'isTainted' | 'isReadingStrangers'
+> & {
+  readonly request: Pick<ReasoningRequest, 'agent' | 'limits' | 'waiting'>;
+};

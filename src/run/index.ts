@@ -7,8 +7,12 @@ import { RunStepEntity } from './entities/run-step.entity.js';
 import { RunEntity } from './entities/run.entity.js';
 import { CreateRun1764000000000 } from './migrations/1764000000000-create-run.migration.js';
 import { ExtendRun1764000000002 } from './migrations/1764000000002-extend-run.migration.js';
+import { LinkChildRuns1764000000014 } from './migrations/1764000000014-link-child-runs.migration.js';
+import { RunUsageEntity } from './entities/run-usage.entity.js';
 import { CreateRunNode1764000000003 } from './migrations/1764000000003-create-run-node.migration.js';
+import { CreateRunUsage1764000000013 } from './migrations/1764000000013-create-run-usage.migration.js';
 
+export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStanding, RunLineage } from './child/child-run.types.js';
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunDecisionService } from './decision/run-decision.service.js';
 export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
@@ -19,6 +23,7 @@ export { isLive, NO_USAGE } from './run-event.types.js';
 export type {
   JournaledEvent,
   LiveEvent,
+  AnsweredBy,
   RunEvent,
   RunFailure,
   RunFinishReason,
@@ -28,12 +33,13 @@ export type {
   RunUsage,
   TerminalEvent,
   ToolStarted,
-  WaitingKind,
-  WaitingRequest,
+  UsageReported,
 } from './run-event.types.js';
+export type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 export type { CallOutcome, ForkEdits, ForkPlan } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
 export { FIRST_STEP } from './fork/run-prefix.policy.js';
+export { toAccount } from './call-account.mapper.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
@@ -41,17 +47,23 @@ export type { Erasable } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
 export { RunListStore } from './run-list.store.js';
 export type { ListedRun, RunFilter, RunPage } from './run-list.store.js';
+export { RunUsageStore } from './usage/run-usage.store.js';
+export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
 export type { RunSummary } from './run-summary.mapper.js';
 export { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isGivenUp, journalUnavailable } from './given-up.policy.js';
+export { RunListenerRegistry } from './listen/run-listener.registry.js';
+export { eventTypesOf } from './listen/run-event-pattern.policy.js';
+export type { RunEventPattern } from './listen/run-event-pattern.policy.js';
+export type { RunNotice, RunNoticeListener } from './listen/run-listener.types.js';
 export { MemoryRunContext } from './memory-run-context.js';
 export { RunItem } from './run-item.factory.js';
 export { RunFollowService } from './run-follow.service.js';
 export type { Following } from './run-follow.service.js';
 export { RunHandlerRegistry } from './run-handler.registry.js';
-export type { RunHandler } from './run-handler.registry.js';
+export type { ChildRunMaker, RunHandler } from './run-handler.registry.js';
 export { RunModule } from './run.module.js';
 export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
@@ -66,5 +78,12 @@ export const RUN_ENTITIES = [
   RunDefinitionEntity,
   RunNodeEntity,
   IdempotencyKeyEntity,
+  RunUsageEntity,
 ];
-export const RUN_MIGRATIONS = [CreateRun1764000000000, ExtendRun1764000000002, CreateRunNode1764000000003];
+export const RUN_MIGRATIONS = [
+  CreateRun1764000000000,
+  ExtendRun1764000000002,
+  CreateRunNode1764000000003,
+  CreateRunUsage1764000000013,
+  LinkChildRuns1764000000014,
+];

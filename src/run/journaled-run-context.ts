@@ -1,15 +1,26 @@
 import { AppError, type Principal } from '../common/index.js';
 import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
+import type { RunFamily } from './child/run-family.types.js';
+import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
-import { isLive, type RunEvent, type WaitingRequest } from './run-event.types.js';
+import { isLive, type RunEvent } from './run-event.types.js';
+import type { WaitingRequest } from './decision/waiting-request.types.js';
 import type { RunJournal } from './run-journal.js';
 import { RunOutbox } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
 import { toSubject } from './step-subject.mapper.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
+
+/** What not every run has. */
+export interface ContextParts {
+  /** When the journal does not hold the run yet. */
+  readonly opening?: RunOpening | undefined;
+  /** Runs that it calls. */
+  readonly children?: Pick<RunFamily, 'join'> | undefined;
+}
 
 /**
  * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together;
@@ -19,8 +30,10 @@ export class JournaledRunContext extends RunContext {
   readonly runId: string;
   readonly principal: Principal;
   readonly sessionId: string | null;
+  readonly lineage: RunLineage | null;
   readonly signal: AbortSignal;
   override readonly deadlineAt: number;
+  private readonly children: ContextParts['children'];
   private pendingSteps: RecordedStep[] = [];
   private isFlushScheduled = false;
   /** The batch that is about to be committed. */
@@ -34,7 +47,7 @@ export class JournaledRunContext extends RunContext {
    * @param run as this process claimed it
    * @param recorded what earlier executions recorded, by step name
    * @param controller tells the loop to stop; the first reason counts
-   * @param opening when the journal does not hold the run yet
+   * @param parts what not every run has
    */
   constructor(
     private readonly run: RunRecord,
@@ -42,14 +55,16 @@ export class JournaledRunContext extends RunContext {
     private readonly outbox: RunOutbox,
     private readonly recorded: ReadonlyMap<string, RecordedStep>,
     private readonly controller: AbortController,
-    opening?: RunOpening,
+    { opening, children }: ContextParts = {},
   ) {
     super();
     this.runId = run.id;
     this.principal = run.principal;
     this.sessionId = run.sessionId;
+    this.lineage = run.lineage;
     this.signal = controller.signal;
     this.deadlineAt = Math.min(Date.now() + run.timeoutMs, run.deadlineAt ?? Number.POSITIVE_INFINITY);
+    this.children = children;
     if (opening) this.opening = this.open(opening);
   }
 
@@ -105,6 +120,16 @@ export class JournaledRunContext extends RunContext {
       this.isFlushScheduled = false;
       if (this.outbox.hasJournaled) void this.write([]).catch(() => undefined);
     });
+  }
+
+  async join(call: ChildCall): Promise<ChildStanding> {
+    if (!this.children) throw new AppError('INTERNAL', 'Runs cannot call others here.');
+    try {
+      return await this.children.join(this.run, call, this.signal);
+    } catch (error) {
+      if (this.signal.aborted) throw this.signal.reason;
+      throw error instanceof AppError && !refusalOf(error) ? error : this.failure(error);
+    }
   }
 
   /** Commits the end (or the waiting) of the run with all that is still in the outbox. */

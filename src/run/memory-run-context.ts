@@ -1,4 +1,5 @@
-import { newId, type Principal } from '../common/index.js';
+import { AppError, newId, type Principal } from '../common/index.js';
+import type { ChildStanding } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { RunContext, type StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
@@ -6,6 +7,7 @@ import type { RunEvent } from './run-event.types.js';
 /** A context without a journal: for pipelines outside a run, and for tests, which may read what happened. */
 export class MemoryRunContext extends RunContext {
   readonly runId: string = newId();
+  readonly lineage = null;
   readonly events: RunEvent[] = [];
   /** What was decided, by the request's id. */
   readonly answers = new Map<string, Decision>();
@@ -40,6 +42,10 @@ export class MemoryRunContext extends RunContext {
     this.claims.add(place);
     this.emit(announcement);
     return 'claimed';
+  }
+
+  async join(): Promise<ChildStanding> {
+    throw new AppError('TOOL_FAILED', 'An agent can be asked by a run only, and this is none: there is no journal.');
   }
 
   emit(event: RunEvent): void {

@@ -1,4 +1,6 @@
 import { LiveRunRegistry } from './follow/live-run.registry.js';
+import { RunListenerRegistry } from './listen/run-listener.registry.js';
+import type { TellingRun } from './listen/run-listener.types.js';
 import type { RunItem } from './run-item.factory.js';
 
 export type RunListener = (item: RunItem) => void;
@@ -9,10 +11,18 @@ export type WakeListener = (runId: string, isOwn: boolean) => void;
 export abstract class RunBus {
   /** What runs are telling now, for followers that come late. */
   readonly live = new LiveRunRegistry();
+  /** Who hears of every run that is executed here. */
+  readonly audience = new RunListenerRegistry();
+
+  /** Tells everybody what a run has done here: once, and not before it is durable. */
+  tell(run: TellingRun, item: RunItem): void {
+    this.audience.tell(run, item);
+    if (item.n !== null || this.hasListeners(run.id)) this.publish(run.id, item);
+  }
 
   /** Whether anybody would get a live event of the run. */
   abstract hasListeners(runId: string): boolean;
-  /** Tells what a run that is executed here has done. */
+  /** Tells those who follow the run what it has done here. */
   abstract publish(runId: string, item: RunItem): void;
   /** @returns a function that ends the subscription */
   abstract subscribe(runId: string, listener: RunListener): () => void;

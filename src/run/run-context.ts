@@ -1,10 +1,11 @@
 import type { Principal } from '../common/index.js';
+import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import type { RunEvent } from './run-event.types.js';
 
 /** The explicit, unique name of a step: its kind, then its place. */
 export interface StepName {
-  readonly kind: 'model' | 'tool' | 'claim' | 'suspend';
+  readonly kind: 'model' | 'tool' | 'policy' | 'claim' | 'suspend' | 'child';
   /** Counted from 1: `<iteration>` or `<iteration>:<call>`; `:r<n>` follows what is done for the n-th time. */
   readonly place: string;
   /** What the step is about; a recorded step asked for about something else is an error. */
@@ -16,6 +17,8 @@ export abstract class RunContext {
   abstract readonly runId: string;
   abstract readonly principal: Principal;
   abstract readonly sessionId: string | null;
+  /** Whose call the run is; `null` for one that no run called. */
+  abstract readonly lineage: RunLineage | null;
   /** Aborted with an `AppError` as reason: `RUN_CANCELLED`, `RUN_TIMEOUT`, `SHUTTING_DOWN` or `RUN_FENCED`. */
   abstract readonly signal: AbortSignal;
   /** When the signal will be aborted for the time that is up, epoch ms. */
@@ -45,6 +48,13 @@ export abstract class RunContext {
    * @returns `unknown` when an earlier execution claimed it: it may or may not have happened
    */
   abstract claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'>;
+
+  /**
+   * Starts the run that a call is, or joins it when it was started before, and waits until it has ended or waits for a
+   * person. Its id must be recorded before.
+   * @throws the signal's reason, when it is aborted; what says that there is no such run to be made
+   */
+  abstract join(call: ChildCall): Promise<ChildStanding>;
 
   /**
    * Tells the world; what is journaled becomes visible with the next batch, in order. A journaled event belongs inside

@@ -25,6 +25,15 @@ export abstract class RunDispatcher {
    */
   abstract execute(run: RunRecord, opening?: RunOpening): Promise<RunStatus>;
 
+  /** Executes a new run that another one waits for in this process, in the room of that one. How it ends, its journal says. */
+  abstract executeBeside(run: RunRecord): void;
+
+  /**
+   * The same for one that was begun before and that nobody executes now; nothing happens when it is executed elsewhere,
+   * or cannot be taken at the moment.
+   */
+  abstract adopt(run: RunRecord): void;
+
   /** Looks soon whether the journal holds a run whose beginning could not be confirmed, and goes on with it if it does. */
   abstract recheck(run: RunRecord): void;
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../common/index.js';
+import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 
 /** Tokens as the provider counted them, summed over a run's model calls. */
 export interface RunUsage {
@@ -43,8 +43,20 @@ export interface RunResult {
   readonly usage: RunUsage;
   /** The model that answered last; the requested one, when none did. */
   readonly model: string;
+  /** Whether it, or what it saw of its session, has read what strangers wrote; left out when not. */
+  readonly is_tainted?: true;
+  /** What the runs took that it called, and those that they called; not in `usage`. */
+  readonly children_usage?: RunUsage;
+  /** Who gave the answer, when the run was handed over. */
+  readonly answered_by?: AnsweredBy;
   /** Only of a run that came so far as to look back. */
   readonly memory_state?: MemoryState;
+}
+
+/** Another agent, and its run. */
+export interface AnsweredBy {
+  readonly agent: string;
+  readonly run_id: string;
 }
 
 export interface RunFailure {
@@ -54,35 +66,13 @@ export interface RunFailure {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a run waits for: leave to make a call, an answer to its question, or word of what became of it. */
-export type WaitingKind = 'approval' | 'input' | 'outcome_unknown';
-
-/** One thing that a person must decide before a call goes on; wire form. */
-export interface WaitingRequest {
-  /** Unique in the run: `approval:1:2`. */
-  readonly id: string;
-  readonly kind: WaitingKind;
-  /** The step that waits: `tool:1:2`. */
-  readonly step: string;
-  readonly call_id: string;
-  readonly tool: string;
-  /** The call's arguments as they are written: JSON text. */
-  readonly arguments: string;
-  /** Why approval is wanted, or why nobody knows the outcome. */
-  readonly reason?: string;
-  /** What the tool asks; with the kind `input` only. */
-  readonly question?: string;
-  /** The JSON Schema of an answer; any JSON value without it. */
-  readonly schema?: JsonSchema;
-  /** Epoch ms after which nobody's answer is waited for any more; `null` for never. */
-  readonly expires_at: number | null;
-}
-
 export interface RunStarted {
   readonly type: 'run.started';
   readonly run_id: string;
   readonly session_id: string | null;
   readonly agent: string;
+  /** The run that called it. */
+  readonly parent_run_id?: string;
 }
 export interface RunResumed {
   readonly type: 'run.resumed';
@@ -110,6 +100,23 @@ export interface PolicyDecided {
   readonly reason?: string;
   /** Whether the call is made with other arguments than the model wrote; with `approved` only. */
   readonly arguments_edited?: boolean;
+}
+/** What a configured policy decided by itself, about a call, a result or a text. It never tells what was found there. */
+export interface PolicyApplied {
+  readonly type: 'policy.decided';
+  /** The policy's name: `tools`, `arguments`, `rate-limit`, `taint`, `content`, or one of the application's own. */
+  readonly policy: string;
+  readonly on: 'call' | 'input' | 'result' | 'output';
+  readonly decision: 'allowed' | 'approval' | 'denied' | 'limited' | 'masked' | 'blocked';
+  /** 0 for the input. */
+  readonly iteration: number;
+  readonly call_id?: string;
+  readonly tool?: string;
+  readonly reason?: string;
+  /** What kinds of content were masked or stopped; with the policy `content` only. */
+  readonly found?: readonly string[];
+  /** When a limit has room again, epoch ms; with `limited` only. */
+  readonly resets_at?: number;
 }
 export interface RunCompleted extends RunResult {
   readonly type: 'run.completed';
@@ -145,6 +152,8 @@ export interface MessageCompleted {
   readonly text: string;
   readonly finish_reason: string;
   readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  /** Who said it, when it was not the run's own agent. */
+  readonly answered_by?: AnsweredBy;
 }
 export interface Thought {
   readonly type: 'thought';
@@ -158,6 +167,8 @@ export interface ToolStarted {
   readonly tool: string;
   /** The arguments as the model wrote them, or as a person has changed them. */
   readonly arguments: string;
+  /** The run that the call is, where it is one. */
+  readonly child_run_id?: string;
 }
 export interface ToolCompleted {
   readonly type: 'tool.completed';
@@ -166,9 +177,22 @@ export interface ToolCompleted {
   readonly tool: string;
   readonly success: boolean;
   readonly result?: unknown;
+  /** Only of a result that was cut: its length in bytes (UTF-8). */
+  readonly result_bytes?: number;
   readonly error?: string;
   readonly code?: string;
   readonly execution_time_ms: number;
+  readonly child_run_id?: string;
+}
+/** How far a call has come, as its tool tells it. */
+export interface ToolProgressed {
+  readonly type: 'tool.progress';
+  readonly iteration: number;
+  readonly call_id: string;
+  readonly tool: string;
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
 }
 /** A model did not answer, and another one was asked; both as `provider:model`. */
 export interface ModelSwitched {
@@ -187,6 +211,7 @@ export interface ModelCached {
 }
 export interface UsageReported extends RunUsage {
   readonly type: 'usage';
+  /** 0 is the summary of the session's past, before the loop. */
   readonly iteration: number;
   readonly model: string;
 }
@@ -215,6 +240,7 @@ export type JournaledEvent =
   | RunResumed
   | RunWaiting
   | PolicyDecided
+  | PolicyApplied
   | TerminalEvent
   | MessageCompleted
   | Thought
@@ -226,7 +252,7 @@ export type JournaledEvent =
   | HistoryRepaired;
 
 /** Only for those who are listening now. */
-export type LiveEvent = StepStarted | MessageDelta | StepRestarted | StreamClosed;
+export type LiveEvent = StepStarted | MessageDelta | StepRestarted | ToolProgressed | StreamClosed;
 
 /** Everything a run tells the world, in its wire form; consumers switch over `type` exhaustively. */
 export type RunEvent = JournaledEvent | LiveEvent;
@@ -235,6 +261,7 @@ const LIVE_TYPES: ReadonlySet<RunEvent['type']> = new Set<LiveEvent['type']>([
   'message.delta',
   'step.started',
   'step.restarted',
+  'tool.progress',
   'stream.closed',
 ]);
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/index.js';
+import type { ChildRunPlace, ChildRunRequest } from './child/child-run.types.js';
 import type { RunContext } from './run-context.js';
-import type { RunOutcome, RunRecord } from './run.types.js';
+import type { RunOutcome, RunRecord, StartRun } from './run.types.js';
 
 /** What executes the runs of one kind; upper modules register theirs at boot. */
 export interface RunHandler {
@@ -15,9 +16,20 @@ export interface RunHandler {
   execute(run: RunRecord, context: RunContext): Promise<RunOutcome>;
 }
 
+/** What makes runs of one kind that are calls of other runs; upper modules register theirs at boot. */
+export interface ChildRunMaker {
+  readonly kind: string;
+  /**
+   * The run as it would be started; whose it is and when it must be done is the parent's.
+   * @throws AppError when there is nothing such to run
+   */
+  create(parent: RunRecord, request: ChildRunRequest, place: ChildRunPlace): StartRun | Promise<StartRun>;
+}
+
 @Injectable()
 export class RunHandlerRegistry {
   private readonly handlers = new Map<string, RunHandler>();
+  private readonly makers = new Map<string, ChildRunMaker>();
 
   register(handler: RunHandler): void {
     if (this.handlers.has(handler.kind)) {
@@ -34,5 +46,15 @@ export class RunHandlerRegistry {
     const handler = this.handlers.get(kind);
     if (!handler) throw new AppError('INTERNAL', `No handler is registered for runs of kind "${kind}".`);
     return handler;
+  }
+
+  registerMaker(maker: ChildRunMaker): void {
+    this.makers.set(maker.kind, maker);
+  }
+
+  childMaker(kind: string): ChildRunMaker {
+    const maker = this.makers.get(kind);
+    if (!maker) throw new AppError('INTERNAL', `Runs of kind "${kind}" cannot be called by other runs.`);
+    return maker;
   }
 }

@@ -10,8 +10,9 @@ import { sealedSummary } from './run-summary.mapper.js';
 import { claimRun, endRun, insertEvent, insertRun, insertStep } from './run-statement.factory.js';
 import type { RecordedStep, RunOpening, RunRecord, RunStatus, StartRun } from './run.types.js';
 
-const SELECT_RUN = `SELECT run.*, run_definition.content AS definition FROM run
-  JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash`;
+const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.session_id AS root_session_id FROM run
+  JOIN run_definition ON run_definition.tenant = run.tenant AND run_definition.hash = run.definition_hash
+  LEFT JOIN run root ON root.id = run.root_run_id`;
 const EVENT_PAGE = 500;
 
 interface EventRow {
@@ -66,6 +67,7 @@ export class RunJournal {
       priority: start.priority ?? 0,
       deadlineAt: start.deadlineAt ?? null,
       forkedFrom: start.forkedFrom ?? null,
+      lineage: start.lineage ?? null,
       prunedAt: null,
       summary: null,
     };
@@ -266,7 +268,9 @@ function definitionKey(run: RunRecord): string {
 }
 
 function startedItem(run: RunRecord, now: number): RunItem {
-  return new RunItem(1, now, { type: 'run.started', run_id: run.id, session_id: run.sessionId, agent: run.agent });
+  const { id: run_id, sessionId: session_id, agent, lineage } = run;
+  const parent = lineage && { parent_run_id: lineage.parentRunId };
+  return new RunItem(1, now, { type: 'run.started', run_id, session_id, agent, ...parent });
 }
 
 /** Whether a run in this status may still change. */

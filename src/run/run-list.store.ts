@@ -27,6 +27,8 @@ export interface ListedRun {
   readonly finishedAt: number | null;
   /** The run that it is a fork of. */
   readonly forkedFrom: string | null;
+  /** The run that called it. */
+  readonly parentRunId: string | null;
   /** When its journal was deleted. */
   readonly prunedAt: number | null;
   /** `null` while it has not ended. */
@@ -47,13 +49,15 @@ interface ListRow {
   readonly created_at: number;
   readonly finished_at: number | null;
   readonly forked_from: string | null;
+  readonly parent_run_id: string | null;
   readonly pruned_at: number | null;
   readonly summary: string | null;
 }
 
 type Condition = readonly [sql: string, ...params: SqlValue[]];
 
-const COLUMNS = 'id, status, agent, session_id, created_at, finished_at, forked_from, pruned_at, summary';
+const COLUMNS =
+  'id, status, agent, session_id, created_at, finished_at, forked_from, parent_run_id, pruned_at, summary';
 
 /** Finds a tenant's runs, the newest first, always along an index. */
 @Injectable()
@@ -138,6 +142,7 @@ function toListedRun(row: ListRow, tenant: string, cipher: Cipher): ListedRun {
     createdAt: row.created_at,
     finishedAt: row.finished_at,
     forkedFrom: row.forked_from,
+    parentRunId: row.parent_run_id,
     prunedAt: row.pruned_at,
     summary: parseRunSummary(summary),
   };

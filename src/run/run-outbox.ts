@@ -6,6 +6,7 @@ import { endsStream, isLive, type LiveEvent, type RunEvent } from './run-event.t
 import { RunItem } from './run-item.factory.js';
 import { insertEvent } from './run-statement.factory.js';
 import type { RunRecord } from './run.types.js';
+import { insertUsage } from './usage/usage-statement.factory.js';
 
 /** What a batch takes out of the outbox: visible only once it is durable. */
 export interface OutgoingBatch {
@@ -64,7 +65,7 @@ export class RunOutbox {
     const items = this.waiting;
     this.waiting = [];
     this.journaledWaiting = 0;
-    const statements = items.filter((item) => item.n !== null).map((item) => insertEvent(this.run, item, this.cipher));
+    const statements = items.flatMap((item) => this.statementsOf(item));
     return { statements, ...this.hold(items) };
   }
 
@@ -85,6 +86,13 @@ export class RunOutbox {
     };
   }
 
+  private statementsOf(item: RunItem): Statement[] {
+    const { n, event, at } = item;
+    if (n === null) return [];
+    const told = insertEvent(this.run, item, this.cipher);
+    return event.type === 'usage' ? [told, insertUsage(this.run, event, n, at)] : [told];
+  }
+
   private addLive(event: LiveEvent): void {
     switch (event.type) {
       case 'step.started':
@@ -100,6 +108,7 @@ export class RunOutbox {
         this.offset = event.text.length;
         this.push(event);
         break;
+      case 'tool.progress':
       case 'stream.closed':
         this.push(event);
     }
@@ -138,6 +147,6 @@ export class RunOutbox {
     const { id } = this.run;
     this.live.apply(item);
     if (endsStream(item.event)) this.bus.live.close(id);
-    if (item.n !== null || this.bus.hasListeners(id)) this.bus.publish(id, item);
+    this.bus.tell(this.run, item);
   }
 }

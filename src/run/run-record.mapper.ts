@@ -1,4 +1,5 @@
 import type { Principal } from '../common/index.js';
+import type { RunLineage } from './child/child-run.types.js';
 import type { Cipher } from '../security/index.js';
 import { definitionPlace, runPlace } from './row-place.factory.js';
 import type { RunRecord, RunStatus } from './run.types.js';
@@ -26,6 +27,12 @@ export interface RunRow {
   readonly priority: number;
   readonly deadline_at: number | null;
   readonly forked_from: string | null;
+  readonly parent_run_id: string | null;
+  readonly parent_step: string | null;
+  readonly root_run_id: string | null;
+  /** The session of that run. */
+  readonly root_session_id: string | null;
+  readonly depth: number;
   readonly pruned_at: number | null;
   readonly summary: string | null;
 }
@@ -56,7 +63,20 @@ export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
     priority: row.priority,
     deadlineAt: row.deadline_at,
     forkedFrom: row.forked_from,
+    lineage: toLineage(row),
     prunedAt: row.pruned_at,
     summary: summary === null ? null : cipher.open(summary, runPlace(tenant, id, 'summary')),
+  };
+}
+
+function toLineage(row: RunRow): RunLineage | null {
+  const { parent_run_id, parent_step, root_run_id, root_session_id, depth } = row;
+  if (parent_run_id === null || parent_step === null || root_run_id === null) return null;
+  return {
+    parentRunId: parent_run_id,
+    parentStep: parent_step,
+    rootRunId: root_run_id,
+    rootSessionId: root_session_id,
+    depth,
   };
 }

@@ -59,6 +59,7 @@ export class RunStartService {
     return this.dispatcher.admit(async () => {
       const twin = await this.twinOf(start);
       if (twin) return twin;
+      await start.check?.();
       try {
         return await this.intake.letIn(tenant, () => begin(this.withKey(start)));
       } catch (error) {
@@ -114,7 +115,7 @@ export class RunStartService {
       if (refusalOf(error) !== 'unique' || (await this.twinOf(start))) throw error;
       return this.queue(start);
     }
-    for (const item of items) this.bus.publish(run.id, item);
+    for (const item of items) this.bus.tell(run, item);
     return { id: run.id, kind: 'begun', done: this.dispatcher.execute(run) };
   }
 

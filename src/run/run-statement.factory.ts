@@ -42,6 +42,10 @@ export function insertRun(run: RunRecord, cipher: Cipher): Statement {
     priority: run.priority,
     deadline_at: run.deadlineAt,
     forked_from: run.forkedFrom,
+    parent_run_id: run.lineage?.parentRunId ?? null,
+    parent_step: run.lineage?.parentStep ?? null,
+    root_run_id: run.lineage?.rootRunId ?? null,
+    depth: run.lineage?.depth ?? 0,
   });
 }
 

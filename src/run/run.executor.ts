@@ -2,6 +2,7 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
 import { PrincipalDirectory } from '../security/index.js';
 import { isGivenUp, isReadableLater, journalUnavailable } from './given-up.policy.js';
+import type { RunFamily } from './child/run-family.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
 import { RunBus } from './run-bus.js';
 import { NO_USAGE, type RunFailed } from './run-event.types.js';
@@ -26,6 +27,7 @@ const LET_GO_MS = 1_000;
 export class RunExecutor {
   private readonly logger = new Logger(RunExecutor.name);
   private readonly executions = new Map<string, Execution>();
+  private family: RunFamily | undefined;
 
   constructor(
     private readonly journal: RunJournal,
@@ -34,6 +36,11 @@ export class RunExecutor {
     /** Without one, nobody's rights are ever revoked. */
     @Optional() private readonly principals?: PrincipalDirectory,
   ) {}
+
+  /** Lets runs call others; those are executed here too, so that this cannot be given at the beginning. */
+  useFamily(family: RunFamily): void {
+    this.family = family;
+  }
 
   /**
    * @param run as this process claimed it
@@ -63,8 +70,13 @@ export class RunExecutor {
     this.bus.publish(runId, new RunItem(null, Date.now(), { type: 'stream.closed', run_id: runId, code }));
   }
 
-  /** Waits up to `timeoutMs` for what runs; what does not end by then is handed over. */
+  /** Waits up to `timeoutMs` for what runs; what does not end by then is handed over. Who listens to all runs has then been told all. */
   async drain(timeoutMs: number): Promise<void> {
+    await this.letGo(timeoutMs);
+    this.bus.audience.flush();
+  }
+
+  private async letGo(timeoutMs: number): Promise<void> {
     if (this.executions.size === 0 || (await this.areDone(timeoutMs))) return;
     const reason = new AppError('SHUTTING_DOWN', 'The server shut down; the run goes on at its next start.', {
       isRetryable: true,
@@ -94,15 +106,31 @@ export class RunExecutor {
     if (run.cancelRequestedAt !== null) controller.abort(cancelled());
     if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
     try {
-      if (isNew) return await this.conclude(run, this.begin(run, controller, opening));
-      return await this.goOn(run, controller);
+      const status = isNew
+        ? await this.conclude(run, this.begin(run, controller, opening))
+        : await this.goOn(run, controller);
+      await this.tellFamily(run, status);
+      return status;
     } catch (error) {
       this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run was given up here');
       this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
       throw error;
     } finally {
       clearTimeout(timer);
-      this.executions.delete(run.id);
+      // A run that waited may go on here already.
+      if (this.executions.get(run.id)?.controller === controller) this.executions.delete(run.id);
+    }
+  }
+
+  /** What cannot be told now, a sweep finds. */
+  private async tellFamily(run: RunRecord, status: RunStatus): Promise<void> {
+    try {
+      await this.family?.settled(run, status);
+    } catch (err) {
+      this.logger.warn(
+        { err, run_id: run.id },
+        'Who waits for a run could not be told that it ended; it is tried again',
+      );
     }
   }
 
@@ -127,17 +155,24 @@ export class RunExecutor {
 
   private begin(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
     const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher);
-    return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, opening);
+    return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, {
+      opening,
+      children: this.family,
+    });
   }
 
   private async open(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
     const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
     if (!principal) controller.abort(revoked(run));
+    if (await this.family?.isOrphan(run)) controller.abort(cancelled());
     const steps = await this.journal.steps(run.id);
     const outbox = await this.outboxOf(run);
     const recorded = new Map(steps.map((step) => [step.name, step]));
     const current = { ...run, principal: principal ?? run.principal };
-    const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller);
+    if (steps.some(({ kind }) => kind === 'child')) this.family?.remember(run.id);
+    const context = new JournaledRunContext(current, this.journal, outbox, recorded, controller, {
+      children: this.family,
+    });
     if (run.epoch > 1) context.emit({ type: 'run.resumed', run_id: run.id, attempt: run.epoch });
     return context;
   }

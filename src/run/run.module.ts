@@ -2,6 +2,11 @@ import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
 import { SealedTableRegistry } from '../security/index.js';
+import { ChildAnswerService } from './child/child-answer.service.js';
+import { ChildJoinService } from './child/child-join.service.js';
+import { ChildRunStore } from './child/child-run.store.js';
+import { ChildStartService } from './child/child-start.service.js';
+import { RunFamilyService } from './child/run-family.service.js';
 import { RunEraseStore } from './erase/run-erase.store.js';
 import { RunDecisionService } from './decision/run-decision.service.js';
 import { RunExpiryService } from './decision/run-expiry.service.js';
@@ -13,6 +18,7 @@ import { IdempotencyStore } from './intake/idempotency.store.js';
 import { RunCapacityRegistry } from './intake/run-capacity.registry.js';
 import { RunIntakeService } from './intake/run-intake.service.js';
 import { RunLoadStore } from './intake/run-load.store.js';
+import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import { LocalRunBus } from './local/local-run-bus.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
 import { LocalRunLease } from './local/local-run-lease.js';
@@ -21,6 +27,7 @@ import { RunRetentionService } from './retention/run-retention.service.js';
 import { RunRetentionStore } from './retention/run-retention.store.js';
 import { RunAuditStore } from './run-audit.store.js';
 import { RunBus } from './run-bus.js';
+import { RunCancelService } from './run-cancel.service.js';
 import { RunDispatcher } from './run-dispatcher.js';
 import { RunExecutor } from './run.executor.js';
 import { RunFollowService } from './run-follow.service.js';
@@ -30,6 +37,7 @@ import { RunLease } from './run-lease.js';
 import { RunListStore } from './run-list.store.js';
 import { RunStartService } from './run-start.service.js';
 import { RunService } from './run.service.js';
+import { RunUsageStore } from './usage/run-usage.store.js';
 import { RUN_SEALED_TABLES } from './row-place.factory.js';
 import type { NodeRegistry } from './bull/node.registry.js';
 
@@ -45,6 +53,12 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunIntakeService,
     IdempotencyStore,
     RunStartService,
+    RunCancelService,
+    ChildRunStore,
+    ChildStartService,
+    ChildJoinService,
+    ChildAnswerService,
+    RunFamilyService,
     RunService,
     RunFollowService,
     WaitingRunStore,
@@ -53,6 +67,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
     RunListStore,
     RunEraseStore,
     RunAuditStore,
+    RunUsageStore,
     RunForkStore,
     SealedCopyStore,
     RunForkService,
@@ -64,6 +79,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
       useFactory: createBus,
       inject: [AppConfig, Database, RunJournal, RunLease, { token: NotificationChannel, optional: true }],
     },
+    { provide: RunListenerRegistry, useFactory: ({ audience }: RunBus) => audience, inject: [RunBus] },
     {
       provide: RunDispatcher,
       useFactory: createDispatcher,
@@ -82,11 +98,13 @@ import type { NodeRegistry } from './bull/node.registry.js';
   ],
   exports: [
     RunHandlerRegistry,
+    RunListenerRegistry,
     RunService,
     RunFollowService,
     RunListStore,
     RunEraseStore,
     RunAuditStore,
+    RunUsageStore,
     RunForkService,
     WaitingRunStore,
     RunDecisionService,

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
-import { refusalOf } from '../persistence/index.js';
+import { RunFamilyService } from './child/run-family.service.js';
 import { START } from './follow/run-place.parser.js';
 import { RunBus, type RunListener } from './run-bus.js';
 import { RunDispatcher } from './run-dispatcher.js';
-import { NO_USAGE, type RunCancelled } from './run-event.types.js';
-import { RunItem } from './run-item.factory.js';
 import { RunFollowService } from './run-follow.service.js';
-import { isOpen, RunJournal } from './run-journal.js';
+import { RunJournal } from './run-journal.js';
 import { RunStartService } from './run-start.service.js';
 import { runPruned } from './retention/run-pruned.error.js';
 import type { RunRecord, RunStatus, StartRun } from './run.types.js';
@@ -30,6 +28,7 @@ export class RunService {
     private readonly dispatcher: RunDispatcher,
     private readonly starter: RunStartService,
     private readonly follower: RunFollowService,
+    private readonly family: RunFamilyService,
   ) {}
 
   /**
@@ -76,8 +75,9 @@ export class RunService {
   }
 
   /** Goes on with every run that an earlier process left unfinished; call it once, when the application is ready. */
-  recover(): Promise<void> {
-    return this.dispatcher.recover();
+  async recover(): Promise<void> {
+    await this.dispatcher.recover();
+    await this.family.answerAll();
   }
 
   /**
@@ -85,17 +85,11 @@ export class RunService {
    * @throws AppError `RUN_NOT_FOUND`, `RUN_NOT_CANCELLABLE` when it has ended
    */
   async cancel(principal: Principal, id: string): Promise<RunRecord> {
-    let run = await this.get(principal, id);
-    // A run may change its status between being read and being asked.
-    while (isOpen(run.status)) {
-      const isAsked = await this.requestCancel(run);
-      run = await this.get(principal, id);
-      if (!isAsked) continue;
-      this.bus.wake(id);
-      return run;
-    }
-    throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${run.status}.`, {
-      details: { run_status: run.status },
+    const run = await this.get(principal, id);
+    if (await this.family.cancel(id)) return this.get(principal, id);
+    const { status } = (await this.journal.find(id)) ?? run;
+    throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${status}.`, {
+      details: { run_status: status },
     });
   }
 
@@ -103,35 +97,5 @@ export class RunService {
   private async endOf(id: string): Promise<RunStatus> {
     for await (const _ of this.follower.open(id).items(START, new AbortController().signal));
     return (await this.journal.find(id))?.status ?? 'failed';
-  }
-
-  /** @returns whether the run was still as it was read */
-  private async requestCancel(run: RunRecord): Promise<boolean> {
-    const now = Date.now();
-    try {
-      if (run.status === 'waiting') await this.journal.cancelWaiting(run, now);
-      else if (run.status === 'queued' && run.epoch === 0) await this.cancelQueued(run, now);
-      else await this.journal.requestCancel(run, now);
-      return true;
-    } catch (error) {
-      if (refusalOf(error)) return false;
-      throw error;
-    }
-  }
-
-  private async cancelQueued(run: RunRecord, now: number): Promise<void> {
-    const event: RunCancelled = {
-      type: 'run.cancelled',
-      run_id: run.id,
-      result: '',
-      finish_reason: 'cancelled',
-      is_complete: false,
-      iterations: 0,
-      usage: NO_USAGE,
-      model: '',
-    };
-    const item = new RunItem(1, now, event);
-    await this.journal.cancelQueued(run, item);
-    this.bus.publish(run.id, item);
   }
 }

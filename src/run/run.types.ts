@@ -1,8 +1,10 @@
 import type { Principal } from '../common/index.js';
 import type { Statement } from '../persistence/index.js';
+import type { RunLineage } from './child/child-run.types.js';
 import type { IdempotentRequest } from './intake/idempotency.store.js';
 import type { RunItem } from './run-item.factory.js';
-import type { TerminalEvent, WaitingRequest } from './run-event.types.js';
+import type { TerminalEvent } from './run-event.types.js';
+import type { WaitingRequest } from './decision/waiting-request.types.js';
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
@@ -38,6 +40,8 @@ export interface RunRecord {
   readonly deadlineAt: number | null;
   /** The run whose journal this one began with. */
   readonly forkedFrom: string | null;
+  /** Whose call it is; `null` for a run that no other run called. */
+  readonly lineage: RunLineage | null;
   /** When its steps and events were deleted. */
   readonly prunedAt: number | null;
   /** JSON text of its end (`RunSummary`). */
@@ -65,10 +69,14 @@ export interface StartRun {
   readonly deadlineAt?: number;
   /** Makes a repetition of the request the same run. */
   readonly idempotency?: IdempotentRequest;
+  /** Throws what keeps the run from beginning; not asked for a repetition, which is told what came of the first. */
+  readonly check?: () => Promise<void>;
   /** Whether the run begins its session, so that no other run can hold it: the model is then asked at once. */
   readonly isFirstOfSession?: boolean;
   /** The run whose journal this one begins with: it has begun, and goes on from there. */
   readonly forkedFrom?: string;
+  /** Whose call it is, if a run called it. */
+  readonly lineage?: RunLineage;
   /** Committed together with the run. */
   readonly statements?: readonly Statement[];
 }

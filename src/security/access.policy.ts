@@ -1,11 +1,15 @@
 import type { Principal, Role } from '../common/index.js';
 import { ALL_SCOPES, SCOPES, type Scope } from './scope.types.js';
 
-const ADMIN_ONLY: readonly Scope[] = ['keys', 'erase', 'audit'];
+const ADMIN_ONLY: readonly Scope[] = ['tools:write', 'keys', 'erase', 'audit'];
+/** Of those who run the server, whatever tenants there are. */
+const OPERATOR_ONLY: readonly Scope[] = ['operate'];
+const OF_TENANTS = SCOPES.filter((scope) => !OPERATOR_ONLY.includes(scope));
 const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
-  admin: SCOPES,
-  user: SCOPES.filter((scope) => !ADMIN_ONLY.includes(scope)),
-  viewer: SCOPES.filter((scope) => scope.endsWith(':read')),
+  admin: OF_TENANTS,
+  user: OF_TENANTS.filter((scope) => !ADMIN_ONLY.includes(scope)),
+  viewer: OF_TENANTS.filter((scope) => scope.endsWith(':read')),
+  operator: ['usage:read', ...OPERATOR_ONLY],
 };
 /** By whatever name a principal has as a role. */
 const SCOPES_OF_ROLE = new Map<string, ReadonlySet<Scope>>(

@@ -1,5 +1,7 @@
 /** Who asks, and what they may: credentials become principals, and a global guard lets none through without its scope. */
 import { AccessLogEntryEntity } from './entities/access-log-entry.entity.js';
+import { CallRateEntity } from './rate-limit/entities/call-rate.entity.js';
+import { CreateCallRate1764000000011 } from './rate-limit/migrations/1764000000011-create-call-rate.migration.js';
 import { ApiKeyEntity } from './keys/entities/api-key.entity.js';
 import { CreateApiKey1764000000004 } from './keys/migrations/1764000000004-create-api-key.migration.js';
 import { CreateAccessLog1764000000008 } from './migrations/1764000000008-create-access-log.migration.js';
@@ -10,6 +12,22 @@ export { ACCESS_TARGETS } from './access-log/access-log.types.js';
 export type { AccessEntry, AccessFilter } from './access-log/access-log.types.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
+export { classRule, ContentFilter } from './content/content.filter.js';
+export type { ContentRule, Filtered } from './content/content.filter.js';
+export { CONTENT_ACTIONS, CONTENT_CLASSES, CONTENT_PLACES } from './content/content.types.js';
+export type {
+  ContentAction,
+  ContentClass,
+  ContentPlace,
+  ContentRules,
+  Finder,
+  OwnPattern,
+} from './content/content.types.js';
+export { FilteredStream } from './content/filtered-stream.builder.js';
+export { createFinders } from './content/own-pattern.factory.js';
+export { openRateLimiter } from './rate-limit/rate-limiter.factory.js';
+export { RateLimiter } from './rate-limit/rate-limiter.js';
+export type { RateLimit } from './rate-limit/rate-limiter.js';
 export { CurrentPrincipal } from './current-principal.decorator.js';
 export { ApiKeyService } from './keys/api-key.service.js';
 export type { ApiKeyPage, ApiKeyRecord, KeyScope, NewApiKey } from './keys/api-key.types.js';
@@ -22,11 +40,18 @@ export { EncryptionModule } from './encryption/encryption.module.js';
 export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
+export { OutgoingClient } from './outgoing/outgoing.client.js';
+export { OutgoingModule } from './outgoing/outgoing.module.js';
+export type { OutgoingLimits, OutgoingReply, OutgoingRequest } from './outgoing/outgoing.types.js';
 export { Public } from './public.decorator.js';
 export { Requires } from './requires.decorator.js';
 export { ALL_SCOPES, SCOPES } from './scope.types.js';
 export type { Scope } from './scope.types.js';
 export { SecurityModule } from './security.module.js';
 
-export const SECURITY_ENTITIES = [ApiKeyEntity, AccessLogEntryEntity];
-export const SECURITY_MIGRATIONS = [CreateApiKey1764000000004, CreateAccessLog1764000000008];
+export const SECURITY_ENTITIES = [ApiKeyEntity, AccessLogEntryEntity, CallRateEntity];
+export const SECURITY_MIGRATIONS = [
+  CreateApiKey1764000000004,
+  CreateAccessLog1764000000008,
+  CreateCallRate1764000000011,
+];

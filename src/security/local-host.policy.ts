@@ -4,7 +4,11 @@ import { hostNameFrom } from './api-key.parser.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
 /** Who asks on a server that needs no keys: whoever sits at its machine. */
-export const LOCAL: Principal = Object.freeze({ id: 'local', tenant: 'default', roles: Object.freeze(['admin']) });
+export const LOCAL: Principal = Object.freeze({
+  id: 'local',
+  tenant: 'default',
+  roles: Object.freeze(['admin', 'operator']),
+});
 
 /**
  * A page of a foreign site can point its own name at 127.0.0.1; its requests then bear that name as host.

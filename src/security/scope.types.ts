@@ -7,9 +7,12 @@ export const SCOPES = [
   'sessions:write',
   'tools:read',
   'tools:call',
+  'tools:write',
+  'usage:read',
   'keys',
   'erase',
   'audit',
+  'operate',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

@@ -8,6 +8,8 @@ import { CreateSession1764000000001 } from './migrations/1764000000001-create-se
 import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.migration.js';
 import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
 import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
+import { LinkSubSessions1764000000014 } from './migrations/1764000000014-link-sub-sessions.migration.js';
+import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
 
 export { FactMemory } from './long-term/fact-memory.js';
 export type {
@@ -49,4 +51,6 @@ export const SESSION_MIGRATIONS = [
   CreateFact1764000000005,
   ExtendSession1764000000006,
   CreateSessionChange1764000000007,
+  MarkTaintedSession1764000000011,
+  LinkSubSessions1764000000014,
 ];

@@ -62,6 +62,7 @@ export const sessionExportSchema = z.strictObject({
     created_at: z.int().min(0),
     updated_at: z.int().min(0),
     metadata,
+    is_tainted: z.boolean().optional(),
   }),
   turns: z.array(turn).refine((all) => new Set(all.map(({ run_id }) => run_id)).size === all.length, {
     message: 'each turn has a run_id of its own',
@@ -81,6 +82,7 @@ export function toExport(session: SessionRecord, turns: readonly StoredTurn[], p
       created_at: session.createdAt,
       updated_at: session.updatedAt,
       metadata: { ...session.metadata },
+      ...(session.taintedTurn !== null && { is_tainted: true }),
     },
     turns: turns.map(({ runId, status, createdAt, mark, messages }) => ({
       run_id: runId,

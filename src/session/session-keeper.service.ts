@@ -80,9 +80,13 @@ export class SessionKeeper {
     await this.change(key, (lastTurn) => this.store.clear(key, lastTurn, Date.now()));
   }
 
-  /** Deletes a session. What its runs have journaled stays until it is too old, or erased. @throws AppError as `clear` */
-  async remove({ tenant }: Principal, id: string): Promise<void> {
-    const key = { tenant, id };
+  /**
+   * Deletes a session, and those in which its agent talked with others. What its runs have journaled stays until it is
+   * too old, or erased. @throws AppError as `clear`
+   */
+  async remove(principal: Principal, id: string): Promise<void> {
+    const key = { tenant: principal.tenant, id };
+    for (const child of await this.store.childrenOf(key)) await this.remove(principal, child);
     await this.change(key, (lastTurn) => this.store.remove(key, lastTurn));
   }
 
@@ -133,7 +137,7 @@ export class SessionKeeper {
     const messages = stored.reduce((sum, turn) => sum + turn.messages.length, 0);
     const about = { owner: principal.id, metadata: session.metadata, now: Date.now() };
     await this.commitNew(to, [
-      this.store.create(key, { ...about, turns: stored.length, messages }),
+      this.store.create(key, { ...about, turns: stored.length, messages, taintedTurn: session.is_tainted ? 1 : null }),
       ...stored.flatMap((turn) => this.turns.append(key, turn)),
     ]);
     return this.get(principal, to);

@@ -14,6 +14,14 @@ interface SessionRow {
   readonly created_at: number;
   readonly updated_at: number;
   readonly metadata: string | null;
+  readonly tainted_turn: number | null;
+  readonly parent_id: string | null;
+}
+
+/** A session that the first run in it begins. */
+export interface BegunSession extends Pick<NewSession, 'owner' | 'now'> {
+  /** The session whose agent talks in it with another one. */
+  readonly parentId?: string | undefined;
 }
 
 export interface NewSession {
@@ -21,6 +29,7 @@ export interface NewSession {
   readonly turns?: number;
   readonly messages?: number;
   readonly metadata?: SessionRecord['metadata'];
+  readonly taintedTurn?: number | null;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -40,7 +49,7 @@ export class SessionStore {
   ) {}
 
   /** Begins the session unless it is there. */
-  begin(tenant: string, id: string, owner: string, now: number): Statement {
+  begin({ tenant, id }: SessionKey, { owner, parentId, now }: BegunSession): Statement {
     return this.database.insertIgnore('session', {
       tenant,
       id,
@@ -49,6 +58,7 @@ export class SessionStore {
       message_count: 0,
       created_at: now,
       updated_at: now,
+      parent_id: parentId ?? null,
     });
   }
 
@@ -62,8 +72,15 @@ export class SessionStore {
     };
   }
 
+  /** Remembers that from this turn on it holds what strangers wrote. */
+  taint({ tenant, id }: SessionKey, turn: number): Statement {
+    const sql = 'UPDATE session SET tainted_turn = ? WHERE tenant = ? AND id = ? AND tainted_turn IS NULL';
+    return { sql, params: [turn, tenant, id] };
+  }
+
   /** Begins a session that may have turns from the start; refused when it is there already. */
-  create({ tenant, id }: SessionKey, { owner, turns = 0, messages = 0, metadata, now }: NewSession): Statement {
+  create({ tenant, id }: SessionKey, { owner, turns = 0, messages = 0, ...more }: NewSession): Statement {
+    const { metadata, taintedTurn = null, now } = more;
     return insert('session', {
       tenant,
       id,
@@ -73,6 +90,7 @@ export class SessionStore {
       created_at: now,
       updated_at: now,
       metadata: this.seal({ tenant, id }, metadata),
+      tainted_turn: taintedTurn,
     });
   }
 
@@ -86,7 +104,7 @@ export class SessionStore {
   clear({ tenant, id }: SessionKey, lastTurn: number, now: number): Statement {
     const free = sessionIsFree(tenant, id);
     return {
-      sql: `UPDATE session SET message_count = 0, updated_at = ?
+      sql: `UPDATE session SET message_count = 0, tainted_turn = NULL, updated_at = ?
         WHERE tenant = ? AND id = ? AND last_turn = ? AND ${free.sql}`,
       params: [now, tenant, id, lastTurn, ...free.params],
       rows: 1,
@@ -122,6 +140,12 @@ export class SessionStore {
       [tenant, before, before, ...(owner === undefined ? [] : [owner]), limit],
     );
     return rows.map(({ id }) => id);
+  }
+
+  /** Sessions in which this one's agent talks with others. */
+  async childrenOf({ tenant, id }: SessionKey): Promise<string[]> {
+    const sql = 'SELECT id FROM session WHERE tenant = ? AND parent_id = ?';
+    return (await this.database.query<{ id: string }>(sql, [tenant, id])).map((row) => row.id);
   }
 
   /** Counts messages off that are gone; refused when the session is. */
@@ -177,8 +201,10 @@ export class SessionStore {
       lastTurn: row.last_turn,
       messageCount: row.message_count,
       metadata: row.metadata === null ? {} : this.open(row, row.metadata),
+      taintedTurn: row.tainted_turn,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
+      parentId: row.parent_id,
     };
   }
 

@@ -18,9 +18,12 @@ export class SessionService {
     private readonly summaries: SummaryStore,
   ) {}
 
-  /** What begins the session, if it is new, in the batch that starts its run. */
-  beginStatement(principal: Principal, id: string): Statement {
-    return this.store.begin(principal.tenant, id, principal.id, Date.now());
+  /**
+   * What begins the session, if it is new, in the batch that starts its run.
+   * @param parentId the session whose agent talks in it with another one
+   */
+  beginStatement(principal: Principal, id: string, parentId?: string): Statement {
+    return this.store.begin({ tenant: principal.tenant, id }, { owner: principal.id, parentId, now: Date.now() });
   }
 
   /** What appends the turn after the turn `lastTurn`, in the batch that ends its run. */
@@ -29,6 +32,11 @@ export class SessionService {
     const key = { tenant, id };
     const stored = { tokens: 0, plainTokens: 0, ...turn, turn: lastTurn + 1, mark: markOf(turn), createdAt: now };
     return [...this.turnStore.append(key, stored), this.store.grow(key, lastTurn, turn.messages.length, now)];
+  }
+
+  /** What remembers that the session holds what strangers wrote, from this turn on. */
+  taintStatement({ tenant }: Principal, id: string, turn: number): Statement {
+    return this.store.taint({ tenant, id }, turn);
   }
 
   /** What remembers that the turn `by` referred to these turns of the session. */
@@ -57,9 +65,11 @@ export class SessionService {
     }
     const source = await this.get(principal, from);
     const messages = source.messageCount - (await this.messagesAfter(source, through));
+    const { taintedTurn: tainted } = source;
+    const taintedTurn = tainted !== null && tainted <= through ? tainted : null;
     return [
       this.store.stillThere({ tenant, id: from }, through),
-      this.store.create(key, { owner, turns: through, messages, now: Date.now() }),
+      this.store.create(key, { owner, turns: through, messages, taintedTurn, now: Date.now() }),
       ...(await this.turnStore.copy({ tenant, id: from }, key, through)),
     ];
   }

@@ -47,9 +47,13 @@ export interface SessionRecord {
   readonly messageCount: number;
   /** What the users keep with it. */
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The first turn that holds what strangers wrote; `null` when none does. */
+  readonly taintedTurn: number | null;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The session whose agent talks in this one with another agent; `null` for one that somebody talks in. */
+  readonly parentId: string | null;
 }
 
 /** Whose session it is, and which. */

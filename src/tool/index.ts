@@ -1,4 +1,7 @@
 /** What a run can do besides talk: tools are declared, found, owned by one registry and called by one executor. */
+import { DisabledToolEntity } from './switch/entities/disabled-tool.entity.js';
+import { CreateDisabledTool1764000000012 } from './switch/migrations/1764000000012-create-disabled-tool.migration.js';
+
 export { BuiltinToolModule } from './builtin/builtin-tool.module.js';
 export { isStandardSchema } from './standard-schema.types.js';
 export type { StandardInputSchema } from './standard-schema.types.js';
@@ -7,20 +10,41 @@ export { ToolExecutor } from './tool.executor.js';
 export { ToolModule } from './tool.module.js';
 export { Parameter } from './parameter.builder.js';
 export type { ToolRegistration } from './tool-registration.types.js';
-export type { ToolOptions } from './tool-options.types.js';
-export { Tool } from './tool.decorator.js';
+export type { ToolOptions } from './method/tool-options.types.js';
+export { Tool } from './method/tool.decorator.js';
+export { ToolContext, ToolSignal } from './method/tool-parameter.decorator.js';
+export { ToolExecutionContext } from './method/tool-context.accessor.js';
+export { ToolRequest } from './call/tool-request.factory.js';
 export { cutText } from './call/cut-text.mapper.js';
-export { failedResult, succeededResult } from './call/tool-result.factory.js';
+export { failedResult, succeededCall, succeededResult, withValue } from './call/tool-result.factory.js';
+export type { SucceededCall } from './call/tool-result.factory.js';
 export { closeSchema } from './input/closed-schema.mapper.js';
 export { jsonSchemaOf } from './input/standard-input.factory.js';
 export { createValueCheck } from './input/schema-input.factory.js';
+export { CallRates } from './policy/call-rate.service.js';
+export type { PolicyNote } from './policy/policy-note.types.js';
+export { SecurityPolicies } from './policy/security-policies.registry.js';
+export { SecurityPolicyModule } from './policy/security-policy.module.js';
+export type {
+  ArgumentValidator,
+  CallLimit,
+  SecurityPolicy,
+  TaintMode,
+  ToolRule,
+} from './policy/security-policy.types.js';
+export { partTools } from './policy/tool-list.policy.js';
 export { ToolPolicy } from './policy/tool-policy.js';
 export type { PolicyDecision } from './policy/tool-policy.js';
 export { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
+export { ToolSwitchModule } from './switch/tool-switch.module.js';
+export { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
 export { suspend } from './suspension.factory.js';
 export type { Suspension } from './suspension.factory.js';
+export type { ToolHandling } from './tool-handling.types.js';
 export type {
   ApprovalPredicate,
+  CallResources,
+  CallSite,
   CheckedCall,
   Invoked,
   PlannedCall,
@@ -30,12 +54,18 @@ export type {
   SuspendOptions,
   SuspensionAnswer,
   ToolApproval,
-  ToolContext,
   ToolDefinition,
   ToolEffect,
   ToolInput,
   ToolMetadata,
   ToolResult,
 } from './tool.types.js';
+export type { OpenApiImport, OpenApiOperation } from './rest/openapi/openapi.types.js';
+export { RestToolModule } from './rest/rest-tool.module.js';
+export { RestToolRegistry } from './rest/rest-tool.registry.js';
+export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool.types.js';
 export { ToolRegistry } from './tool.registry.js';
 export { toolResultText } from './tool-result.mapper.js';
+
+export const TOOL_ENTITIES = [DisabledToolEntity];
+export const TOOL_MIGRATIONS = [CreateDisabledTool1764000000012];

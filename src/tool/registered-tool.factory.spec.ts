@@ -76,8 +76,11 @@ describe('a tool registered at run time', () => {
   it('gets a whole context, with what the caller gives', async () => {
     const registry = registryOf({ handler: (_args: unknown, context: ToolContext) => context });
     const principal = { id: 'ann', tenant: 'acme', roles: [] };
-    expect(await registry.call('double', { n: 1 }, { principal })).toEqual({
+    expect(await registry.call('double', { n: 1 }, { principal })).toMatchObject({
+      tool: 'double',
+      arguments: { n: 1 },
       principal,
+      agent: null,
       sessionId: null,
       runId: expect.any(String),
       callId: expect.any(String),

@@ -16,20 +16,20 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'effect',
   'timeoutMs',
   'approval',
+  'retries',
+  'cacheTtlMs',
+  'concurrency',
+  'egress',
+  'untrusted',
+  'resources',
+  'output',
   'reconcile',
   'source',
 ]);
 
 /** A tool of a registration; its schema is compiled at once. Throws `TOOL_INVALID` with all that is wrong. */
 export function createRegisteredTool(registration: ToolRegistration): Tool {
-  const {
-    name,
-    description,
-    effect = 'once',
-    timeoutMs,
-    approval,
-    source = `registry.register(${JSON.stringify(name)})`,
-  } = registration;
+  const { source = `registry.register(${JSON.stringify(registration.name)})` } = registration;
   const unknown = Object.keys(registration).filter((key) => !KEYS.has(key));
   if (unknown.length > 0) {
     throw new AppError('TOOL_INVALID', `${source}: unknown ${unknown.join(', ')} (known: ${[...KEYS].join(', ')}).`);
@@ -38,15 +38,7 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
     throw new AppError('TOOL_INVALID', `${source}: it has no handler: give a function of (args, context).`);
   }
   return createToolNow(
-    {
-      name,
-      description,
-      effect,
-      source,
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(approval !== undefined && { approval }),
-      ...reconciliationOf(registration),
-    },
+    { ...registration, source, ...reconciliationOf(registration) },
     () => inputOf(registration.parameters),
     (args, context) => (registration.handler as ToolHandler)(args, context),
   );
@@ -60,7 +52,8 @@ function reconciliationOf(registration: ToolRegistration): Pick<ToolDeclaration,
   return { reconcile: (key, context) => registration.reconcile!(key, context) };
 }
 
-function inputOf(parameters: ToolRegistration['parameters'] = []): InputSource {
+/** The input that a registration says. Throws `TOOL_INVALID` */
+export function inputOf(parameters: ToolRegistration['parameters'] = []): InputSource {
   if (isList(parameters)) return createSchemaInput(parametersSchema(parameters));
   return isStandardSchema(parameters) ? createStandardInput(parameters) : createSchemaInput(parameters);
 }

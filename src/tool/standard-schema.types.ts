@@ -6,9 +6,11 @@ export interface StandardInputSchema {
   readonly '~standard': {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
-    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => Record<string, unknown> };
+    readonly jsonSchema?: Readonly<Record<'input' | 'output', DescribeAs>>;
   };
 }
+
+type DescribeAs = (options: { readonly target: string }) => Record<string, unknown>;
 
 export type StandardResult =
   { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };

@@ -1,10 +1,11 @@
 import type { JsonSchema } from '../common/index.js';
 import type { Parameter } from './parameter.builder.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
-import type { ToolApproval, ToolContext, ToolEffect } from './tool.types.js';
+import type { ToolHandling } from './tool-handling.types.js';
+import type { ToolContext } from './tool.types.js';
 
 /** A tool as it is registered at run time. */
-export interface ToolRegistration {
+export interface ToolRegistration extends ToolHandling {
   /** Unique in the application, `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
   /** For the model: what the tool does and when to use it. */
@@ -14,12 +15,6 @@ export interface ToolRegistration {
   /** Takes the checked arguments; what it returns or resolves to is the result, what it throws goes to the model. */
   // A method, so that a handler may name the shape it declared in `parameters`.
   handler(args: never, context: ToolContext): unknown;
-  /** By default `once`: a call is never repeated after a crash. */
-  readonly effect?: ToolEffect;
-  /** The longest one call may take, in ms. */
-  readonly timeoutMs?: number;
-  /** When a person must agree to a call: `never` (the default), `always`, or what a predicate says of its checked input. */
-  readonly approval?: ToolApproval;
   /** Finds out what became of a call that was begun before a crash, by its key; gives a `Reconciliation`. */
   reconcile?(key: string, context: ToolContext): unknown;
   /** Where it comes from, for people; errors name it. */

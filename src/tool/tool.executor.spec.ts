@@ -8,7 +8,8 @@ import { suspend } from './suspension.factory.js';
 import { toolResultText } from './tool-result.mapper.js';
 import { ToolExecutor } from './tool.executor.js';
 import { createTool, type ToolDeclaration, type ToolHandler, type ToolReconciler } from './tool.factory.js';
-import type { CheckedCall, PlannedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
+import { callSite } from '../../test/support/call-site.js';
+import type { CallSite, CheckedCall, PlannedCall, Tool, ToolContext, ToolResult } from './tool.types.js';
 
 Logger.overrideLogger(false);
 const executor = new ToolExecutor();
@@ -21,23 +22,16 @@ const make = (handler: ToolHandler, more: Partial<ToolDeclaration> = {}): Promis
     handler,
   );
 
-const contextOf = (signal: AbortSignal = new AbortController().signal): ToolContext => ({
-  principal: { id: 'p', tenant: 't', roles: [] },
-  sessionId: null,
-  runId: 'r',
-  callId: 'c',
-  key: 'r:tool:1:1',
-  signal,
-});
+const siteOf = (signal?: AbortSignal): CallSite => callSite(signal && { signal });
 
 const plan = async (tool: Tool, args: string): Promise<PlannedCall> =>
-  executor.plan({ name: 'probe', arguments: args }, new Map([[tool.definition.name, tool]]), contextOf());
+  executor.plan({ name: 'probe', arguments: args }, new Map([[tool.definition.name, tool]]), siteOf());
 
 async function invoke(tool: Tool, signal?: AbortSignal, maxResultBytes?: number): Promise<ToolResult> {
   const planned = await plan(tool, '{"n":1}');
   if (planned.kind !== 'run') throw new Error(`It is ${planned.kind}.`);
   const options = maxResultBytes === undefined ? {} : { maxResultBytes };
-  const invoked = await executor.invoke(planned, contextOf(signal), options);
+  const invoked = await executor.invoke(planned, siteOf(signal), options);
   if (invoked.kind !== 'result') throw new Error('It asks a person.');
   return invoked.result;
 }
@@ -55,7 +49,7 @@ describe('plan', () => {
       ['a', await make(() => 1)],
       ['b', await make(() => 1)],
     ]);
-    expect(await executor.plan({ name: 'x', arguments: '{}' }, tools, contextOf())).toEqual({
+    expect(await executor.plan({ name: 'x', arguments: '{}' }, tools, siteOf())).toEqual({
       kind: 'rejected',
       result: {
         tool: 'x',
@@ -94,7 +88,7 @@ describe('plan, of a call that may need leave', () => {
     const policies = new ToolPolicyRegistry();
     policies.register(policy);
     const call = { name: 'probe', arguments: '{"n":1}' };
-    return new ToolExecutor(policies).plan(call, new Map([['probe', tool]]), contextOf());
+    return new ToolExecutor(policies).plan(call, new Map([['probe', tool]]), siteOf());
   };
   class Strict extends ToolPolicy {
     readonly name = 'strict';
@@ -130,7 +124,7 @@ describe('reconcile', () => {
       reconcile: () => (typeof told === 'function' ? (told as () => unknown)() : told),
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
-    return executor.reconcile(tool, contextOf(), { maxResultBytes: 4 });
+    return executor.reconcile(tool, siteOf(), { maxResultBytes: 4 });
   };
 
   it.each<[unknown, unknown]>([
@@ -165,12 +159,12 @@ describe('reconcile', () => {
     await jest.advanceTimersByTimeAsync(50);
     expect(await pending).toEqual({ kind: 'unknown' });
     const seen = jest.fn<ToolReconciler>(() => ({ outcome: 'unknown' }));
-    await executor.reconcile(await make(() => 1, { reconcile: seen }), contextOf());
+    await executor.reconcile(await make(() => 1, { reconcile: seen }), siteOf());
     expect(seen).toHaveBeenCalledWith('r:tool:1:1', expect.objectContaining({ runId: 'r' }));
   });
 
   it('of a tool that cannot find out is unknown', async () => {
-    expect(await executor.reconcile(await make(() => 1), contextOf())).toEqual({ kind: 'unknown' });
+    expect(await executor.reconcile(await make(() => 1), siteOf())).toEqual({ kind: 'unknown' });
   });
 });
 
@@ -187,8 +181,8 @@ describe('invoke', () => {
     const tool = await make((_input, { answer }) => answer?.value ?? suspend(asked));
     const planned = await plan(tool, '{"n":1}');
     const call = planned as Extract<PlannedCall, { kind: 'run' }>;
-    expect(await executor.invoke(call, contextOf())).toEqual({ kind: 'suspended', asked });
-    const answered = { ...contextOf(), answer: { value: { asked }, by: 'ann' } };
+    expect(await executor.invoke(call, siteOf())).toEqual({ kind: 'suspended', asked });
+    const answered = { ...siteOf(), answer: { value: { asked }, by: 'ann' } };
     expect(await executor.invoke(call, answered)).toMatchObject({ kind: 'result', result: { result: { asked } } });
   });
 

@@ -1,14 +1,20 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { AppError, messageOf } from '../common/index.js';
+import { type ErrorCode, messageOf } from '../common/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type CallOutcome, callBounded } from './call/bounded-call.executor.js';
 import { cutText } from './call/cut-text.mapper.js';
+import { toJsonResult } from './call/json-result.mapper.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
-import { failedResult, succeededResult } from './call/tool-result.factory.js';
+import { ToolRequest } from './call/tool-request.factory.js';
+import { type ThrownError, toThrownError } from './call/thrown-error.mapper.js';
+import { failedResult, succeededCall, type SucceededCall } from './call/tool-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { Suspension } from './suspension.factory.js';
+import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
 import type {
+  CallResources,
+  CallSite,
   CheckedCall,
   Invoked,
   PlannedCall,
@@ -16,7 +22,6 @@ import type {
   Reconciliation,
   RequestedCall,
   Tool,
-  ToolContext,
   ToolInput,
   ToolResult,
 } from './tool.types.js';
@@ -27,6 +32,7 @@ export interface InvokeOptions {
 }
 
 const DEFAULT_MAX_RESULT_BYTES = 65_536;
+const VALID = { valid: true } as const;
 
 /**
  * The one way a tool is called: `plan` decides, `invoke` does, `reconcile` finds out what became of a call that a crash
@@ -36,19 +42,26 @@ const DEFAULT_MAX_RESULT_BYTES = 65_536;
 export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
 
-  constructor(@Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry()) {}
+  /** @param switches without them every tool is on */
+  constructor(
+    @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
+    @Optional() private readonly switches?: ToolSwitchService,
+  ) {}
 
   /**
-   * Finds the tool among those of the run, checks the arguments, and asks the policies and the tool itself whether the
-   * call may be made; nothing is called yet.
+   * Finds the tool among those of the run, checks that it is on and the arguments, and asks the policies and the tool
+   * itself whether the call may be made; nothing is called yet.
    */
-  async plan(call: RequestedCall, tools: ReadonlyMap<string, Tool>, context: ToolContext): Promise<PlannedCall> {
+  async plan(call: RequestedCall, tools: ReadonlyMap<string, Tool>, site: CallSite): Promise<PlannedCall> {
+    const off = await this.switchedOff(call.name, site);
+    if (off) return { kind: 'rejected', result: off };
     const checked = await this.check(call, tools);
     if (checked.kind === 'rejected') return checked;
-    const decision = await decideCall(checked, context, this.policies.list());
-    if (decision === 'allow') return checked;
-    if ('approve' in decision) return { ...checked, kind: 'approval', reason: decision.approve };
-    return { kind: 'rejected', result: failedResult(call.name, 'TOOL_DENIED', `Denied: ${decision.deny}`) };
+    const { decision, ...asked } = await decideCall(checked, new ToolRequest(checked, site), this.policies.list());
+    const notes = asked.notes.length > 0 && asked;
+    if (decision === 'allow') return { ...checked, ...notes };
+    if ('approve' in decision) return { ...checked, kind: 'approval', reason: decision.approve, ...notes };
+    return { kind: 'rejected', result: failedResult(call.name, 'TOOL_DENIED', `Denied: ${decision.deny}`), ...notes };
   }
 
   /** Finds the tool and checks the arguments; whether the call may be made is not asked. */
@@ -73,27 +86,44 @@ export class ToolExecutor {
     return { kind: 'run', tool, input: input.value };
   }
 
+  /** What a call works on, as its tool says; nothing for a call that will be refused for its arguments. */
+  async resources(tool: Tool, call: RequestedCall): Promise<CallResources> {
+    const { definition, metadata } = tool;
+    const { resources = [], effect } = metadata;
+    const isChanging = effect !== 'read';
+    if (typeof resources !== 'function') return { names: resources, isChanging };
+    const checked = await this.check(call, new Map([[definition.name, tool]]));
+    if (checked.kind === 'rejected') return { names: [], isChanging };
+    try {
+      return { names: resources(checked.input as never), isChanging };
+    } catch (error) {
+      this.logger.warn(`Tool "${definition.name}" cannot say what a call works on: ${messageOf(error)}`);
+      return { names: [definition.name], isChanging };
+    }
+  }
+
   /** Calls the tool within its time and the run's signal. */
-  async invoke({ tool, input }: CheckedCall, context: ToolContext, options: InvokeOptions = {}): Promise<Invoked> {
+  async invoke(call: CheckedCall, site: CallSite, options: InvokeOptions = {}): Promise<Invoked> {
+    const { tool, input } = call;
     const started = performance.now();
     const outcome = await callBounded(
-      (signal) => tool.invoke(input, signal === context.signal ? context : { ...context, signal }),
-      context.signal,
+      (signal) => tool.invoke(input, new ToolRequest(call, site, signal)),
+      site.signal,
       tool.metadata.timeoutMs,
     );
     if (outcome.kind === 'returned' && outcome.value instanceof Suspension) {
       return { kind: 'suspended', asked: outcome.value.asked };
     }
     const elapsedMs = Math.round(performance.now() - started);
-    return { kind: 'result', result: this.toResult(tool, outcome, maxBytesOf(options), elapsedMs) };
+    return { kind: 'result', ...this.toResult(tool, outcome, maxBytesOf(options), elapsedMs) };
   }
 
   /** Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. */
-  async reconcile(tool: Tool, context: ToolContext, options: InvokeOptions = {}): Promise<Reconciled> {
+  async reconcile(tool: Tool, site: CallSite, options: InvokeOptions = {}): Promise<Reconciled> {
     if (!tool.reconcile) return { kind: 'unknown' };
     const outcome = await callBounded(
-      (signal) => tool.reconcile?.(context.key, { ...context, signal }),
-      context.signal,
+      (signal) => tool.reconcile?.(site.key, new ToolRequest({ tool, input: null }, site, signal)),
+      site.signal,
       tool.metadata.timeoutMs,
     );
     const told = outcome.kind === 'returned' ? parseReconciliation(outcome.value) : undefined;
@@ -103,11 +133,22 @@ export class ToolExecutor {
     return { kind: 'unknown' };
   }
 
+  /** The result of a call of a tool that is off, also when that cannot be told; undefined when it is on. */
+  private async switchedOff(name: string, { principal }: CallSite): Promise<ToolResult | undefined> {
+    try {
+      const off = await this.switches?.disabled(principal.tenant);
+      return off?.has(name) ? failedResult(name, 'TOOL_DISABLED', toolDisabled(name).message) : undefined;
+    } catch (error) {
+      this.warn(name, error);
+      return failedResult(name, 'TOOL_FAILED', 'Whether the tool is switched off could not be read: try it again.');
+    }
+  }
+
   private toReconciled(tool: Tool, told: Reconciliation, maxBytes: number): Reconciled {
     const { name } = tool.definition;
     switch (told.outcome) {
       case 'succeeded':
-        return { kind: 'result', result: this.returned(name, told.result, maxBytes, 0) };
+        return { kind: 'result', ...this.returned(tool, told.result, maxBytes, 0) };
       case 'failed':
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', cutText(told.error, maxBytes)) };
       case 'not_happened':
@@ -116,44 +157,42 @@ export class ToolExecutor {
     }
   }
 
-  private toResult(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number): ToolResult {
-    const { name } = tool.definition;
+  private toResult(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number): SucceededCall {
     switch (outcome.kind) {
       case 'returned':
-        return this.returned(name, outcome.value, maxBytes, elapsedMs);
+        return this.returned(tool, outcome.value, maxBytes, elapsedMs);
       case 'threw':
-        this.warn(name, outcome.error);
-        return failedResult(name, 'TOOL_FAILED', cutText(messageOf(outcome.error), maxBytes), elapsedMs);
+        return { result: this.thrown(tool, outcome.error, maxBytes, elapsedMs) };
       case 'timed_out':
-        return failedResult(
-          name,
-          'TOOL_TIMEOUT',
-          `The tool did not finish within ${outcome.timeoutMs} ms.${doubt(tool)}`,
-          elapsedMs,
-        );
+        return failed(tool, 'TOOL_TIMEOUT', `The tool did not finish within ${outcome.timeoutMs} ms.`, elapsedMs);
       case 'cancelled':
-        return failedResult(
-          name,
-          'TOOL_CANCELLED',
-          `The call was cancelled before it finished.${doubt(tool)}`,
-          elapsedMs,
-        );
+        return failed(tool, 'TOOL_CANCELLED', 'The call was cancelled before it finished.', elapsedMs);
     }
   }
 
-  private returned(name: string, returned: unknown, maxBytes: number, elapsedMs: number): ToolResult {
+  private returned(tool: Tool, returned: unknown, maxBytes: number, elapsedMs: number): SucceededCall {
+    const { name } = tool.definition;
     try {
-      return succeededResult(name, returned, maxBytes, elapsedMs);
+      const json = toJsonResult(returned);
+      const checked = tool.checkOutput?.(json.value) ?? VALID;
+      if (checked.valid) return succeededCall(name, json, maxBytes, elapsedMs);
+      const message = `The tool's result is not what it says of its results: ${checked.reason}`;
+      this.logger.warn(`Tool "${name}" failed: ${message}`);
+      return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
     } catch (error) {
-      this.warn(name, error);
-      return failedResult(name, 'TOOL_FAILED', messageOf(error), elapsedMs);
+      return { result: this.thrown(tool, error, maxBytes, elapsedMs) };
     }
   }
 
-  /** Errors of ours were thrown on purpose and say all in their message; of others the stack is wanted. */
-  private warn(name: string, error: unknown): void {
-    const detail = error instanceof Error && !(error instanceof AppError) ? error.stack : undefined;
-    this.logger.warn(`Tool "${name}" failed: ${detail ?? messageOf(error)}`);
+  private thrown({ definition: { name } }: Tool, error: unknown, maxBytes: number, elapsedMs: number): ToolResult {
+    const { code, message } = this.warn(name, error);
+    return failedResult(name, code, cutText(message, maxBytes), elapsedMs);
+  }
+
+  private warn(name: string, error: unknown): ThrownError {
+    const thrown = toThrownError(error);
+    this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
+    return thrown;
   }
 }
 
@@ -178,6 +217,7 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
 }
 
 /** A tool that was given up on may go on; only a reading one leaves nothing behind. */
-function doubt(tool: Tool): string {
-  return tool.metadata.effect === 'read' ? '' : ' It may have taken effect all the same.';
+function failed({ definition, metadata }: Tool, code: ErrorCode, error: string, elapsedMs: number): SucceededCall {
+  const doubt = metadata.effect === 'read' ? '' : ' It may have taken effect all the same.';
+  return { result: failedResult(definition.name, code, error + doubt, elapsedMs) };
 }

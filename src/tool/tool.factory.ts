@@ -1,18 +1,18 @@
 import { AppError, messageOf } from '../common/index.js';
+import { attempt } from './attempt.policy.js';
 import type { InputSource } from './input/input.types.js';
+import { createOutputCheck } from './output-check.factory.js';
+import { handlingProblems, toMetadata } from './tool-handling.policy.js';
+import type { ToolHandling } from './tool-handling.types.js';
 import { refusedName } from './tool-name.policy.js';
-import type { Tool, ToolApproval, ToolContext, ToolEffect } from './tool.types.js';
+import type { Tool, ToolContext } from './tool.types.js';
 
 /** A tool as its author declares it, from whatever source. */
-export interface ToolDeclaration {
+export interface ToolDeclaration extends ToolHandling {
   readonly name: string;
   readonly description: string;
-  readonly effect: ToolEffect;
   /** Where it was declared, for people. */
   readonly source: string;
-  /** In ms. */
-  readonly timeoutMs?: number;
-  readonly approval?: ToolApproval;
   readonly reconcile?: ToolReconciler;
   /** What whoever declares it has found wrong. */
   readonly problems?: readonly string[];
@@ -22,10 +22,6 @@ export type ToolReconciler = (key: string, context: ToolContext) => unknown;
 
 /** Takes what the input's `validate` gave. */
 export type ToolHandler = (input: unknown, context: ToolContext) => unknown;
-
-const EFFECTS: ReadonlySet<string> = new Set<ToolEffect>(['read', 'idempotent', 'once']);
-/** The longest delay of a timer; a longer one would fire at once. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
  * Puts a tool together. All that is wrong with the declaration and its input comes in one `TOOL_INVALID`, which names
@@ -46,13 +42,7 @@ export async function createTool(
 /** `createTool` for an input that needs no waiting. */
 export function createToolNow(declaration: ToolDeclaration, input: () => InputSource, handler: ToolHandler): Tool {
   const problems: string[] = [];
-  let inputSource: InputSource | undefined;
-  try {
-    inputSource = input();
-  } catch (error) {
-    problems.push(messageOf(error));
-  }
-  return assemble(declaration, inputSource, problems, handler);
+  return assemble(declaration, attempt(input, problems), problems, handler);
 }
 
 function assemble(
@@ -61,38 +51,28 @@ function assemble(
   inputProblems: readonly string[],
   handler: ToolHandler,
 ): Tool {
-  const { name, description, effect, source, timeoutMs, approval, reconcile } = declaration;
-  const problems = [...problemsOf(declaration), ...(declaration.problems ?? []), ...inputProblems];
+  const { name, description, source, reconcile } = declaration;
+  const problems = [...problemsOf(declaration), ...inputProblems];
+  const output = attempt(() => declaration.output && createOutputCheck(declaration.output), problems);
   if (!inputSource || problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
   return {
-    definition: { name, description, inputSchema: inputSource.schema },
-    metadata: { effect, source, ...(timeoutMs !== undefined && { timeoutMs }), ...(approval && { approval }) },
+    definition: { name, description, inputSchema: inputSource.schema, ...(output && { outputSchema: output.schema }) },
+    metadata: toMetadata(declaration, source),
     validate: (args) => inputSource.validate(args),
     invoke: handler,
+    ...(output && { checkOutput: (result) => output.check(result) }),
     ...(reconcile && { reconcile }),
   };
 }
 
-function problemsOf({ name, description, effect, timeoutMs, approval }: ToolDeclaration): string[] {
-  const problems: string[] = [];
+function problemsOf(declaration: ToolDeclaration): string[] {
+  const { name, description, problems = [] } = declaration;
   const refusal = refusedName(name);
-  if (refusal) problems.push(refusal);
-  if (typeof description !== 'string' || description.trim() === '') {
-    problems.push('it has no description: say for the model what it does and when to use it');
-  }
-  if (!EFFECTS.has(effect))
-    problems.push(`its effect is ${JSON.stringify(effect)}: use "read", "idempotent" or "once"`);
-  if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    problems.push(`its timeoutMs is ${timeoutMs}: use whole milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
-  }
-  if (!isApproval(approval)) {
-    problems.push(
-      `its approval is ${JSON.stringify(approval)}: use "never", "always" or a function of (input, context)`,
-    );
-  }
-  return problems;
-}
-
-function isApproval(approval: unknown): boolean {
-  return approval === undefined || approval === 'never' || approval === 'always' || typeof approval === 'function';
+  const isDescribed = typeof description === 'string' && description.trim() !== '';
+  return [
+    ...(refusal ? [refusal] : []),
+    ...(isDescribed ? [] : ['it has no description: say for the model what it does and when to use it']),
+    ...handlingProblems(declaration),
+    ...problems,
+  ];
 }

@@ -1,14 +1,16 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { CacheModule } from '../cache/index.js';
+import { MethodHandlerFactory } from './method/method-handler.factory.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
-import { ToolMetadataAccessor } from './tool-metadata.accessor.js';
+import { ToolMetadataAccessor } from './method/tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
-import { ToolExplorer } from './tool.explorer.js';
+import { ToolExplorer } from './method/tool.explorer.js';
 import { ToolRegistry } from './tool.registry.js';
 
 @Module({
-  imports: [DiscoveryModule],
-  providers: [ToolMetadataAccessor, ToolExplorer, ToolRegistry, ToolPolicyRegistry, ToolExecutor],
+  imports: [DiscoveryModule, CacheModule],
+  providers: [ToolMetadataAccessor, MethodHandlerFactory, ToolExplorer, ToolRegistry, ToolPolicyRegistry, ToolExecutor],
   exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor],
 })
 export class ToolModule {}

@@ -1,18 +1,30 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Cache, MemoryCache } from '../cache/index.js';
 import { AppError } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
 import { nearNames } from './near-name.mapper.js';
+import { namePattern } from './policy/name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
 import { refusedName } from './tool-name.policy.js';
 import type { ToolRegistration } from './tool-registration.types.js';
-import type { Tool, ToolContext } from './tool.types.js';
+import type { CallSite, Tool } from './tool.types.js';
+import { wrapTool } from './wrappers/tool-wrapper.factory.js';
+
+/** Where results are kept when no cache is configured: how long at most, in ms, and how much of them, in bytes. */
+const OWN_CACHE_TTL_MS = 3_600_000;
+const OWN_CACHE_BYTES = 16 * 1024 * 1024;
 
 /** Owns every tool by its name, whatever kind it is. Works without Nest too. */
 @Injectable()
 export class ToolRegistry {
   private readonly tools = new Map<string, Tool>();
+  private readonly cache: Cache;
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
+
+  constructor(@Optional() @Inject(Cache) cache: Cache | null = null) {
+    this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
+  }
 
   /**
    * Takes a whole tool, or a name, a description, parameters and a handler, whose schema it compiles at once. Throws
@@ -26,7 +38,7 @@ export class ToolRegistry {
     if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
     const other = this.tools.get(name);
     if (other) throw duplicateOf(name, other.metadata.source, source);
-    this.tools.set(name, tool);
+    this.tools.set(name, wrapTool(tool, this.cache));
     this.selected = new Map();
   }
 
@@ -49,15 +61,15 @@ export class ToolRegistry {
 
   /**
    * Checks the arguments (a JSON object) and calls the tool outside of a run; what it returned comes as it is. The caller
-   * answers for the call: neither approval nor policies play a part. What `context` leaves out is filled in. Throws `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its
-   * cause, `TOOL_TIMEOUT` or, when the signal of `context` is aborted, `TOOL_CANCELLED`.
+   * answers for the call: neither approval, policies nor switches play a part (a person's call is `DirectCallService`'s). What `site` leaves out is filled
+   * in. Throws `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its cause, `TOOL_TIMEOUT` or, when the signal of `site` is aborted, `TOOL_CANCELLED`.
    */
   async call(
     name: string,
     args: Readonly<Record<string, unknown>> = {},
-    context: Partial<ToolContext> = {},
+    site: Partial<CallSite> = {},
   ): Promise<unknown> {
-    return callDirectly(this.get(name), args, context);
+    return callDirectly(this.get(name), args, site);
   }
 
   /** All tools in the order of their registration. */
@@ -87,9 +99,8 @@ export class ToolRegistry {
 
   private matching(pattern: string): readonly Tool[] {
     if (!pattern.includes('*')) return [this.get(pattern)];
-    const parts = pattern.split(/\*+/).map((part) => part.replace(/[^\w-]/g, String.raw`\$&`));
-    const expression = new RegExp(`^${parts.join('.*')}$`);
-    return this.list().filter((tool) => expression.test(tool.definition.name));
+    const matches = namePattern(pattern);
+    return this.list().filter((tool) => matches(tool.definition.name));
   }
 
   private notFound(name: string): AppError {

@@ -1,4 +1,7 @@
 import type { ErrorCode, JsonSchema, JsonValue, Principal } from '../common/index.js';
+import type { ChildRunRequest } from '../run/index.js';
+import type { ToolLogger } from './call/tool-logger.factory.js';
+import type { PolicyNote } from './policy/policy-note.types.js';
 
 /**
  * What may happen when a call is repeated after a crash: `read` may repeat, `idempotent` may repeat with the same
@@ -12,11 +15,16 @@ export type ApprovalPredicate = (input: never, context: ToolContext) => boolean 
 /** When a call waits for a person: `never` (the default), `always`, or when the predicate says so or throws. */
 export type ToolApproval = 'never' | 'always' | ApprovalPredicate;
 
+/** Names of what calls work on (`order:17`): always the same ones, or told by a call's checked input. */
+export type ToolResources = readonly string[] | ((input: never) => readonly string[]);
+
 /** What the model sees. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** What results hold to, where the tool says it. */
+  readonly outputSchema?: JsonSchema;
 }
 
 /** How the executor handles it. */
@@ -27,6 +35,19 @@ export interface ToolMetadata {
   /** The longest one call may take, in ms; without it the run's own limit. */
   readonly timeoutMs?: number;
   readonly approval?: ToolApproval;
+  /** How often a failed call is made again; never set for the effect `once`. */
+  readonly retries?: number;
+  /** How long a result serves the same call again, in ms; only set for the effect `read`. */
+  readonly cacheTtlMs?: number;
+  /** The most calls at once in this process. */
+  readonly concurrency?: number;
+  /** Whether a call can carry data out of the application. */
+  readonly egress: boolean;
+  /** Whether results hold text of strangers. */
+  readonly untrusted: boolean;
+  /** Whether name, description and schema are a stranger's text too, as an MCP server's: whoever is shown them has read it. */
+  readonly untrustedDefinition?: boolean;
+  readonly resources?: ToolResources;
 }
 
 /** A question to a person. */
@@ -46,9 +67,11 @@ export interface SuspensionAnswer {
   readonly by: string;
 }
 
-/** What one call may know about where it runs. */
-export interface ToolContext {
+/** Where a call is made, by whom and for what, as its caller knows it. */
+export interface CallSite {
   readonly principal: Principal;
+  /** The name of the agent that calls; `null` outside of an agent's run. */
+  readonly agent: string | null;
   readonly sessionId: string | null;
   readonly runId: string;
   /** The model's id of the call. */
@@ -57,8 +80,34 @@ export interface ToolContext {
   readonly key: string;
   /** Aborted when the run is cancelled, times out or the call's own time is over. */
   readonly signal: AbortSignal;
+  /** Whether the model had read what strangers wrote when it made the call. */
+  readonly isTainted: boolean;
   /** Set when the call was suspended and is made again: the answer to its last question. */
   readonly answer?: SuspensionAnswer;
+  /** Hears how far a call has come. */
+  readonly report?: (progress: ToolProgress) => void;
+}
+
+/** How far a call has come. */
+export interface ToolProgress {
+  /** In the unit of `total`; grows. */
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** What one call may know about itself and about where it runs. */
+export interface ToolContext extends Omit<CallSite, 'report'> {
+  /** The tool's name. */
+  readonly tool: string;
+  /** The principal's tenant. */
+  readonly tenant: string;
+  /** The checked arguments. */
+  readonly arguments: unknown;
+  /** Says with every line which run and session it is about. */
+  readonly logger: ToolLogger;
+  /** Tells those who follow the run how far the call has come (`tool.progress`). Outside of a run nobody hears it. */
+  progress(progress: number, total?: number, message?: string): void;
 }
 
 /** What a tool finds out about a call of which nobody recorded how it ended. */
@@ -82,6 +131,15 @@ export interface Tool {
   /** Gives the result, or the question that `suspend` makes. */
   invoke(input: unknown, context: ToolContext): unknown;
   /**
+   * Says that a call is a run of its own, and which one: in a run it is started, joined and recorded as such, and `invoke`
+   * is not called.
+   */
+  child?(input: unknown, site: CallSite): ChildRunRequest;
+  /**
+   * Checks a result that is JSON by now against what the tool says of its results; without it any will do.
+   */
+  checkOutput?(result: JsonValue): ToolInput;
+  /**
    * Finds out whether a call that was begun before a crash happened: gives (or resolves to) a `Reconciliation`.
    * @param key the `ToolContext.key` that the call had
    */
@@ -90,7 +148,14 @@ export interface Tool {
 
 /** What came of a call. Wire form, as it stands in events and in the API. */
 export type ToolResult =
-  | { readonly tool: string; readonly success: true; readonly result: JsonValue; readonly execution_time_ms: number }
+  | {
+      readonly tool: string;
+      readonly success: true;
+      readonly result: JsonValue;
+      /** Only of a result that was cut: how long it was, in bytes (UTF-8). The run's journal has it whole. */
+      readonly result_bytes?: number;
+      readonly execution_time_ms: number;
+    }
   | {
       readonly tool: string;
       readonly success: false;
@@ -111,20 +176,31 @@ export interface CheckedCall {
   readonly input: unknown;
 }
 
+/** What a call works on. */
+export interface CallResources {
+  readonly names: readonly string[];
+  readonly isChanging: boolean;
+}
+
 /** What is to happen to a call: it runs, a person must agree to it first, or it already has its (error) result. */
-export type PlannedCall =
+export type PlannedCall = {
+  /** What policies said that were asked; without it none was. */
+  readonly notes?: readonly PolicyNote[];
+} & (
   | (CheckedCall & { readonly kind: 'run' })
   /** `reason` is for the person. */
   | (CheckedCall & { readonly kind: 'approval'; readonly reason: string })
-  | { readonly kind: 'rejected'; readonly result: ToolResult };
+  | { readonly kind: 'rejected'; readonly result: ToolResult }
+);
 
 /** What came of an invocation: a result, or the question that a person must answer before the call is made again. */
 export type Invoked =
-  | { readonly kind: 'result'; readonly result: ToolResult }
+  /** `whole` is what the result was before it was cut, if it was. */
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue }
   | { readonly kind: 'suspended'; readonly asked: SuspendOptions };
 
 /** What became of a call that was begun before a crash, as far as its tool can tell. */
 export type Reconciled =
-  | { readonly kind: 'result'; readonly result: ToolResult }
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };

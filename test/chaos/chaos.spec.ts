@@ -18,7 +18,7 @@ const PROGRESS_EVERY = 50;
 const stores = (await chaosStores()).filter(({ name }) => ONLY?.includes(name) ?? true);
 const seen = new Map<string, Totals>();
 
-jest.setTimeout(IS_WHOLE ? 12 * 3_600_000 : 180_000);
+jest.setTimeout(IS_WHOLE ? 12 * 3_600_000 : 420_000);
 beforeAll(() => buildIfStale(), 120_000);
 afterEach(() => killAll());
 afterAll(() => {

@@ -158,6 +158,7 @@ function decisionsOf({ approves }: Conversation): Decide {
       case 'input':
         return { path: 'input', body: { value: 'yes' } };
       case 'outcome_unknown':
+      case 'child':
         return null;
     }
   };

@@ -1,10 +1,13 @@
 // A server of its own process, to be killed: the compiled application with tools that leave a mark each time they run.
-// EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never comes to its end.
+// EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never comes to its end. AGENTS
+// are definitions as JSON, instead of the default agent.
 import { appendFileSync } from 'node:fs';
+import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
 import { createApp } from '../../dist/bootstrap.js';
 import { Tool } from '../../dist/index.js';
 
-const { EFFECTS_FILE, BLOCK_AT, PORT = '0' } = process.env;
+const { EFFECTS_FILE, BLOCK_AT, AGENTS, PORT = '0' } = process.env;
 
 /** What every step does: it leaves its mark, then answers, or blocks. */
 async function perform(tool, { step }) {
@@ -25,11 +28,34 @@ class StepTools {
   once_step(input) {
     return perform('once_step', input);
   }
+  guarded_step(input) {
+    return perform('guarded_step', input);
+  }
   approved_step(input) {
     return perform('approved_step', input);
   }
 }
 
+/** Made for each call, with the call as its request: it leaves a mark too. */
+class TenantGuard {
+  constructor(request) {
+    this.request = request;
+  }
+  canActivate() {
+    const { tenant, principal, tool, arguments: input } = this.request;
+    appendFileSync(EFFECTS_FILE, `guard ${tenant} ${principal.id} ${tool} ${input.step}\n`);
+    return true;
+  }
+}
+Inject(REQUEST)(TenantGuard, undefined, 0);
+Injectable({ scope: Scope.REQUEST })(TenantGuard);
+UseGuards(TenantGuard)(
+  StepTools.prototype,
+  'guarded_step',
+  Object.getOwnPropertyDescriptor(StepTools.prototype, 'guarded_step'),
+);
+
+const HANDLING = { approved: { approval: 'always' }, guarded: { effect: 'read' } };
 const input = {
   type: 'object',
   properties: { step: { type: 'integer' } },
@@ -37,13 +63,13 @@ const input = {
   additionalProperties: false,
 };
 // Plain JavaScript: the decorator is called as a function, so that no build step is needed.
-for (const kind of ['read', 'idempotent', 'once', 'approved']) {
+for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved']) {
   const name = `${kind}_step`;
   const descriptor = Object.getOwnPropertyDescriptor(StepTools.prototype, name);
-  const handling = kind === 'approved' ? { approval: 'always' } : { effect: kind };
+  const handling = HANDLING[kind] ?? { effect: kind };
   Tool({ name, description: `Does a step (${kind}).`, ...handling, input })(StepTools.prototype, name, descriptor);
 }
 
-const app = await createApp({ tools: [StepTools] });
+const app = await createApp({ tools: [StepTools], ...(AGENTS && { agents: JSON.parse(AGENTS) }) });
 await app.listen(Number(PORT), '127.0.0.1');
 process.stdout.write(`ready ${await app.getUrl()}\n`);

@@ -18,11 +18,14 @@ export interface RouteCall {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'options', 'head', 'trace'] as const;
 
-/** Every route of the OpenAPI document, sorted. */
+/** Every route of the OpenAPI document, sorted; the pages of single tools are told by their one route. */
 export async function documentedRoutes(jackdaw: Jackdaw): Promise<string[]> {
   const { paths } = (await jackdaw.get('/docs/json')).body as unknown as OpenAPIObject;
   return Object.entries(paths)
-    .flatMap(([path, item]) => METHODS.filter((method) => item[method]).map((name) => `${name.toUpperCase()} ${path}`))
+    .flatMap(([path, item]) => {
+      const methods = METHODS.filter((method) => item[method] && !('x-tool' in item[method]));
+      return methods.map((name) => `${name.toUpperCase()} ${path}`);
+    })
     .toSorted();
 }
 

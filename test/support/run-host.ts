@@ -5,6 +5,14 @@ import { loadConfig, type EnvRecord } from '../../src/config/index.js';
 import type { Database, Statement } from '../../src/persistence/index.js';
 import { openPersistence } from '../../src/persistence/persistence.factory.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, type RunContext, type RunOutcome, type RunRecord } from '../../src/run/index.js';
+import { ChildAnswerService } from '../../src/run/child/child-answer.service.js';
+import { ChildJoinService } from '../../src/run/child/child-join.service.js';
+import { ChildStartService } from '../../src/run/child/child-start.service.js';
+import { RunFamilyService } from '../../src/run/child/run-family.service.js';
+import { ChildRunStore } from '../../src/run/child/child-run.store.js';
+import { RunDecisionService } from '../../src/run/decision/run-decision.service.js';
+import { WaitingRunStore } from '../../src/run/decision/waiting-run.store.js';
+import { RunCancelService } from '../../src/run/run-cancel.service.js';
 import { LocalRunBus } from '../../src/run/local/local-run-bus.js';
 import { LocalRunDispatcher } from '../../src/run/local/local-run-dispatcher.js';
 import { isTerminal } from '../../src/run/run-event.types.js';
@@ -57,9 +65,11 @@ export class RunHost {
   readonly executor: RunExecutor;
   readonly admission: RunAdmissionService;
   readonly dispatcher: LocalRunDispatcher;
+  readonly decisions: RunDecisionService;
+  readonly answers: ChildAnswerService;
   readonly runs: RunService;
   readonly follower: RunFollowService;
-  /** What runs do, by their id; without a script a run completes at once. */
+  /** What runs do, by their id, or by their agent; without a script a run completes at once. */
   readonly scripts = new Map<string, RunScript>();
   /** The ids of runs in the order in which they began to execute. */
   readonly executed: string[] = [];
@@ -70,7 +80,15 @@ export class RunHost {
   ) {
     Logger.overrideLogger(false);
     const handlers = new RunHandlerRegistry();
-    handlers.register({ kind: 'test', loopVersions: [1], execute: (run, context) => this.execute(run, context) });
+    handlers.register({
+      kind: 'test',
+      loopVersions: [1],
+      execute: (run, context) => this.execute(run, context),
+    });
+    handlers.registerMaker({
+      kind: 'test',
+      create: (_parent, { name }, { id }) => aRun(id, null, { agent: name }),
+    });
     this.journal = new RunJournal(database);
     this.follower = new RunFollowService(this.journal, this.bus);
     this.executor = new RunExecutor(this.journal, this.bus, handlers, new KeepingDirectory());
@@ -82,7 +100,15 @@ export class RunHost {
     const intake = new RunIntakeService(load, config);
     const keys = new IdempotencyStore(database);
     const starter = new RunStartService(this.journal, this.bus, this.dispatcher, capacity, intake, keys);
-    this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower);
+    const cancels = new RunCancelService(this.journal, this.bus);
+    const waiting = new WaitingRunStore(database);
+    this.decisions = new RunDecisionService(this.journal, this.bus, waiting);
+    const store = new ChildRunStore(database);
+    const begins = new ChildStartService(this.journal, this.bus, this.dispatcher, handlers);
+    const joins = new ChildJoinService(this.journal, this.bus, this.dispatcher, begins, waiting, cancels);
+    this.answers = new ChildAnswerService(this.journal, store, waiting, this.decisions);
+    const family = new RunFamilyService(this.executor, this.journal, store, joins, this.answers, cancels);
+    this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower, family);
   }
 
   /** Everything that a run tells from here on. */
@@ -105,7 +131,7 @@ export class RunHost {
 
   private async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     this.executed.push(run.id);
-    return (await this.scripts.get(run.id)?.(context, run)) ?? completed(run.id);
+    return (await (this.scripts.get(run.id) ?? this.scripts.get(run.agent))?.(context, run)) ?? completed(run.id);
   }
 }
 

@@ -52,6 +52,7 @@ export class WaitingWorld {
     const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
     const outcome = await engine.run(
       {
+        agent: null,
         instructions: '',
         history: [],
         input: INPUT,
@@ -90,7 +91,13 @@ export class WaitingWorld {
     const name = nameOf({ effect, reconciles });
     return {
       definition: { name, description: name, inputSchema: { type: 'object' } },
-      metadata: { effect, source: name, approval: ({ needsApproval }: Arguments) => needsApproval },
+      metadata: {
+        effect,
+        source: name,
+        approval: ({ needsApproval }: Arguments) => needsApproval,
+        egress: false,
+        untrusted: false,
+      },
       validate: (value) => ({ valid: true, value }),
       invoke: async (input, { answer }) => {
         if (process.isDead) return process.silence;
@@ -120,6 +127,7 @@ export class NaiveContext extends RunContext {
   readonly runId: string;
   readonly principal: RunContext['principal'];
   readonly sessionId: string | null;
+  readonly lineage: RunContext['lineage'];
   readonly signal: AbortSignal;
 
   constructor(private readonly real: RunContext) {
@@ -127,6 +135,7 @@ export class NaiveContext extends RunContext {
     this.runId = real.runId;
     this.principal = real.principal;
     this.sessionId = real.sessionId;
+    this.lineage = real.lineage;
     this.signal = real.signal;
   }
 
@@ -149,6 +158,10 @@ export class NaiveContext extends RunContext {
   async claim(_place: string, announcement: RunEvent): Promise<'claimed'> {
     this.real.emit(announcement);
     return 'claimed';
+  }
+
+  join(call: Parameters<RunContext['join']>[0]): ReturnType<RunContext['join']> {
+    return this.real.join(call);
   }
 
   emit(event: RunEvent): void {

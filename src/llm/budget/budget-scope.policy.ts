@@ -1,20 +1,20 @@
 import type { AppConfig, BudgetLimit } from '../../config/index.js';
 import type { CallAccount } from '../chat.types.js';
+import { fromUnits, toUnits } from '../wrappers/cost.policy.js';
 import type { Amount, BudgetName, BudgetScope } from './budget.types.js';
 
 const DAY_MS = 86_400_000;
-const UNITS = 1_000_000_000;
 
 /** The budgets that a call counts in, in the order of their keys, so that two calls never wait for each other. */
 export function scopesOf(
-  { tenant, runId, sessionId }: Pick<CallAccount, 'tenant' | 'runId' | 'sessionId'>,
+  { tenant, runId, rootRunId = runId, sessionId }: Omit<CallAccount, 'step'>,
   budget: AppConfig['llm']['budget'],
   now: number,
 ): BudgetScope[] {
   const day = new Date(now).toISOString().slice(0, 10);
   const resetsAt = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
   const scopes = [
-    scope('run', budget.run, { key: `run:${runId}`, tenant, resetsAt: null }),
+    scope('run', budget.run, { key: `run:${rootRunId}`, tenant, resetsAt: null }),
     sessionId === null
       ? null
       : scope('session', budget.session, { key: `session:${tenant}:${sessionId}`, tenant, resetsAt: null }),
@@ -34,11 +34,6 @@ function scope(
   return { name, ...place, limit: { tokens, cost: cost === undefined ? Number.MAX_SAFE_INTEGER : toUnits(cost) } };
 }
 
-/** A cost in billionths. */
-export function toUnits(cost: number): number {
-  return Math.round(cost * UNITS);
-}
-
 export function fits(sum: Amount, more: Amount, limit: Amount): boolean {
   return sum.tokens + more.tokens <= limit.tokens && sum.cost + more.cost <= limit.cost;
 }
@@ -47,6 +42,6 @@ export function fits(sum: Amount, more: Amount, limit: Amount): boolean {
 export function excess(sum: Amount, more: Amount, limit: Amount) {
   const isTokens = sum.tokens + more.tokens > limit.tokens;
   const unit = isTokens ? 'tokens' : 'cost';
-  const shown = (amount: Amount) => (isTokens ? amount.tokens : amount.cost / UNITS);
+  const shown = (amount: Amount) => (isTokens ? amount.tokens : fromUnits(amount.cost));
   return { unit, limit: shown(limit), spent: shown(sum), wanted: shown(more) } as const;
 }

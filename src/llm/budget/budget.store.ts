@@ -9,6 +9,8 @@ const SETTLED_MS = DAY_MS;
 const RUN_MS = 400 * DAY_MS;
 const PAST_DAY_MS = 32 * DAY_MS;
 const PAGE = 200;
+/** The row of a sum that nothing counts in, which is there while all others are replaced. */
+const REBUILD = 'rebuild';
 
 interface EntryRow extends Amount {
   readonly id: string;
@@ -66,10 +68,14 @@ export class BudgetStore {
     await this.database.commit(scopes.map((scope) => this.database.insertIgnore('budget_total', toTotal(scope, now))));
   }
 
-  /** Puts what was used in the place of what is there. @returns whether the entry is still as it was given */
-  async settle(entry: BudgetEntry, spent: Amount, now: number): Promise<boolean> {
-    const more = { tokens: spent.tokens - entry.tokens, cost: spent.cost - entry.cost };
-    const settled = { ...entry, ...spent, expiresAt: null };
+  /**
+   * Puts what was used in the place of what is there.
+   * @param id what the entry is called from then on
+   * @returns whether the entry is still as it was given
+   */
+  async settle(entry: BudgetEntry, { tokens, cost }: Amount, now: number, id = entry.id): Promise<boolean> {
+    const more = { tokens: tokens - entry.tokens, cost: cost - entry.cost };
+    const settled = { ...entry, id, tokens, cost, expiresAt: null };
     try {
       await this.database.commit([replace(entry, settled, now), ...entry.scopes.map((key) => add(key, more))]);
       return true;
@@ -88,15 +94,34 @@ export class BudgetStore {
     ]);
   }
 
-  /** These sums and no others. */
-  async replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, now: number): Promise<void> {
+  /**
+   * These sums and no others, unless a call goes on or anything has changed since a time.
+   * @param since epoch ms
+   * @returns whether they are there now
+   */
+  async replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean> {
     const rows = [...sums].map(([scope, { tokens, cost }]) => ({ ...toTotal(scope, now), tokens, cost }));
-    const batch = rows.map((row) => insert('budget_total', row));
-    await this.database.commit([
-      { sql: 'DELETE FROM budget_total', params: [] },
-      { sql: 'DELETE FROM budget_entry', params: [] },
-      ...batch,
-    ]);
+    const own = { scope: REBUILD, tenant: '', tokens: 0, cost: 0, kept_until: null };
+    try {
+      await this.database.commit([
+        this.database.insertIgnore('budget_total', own),
+        // Whoever reserves changes a sum: those who have done so already are waited for, and seen below.
+        { sql: 'UPDATE budget_total SET tokens = tokens', params: [] },
+        {
+          sql: `UPDATE budget_total SET tokens = tokens + 1 WHERE scope = ?
+            AND NOT EXISTS (SELECT 1 FROM budget_entry WHERE expires_at >= ? OR updated_at >= ?)`,
+          params: [REBUILD, now, since],
+          rows: 1,
+        },
+        { sql: 'DELETE FROM budget_total', params: [] },
+        { sql: 'DELETE FROM budget_entry', params: [] },
+        ...rows.map((row) => insert('budget_total', row)),
+      ]);
+      return true;
+    } catch (error) {
+      if (refusalOf(error) === null) throw error;
+      return false;
+    }
   }
 
   private async select(where: string, params: readonly SqlValue[], limit: number): Promise<BudgetEntry[]> {
@@ -122,12 +147,12 @@ function toTotal({ key, tenant, name, resetsAt }: BudgetScope, now: number) {
 }
 
 function replace(before: BudgetEntry, entry: BudgetEntry, now: number): Statement {
-  const { holder, tokens, cost, scopes, expires_at, updated_at } = toRow(entry, now);
+  const { id, holder, tokens, cost, scopes, expires_at, updated_at } = toRow(entry, now);
   const asItWas = [before.holder, before.tokens, before.cost];
   return {
-    sql: `UPDATE budget_entry SET holder = ?, tokens = ?, cost = ?, scopes = ?, expires_at = ?, updated_at = ?
+    sql: `UPDATE budget_entry SET id = ?, holder = ?, tokens = ?, cost = ?, scopes = ?, expires_at = ?, updated_at = ?
       WHERE id = ? AND holder = ? AND tokens = ? AND cost = ?`,
-    params: [holder, tokens, cost, scopes, expires_at, updated_at, before.id, ...asItWas],
+    params: [id, holder, tokens, cost, scopes, expires_at, updated_at, before.id, ...asItWas],
     rows: 1,
   };
 }

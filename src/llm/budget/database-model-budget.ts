@@ -1,14 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { AppError, newId } from '../../common/index.js';
 import type { AppConfig } from '../../config/index.js';
-import type { CallAccount, ChatResult } from '../chat.types.js';
+import type { CallAccount } from '../chat.types.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
-import { budgetExceeded } from './budget-exceeded.error.js';
-import { fits, scopesOf, toUnits } from './budget-scope.policy.js';
+import { budgetExceeded, budgetInUse } from './budget.error.js';
+import { toUnits } from '../wrappers/cost.policy.js';
+import { fits, scopesOf } from './budget-scope.policy.js';
 import type { BudgetStore } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
-import { estimateOf, spentOn } from './call-estimate.policy.js';
-import { ModelBudget, Reservation, type JournaledUsage, type PlannedCall } from './model-budget.js';
+import { CallEstimate } from './call-estimate.policy.js';
+import { ModelBudget, Reservation, type CallEnd, type JournaledUsage, type PlannedCall } from './model-budget.js';
 
 /** Longer than calls take: what a process that crashed has reserved counts no longer than this. */
 const EXPIRES_MS = 900_000;
@@ -32,8 +33,9 @@ export class DatabaseModelBudget extends ModelBudget {
     const now = Date.now();
     const scopes = scopesOf(account, this.rules, now);
     if (scopes.length === 0) return null;
+    const estimate = new CallEstimate(request, this.counterOf(model), this.rules.replyTokens, price);
     const entry: BudgetEntry = {
-      ...estimateOf(request, this.counterOf(model), this.rules.replyTokens, price),
+      ...estimate.most,
       id: `${account.runId}:${account.step}`,
       tenant: account.tenant,
       holder: newId(),
@@ -42,10 +44,11 @@ export class DatabaseModelBudget extends ModelBudget {
     };
     await this.enter(entry, scopes, now);
     if (++this.reservations % PRUNE_EVERY === 0) await this.store.prune(now);
-    return new HeldReservation(entry, this.store, this.logger);
+    return new HeldReservation(entry, estimate, this.store, this.logger);
   }
 
-  async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<void> {
+  async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<number> {
+    const begunAt = Date.now();
     const sums = new Map<string, { scope: BudgetScope; sum: Amount }>();
     for await (const { account, at, tokens, cost } of usages) {
       for (const scope of scopesOf(account, this.rules, at)) {
@@ -53,7 +56,9 @@ export class DatabaseModelBudget extends ModelBudget {
         sums.set(scope.key, { scope, sum: { tokens: sum.tokens + tokens, cost: sum.cost + toUnits(cost) } });
       }
     }
-    await this.store.replaceAll(new Map([...sums.values()].map(({ scope, sum }) => [scope, sum])), Date.now());
+    const counted = new Map([...sums.values()].map(({ scope, sum }) => [scope, sum]));
+    if (!(await this.store.replaceAll(counted, begunAt, Date.now()))) throw budgetInUse();
+    return counted.size;
   }
 
   private async enter(entry: BudgetEntry, scopes: readonly BudgetScope[], now: number): Promise<void> {
@@ -95,24 +100,28 @@ export class DatabaseModelBudget extends ModelBudget {
 class HeldReservation extends Reservation {
   constructor(
     private readonly entry: BudgetEntry,
+    private readonly estimate: CallEstimate,
     private readonly store: BudgetStore,
     private readonly logger: Logger,
   ) {
     super();
   }
 
-  async settle(result: ChatResult | null): Promise<void> {
-    const spent = spentOn(result) ?? this.entry;
+  async settle(end: CallEnd): Promise<void> {
+    const { id, holder } = this.entry;
+    const spent = this.estimate.spentOn(end);
+    // What the same step takes when it asks again does not take the place of what is lost.
+    const as = end.kind === 'broken' ? `${id}~${holder}` : id;
     try {
       let entry: BudgetEntry | null = this.entry;
       // It may have expired meanwhile; once somebody else has it, it is theirs to settle.
-      while (entry?.holder === this.entry.holder) {
-        if (await this.store.settle(entry, { tokens: spent.tokens, cost: spent.cost }, Date.now())) return;
-        entry = await this.store.find(entry.id);
+      while (entry?.holder === holder) {
+        if (await this.store.settle(entry, spent, Date.now(), as)) return;
+        entry = await this.store.find(id);
       }
     } catch (err) {
       // The reply is worth more: until it expires, what was reserved counts.
-      this.logger.warn({ err, entry: this.entry.id }, 'What a model call has used could not be settled');
+      this.logger.warn({ err, entry: id }, 'What a model call has used could not be settled');
     }
   }
 }

@@ -9,13 +9,26 @@ export interface PlannedCall {
   readonly price: ModelPrice | undefined;
 }
 
+/** How a call came to its end. */
+export type CallEnd =
+  | { readonly kind: 'answered'; readonly result: ChatResult }
+  /** The provider did not take it, as far as anybody knows. */
+  | { readonly kind: 'refused' }
+  /** The provider has taken it, or may have, and nobody says what it took. */
+  | {
+      readonly kind: 'broken';
+      /** What came of the reply. */
+      readonly said: string;
+    };
+
 /** What a call may take, until it is known what it took. */
 export abstract class Reservation {
   /**
-   * Puts what was really used in its place: nothing, when the call failed (`null`); all of it, when nobody counted.
-   * Doing it again changes nothing.
+   * Puts what was really used in its place: what the provider counted, or all of it when that counted nothing; nothing
+   * when it was refused; the prompt and what was said, as far as they can be counted here, when it was broken off. That
+   * stays when the same step asks again. Doing it again changes nothing.
    */
-  abstract settle(result: ChatResult | null): Promise<void>;
+  abstract settle(end: CallEnd): Promise<void>;
 }
 
 /** What a journaled call took. Times are epoch ms. */
@@ -35,6 +48,10 @@ export abstract class ModelBudget {
    */
   abstract reserve(account: CallAccount, call: PlannedCall): Promise<Reservation | null>;
 
-  /** Counts anew from what the journal tells; not while runs go on. */
-  abstract rebuild(usages: AsyncIterable<JournaledUsage>): Promise<void>;
+  /**
+   * Counts anew from what the journal tells.
+   * @returns how many sums there are now
+   * @throws AppError `BUDGET_IN_USE` when calls go on meanwhile; nothing has changed then
+   */
+  abstract rebuild(usages: AsyncIterable<JournaledUsage>): Promise<number>;
 }

@@ -5,6 +5,7 @@ import { toStatusError } from './status-error.mapper.js';
 import {
   BadReplyError,
   BrokenReplyError,
+  LateConnectionError,
   LateError,
   SilenceError,
   StatusError,
@@ -43,6 +44,7 @@ function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAcce
 
 /** The code of a network error says more than its message, which is empty where several addresses were tried. */
 function reasonOf(cause: unknown): string {
+  if (cause instanceof LateConnectionError) return 'no connection within LLM_CONNECT_TIMEOUT_MS';
   if (!(cause instanceof Error)) return 'no connection';
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   return code ?? (cause.message || cause.name);

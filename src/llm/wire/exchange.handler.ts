@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { BadReplyError, BrokenReplyError, LateError, SilenceError } from './wire-failure.error.js';
+import { BadReplyError, BrokenReplyError, LateConnectionError, LateError, SilenceError } from './wire-failure.error.js';
 
 /** No reply is longer, in bytes; without a limit one line could take all memory. */
 const MAX_REPLY = 33_554_432;
@@ -84,7 +84,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    this.fail(this.state === 'waiting' ? error : new BrokenReplyError(error));
+    this.fail(this.state === 'waiting' ? unconnected(error) : new BrokenReplyError(error));
   }
 
   private awaitPieces(): void {
@@ -164,4 +164,8 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     this.limits.signal?.removeEventListener('abort', this.onAbort);
     this.wake?.();
   }
+}
+
+function unconnected(error: Error): Error {
+  return 'code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT' ? new LateConnectionError() : error;
 }

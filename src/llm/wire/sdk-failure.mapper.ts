@@ -1,5 +1,5 @@
+import { parseRetryAfter } from '../../common/index.js';
 import { providerKind, providerMessage } from './provider-message.parser.js';
-import { parseRetryAfter } from './retry-after.parser.js';
 import { LateError, SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
 
 /** What is read of the error that an SDK throws for an error status; those of OpenAI and Anthropic are alike. */

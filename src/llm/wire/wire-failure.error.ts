@@ -26,6 +26,16 @@ export class UnreachableError extends Error {
   }
 }
 
+/**
+ * Why no connection was made: the handshake did not end in its time. It has no cause and a word of its own, since an SDK
+ * that reads "timeout" in an error throws away what it was thrown for.
+ */
+export class LateConnectionError extends Error {
+  constructor() {
+    super('no connection');
+  }
+}
+
 /** No sign of life for longer than the limit. */
 export class SilenceError extends Error {
   constructor(

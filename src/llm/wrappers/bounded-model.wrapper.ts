@@ -13,13 +13,8 @@ export class BoundedModel extends ModelWrapper {
     super(inner);
   }
 
-  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
-    await this.bulkhead.enter(options.signal);
-    try {
-      return await this.inner.generate(request, options);
-    } finally {
-      this.bulkhead.leave();
-    }
+  generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    return this.bulkhead.run(() => this.inner.generate(request, options), options.signal);
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {

@@ -13,16 +13,8 @@ export class BreakingModel extends ModelWrapper {
     super(inner);
   }
 
-  async generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
-    const isProbe = this.breaker.enter();
-    try {
-      const result = await this.inner.generate(request, options);
-      this.breaker.succeeded();
-      return result;
-    } catch (error) {
-      this.breaker.ended(error, isProbe);
-      throw error;
-    }
+  generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    return this.breaker.run(() => this.inner.generate(request, options));
   }
 
   async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {

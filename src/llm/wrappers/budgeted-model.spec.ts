@@ -1,14 +1,27 @@
 import { expect, it } from '@jest/globals';
 import { MemoryCache } from '../../cache/index.js';
-import { down, parts, REQUEST } from '../../../test/support/faulty-models.js';
+import {
+  breaksOff,
+  BreakingOffModel,
+  busy,
+  deadKey,
+  down,
+  fails,
+  parts,
+  refused,
+  REQUEST,
+} from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
-import { ModelBudget, Reservation } from '../budget/model-budget.js';
-import type { CallAccount, ChatResult } from '../chat.types.js';
+import { ModelBudget, Reservation, type CallEnd } from '../budget/model-budget.js';
+import type { CallAccount } from '../chat.types.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
 import { CachingModel } from './caching-model.wrapper.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 
 const account = { tenant: 't', runId: 'r', sessionId: null, step: 'model:1' };
+
+const REFUSED = '{"kind":"refused"}';
+const broken = (said: string) => JSON.stringify({ kind: 'broken', said });
 
 /** Notes what is reserved, and what is settled. */
 class NotedBudget extends ModelBudget {
@@ -18,13 +31,15 @@ class NotedBudget extends ModelBudget {
     this.noted.push(`${runId}:${step}`);
     const { noted } = this;
     return new (class extends Reservation {
-      async settle(result: ChatResult | null): Promise<void> {
-        noted.push(result ? result.message.content : 'failed');
+      async settle(end: CallEnd): Promise<void> {
+        noted.push(end.kind === 'answered' ? end.result.message.content : JSON.stringify(end));
       }
     })();
   }
 
-  async rebuild(): Promise<void> {}
+  async rebuild(): Promise<number> {
+    return 0;
+  }
 }
 
 function budgeted(script: readonly Scripted[]) {
@@ -36,14 +51,14 @@ it('reserves before each attempt and settles what became of it', async () => {
   const { budget, model } = budgeted([down(), says('fine')]);
   const retrying = new RetryingModel(model, { maxAttempts: 2, baseDelayMs: 0, maxDelayMs: 0 });
   await retrying.generate(REQUEST, { account });
-  expect(budget.noted).toEqual(['r:model:1', 'failed', 'r:model:1', 'fine']);
+  expect(budget.noted).toEqual(['r:model:1', REFUSED, 'r:model:1', 'fine']);
 });
 
 it('settles a stream that is read to its end, and one that is not', async () => {
   const { budget, model } = budgeted([says('whole'), says('left')]);
   await parts(model, { account });
   for await (const part of model.stream(REQUEST, { account })) if (part.type === 'text') break;
-  expect(budget.noted).toEqual(['r:model:1', 'whole', 'r:model:1', 'failed']);
+  expect(budget.noted).toEqual(['r:model:1', 'whole', 'r:model:1', broken('lef')]);
 });
 
 it('reserves nothing for a call of nobody, for one that is aborted, and for a reply that was kept', async () => {
@@ -57,4 +72,27 @@ it('reserves nothing for a call of nobody, for one that is aborted, and for a re
   const request = { ...REQUEST, parameters: { temperature: 0 } };
   for (let call = 0; call < 2; call++) await caching.generate(request, { account, tenant: 't' });
   expect(budget.noted).toEqual(['r:model:1', 'kept']);
+});
+
+it.each<[string, Error, string]>([
+  ['was never taken', fails('MODEL_UNREACHABLE'), REFUSED],
+  ['was limited', busy(), REFUSED],
+  ['was refused', refused(), REFUSED],
+  ['found no key', deadKey(), REFUSED],
+  ['broke on their side', down(), REFUSED],
+  ['lasted too long', fails('MODEL_TIMEOUT'), broken('')],
+  ['came back as nonsense', fails('MODEL_BAD_REPLY'), broken('')],
+  ['was cancelled', fails('RUN_CANCELLED'), broken('')],
+])('settles a call that %s', async (_what, failure, end) => {
+  const { budget, model } = budgeted([failure, failure]);
+  await expect(model.generate(REQUEST, { account })).rejects.toBe(failure);
+  await expect(parts(model, { account })).rejects.toBe(failure);
+  expect(budget.noted).toEqual(['r:model:1', end, 'r:model:1', end]);
+});
+
+it('settles what was said before a stream broke, whatever it broke of', async () => {
+  const budget = new NotedBudget();
+  const model = new BudgetedModel(new BreakingOffModel([breaksOff('half an ans')]), budget, undefined);
+  await expect(parts(model, { account })).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+  expect(budget.noted).toEqual(['r:model:1', broken('half an ans')]);
 });

@@ -1,8 +1,20 @@
+import { AppError, type ErrorCode } from '../../common/index.js';
 import type { ModelPrice } from '../../config/index.js';
-import type { ModelBudget, Reservation } from '../budget/model-budget.js';
+import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
+
+/** The provider has not begun with what ends so, or says that it failed itself: for that nobody is charged. */
+const REFUSALS: readonly ErrorCode[] = [
+  'MODEL_UNREACHABLE',
+  'MODEL_UNAVAILABLE',
+  'MODEL_RATE_LIMITED',
+  'MODEL_AUTHENTICATION',
+  'MODEL_REFUSED',
+  'SHUTTING_DOWN',
+];
+const BROKEN: CallEnd = { kind: 'broken', said: '' };
 
 /** Asks a model only when the budgets have room for the most that the call may take. */
 export class BudgetedModel extends ModelWrapper {
@@ -16,24 +28,35 @@ export class BudgetedModel extends ModelWrapper {
 
   async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
     const reservation = await this.reserve(request, options);
-    let result: ChatResult | null = null;
+    let end: CallEnd = BROKEN;
     try {
-      return (result = await this.inner.generate(request, options));
+      const result = await this.inner.generate(request, options);
+      end = { kind: 'answered', result };
+      return result;
+    } catch (error) {
+      end = endOf(error, '');
+      throw error;
     } finally {
-      await reservation?.settle(result);
+      await reservation?.settle(end);
     }
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
     const reservation = await this.reserve(request, options);
-    let result: ChatResult | null = null;
+    const said: string[] = [];
+    let end: CallEnd | null = null;
     try {
       for await (const part of this.inner.stream(request, options)) {
-        if (part.type === 'finish') result = part.result;
+        if (part.type === 'finish') end = { kind: 'answered', result: part.result };
+        else if (reservation && 'text' in part) said.push(part.text);
         yield part;
       }
+    } catch (error) {
+      end ??= endOf(error, said.join(''));
+      throw error;
     } finally {
-      await reservation?.settle(result);
+      // Without an end the reader has gone away.
+      await reservation?.settle(end ?? { kind: 'broken', said: said.join('') });
     }
   }
 
@@ -41,4 +64,9 @@ export class BudgetedModel extends ModelWrapper {
     signal?.throwIfAborted();
     return account ? this.budget.reserve(account, { model: this.name, request, price: this.price }) : null;
   }
+}
+
+function endOf(error: unknown, said: string): CallEnd {
+  const isRefused = said === '' && error instanceof AppError && REFUSALS.includes(error.code);
+  return isRefused ? { kind: 'refused' } : { kind: 'broken', said };
 }

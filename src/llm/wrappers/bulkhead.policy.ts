@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError, Semaphore } from '../../common/index.js';
 
 export interface BulkheadRules {
   /** Calls at once; 0 is no limit. */
@@ -7,20 +7,17 @@ export interface BulkheadRules {
   readonly queueLimit: number;
 }
 
-interface Waiter {
-  readonly enter: () => void;
-}
-
 /** Keeps what one provider holds up from holding up everything: so many calls at once, so many that wait, no more. */
 export class Bulkhead {
-  private running = 0;
-  private readonly waiting = new Set<Waiter>();
+  private readonly places: Semaphore;
 
   constructor(
     private readonly rules: BulkheadRules,
     /** What the errors call it. */
     private readonly what: string,
-  ) {}
+  ) {
+    this.places = new Semaphore(rules.concurrency || Infinity);
+  }
 
   /**
    * Waits for a place, which is to be left.
@@ -28,40 +25,26 @@ export class Bulkhead {
    */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    const { concurrency, queueLimit } = this.rules;
-    if (concurrency === 0 || this.running < concurrency) {
-      this.running++;
-      return;
-    }
-    if (this.waiting.size >= queueLimit) {
-      const message = `${this.what} has ${this.running} calls and ${this.waiting.size} that wait, as many as it may; try again later.`;
+    const { isFull, takenPlaces, waiters } = this.places;
+    if (isFull && waiters >= this.rules.queueLimit) {
+      const message = `${this.what} has ${takenPlaces} calls and ${waiters} that wait, as many as it may; try again later.`;
       throw new AppError('MODEL_BUSY', message, { isRetryable: true });
     }
-    await this.turn(signal);
+    await this.places.enter(signal);
+  }
+
+  /** Makes a call in a place of its own. @throws as `enter`, and what the call throws */
+  async run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.enter(signal);
+    try {
+      return await call();
+    } finally {
+      this.leave();
+    }
   }
 
   /** Hands the place on to who waits longest. */
   leave(): void {
-    const [next] = this.waiting;
-    if (!next) return void this.running--;
-    this.waiting.delete(next);
-    next.enter();
-  }
-
-  private turn(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        enter: () => {
-          signal?.removeEventListener('abort', stop);
-          resolve();
-        },
-      };
-      const stop = () => {
-        this.waiting.delete(waiter);
-        reject(signal!.reason as Error);
-      };
-      this.waiting.add(waiter);
-      signal?.addEventListener('abort', stop, { once: true });
-    });
+    this.places.leave();
   }
 }

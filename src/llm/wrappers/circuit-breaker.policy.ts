@@ -44,6 +44,19 @@ export class CircuitBreaker {
     return true;
   }
 
+  /** Makes a call, if it lets it through, and hears how it ends. @throws as `enter`, and what the call throws */
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    const isProbe = this.enter();
+    try {
+      const result = await call();
+      this.succeeded();
+      return result;
+    } catch (error) {
+      this.ended(error, isProbe);
+      throw error;
+    }
+  }
+
   succeeded(): void {
     this.failed = 0;
     this.openUntil = 0;

@@ -20,3 +20,13 @@ export function roundCost(cost: number | undefined): number | undefined;
 export function roundCost(cost: number | undefined): number | undefined {
   return cost === undefined ? undefined : Math.round(cost * BILLION) / BILLION;
 }
+
+/** A cost as an integer, which databases add exactly: billionths. */
+export function toUnits(cost: number): number {
+  return Math.round(cost * BILLION);
+}
+
+/** The other way round. */
+export function fromUnits(units: number): number {
+  return units / BILLION;
+}

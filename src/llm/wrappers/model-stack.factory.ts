@@ -2,6 +2,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
 import { AppConfig, type ModelPrice } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
+import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
 import { ModelBudget } from '../budget/model-budget.js';
@@ -12,9 +13,12 @@ import { Bulkhead } from './bulkhead.policy.js';
 import { CachingModel } from './caching-model.wrapper.js';
 import { CircuitBreaker } from './circuit-breaker.policy.js';
 import { FallbackModel } from './fallback-model.wrapper.js';
+import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapper.js';
 import { KeyPoolRegistry } from './key-pool.registry.js';
+import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 import { PricedModel } from './priced-model.wrapper.js';
+import { retried } from './retry.policy.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 
 /** Rules that an agent has of its own. */
@@ -57,6 +61,21 @@ export class ModelStackFactory {
     return this.cache ? new CachingModel(model, this.cache) : model;
   }
 
+  /**
+   * The same for an embedding model, as far as it applies: keys, places, circuit and retries, those of the provider's chat models.
+   * @param waitMs after so long, in ms, it is not asked again
+   * @throws AppError `CONFIG_INVALID` as the registry
+   */
+  createEmbedding(settings: ModelSettings, waitMs: number): EmbeddingModel {
+    const model = this.keyedEmbedding(settings);
+    const { concurrency, breaker, retry } = this.rules;
+    const guards: CallGuard[] = [];
+    if (concurrency > 0) guards.push((call, { signal }) => this.bulkhead(model).run(call, signal));
+    if (breaker.failures > 0) guards.push((call) => this.breaker(model).run(call));
+    if (retry.maxAttempts > 1) guards.push((call, options) => retried(call, retry, options));
+    return new GuardedEmbeddingModel(model, guards, waitMs);
+  }
+
   /** Names of the providers that models can be made of. */
   providers(): readonly string[] {
     return this.registry.names();
@@ -97,14 +116,21 @@ export class ModelStackFactory {
     return new PooledModel(pool, make, make(pool.first ?? ''));
   }
 
-  private breaker({ provider, name }: ChatModel): CircuitBreaker {
+  private keyedEmbedding(settings: ModelSettings): EmbeddingModel {
+    const pool = this.keys.of(settings.provider);
+    if (!pool) return this.registry.createEmbedding(settings);
+    const make = (apiKey: string) => this.registry.createEmbedding({ ...settings, apiKey });
+    return new PooledEmbeddingModel(pool, make, make(pool.first ?? ''));
+  }
+
+  private breaker({ provider, name }: Pick<ChatModel, 'provider' | 'name'>): CircuitBreaker {
     // Requests may name ever other models.
     if (this.breakers.size >= MAX_CIRCUITS) dropClosed(this.breakers);
     const key = `${provider}:${name}`;
     return obtain(this.breakers, key, () => new CircuitBreaker(this.rules.breaker, `The model ${name} of ${provider}`));
   }
 
-  private bulkhead({ provider }: ChatModel): Bulkhead {
+  private bulkhead({ provider }: Pick<ChatModel, 'provider'>): Bulkhead {
     return obtain(this.bulkheads, provider, () => new Bulkhead(this.rules, `The provider ${provider}`));
   }
 }

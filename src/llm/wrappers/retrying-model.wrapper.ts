@@ -1,8 +1,8 @@
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { ChatModel } from '../chat-model.js';
 import { ModelWrapper } from './model.wrapper.js';
-import { pause } from './pause.policy.js';
-import { mayRetry, retryDelay, type RetryRules } from './retry-delay.policy.js';
+import { beforeNext, retried } from './retry.policy.js';
+import type { RetryRules } from './retry-delay.policy.js';
 
 /** Asks again when a call failed that may come to another end; a stream that had begun begins anew. */
 export class RetryingModel extends ModelWrapper {
@@ -13,14 +13,8 @@ export class RetryingModel extends ModelWrapper {
     super(inner);
   }
 
-  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.inner.generate(request, options);
-      } catch (error) {
-        await this.beforeNext(error, attempt, options);
-      }
-    }
+  generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    return retried(() => this.inner.generate(request, options), this.rules, options);
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
@@ -33,17 +27,9 @@ export class RetryingModel extends ModelWrapper {
         }
         return;
       } catch (error) {
-        await this.beforeNext(error, attempt, options);
+        await beforeNext(error, attempt, this.rules, options);
         if (hasShown) yield { type: 'restart' };
       }
     }
-  }
-
-  /** Waits until it is time for the next attempt. @throws what the last one has thrown, when there is none */
-  private async beforeNext(error: unknown, attempt: number, { signal, deadlineAt }: CallOptions): Promise<void> {
-    if (attempt >= this.rules.maxAttempts || !mayRetry(error) || signal?.aborted) throw error;
-    const delay = retryDelay(error, attempt, this.rules, Math.random());
-    if (deadlineAt !== undefined && Date.now() + delay >= deadlineAt) throw error;
-    await pause(delay, signal);
   }
 }

@@ -7,6 +7,7 @@ import {
   type ChatRequest,
   type ChatResult,
 } from '../../llm/index.js';
+import { toAccount } from '../../run/index.js';
 import type { Conversation } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { commandTo, wantedCall } from './call-choice.policy.js';
@@ -21,9 +22,9 @@ export class AskModelProcessor extends Processor {
     const ask = isStreaming ? streamReply : generateReply;
     loop.ask = (listener, place) => {
       const request = loop.protocol.encode(toConversation(loop));
-      const { signal, deadlineAt, principal, runId, sessionId } = loop.run;
+      const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
-      const account = { tenant, runId, sessionId, step: `model:${place}` };
+      const account = toAccount(loop.run, `model:${place}`);
       return ask(model, request, { signal, deadlineAt, tenant, account }, listener);
     };
   }

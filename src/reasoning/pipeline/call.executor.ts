@@ -1,20 +1,26 @@
-import { AppError, untilAborted } from '../../common/index.js';
+import { AppError, type JsonValue } from '../../common/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import type { RunContext, StepName, ToolStarted, WaitingRequest } from '../../run/index.js';
 import {
-  failedResult,
   ToolExecutor,
+  type CallSite,
   type Invoked,
   type PlannedCall,
   type Reconciled,
+  type SecurityPolicies,
   type SuspendOptions,
   type SuspensionAnswer,
-  type ToolContext,
   type ToolResult,
 } from '../../tool/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';
+import { toSite, type CallDecider } from './call-decider.executor.js';
 import { standingOf, type CallStanding } from './call-standing.policy.js';
+import { childStep, ChildCallExecutor, type JoinedCall } from './child-call.executor.js';
+import type { ChildResult } from './child-result.factory.js';
 import { decidedResult } from './decided-result.factory.js';
+import { noteStrangers, readsStrangers } from './stranger.policy.js';
+import { screenProgress, screenResult } from './screened-result.factory.js';
+import { unreachable } from './recorded-step.policy.js';
 import {
   approvalRequest,
   inputRequest,
@@ -25,29 +31,44 @@ import {
 } from './waiting-request.factory.js';
 
 export type CallOutcome =
-  | { readonly kind: 'result'; readonly result: ToolResult }
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun }
   /** A person must decide before it goes on. */
   | { readonly kind: 'waiting'; readonly request: WaitingRequest };
 
 type Ready = Extract<CallStanding, { kind: 'ready' }>;
 type Unknown = Extract<CallStanding, { kind: 'unknown' }>;
+/** A result, what it was before it was cut, and the run that the call was, if it was one. */
+type Done = ChildResult;
+/** As the journal has it: a result that was cut is there whole, too. */
+type RecordedResult = ToolResult & { readonly whole?: JsonValue; readonly child?: CalledRun };
 
 /** One call of a reply as steps of the run: planned, claimed if it must not happen twice, invoked, recorded. */
 export class CallExecutor {
-  constructor(private readonly tools: ToolExecutor) {}
+  private readonly children: ChildCallExecutor;
+
+  constructor(
+    private readonly tools: ToolExecutor,
+    private readonly decider: CallDecider,
+    private readonly policies: SecurityPolicies,
+  ) {
+    this.children = new ChildCallExecutor(tools);
+  }
 
   /** @param at the call's place in its reply, counted from 1 */
-  async execute(loop: Loop, call: ToolCall, at: number): Promise<CallOutcome> {
+  async execute(loop: CallLoop, call: ToolCall, at: number): Promise<CallOutcome> {
     const placed: PlacedCall = { loop, call, place: `${loop.iteration}:${at}` };
     const { run } = loop;
+    loop.isReadingStrangers ||= readsStrangers(placed);
     if (run.isRecorded(stepOf(placed))) return result(await run.step(stepOf(placed), unreachable));
+    if (run.isRecorded(childStep(placed))) return this.joined(placed, await this.children.goOn(placed, toSite(placed)));
     const standing = standingOf(run, placed.place);
     switch (standing.kind) {
       case 'asked':
         return waiting(await run.step(suspendStep(placed, standing.at), unreachable));
       case 'decided': {
         const { maxResultBytes } = loop.request.limits;
-        return this.record(placed, decidedResult(call.name, standing.about, standing.decision, maxResultBytes));
+        const decided = decidedResult(call.name, standing.about, standing.decision, maxResultBytes);
+        return this.record(placed, { result: decided });
       }
       case 'unknown':
         return this.findOut(placed, standing);
@@ -61,7 +82,7 @@ export class CallExecutor {
     const reconciled = await this.reconcile(placed);
     switch (reconciled.kind) {
       case 'result':
-        return this.record(placed, reconciled.result);
+        return this.record(placed, reconciled);
       case 'not_happened':
         return this.begin(placed, { ...given, kind: 'ready', n: n + 1 });
       case 'unknown':
@@ -73,7 +94,7 @@ export class CallExecutor {
     const { loop, call } = placed;
     const tool = loop.tools.get(call.name);
     if (!tool || loop.run.signal.aborted) return { kind: 'unknown' };
-    return this.tools.reconcile(tool, toContext(placed), { maxResultBytes: loop.request.limits.maxResultBytes });
+    return this.tools.reconcile(tool, toSite(placed), { maxResultBytes: loop.request.limits.maxResultBytes });
   }
 
   private async begin(placed: PlacedCall, { n, answer }: Ready): Promise<CallOutcome> {
@@ -83,23 +104,18 @@ export class CallExecutor {
     const id = requestId('approval', place);
     const approval = run.answer(id);
     if (approval && approval.kind !== 'approve') {
-      return this.record(placed, decidedResult(call.name, 'approval', approval, loop.request.limits.maxResultBytes));
+      const decided = decidedResult(call.name, 'approval', approval, loop.request.limits.maxResultBytes);
+      return this.record(placed, { result: decided });
     }
     // What was asked stays asked, whatever a predicate says meanwhile.
     if (!approval && run.isRecorded({ kind: 'value', place: id })) return waiting(await approvalRequest(placed, ''));
-    const planned = await untilAborted(this.plan(placed), run.signal);
+    const planned = await this.decider.decide(placed, approval !== undefined);
     if (planned.kind === 'approval' && !approval) return waiting(await approvalRequest(placed, planned.reason));
+    if (planned.kind !== 'rejected' && planned.tool.child)
+      return this.joined(placed, await this.children.begin(placed, planned, toSite(placed)));
     const at = invocationPlace(place, n);
     const isClaimed = await this.announce(placed, planned, at);
     return isClaimed ? this.carryOut(placed, planned, at, answer) : waiting(await settlementRequest(placed, at));
-  }
-
-  private async plan(placed: PlacedCall): Promise<PlannedCall> {
-    const { loop, call } = placed;
-    const { maxIterations } = loop.request.limits;
-    if (loop.iteration < maxIterations) return this.tools.plan(call, loop.tools, toContext(placed));
-    const error = `Not executed: the run reached its limit of ${maxIterations} iterations.`;
-    return { kind: 'rejected', result: failedResult(call.name, 'TOOL_CANCELLED', error) };
   }
 
   /** @returns whether the call may be made: not when it was claimed before, so that it may have happened */
@@ -125,7 +141,8 @@ export class CallExecutor {
   ): Promise<CallOutcome> {
     const { run } = placed.loop;
     try {
-      const action = async () => this.finish(placed, await this.invoke(placed, planned, answer));
+      const isCalled = planned.kind !== 'rejected';
+      const action = async () => this.finish(placed, await this.invoke(placed, planned, answer), isCalled);
       return result(await run.step(stepOf(placed), action));
     } catch (error) {
       if (!(error instanceof Suspended)) throw error;
@@ -133,25 +150,40 @@ export class CallExecutor {
     }
   }
 
-  private async invoke(placed: PlacedCall, planned: PlannedCall, answer?: SuspensionAnswer): Promise<ToolResult> {
-    if (planned.kind === 'rejected') return planned.result;
+  private async invoke(placed: PlacedCall, planned: PlannedCall, answer?: SuspensionAnswer): Promise<Done> {
+    if (planned.kind === 'rejected') return planned;
     const { limits } = placed.loop.request;
-    const context = { ...toContext(placed), ...(answer && { answer }) };
-    const invoked: Invoked = await this.tools.invoke(planned, context, { maxResultBytes: limits.maxResultBytes });
+    const site = { ...this.screened(toSite(placed)), ...(answer && { answer }) };
+    const invoked: Invoked = await this.tools.invoke(planned, site, { maxResultBytes: limits.maxResultBytes });
     if (invoked.kind === 'suspended') throw new Suspended(invoked.asked);
-    return invoked.result;
+    return invoked;
+  }
+
+  private joined(placed: PlacedCall, joined: JoinedCall): Promise<CallOutcome> | CallOutcome {
+    return joined.kind === 'waiting' ? waiting(joined.request) : this.record(placed, joined.done);
+  }
+
+  /** What a call tells on its way is held against the same rules as its result. */
+  private screened(site: CallSite): CallSite {
+    const filter = this.policies.filter('results');
+    return filter ? { ...site, report: (progress) => site.report?.(screenProgress(filter, progress)) } : site;
   }
 
   /** A result that needs no call. */
-  private async record(placed: PlacedCall, given: ToolResult): Promise<CallOutcome> {
+  private async record(placed: PlacedCall, given: Done): Promise<CallOutcome> {
     return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given)));
   }
 
-  private finish({ loop, call }: PlacedCall, given: ToolResult): ToolResult {
-    if (isInterrupted(given, loop.run.signal)) throw loop.run.signal.reason;
-    const done = loop.failed.has(callKey(call)) ? withReminder(given) : given;
-    loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id: call.id, ...done });
-    return done;
+  private async finish(placed: PlacedCall, { child, ...given }: Done, isCalled = false): Promise<RecordedResult> {
+    const { loop, call } = placed;
+    if (isInterrupted(given.result, loop.run.signal)) throw loop.run.signal.reason;
+    const { result: screened, whole } = screenResult(this.policies.filter('results'), placed, given);
+    const done = loop.failed.has(callKey(call)) ? withReminder(screened) : screened;
+    await noteStrangers(placed, done, { isCalled, child });
+    const run = child && { child_run_id: child.run_id };
+    loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id: call.id, ...done, ...run });
+    if (child?.answer) tellAnswer(loop, child.run_id, child.answer);
+    return { ...done, ...(whole !== undefined && { whole }), ...(child && { child }) };
   }
 }
 
@@ -168,17 +200,6 @@ function stepOf({ call, place }: PlacedCall): StepName {
 
 function suspendStep({ call }: PlacedCall, at: string): StepName {
   return { kind: 'suspend', place: at, subject: call.name };
-}
-
-function toContext({ loop: { run }, call, place }: PlacedCall): ToolContext {
-  return {
-    principal: run.principal,
-    sessionId: run.sessionId,
-    runId: run.runId,
-    callId: call.id,
-    key: `${run.runId}:tool:${place}`,
-    signal: run.signal,
-  };
 }
 
 /** A call that only stopped because the run goes on elsewhere has no result yet. */
@@ -199,14 +220,16 @@ function withReminder(done: ToolResult): ToolResult {
   return { ...done, error: `${done.error} ${reminder}` };
 }
 
-function result(value: ToolResult): CallOutcome {
-  return { kind: 'result', result: value };
+function result({ whole: _whole, child, ...given }: RecordedResult): CallOutcome {
+  return { kind: 'result', result: given, ...(child && { child }) };
+}
+
+/** The answer of the agent that was handed the conversation, as if it came next. */
+function tellAnswer({ run, iteration }: CallLoop, run_id: string, { agent, text, finish_reason }: HandedAnswer): void {
+  const answered_by = { agent, run_id };
+  run.emit({ type: 'message.completed', iteration: iteration + 1, text, finish_reason, tool_calls: [], answered_by });
 }
 
 function waiting(request: WaitingRequest): CallOutcome {
   return { kind: 'waiting', request };
-}
-
-function unreachable(): Promise<never> {
-  throw new AppError('INTERNAL', 'A recorded step was executed again.');
 }

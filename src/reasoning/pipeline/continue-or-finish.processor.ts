@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode } from '../../common/index.js';
 import type { FinishReason } from '../../llm/index.js';
 import type { RunFinishReason, WaitingRequest } from '../../run/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { HandedAnswer, Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
 
 /** What a call without a decision in its favour ends with. */
@@ -15,11 +15,18 @@ export class ContinueOrFinishProcessor extends Processor {
     const failure = endingOf(loop);
     if (failure) throw failure;
     if (loop.waiting.size > 0) loop.end = { kind: 'waiting', requests: inOrder(loop.waiting) };
+    else if (loop.handedTo) loop.end = handedOver(loop, loop.handedTo.answer);
     else if (loop.decoded!.calls.length === 0)
       loop.end = { kind: 'answered', finishReason: toRunReason(loop.reply!.finishReason) };
     else if (loop.iteration >= loop.request.limits.maxIterations)
       loop.end = { kind: 'answered', finishReason: 'iteration_limit' };
   }
+}
+
+/** The other agent's answer ends the turn. */
+function handedOver(loop: Loop, { text, finish_reason }: HandedAnswer): Loop['end'] {
+  loop.turn.push({ role: 'assistant', content: text });
+  return { kind: 'answered', finishReason: finish_reason };
 }
 
 /** Where the rules want it, a call that was denied, or that nobody decided in time, ends the run. */

@@ -17,6 +17,7 @@ export function decidedResult(tool: string, about: WaitingKind, decision: Decisi
       return settled(tool, decision, maxBytes);
     case 'approve':
     case 'input':
+    case 'join':
       throw unfit(tool, decision);
   }
 }
@@ -25,6 +26,11 @@ export function decidedResult(tool: string, about: WaitingKind, decision: Decisi
 export function outcomeUnknown(tool: string): ToolResult {
   const error = 'Nobody knows whether it happened: it was begun before the server was cut off.';
   return failedResult(tool, 'TOOL_OUTCOME_UNKNOWN', error);
+}
+
+/** A call that was stopped before its result, or never made, because its run failed, was cancelled or timed out. */
+export function notExecuted(tool: string, failure: AppError): ToolResult {
+  return failedResult(tool, 'TOOL_CANCELLED', `Not executed, or stopped before its result: ${failure.message}`);
 }
 
 function settled(tool: string, decision: Extract<Decision, { kind: 'settle' }>, maxBytes: number): ToolResult {
@@ -38,7 +44,7 @@ function settled(tool: string, decision: Extract<Decision, { kind: 'settle' }>, 
   }
 }
 
-function unfit(tool: string, { kind }: Decision): AppError {
+function unfit(tool: string, { kind }: Pick<Decision, 'kind'>): AppError {
   return new AppError('INTERNAL', `A call of tool "${tool}" is not over by the decision "${kind}".`);
 }
 
@@ -54,5 +60,7 @@ function expired(tool: string, about: WaitingKind): ToolResult {
       return failedResult(tool, 'TOOL_EXPIRED', 'Given up: nobody answered the question of the tool in time.');
     case 'outcome_unknown':
       return outcomeUnknown(tool);
+    case 'child':
+      throw unfit(tool, { kind: 'expire' });
   }
 }

@@ -1,33 +1,71 @@
-import type { WaitingRequest } from '../../run/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { ToolCall } from '../../llm/index.js';
+import type { ToolExecutor } from '../../tool/index.js';
+import { addUsage, NO_USAGE, type WaitingRequest } from '../../run/index.js';
+import type { CalledRun, Loop } from '../reasoning.types.js';
 import { callKey, type CallExecutor } from './call.executor.js';
+import { orderOf } from './call-order.policy.js';
 import { Processor } from './processor.js';
 
 /**
- * Carries out the calls of one reply, all at once; their results keep the order of the calls. Those that wait for a
- * person hold up no other.
+ * Carries out the calls of one reply, all at once but for those that would change the same thing; their results keep
+ * the order of the calls. Those that wait for a person hold up only what must come after them.
  */
 export class ExecuteToolsProcessor extends Processor {
   readonly name = 'execute-tools';
 
-  constructor(private readonly calls: CallExecutor) {
+  constructor(
+    private readonly calls: CallExecutor,
+    private readonly tools: ToolExecutor,
+  ) {
     super();
   }
 
   async process(loop: Loop): Promise<void> {
+    const { calls } = loop.decoded!;
     const waiting = new Map<number, WaitingRequest>();
-    const settled = await Promise.allSettled(
-      loop.decoded!.calls.map(async (call, index) => {
-        const done = await this.calls.execute(loop, call, index + 1);
-        if (done.kind === 'result') loop.results.set(index, done.result);
-        else waiting.set(index, done.request);
-      }),
-    );
     loop.waiting = waiting;
-    for (const [index, call] of loop.decoded!.calls.entries()) {
+    const called = new Map<number, CalledRun>();
+    const settled = await this.executeAll(loop, async (call, index) => {
+      const done = await this.calls.execute(loop, call, index + 1);
+      if (done.kind === 'waiting') return void waiting.set(index, done.request);
+      loop.results.set(index, done.result);
+      if (done.child) called.set(index, done.child);
+    });
+    for (const [index, call] of calls.entries()) {
       if (loop.results.get(index)?.success === false) loop.failed.add(callKey(call));
     }
+    take(
+      loop,
+      calls.flatMap((_, index) => called.get(index) ?? []),
+    );
     const failure = settled.find((one) => one.status === 'rejected');
     if (failure) throw failure.reason;
+  }
+
+  private async executeAll(
+    loop: Loop,
+    execute: (call: ToolCall, index: number) => Promise<void>,
+  ): Promise<PromiseSettledResult<void>[]> {
+    const { calls } = loop.decoded!;
+    const order = await orderOf(loop, this.tools);
+    const begun: Promise<void>[] = [];
+    const begin = async (call: ToolCall, index: number, earlier: readonly number[]): Promise<void> => {
+      await Promise.allSettled(begun.filter((_, at) => earlier.includes(at)));
+      // One that has no result waits for a person, or broke the run.
+      if (earlier.every((at) => loop.results.has(at))) await execute(call, index);
+    };
+    for (const [index, call] of calls.entries()) {
+      const earlier = order?.[index] ?? [];
+      begun.push(earlier.length === 0 ? execute(call, index) : begin(call, index, earlier));
+    }
+    return Promise.allSettled(begun);
+  }
+}
+
+/** What runs mean to the loop that were calls of one reply: of several that it was handed over to, the first one counts. */
+function take(loop: Loop, called: readonly CalledRun[]): void {
+  for (const { answer, ...run } of called) {
+    loop.childrenUsage = addUsage(loop.childrenUsage ?? NO_USAGE, run.usage);
+    if (answer) loop.handedTo ??= { ...run, answer };
   }
 }

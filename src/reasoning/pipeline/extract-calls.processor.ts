@@ -1,7 +1,7 @@
 import type { DecodedReply } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
+import { asApproved } from './approved-call.mapper.js';
 import { Processor } from './processor.js';
-import { requestId } from './waiting-request.factory.js';
 
 /**
  * Puts the reply's message, with the calls found in it, into the turn. A call that a person approved with other arguments
@@ -19,11 +19,7 @@ export class ExtractCallsProcessor extends Processor {
 }
 
 function withEdits({ run, iteration }: Loop, decoded: DecodedReply): DecodedReply {
-  const calls = decoded.calls.map((call, index) => {
-    const decision = run.answer(requestId('approval', `${iteration}:${index + 1}`));
-    const edited = decision?.kind === 'approve' ? decision.arguments : undefined;
-    return edited === undefined ? call : { ...call, arguments: edited };
-  });
+  const calls = decoded.calls.map((call, index) => asApproved(run, call, `${iteration}:${index + 1}`));
   if (calls.every((call, index) => call === decoded.calls[index])) return decoded;
   return { ...decoded, calls, message: { ...decoded.message, toolCalls: calls } };
 }

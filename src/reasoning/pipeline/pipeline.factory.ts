@@ -1,7 +1,8 @@
 import { AppError } from '../../common/index.js';
-import type { ToolExecutor } from '../../tool/index.js';
+import type { CallRates, SecurityPolicies, ToolExecutor } from '../../tool/index.js';
 import type { PromptBuilder } from '../prompt.builder.js';
 import { AskModelProcessor } from './ask-model.processor.js';
+import { CallDecider } from './call-decider.executor.js';
 import { CallExecutor } from './call.executor.js';
 import { ContinueOrFinishProcessor } from './continue-or-finish.processor.js';
 import { ExecuteToolsProcessor } from './execute-tools.processor.js';
@@ -18,26 +19,37 @@ export interface PlacedProcessor {
   readonly name: string;
 }
 
+/** What the stages work with. */
+export interface PipelineServices {
+  readonly tools: ToolExecutor;
+  readonly policies: SecurityPolicies;
+  /** `null` where calls are not counted. */
+  readonly rates: CallRates | null;
+}
+
 /** The seven stages, in order, and those that were put between them in the order given. */
 export function createPipeline(
   prompts: PromptBuilder,
-  tools: ToolExecutor,
+  { tools, policies, rates }: PipelineServices,
   placed: readonly PlacedProcessor[] = [],
 ): readonly Processor[] {
-  const pipeline: Processor[] = [
+  const stages: readonly Processor[] = [
     new PrepareToolsProcessor(prompts),
     new AskModelProcessor(),
-    new TeeStreamProcessor(),
+    new TeeStreamProcessor(policies),
     new ExtractCallsProcessor(),
-    new ExecuteToolsProcessor(new CallExecutor(tools)),
+    new ExecuteToolsProcessor(new CallExecutor(tools, new CallDecider(tools, rates), policies), tools),
     new FormatResultsProcessor(),
     new ContinueOrFinishProcessor(),
   ];
-  for (const one of placed) place(pipeline, one);
-  return pipeline;
+  return placed.reduce(withProcessor, stages);
 }
 
-function place(pipeline: Processor[], { processor, side, name }: PlacedProcessor): void {
+/** The pipeline with one more stage. @throws AppError `CONFIG_INVALID` when there is none of the name that it goes beside */
+export function withProcessor(
+  pipeline: readonly Processor[],
+  { processor, side, name }: PlacedProcessor,
+): readonly Processor[] {
   const at = pipeline.findIndex((stage) => stage.name === name);
   if (at < 0) {
     const known = pipeline.map((stage) => stage.name).join(', ');
@@ -46,5 +58,5 @@ function place(pipeline: Processor[], { processor, side, name }: PlacedProcessor
       `The processor "${processor.name}" cannot be put ${side} "${name}"; there is: ${known}.`,
     );
   }
-  pipeline.splice(side === 'before' ? at : at + 1, 0, processor);
+  return pipeline.toSpliced(side === 'before' ? at : at + 1, 0, processor);
 }

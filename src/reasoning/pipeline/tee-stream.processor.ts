@@ -1,10 +1,14 @@
 import { untilAborted } from '../../common/index.js';
 import type { ChatResult } from '../../llm/index.js';
 import { addUsage, toRunUsage } from '../../run/index.js';
+import type { ContentFilter } from '../../security/index.js';
+import type { SecurityPolicies } from '../../tool/index.js';
 import type { Loop } from '../reasoning.types.js';
-import { wantedCall } from './call-choice.policy.js';
+import { tellContent } from './content-note.factory.js';
 import { Processor } from './processor.js';
 import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
+import { maskDecoded, screenReply, type ScreenedReply } from './screened-reply.factory.js';
+import { ShownText } from './shown-text.builder.js';
 
 /** A reply that says nothing, or does not call what it must, is asked for again so often in a place of the loop. */
 const MAX_RETRIES = 1;
@@ -17,10 +21,15 @@ const MAX_RETRIES = 1;
 export class TeeStreamProcessor extends Processor {
   readonly name = 'tee-stream';
 
+  constructor(private readonly policies: SecurityPolicies) {
+    super();
+  }
+
   async process(loop: Loop): Promise<void> {
     loop.corrections = [];
     for (let asked = 0, useless = 0; ; asked++) {
-      const { reply, fault } = await ask(loop, asked === 0 ? String(loop.iteration) : `${loop.iteration}:r${asked}`);
+      const place = asked === 0 ? String(loop.iteration) : `${loop.iteration}:r${asked}`;
+      const { reply, fault } = await ask(loop, place, this.policies.filter('output'));
       loop.reply = reply;
       loop.model = reply.model;
       if (reply.usage) loop.usage = addUsage(loop.usage, toRunUsage(reply.usage));
@@ -37,48 +46,39 @@ interface AskedReply {
   readonly fault: ReplyFault | null;
 }
 
-async function ask(loop: Loop, place: string): Promise<AskedReply> {
-  const { run, iteration, protocol, request } = loop;
+async function ask(loop: Loop, place: string, filter: ContentFilter | null): Promise<AskedReply> {
+  const { run, protocol, request } = loop;
   const step = { kind: 'model', place, subject: request.model.name } as const;
+  const context = { tools: request.tools, iteration: loop.iteration };
   let fault: ReplyFault | null = null;
   const decode = (reply: ChatResult) => {
-    loop.decoded = protocol.decode(reply, { tools: request.tools, iteration });
+    loop.decoded = maskDecoded(filter, protocol.decode(reply, context));
     fault = readReply(loop, reply);
   };
   loop.decoded = null;
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
   loop.modelCalls++;
   const action = async () => {
-    let visible = protocol.decodeStream();
-    // What may have to be asked for again is not shown before it is there.
-    const held: string[] | null = wantedCall(loop) ? [] : null;
-    const tellText = (text: string) => {
-      if (text !== '' && !run.signal.aborted) run.emit({ type: 'message.delta', iteration, text });
-    };
-    const show = (text: string) => void (held ? held.push(text) : tellText(text));
-    const reply = await untilAborted(
-      loop.ask!(
-        {
-          onText: (piece) => show(visible.push(piece)),
-          onRestart: () => {
-            visible = protocol.decodeStream();
-            if (held) held.length = 0;
-            else if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
-          },
-        },
-        place,
-      ),
-      run.signal,
-    );
-    show(visible.end());
+    const shown = new ShownText(loop, filter);
+    const listener = { onText: (piece: string) => shown.push(piece), onRestart: () => shown.restart() };
+    const given = await untilAborted(loop.ask!(listener, place), run.signal);
+    const screened = filter ? screenReply(filter, given, protocol.decode(given, context)) : asItCame(given);
+    const { kind, reply } = screened;
+    if (kind !== 'clean') tellContent(loop, { on: 'output' }, screened);
+    if (kind === 'blocked') shown.replaceBy(reply.message.content);
+    else shown.end();
     decode(reply);
-    if (held && !fault) tellText(held.join(''));
+    if (!fault) shown.release();
     tell(loop, reply, !fault);
     return reply;
   };
   const reply = await run.step(step, action, () => loop.decoded!.calls.length === 0 && !fault);
   if (!loop.decoded) decode(reply);
   return { reply, fault };
+}
+
+function asItCame(reply: ChatResult): ScreenedReply {
+  return { kind: 'clean', reply };
 }
 
 /** What the reply means to the world, in the batch that records it. */

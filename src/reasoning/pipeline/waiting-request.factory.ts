@@ -1,17 +1,18 @@
 import type { ToolCall } from '../../llm/index.js';
 import type { WaitingKind, WaitingRequest } from '../../run/index.js';
 import type { SuspendOptions } from '../../tool/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { CallLoop } from '../reasoning.types.js';
 
 const PREFIXES: Readonly<Record<WaitingKind, string>> = {
   approval: 'approval',
   input: 'input',
   outcome_unknown: 'settle',
+  child: 'child',
 };
 
 /** A call at its place in the run. */
 export interface PlacedCall {
-  readonly loop: Loop;
+  readonly loop: CallLoop;
   readonly call: ToolCall;
   /** `<iteration>:<call>`, counted from 1. */
   readonly place: string;
@@ -47,6 +48,17 @@ export function inputRequest(placed: PlacedCall, at: string, asked: SuspendOptio
     ...(schema && { schema }),
     expires_at: expiry(placed, expiresInMs),
   };
+}
+
+/** Not recorded: what the run waits for that the call is may be another thing each time. */
+export function childRequest(
+  placed: PlacedCall,
+  child_run_id: string,
+  requests: readonly WaitingRequest[],
+): WaitingRequest {
+  const wanted = requests.map(({ kind, tool }) => `${kind} (${tool})`).join(', ');
+  const reason = `Run "${child_run_id}" waits for ${wanted}: decide there.`;
+  return { ...base(placed, 'child', placed.place), reason, child_run_id, expires_at: null };
 }
 
 function base({ call, place }: PlacedCall, kind: WaitingKind, at: string) {

@@ -73,6 +73,14 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     return this.taker.execute(run, true, opening);
   }
 
+  executeBeside(run: RunRecord): void {
+    this.taker.executeBeside(run);
+  }
+
+  adopt(run: RunRecord): void {
+    this.inBackground(run.id, this.taker.takeBeside(run.id));
+  }
+
   recheck(run: RunRecord): void {
     this.retryLater(run);
   }

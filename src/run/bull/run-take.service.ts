@@ -77,6 +77,25 @@ export class RunTakeService {
     return 'done';
   }
 
+  /** Executes a new run in the room of another one. */
+  executeBeside(run: RunRecord): void {
+    this.capacity.invite(run.id);
+    // Nobody is asked to make room.
+    void this.capacity.enter(run);
+    this.execute(run, true).catch(() => undefined);
+  }
+
+  /** As `take`, in the room of another run. */
+  async takeBeside(runId: string): Promise<void> {
+    if (this.isClosing || this.executor.has(runId)) return;
+    this.capacity.invite(runId);
+    try {
+      await this.take(runId);
+    } finally {
+      this.capacity.disinvite(runId);
+    }
+  }
+
   cancel(runId: string): void {
     this.executor.cancel(runId);
   }
@@ -106,7 +125,7 @@ export class RunTakeService {
     const runId = run.id;
     try {
       const { run: claimed, items } = await this.journal.claim(run, Date.now());
-      for (const item of items) this.bus.publish(runId, item);
+      for (const item of items) this.bus.tell(run, item);
       const done = this.execute(claimed, false);
       this.awaited.settle(runId, done);
       return { done };

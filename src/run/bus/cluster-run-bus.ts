@@ -64,7 +64,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     this.local.publish(runId, item);
     // That this process tells no more is nothing to those who follow elsewhere: they hear of whoever goes on.
     if (item.event.type === 'stream.closed' || !this.followers.has(runId)) return;
-    this.tell(this.followers.of(runId), runId, item);
+    this.carry(this.followers.of(runId), runId, item);
   }
 
   subscribe(runId: string, listener: RunListener): () => void {
@@ -118,7 +118,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     }
   }
 
-  private tell(nodes: Iterable<string>, runId: string, item: RunItem): void {
+  private carry(nodes: Iterable<string>, runId: string, item: RunItem): void {
     const messages = inPieces(item, LONGEST_EVENT).map((piece) => toItemMessage(this.lease.node, runId, piece));
     for (const node of nodes) for (const message of messages) this.channel.notify(inboxOf(node), message);
   }
@@ -126,7 +126,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private addFollower(runId: string, node: string, wantsText: boolean): void {
     this.followers.add(runId, node);
     const text = wantsText && this.live.find(runId)?.soFar();
-    if (text) this.tell([node], runId, text);
+    if (text) this.carry([node], runId, text);
   }
 
   private send(message: BusMessage): void {

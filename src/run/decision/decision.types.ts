@@ -9,7 +9,9 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly outcome: 'retry' }
   | { readonly kind: 'settle'; readonly outcome: 'succeeded'; readonly result: JsonValue }
   | { readonly kind: 'settle'; readonly outcome: 'failed'; readonly error: string }
-  | { readonly kind: 'expire' };
+  | { readonly kind: 'expire' }
+  /** The run has ended that the call is. */
+  | { readonly kind: 'join' };
 
 /** An answer as it is recorded, in a step `answer:<request id>` with the verdict's kind as subject. */
 export type Decision = Verdict & {

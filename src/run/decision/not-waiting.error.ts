@@ -1,5 +1,5 @@
 import { AppError } from '../../common/index.js';
-import type { WaitingRequest } from '../run-event.types.js';
+import type { WaitingRequest } from './waiting-request.types.js';
 import type { RunStatus } from '../run.types.js';
 
 /** An answer to a run that asks nothing now. While it goes on it may ask again: the answer can be tried again then. */
@@ -20,6 +20,7 @@ export function notAsked(runId: string, wanted: string, waiting: readonly Waitin
   });
 }
 
-export function described({ kind, call_id, tool }: WaitingRequest): string {
+export function described({ kind, call_id, tool, child_run_id }: WaitingRequest): string {
+  if (child_run_id !== undefined) return `run "${child_run_id}", which is call "${call_id}" (${tool}): decide there`;
   return `${kind} of call "${call_id}" (${tool})`;
 }

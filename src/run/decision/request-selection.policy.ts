@@ -1,5 +1,5 @@
 import { AppError } from '../../common/index.js';
-import type { WaitingKind, WaitingRequest } from '../run-event.types.js';
+import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
 import { described, notAsked } from './not-waiting.error.js';
 import type { WaitingRun } from './run-decision.service.js';
 

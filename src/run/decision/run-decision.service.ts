@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../../common/index.js';
 import { refusalOf, type Statement } from '../../persistence/index.js';
 import { RunBus } from '../run-bus.js';
-import type { PolicyDecided, WaitingRequest } from '../run-event.types.js';
+import type { PolicyDecided } from '../run-event.types.js';
+import type { WaitingRequest } from './waiting-request.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 import { answerRun, insertEvent, insertStep } from '../run-statement.factory.js';
@@ -24,7 +25,8 @@ export interface AnsweredRequest {
   readonly verdict: Verdict;
 }
 
-const TOLD: Readonly<Record<Verdict['kind'], PolicyDecided['decision']>> = {
+/** What is told of a verdict; of the end of a run that was called, that run tells itself. */
+const TOLD: Readonly<Record<Exclude<Verdict['kind'], 'join'>, PolicyDecided['decision']>> = {
   approve: 'approved',
   deny: 'denied',
   input: 'answered',
@@ -59,13 +61,14 @@ export class RunDecisionService {
     const at = Date.now();
     const { cipher } = this.journal;
     const last = await this.journal.lastEvent(run.id);
-    const items = answers.map((answer, i) => new RunItem(last + 1 + i, at, toEvent(run, answer, by)));
+    const told = answers.flatMap((answer) => toEvent(run, answer, by) ?? []);
+    const items = told.map((event, i) => new RunItem(last + 1 + i, at, event));
     await this.commit(run, [
       answerRun(run),
       ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at, cipher)),
       ...items.map((item) => insertEvent(run, item, cipher)),
     ]);
-    for (const item of items) this.bus.publish(run.id, item);
+    for (const item of items) this.bus.tell(run, item);
     this.bus.wake(run.id);
   }
 
@@ -83,7 +86,8 @@ function toStep({ id }: WaitingRequest, decision: Decision) {
   return { name: `answer:${id}`, kind: 'answer', subject: decision.kind, result: JSON.stringify(decision) };
 }
 
-function toEvent(run: RunRecord, { request, verdict }: AnsweredRequest, by: string | null): PolicyDecided {
+function toEvent(run: RunRecord, { request, verdict }: AnsweredRequest, by: string | null): PolicyDecided | null {
+  if (verdict.kind === 'join') return null;
   const { id, call_id, tool } = request;
   return {
     type: 'policy.decided',

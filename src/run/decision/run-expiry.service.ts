@@ -6,6 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
+import { ChildAnswerService } from '../child/child-answer.service.js';
 import { RunBus } from '../run-bus.js';
 import { RunJournal } from '../run-journal.js';
 import { RunDecisionService } from './run-decision.service.js';
@@ -16,7 +17,8 @@ const UNREADABLE: readonly string[] = ['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN'
 const POLL_MS = 10_000;
 
 /**
- * Answers for people who do not: a request that nobody decided in time expires. One timer for all runs; of several nodes
+ * Answers for people who do not: a request that nobody decided in time expires. Answers, too, what a crash has kept from
+ * being answered: runs that wait for one that has ended. One timer for all runs; of several nodes
  * that see the same one, the first counts.
  */
 @Injectable()
@@ -33,6 +35,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
     private readonly bus: RunBus,
     private readonly decisions: RunDecisionService,
     private readonly waiting: WaitingRunStore,
+    private readonly children: ChildAnswerService,
   ) {}
 
   /** The first look comes late: what it sets going must not begin before the application listens. */
@@ -84,6 +87,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   private async look(): Promise<void> {
     const now = Date.now();
     await this.expireDue(now);
+    await this.children.answerAll();
     const next = await this.waiting.nextExpiry(now);
     this.schedule(next === null ? POLL_MS : next - now);
   }

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
 import { eventPlace } from '../row-place.factory.js';
-import type { RunWaiting, WaitingRequest } from '../run-event.types.js';
+import type { RunWaiting } from '../run-event.types.js';
+import type { WaitingRequest } from './waiting-request.types.js';
 
 const EXPIRY_PAGE = 100;
 

@@ -8,6 +8,7 @@ import type { RunStatus } from '../run.types.js';
 @Index('run_by_tenant', ['tenant', 'createdAt', 'id'])
 @Index('run_by_session', ['tenant', 'sessionId', 'createdAt'])
 @Index('run_by_expiry', ['expiresAt'])
+@Index('run_by_parent', ['parentRunId'])
 export class RunEntity {
   @PrimaryColumn('varchar', { length: 64 })
   id!: string;
@@ -81,6 +82,22 @@ export class RunEntity {
   /** The run whose journal this one began with. */
   @Column('varchar', { name: 'forked_from', length: 64, nullable: true })
   forkedFrom!: string | null;
+
+  /** The run whose call this one is. */
+  @Column('varchar', { name: 'parent_run_id', length: 64, nullable: true })
+  parentRunId!: string | null;
+
+  /** That call's step in the parent. */
+  @Column('varchar', { name: 'parent_step', length: 64, nullable: true })
+  parentStep!: string | null;
+
+  /** The run at the top of those whose calls they are. */
+  @Column('varchar', { name: 'root_run_id', length: 64, nullable: true })
+  rootRunId!: string | null;
+
+  /** How many runs are above it. */
+  @Column('integer', { default: 0 })
+  depth!: number;
 
   /** When steps and events were removed, epoch ms; `summary` stays. */
   @Column('bigint', { name: 'pruned_at', nullable: true })

@@ -57,6 +57,8 @@ export class RunEraseStore {
       const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
+        // What was spent stays spent, in nobody's session.
+        { sql: `UPDATE run_usage SET session_id = '' WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM idempotency_key WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run WHERE id IN (${marks})`, params },
       ]);

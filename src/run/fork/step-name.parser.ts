@@ -40,8 +40,9 @@ function orderOf(name: string): readonly number[] {
   return [place.iteration, place.call, place.kind === 'tool' ? 1 : 0, place.retry, rankOf(place)];
 }
 
-/** A try of a call: it is asked for, approved, claimed; it asks, and is answered; nobody knows, and it is settled. */
+/** A try of a call: it is decided upon, asked for, approved, claimed; it asks, and is answered; nobody knows, and it is settled. */
 const TRY = [
+  'policy:',
   'value:approval',
   'answer:approval',
   'claim:',

@@ -4,7 +4,7 @@ import type { RunRecord } from '../run.types.js';
 import { RunLoadStore } from './run-load.store.js';
 
 /** Whose room a run takes. */
-export type Occupant = Pick<RunRecord, 'tenant' | 'agent'>;
+export type Occupant = Pick<RunRecord, 'tenant' | 'agent'> & { readonly id?: string };
 
 /**
  * How many runs go on: in this process exactly, of a tenant and of an agent in all processes together. Where several
@@ -16,6 +16,10 @@ export class RunCapacityRegistry {
   private readonly isShared: boolean;
   /** What goes on in this process, by the kind of its occupant and its name. */
   private readonly here = { all: 0, tenant: new Map<string, number>(), agent: new Map<string, number>() };
+
+  /** Runs that take no room, since the run that waits for them has it; and those of them that go on. */
+  private readonly invited = new Set<string>();
+  private readonly guests = new Set<string>();
 
   constructor(
     private readonly load: RunLoadStore,
@@ -29,8 +33,22 @@ export class RunCapacityRegistry {
     return this.here.all >= this.limits.concurrency;
   }
 
+  /** Lets a run in when it comes, whatever goes on: it goes on in the room of another one. */
+  invite(runId: string): void {
+    this.invited.add(runId);
+  }
+
+  /** It does not come. */
+  disinvite(runId: string): void {
+    this.invited.delete(runId);
+  }
+
   /** Takes room for a run, if there is some; give it back with `leave`. */
   enter(run: Occupant): boolean | Promise<boolean> {
+    if (run.id !== undefined && this.invited.delete(run.id)) {
+      this.guests.add(run.id);
+      return true;
+    }
     if (this.isFull || !this.fitsHere(run)) return false;
     this.change(run, 1);
     const isLimited = this.limits.tenantConcurrency > 0 || this.limits.agentConcurrency > 0;
@@ -38,6 +56,7 @@ export class RunCapacityRegistry {
   }
 
   leave(run: Occupant): void {
+    if (run.id !== undefined && this.guests.delete(run.id)) return;
     this.change(run, -1);
   }
 

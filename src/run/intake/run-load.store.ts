@@ -18,10 +18,10 @@ export class RunLoadStore {
     return this.count(`status = 'queued' AND tenant = ?`, [tenant]);
   }
 
-  /** How many runs the tenant began after a time (epoch ms), and when the first of them was. */
+  /** How many runs the tenant began after a time (epoch ms), but for what those called, and when the first of them was. */
   async begunSince(tenant: string, since: number): Promise<{ count: number; first: number | null }> {
     const [row] = await this.database.query<{ n: number; first: number | null }>(
-      'SELECT COUNT(*) AS n, MIN(created_at) AS first FROM run WHERE tenant = ? AND created_at > ?',
+      'SELECT COUNT(*) AS n, MIN(created_at) AS first FROM run WHERE tenant = ? AND created_at > ? AND depth = 0',
       [tenant, since],
     );
     return { count: row?.n ?? 0, first: row?.first ?? null };

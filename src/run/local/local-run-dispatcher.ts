@@ -76,6 +76,20 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     return this.run(run, true, opening);
   }
 
+  executeBeside(run: RunRecord): void {
+    this.capacity.invite(run.id);
+    // Nobody is asked to make room.
+    void this.capacity.enter(run);
+    this.run(run, true).catch(() => undefined);
+  }
+
+  adopt(run: RunRecord): void {
+    if (this.admission.isClosing || this.executor.has(run.id)) return;
+    this.capacity.invite(run.id);
+    if (this.queue.has(run.id)) void this.queue.pump(slotOf(run));
+    else this.offer(run);
+  }
+
   recheck(run: RunRecord): void {
     this.retry(run, FIRST_RETRY_MS);
   }
@@ -86,7 +100,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
 
   enqueue(run: RunRecord): Promise<RunStatus> {
     return new Promise((resolve, reject) => {
-      this.queue.add(sessionSlot(run) ?? `run\n${run.id}`, { run, resolve, reject });
+      this.queue.add(slotOf(run), { run, resolve, reject });
     });
   }
 
@@ -120,7 +134,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   private async claim(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
     try {
       const { run, items } = await this.journal.claim(queued.run, Date.now());
-      for (const item of items) this.bus.publish(run.id, item);
+      for (const item of items) this.bus.tell(run, item);
       queued.resolve(this.run(run, false));
       return 'started';
     } catch (error) {
@@ -186,4 +200,9 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     await this.journal.cancelWaiting(run, Date.now());
     await this.goOn(run);
   }
+}
+
+/** The queue of a run: that of its session, or its own. */
+function slotOf(run: RunRecord): string {
+  return sessionSlot(run) ?? `run\n${run.id}`;
 }

@@ -90,8 +90,11 @@ export class LocalRunQueue {
     const queue = this.queues.get(slot);
     const head = queue?.[0];
     if (!queue || !head) return void this.queues.delete(slot);
+    // Before it is tried: room that is given back meanwhile must not pass it by.
+    this.full.add(slot);
     const outcome = await this.start(head);
-    if (outcome === 'full') this.full.add(slot);
+    // Whoever gave room back meanwhile has taken it out, and it is tried once more.
+    if (outcome !== 'full') this.full.delete(slot);
     if (outcome === 'started' || outcome === 'gone') this.takeOff(slot, queue, head, outcome);
   }
 

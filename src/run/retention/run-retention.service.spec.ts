@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from '../../../test/support/run-host.js';
 import { loadConfig } from '../../config/index.js';
 import type { RunStatus } from '../run.types.js';
+import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionService } from './run-retention.service.js';
 import { RunRetentionStore } from './run-retention.store.js';
 
@@ -18,7 +19,11 @@ afterEach(() => opened.close());
 
 function retention(days = '10', failedDays?: string): RunRetentionService {
   const env = { RUN_RETENTION_DAYS: days, ...(failedDays !== undefined && { RUN_RETENTION_FAILED_DAYS: failedDays }) };
-  return new RunRetentionService(new RunRetentionStore(opened.database), loadConfig({ env }).config);
+  return new RunRetentionService(
+    new RunRetentionStore(opened.database),
+    new RunUsageStore(opened.database),
+    loadConfig({ env }).config,
+  );
 }
 
 /** A run that recorded a step and ended so, at a time. */
@@ -116,7 +121,9 @@ describe('retention', () => {
       await opened.database.commit(batch);
     };
     const { config } = loadConfig({ env: { RUN_RETENTION_DAYS: '10' } });
-    const services = [1, 2].map(() => new RunRetentionService(new RunRetentionStore(counted), config));
+    const services = [1, 2].map(
+      () => new RunRetentionService(new RunRetentionStore(counted), new RunUsageStore(counted), config),
+    );
     const pruned = await Promise.all(services.map((service) => service.sweep(50 * DAY_MS)));
     expect(Math.max(...pruned)).toBe(625);
     expect(Math.max(...batches)).toBeLessThan(150);

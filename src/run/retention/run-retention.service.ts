@@ -1,46 +1,47 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { setTimeout as pause } from 'node:timers/promises';
+import { RecurringWork } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import type { RunStatus } from '../run.types.js';
+import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionStore, type AgingRun } from './run-retention.store.js';
 
 const DAY_MS = 86_400_000;
 const FIRST_SWEEP_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
-/** Between two batches others have the database to themselves. */
-const PAUSE_MS = 20;
 const RUNS_A_PAGE = 500;
 const RUNS_A_BATCH = 100;
 const KEYS_A_BATCH = 500;
+const CALLS_A_BATCH = 500;
 /** How long an idempotency key is good for. */
 const KEY_AGE_MS = DAY_MS;
 
 /**
- * Deletes the journals of runs that ended long ago, by their status, and idempotency keys. Every process does it, in
+ * Deletes the journals of runs that ended long ago, by their status, idempotency keys, and what calls took. Every process does it, in
  * small batches; doing it twice does no harm.
  */
 @Injectable()
 export class RunRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunRetentionService.name);
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<unknown> = Promise.resolve();
-  private isClosing = false;
+  private readonly sweeps = new RecurringWork({
+    work: () => this.sweepAndTell(),
+    onFailure: (err) => this.logger.error({ err }, 'Old runs could not be pruned; they are tried again'),
+    retryMs: SWEEP_EVERY_MS,
+  });
   /** Up to this run nothing is left to prune, ever. */
   private settled = '';
 
   constructor(
     private readonly store: RunRetentionStore,
+    private readonly usages: RunUsageStore,
     private readonly config: AppConfig,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.schedule(FIRST_SWEEP_MS);
+    this.sweeps.start(FIRST_SWEEP_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.isClosing = true;
-    clearTimeout(this.timer);
-    await this.sweeping.catch(() => undefined);
+    await this.sweeps.stop();
   }
 
   /**
@@ -50,26 +51,29 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
    */
   async sweep(now: number): Promise<number> {
     const pruned = await this.sweepRuns(now);
-    while (!this.isClosing && (await this.store.dropKeys(now - KEY_AGE_MS, KEYS_A_BATCH))) await this.rest();
+    while (!this.sweeps.isStopping && (await this.store.dropKeys(now - KEY_AGE_MS, KEYS_A_BATCH)))
+      await this.sweeps.rest();
+    await this.sweepUsage(now);
     return pruned;
   }
 
-  private schedule(delayMs: number): void {
-    this.timer = setTimeout(() => {
-      this.sweeping = this.sweep(Date.now()).then(
-        (pruned) => pruned > 0 && this.logger.log(`Deleted the journals of ${pruned} old runs`),
-        (err: unknown) => this.logger.error({ err }, 'Old runs could not be pruned; they are tried again'),
-      );
-      void this.sweeping.then(() => this.isClosing || this.schedule(SWEEP_EVERY_MS));
-    }, delayMs);
-    this.timer.unref();
+  private async sweepAndTell(): Promise<number> {
+    const pruned = await this.sweep(Date.now());
+    if (pruned > 0) this.logger.log(`Deleted the journals of ${pruned} old runs`);
+    return SWEEP_EVERY_MS;
+  }
+
+  private async sweepUsage(now: number): Promise<void> {
+    const keptMs = toMs(this.config.retention.usageDays);
+    if (keptMs === Infinity) return;
+    while (!this.sweeps.isStopping && (await this.usages.drop(now - keptMs, CALLS_A_BATCH))) await this.sweeps.rest();
   }
 
   /** Goes through the runs from the oldest on, until all are younger than any that may be pruned. */
   private async sweepRuns(now: number): Promise<number> {
     let pruned = 0;
     let isSettled = true;
-    for (let place = this.settled; !this.isClosing;) {
+    for (let place = this.settled; !this.sweeps.isStopping;) {
       const page = await this.store.runsAfter(place, RUNS_A_PAGE);
       const due = page.filter((run) => this.isDue(run, now));
       await this.pruneAll(due, now);
@@ -82,14 +86,14 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
       const isOver = page.every(({ createdAt }) => createdAt > now - this.shortestMs);
       if (isOver || page.length < RUNS_A_PAGE) break;
       place = page.at(-1)!.id;
-      await this.rest();
+      await this.sweeps.rest();
     }
     return pruned;
   }
 
   private async pruneAll(due: readonly AgingRun[], now: number): Promise<void> {
     for (let at = 0; at < due.length; at += RUNS_A_BATCH) {
-      if (at > 0) await this.rest();
+      if (at > 0) await this.sweeps.rest();
       await this.store.prune(
         due.slice(at, at + RUNS_A_BATCH).map(({ id }) => id),
         now,
@@ -123,10 +127,6 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
 
   private get shortestMs(): number {
     return Math.min(this.keptMs('completed'), this.keptMs('failed'));
-  }
-
-  private async rest(): Promise<void> {
-    await pause(PAUSE_MS, undefined, { ref: false });
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, inLists } from '../../persistence/index.js';
 import type { RunStatus } from '../run.types.js';
 
-/** What retention looks at. Times are epoch ms. */
+/** What retention looks at: of a run that another one called, how that at the top ended. Times are epoch ms. */
 export interface AgingRun {
   readonly id: string;
   readonly status: RunStatus;
@@ -29,7 +29,9 @@ export class RunRetentionStore {
   /** Up to `limit` runs of all tenants after the id `after`; ids begin with the time, so the oldest come first. */
   async runsAfter(after: string, limit: number): Promise<AgingRun[]> {
     const rows = await this.database.query<AgingRow>(
-      'SELECT id, status, created_at, finished_at, pruned_at FROM run WHERE id > ? ORDER BY id LIMIT ?',
+      `SELECT run.id, COALESCE(root.status, run.status) AS status, run.created_at, run.pruned_at,
+          CASE WHEN run.finished_at IS NULL OR root.id IS NULL THEN run.finished_at ELSE root.finished_at END AS finished_at
+        FROM run LEFT JOIN run root ON root.id = run.root_run_id WHERE run.id > ? ORDER BY run.id LIMIT ?`,
       [after, limit],
     );
     return rows.map(({ id, status, created_at, finished_at, pruned_at }) => ({

@@ -1,5 +1,5 @@
 /** What was done. */
-export type AccessAction = 'read' | 'export' | 'fork' | 'erase';
+export type AccessAction = 'read' | 'export' | 'fork' | 'erase' | 'call' | 'enable' | 'disable';
 
 /** What it was done to. `sessions` and `runs` are the lists of them, which have no id. */
 export const ACCESS_TARGETS = [
@@ -10,6 +10,7 @@ export const ACCESS_TARGETS = [
   'run.events',
   'run.journal',
   'runs',
+  'tool',
   'user',
   'tenant',
 ] as const;

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { setTimeout as pause } from 'node:timers/promises';
+import { RecurringWork } from '../../common/index.js';
 import type { Statement } from '../../persistence/index.js';
 import { Cipher } from './cipher.js';
 import { SealedRowStore, type Replacement } from './sealed-row.store.js';
@@ -8,8 +8,6 @@ import type { SealedTable, StoredRow } from './sealed-table.types.js';
 
 const FIRST_MS = 5_000;
 const AGAIN_MS = 60_000;
-/** Between two pages others have the database to themselves. */
-const PAUSE_MS = 20;
 const HEADS_A_PAGE = 500;
 const ROWS_A_BATCH = 100;
 const CHARS_A_BATCH = 1_000_000;
@@ -32,9 +30,11 @@ export interface ReencryptionReport {
 @Injectable()
 export class ReencryptionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(ReencryptionService.name);
-  private timer: NodeJS.Timeout | undefined;
-  private working: Promise<unknown> = Promise.resolve();
-  private isClosing = false;
+  private readonly rounds = new RecurringWork({
+    work: () => this.rewriteAndTell(),
+    onFailure: (err) => this.logger.error({ err }, 'Rows could not be encrypted anew; they are tried again'),
+    retryMs: AGAIN_MS,
+  });
 
   constructor(
     private readonly cipher: Cipher,
@@ -43,13 +43,11 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.cipher.head !== null) this.schedule(FIRST_MS);
+    if (this.cipher.head !== null) this.rounds.start(FIRST_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.isClosing = true;
-    clearTimeout(this.timer);
-    await this.working.catch(() => undefined);
+    await this.rounds.stop();
   }
 
   /** Goes through all tables once; without keys there is nothing to do. */
@@ -58,7 +56,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     let [rewritten, failed] = [0, 0];
     for (const table of head === null ? [] : this.tables.list()) {
       let last: StoredRow | null = null;
-      while (!this.isClosing) {
+      while (!this.rounds.isStopping) {
         const page: StoredRow[] = await this.rows.heads(table, last, HEADS_A_PAGE);
         const stale = page.filter((row) => table.columns.some(({ name }) => isStale(row[name], head!)));
         const faults = await this.rewrite(table, stale, failed);
@@ -66,24 +64,16 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
         failed += faults;
         last = page.at(-1) ?? null;
         if (page.length < HEADS_A_PAGE) break;
-        await pause(PAUSE_MS, undefined, { ref: false });
+        await this.rounds.rest();
       }
       if (rewritten > 0) this.logger.log(`Encrypted ${rewritten} rows anew so far; the table ${table.name} is done`);
     }
-    return { rewritten, failed, isWhole: !this.isClosing };
+    return { rewritten, failed, isWhole: !this.rounds.isStopping };
   }
 
-  private schedule(delayMs: number): void {
-    this.timer = setTimeout(() => {
-      this.working = this.rewriteAll().then(
-        (report) => this.tell(report),
-        (err: unknown) => {
-          this.logger.error({ err }, 'Rows could not be encrypted anew; they are tried again');
-          if (!this.isClosing) this.schedule(AGAIN_MS);
-        },
-      );
-    }, delayMs);
-    this.timer.unref();
+  private async rewriteAndTell(): Promise<null> {
+    this.tell(await this.rewriteAll());
+    return null;
   }
 
   private tell({ rewritten, failed, isWhole }: ReencryptionReport): void {
@@ -98,7 +88,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     let batch: Statement[] = [];
     let chars = 0;
     for (const found of stale) {
-      if (this.isClosing) break;
+      if (this.rounds.isStopping) break;
       const row = await this.rows.read(table, found);
       const replacements = row && this.replacementsOf(table, row, failedBefore + failed < TOLD);
       failed += row && !replacements ? 1 : 0;
@@ -107,7 +97,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
       if (batch.length < ROWS_A_BATCH && chars < CHARS_A_BATCH) continue;
       await this.rows.commit(batch);
       [batch, chars] = [[], 0];
-      await pause(PAUSE_MS, undefined, { ref: false });
+      await this.rounds.rest();
     }
     await this.rows.commit(batch);
     return failed;

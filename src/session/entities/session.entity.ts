@@ -3,6 +3,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** A conversation. */
 @Entity('session', { withoutRowid: true })
 @Index('session_by_age', ['tenant', 'createdAt', 'id'])
+@Index('session_by_parent', ['tenant', 'parentId'])
 export class SessionEntity {
   @PrimaryColumn('varchar', { length: 128 })
   tenant!: string;
@@ -25,7 +26,15 @@ export class SessionEntity {
   @Column('bigint', { name: 'updated_at' })
   updatedAt!: number;
 
+  /** The session whose agent talks in this one with another agent. */
+  @Column('varchar', { name: 'parent_id', length: 128, nullable: true })
+  parentId!: string | null;
+
   /** JSON of what the users keep with it. */
   @Column('text', { nullable: true })
   metadata!: string | null;
+
+  /** The first turn that holds what strangers wrote. */
+  @Column('integer', { name: 'tainted_turn', nullable: true })
+  taintedTurn!: number | null;
 }

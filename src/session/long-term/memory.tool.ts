@@ -25,6 +25,8 @@ export class MemoryTools {
       'Keeps a fact about the user for later conversations: a preference, a name, a date, a decision. One fact a call, ' +
       'as a whole sentence that is understood without this conversation.',
     effect: 'idempotent',
+    // It outlives the run: what strangers wrote must not become a fact without a person's leave.
+    egress: true,
     input: {
       type: 'object',
       properties: {

@@ -37,10 +37,12 @@ export interface MemoryPlace {
   /** The session's last turn then. */
   readonly lastTurn: number;
   readonly messageCount: number;
+  /** Whether the past holds what strangers wrote. */
+  readonly isTainted?: true;
   /** The turns that were chosen, where they do not follow from the rest. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
-  /** What the model that made the summary took, if one was made. */
+  /** What the model that was asked for a summary took, if one was. */
   readonly usage?: RunUsage;
 }
 
@@ -58,7 +60,6 @@ export interface Recollection {
 export interface MadeSummary {
   readonly text: string;
   readonly tokens: number;
-  readonly usage: RunUsage;
 }
 
 /** Makes a summary, of a former one and the messages after it; `null` when there is none to be had now. */

@@ -1,4 +1,3 @@
-import type { RunUsage } from '../../run/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
 import { ASSISTANT_BEGAN, repairTurn, withoutBlanks } from './history-repair.policy.js';
 import type { MemoryPlace, MemoryRules, Recollection, Summary, TurnSize } from './memory.types.js';
@@ -8,8 +7,6 @@ import { toPlainTurn } from './plain-turn.mapper.js';
 export interface Choice {
   readonly seen: ReadonlySet<number>;
   readonly summary: Summary | null;
-  /** What a new summary took. */
-  readonly usage?: RunUsage;
 }
 
 /** A turn as a policy sees it. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { RunUsage } from '../../run/index.js';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore } from '../turns/turn-store.js';
@@ -23,6 +22,7 @@ const LEAST_SUMMARISED = 8000;
 interface Past {
   readonly lastTurn: number;
   readonly messageCount: number;
+  readonly isTainted: boolean;
   /** What there is to choose from. */
   readonly turns: readonly StoredTurn[];
 }
@@ -45,10 +45,11 @@ export class SessionMemory {
     const place: MemoryPlace = {
       lastTurn: past.lastTurn,
       messageCount: past.messageCount,
+      // Also what was left out may have become a part of what is seen.
+      ...(past.isTainted && { isTainted: true as const }),
       // Marks may change until the run is replayed.
       ...((!policy.isStable || past.turns.some(({ mark }) => mark !== null)) && { turns: [...choice.seen] }),
       ...(choice.summary && { summary: choice.summary }),
-      ...(choice.usage && { usage: choice.usage }),
     };
     return recollect(place, past.turns, choice, rules);
   }
@@ -70,8 +71,9 @@ export class SessionMemory {
       this.sessions.find(key.tenant, key.id),
       rules.enabled ? this.turns.read(key, query) : [],
     ]);
-    const { lastTurn = 0, messageCount = 0 } = session ?? {};
-    return { lastTurn, messageCount, turns: turns.filter(({ turn }) => turn <= lastTurn) };
+    const { lastTurn = 0, messageCount = 0, taintedTurn = null } = session ?? {};
+    const isTainted = rules.enabled && taintedTurn !== null && taintedTurn <= lastTurn;
+    return { lastTurn, messageCount, isTainted, turns: turns.filter(({ turn }) => turn <= lastTurn) };
   }
 
   private async choose(
@@ -86,10 +88,9 @@ export class SessionMemory {
     // The newest ones are seen: if the oldest is among them, all are. Numbers do not tell, as turns may be gone.
     const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
     if (!oldest || seen.has(oldest.turn)) return { seen, summary: former };
-    const extended = await this.extend(key, former, { lastTurn, rules, summarise });
-    if (!extended) return { seen, summary: former };
-    const { summary, usage } = extended;
-    return { seen: this.select(after(summary), policy, withRoomFor(summary, rules)), summary, usage };
+    const summary = await this.extend(key, former, { lastTurn, rules, summarise });
+    if (!summary) return { seen, summary: former };
+    return { seen: this.select(after(summary), policy, withRoomFor(summary, rules)), summary };
   }
 
   /** Takes the oldest turns up into the summary, so far that the rest is well within the limits; `null` if that cannot be. */
@@ -97,7 +98,7 @@ export class SessionMemory {
     key: SessionKey,
     former: Summary | null,
     { lastTurn, rules, summarise }: { lastTurn: number; rules: MemoryRules; summarise: Summarise },
-  ): Promise<{ readonly summary: Summary; readonly usage: RunUsage } | null> {
+  ): Promise<Summary | null> {
     const policy = this.policies.get('sliding_window');
     const kept = {
       ...rules,
@@ -115,7 +116,7 @@ export class SessionMemory {
     if (!last) return null;
     const messages = taken.flatMap((turn) => seenOf(turn, rules).messages);
     const made = await summarise(former?.text ?? null, messages);
-    return made && { summary: { through: last.turn, text: made.text, tokens: made.tokens }, usage: made.usage };
+    return made && { through: last.turn, text: made.text, tokens: made.tokens };
   }
 
   private select(turns: readonly StoredTurn[], policy: MemoryPolicy, rules: MemoryRules): Set<number> {

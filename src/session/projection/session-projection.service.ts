@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { messageOf } from '../../common/index.js';
+import { messageOf, RecurringWork } from '../../common/index.js';
 import type { ProjectedTurnStore } from './projected-turn-store.js';
 import type { SessionChangeStore } from './session-change.store.js';
 import type { TurnArchive } from './turn-archive.js';
@@ -18,9 +18,11 @@ export class SessionProjectionService
   implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
 {
   private readonly logger = new Logger(SessionProjectionService.name);
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
-  private isClosing = false;
+  private readonly sweeps = new RecurringWork({
+    work: () => this.sweep(Date.now() - EVERY_MS).then(() => EVERY_MS),
+    onFailure: (error) => this.warn(error),
+    retryMs: EVERY_MS,
+  });
   private pruneAt = 0;
 
   constructor(
@@ -30,13 +32,11 @@ export class SessionProjectionService
   ) {}
 
   onApplicationBootstrap(): void {
-    this.schedule();
+    this.sweeps.start(EVERY_MS);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.isClosing = true;
-    clearTimeout(this.timer);
-    await this.sweeping;
+    await this.sweeps.stop();
     await this.sweep(Date.now());
   }
 
@@ -69,14 +69,12 @@ export class SessionProjectionService
       await work();
       return true;
     } catch (error) {
-      this.logger.warn(`The store of sessions: ${messageOf(error)}; what waits for it is kept and tried again`);
+      this.warn(error);
       return false;
     }
   }
 
-  private schedule(): void {
-    this.timer = setTimeout(() => {
-      this.sweeping = this.sweep(Date.now() - EVERY_MS).finally(() => this.isClosing || this.schedule());
-    }, EVERY_MS).unref();
+  private warn(error: unknown): void {
+    this.logger.warn(`The store of sessions: ${messageOf(error)}; what waits for it is kept and tried again`);
   }
 }

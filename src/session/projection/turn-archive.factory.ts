@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { databaseKind, type AppConfig } from '../../config/index.js';
-import { openPersistence } from '../../persistence/index.js';
+import { createRedisClient, openPersistence } from '../../persistence/index.js';
 import { SessionTurnEntity } from '../entities/session-turn.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
 import { SessionSummaryEntity } from '../entities/session-summary.entity.js';
@@ -30,9 +30,7 @@ export async function openTurnArchive(config: AppConfig): Promise<TurnArchive | 
 }
 
 async function openRedis(url: string, ttlSeconds: number): Promise<RedisTurnArchive> {
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
-  redis.on('error', () => undefined);
+  const redis = await createRedisClient(url);
   await redis.connect();
   return new RedisTurnArchive(redis, 'jackdaw:session:', ttlSeconds);
 }

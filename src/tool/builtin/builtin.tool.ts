@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Tool } from '../tool.decorator.js';
+import { Tool } from '../method/tool.decorator.js';
 import { createCalculator } from './calculator.factory.js';
 import { Clock } from './clock.js';
 import { formatTime } from './time-format.mapper.js';

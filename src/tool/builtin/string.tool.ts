@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
-import { Tool } from '../tool.decorator.js';
+import { Tool } from '../method/tool.decorator.js';
 import { TEXT_OPERATIONS, type TextInput } from './text-operation.registry.js';
 
 interface StringToolsInput extends TextInput {

@@ -1,23 +1,24 @@
-import { AppError, messageOf, newId } from '../../common/index.js';
+import { AppError, messageOf } from '../../common/index.js';
 import { Suspension } from '../suspension.factory.js';
-import type { Tool, ToolContext } from '../tool.types.js';
+import type { CallSite, Tool } from '../tool.types.js';
 import { callBounded } from './bounded-call.executor.js';
+import { createCallSite, ToolRequest } from './tool-request.factory.js';
 
 /**
  * Calls a tool outside of a run and gives what it returned, as it is. Throws `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED`
  * with what the tool threw as its cause, `TOOL_TIMEOUT`, and `TOOL_CANCELLED` when the context's signal is aborted.
  */
-export async function callDirectly(tool: Tool, args: unknown, given: Partial<ToolContext> = {}): Promise<unknown> {
+export async function callDirectly(tool: Tool, args: unknown, given: Partial<CallSite> = {}): Promise<unknown> {
   const { name } = tool.definition;
   const details = { tool: name };
   const input = await tool.validate(args);
   if (!input.valid) {
     throw new AppError('TOOL_INVALID_ARGUMENTS', `Tool "${name}": invalid arguments: ${input.reason}`, { details });
   }
-  const context = contextOf(given);
+  const site = createCallSite(given);
   const outcome = await callBounded(
-    (signal) => tool.invoke(input.value, { ...context, signal }),
-    context.signal,
+    (signal) => tool.invoke(input.value, new ToolRequest({ tool, input: input.value }, site, signal)),
+    site.signal,
     tool.metadata.timeoutMs,
   );
   switch (outcome.kind) {
@@ -39,17 +40,4 @@ export async function callDirectly(tool: Tool, args: unknown, given: Partial<Too
 function asksInVain(tool: string): AppError {
   const message = `Tool "${tool}" asks a person, and outside of a run nothing waits for an answer: call it in a run.`;
   return new AppError('TOOL_FAILED', message, { details: { tool } });
-}
-
-function contextOf(given: Partial<ToolContext>): ToolContext {
-  const id = newId();
-  return {
-    principal: { id: 'local', tenant: 'default', roles: [] },
-    sessionId: null,
-    runId: id,
-    callId: id,
-    key: id,
-    signal: new AbortController().signal,
-    ...given,
-  };
 }

@@ -1,19 +1,44 @@
-import type { ErrorCode } from '../../common/index.js';
+import type { ErrorCode, JsonValue } from '../../common/index.js';
 import type { ToolResult } from '../tool.types.js';
 import { cutText } from './cut-text.mapper.js';
-import { toJsonResult } from './json-result.mapper.js';
+import { type JsonResult, toJsonResult } from './json-result.mapper.js';
+
+/** The most of a result that is kept beside what the model is given of it, in bytes (UTF-8): what every database takes. */
+const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
+
+/** A result, and what it was before it was cut, if it was. */
+export interface SucceededCall {
+  readonly result: ToolResult;
+  readonly whole?: JsonValue;
+}
 
 /** A call that failed, or was never made. */
 export function failedResult(tool: string, code: ErrorCode, error: string, elapsedMs = 0): ToolResult {
   return { tool, success: false, error, code, execution_time_ms: elapsedMs };
 }
 
-/**
- * A call that succeeded with a value; of a long one `maxBytes` (UTF-8) are kept. Throws `TOOL_FAILED` for what JSON
- * cannot hold.
- */
-export function succeededResult(tool: string, returned: unknown, maxBytes: number, elapsedMs = 0): ToolResult {
-  const { value, text } = toJsonResult(returned);
+/** A call that succeeded with a value; a long one is cut to `maxBytes` (UTF-8), and then given whole, too. */
+export function succeededCall(
+  tool: string,
+  { value, text }: JsonResult,
+  maxBytes: number,
+  elapsedMs = 0,
+): SucceededCall {
   const kept = cutText(text, maxBytes);
-  return { tool, success: true, result: kept === text ? value : kept, execution_time_ms: elapsedMs };
+  if (kept === text) return { result: { tool, success: true, result: value, execution_time_ms: elapsedMs } };
+  const result_bytes = Buffer.byteLength(text);
+  return {
+    result: { tool, success: true, result: kept, result_bytes, execution_time_ms: elapsedMs },
+    whole: result_bytes <= MAX_WHOLE_BYTES ? value : cutText(text, MAX_WHOLE_BYTES),
+  };
+}
+
+/** A result with another value in the place of its own. */
+export function withValue(result: ToolResult, value: JsonValue, maxBytes: number): SucceededCall {
+  return succeededCall(result.tool, toJsonResult(value), maxBytes, result.execution_time_ms);
+}
+
+/** What is given for a call's value by somebody else. Throws `TOOL_FAILED` for what JSON cannot hold. */
+export function succeededResult(tool: string, given: unknown, maxBytes: number): ToolResult {
+  return succeededCall(tool, toJsonResult(given), maxBytes).result;
 }

@@ -2,46 +2,115 @@ import 'reflect-metadata';
 import * as validators from 'class-validator';
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
 import { AppError, type JsonSchema } from '../../common/index.js';
+import { dtoConverters } from './dto-correction.mapper.js';
+import { notesOf } from './dto-note.mapper.js';
+import { type DtoClass, type NestedClasses, nestedClasses } from './nested-class.accessor.js';
 
-type Converters = NonNullable<NonNullable<Parameters<typeof targetConstructorToSchema>[1]>['additionalConverters']>;
 type Property = Record<string, unknown> & { items?: Record<string, unknown> };
+type Decorated = ReturnType<ReturnType<typeof validators.getMetadataStorage>['getTargetValidationMetadatas']>;
 
 /**
- * What class-validator-jsonschema 5 gets wrong: it merges the types of all decorators of a property, so that those
- * that say nothing of a type must not set one; class-validator itself still checks them.
+ * The JSON Schema of a DTO class: what class-validator says of its fields, and of classes inside it (in `$defs`, so that
+ * one may hold itself); texts by `@JSONSchema` or `@ApiProperty`; a field with an initial value may be left out. Throws
+ * `TOOL_INVALID` for a class that cannot be described.
  */
-const CORRECTIONS: Converters = {
-  [validators.IS_NOT_EMPTY]: {},
-  [validators.IS_DATE_STRING]: { type: 'string' },
-  [validators.IS_NUMBER_STRING]: { type: 'string' },
-  [validators.IS_ENUM]: (meta) => ({ enum: meta.constraints[1] as unknown[] }),
-};
+export function createDtoSchema(dto: DtoClass, advice: string): JsonSchema {
+  return new DtoDescription(dto, advice).describe();
+}
 
-/**
- * The JSON Schema of a flat DTO class. Throws `TOOL_INVALID` for a class without class-validator decorators or with
- * nested classes.
- */
-export function createDtoSchema(dto: new () => object, advice: string): JsonSchema {
-  const decorated = validators.getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-  if (decorated.length === 0) {
-    throw new AppError(
-      'TOOL_INVALID',
-      `its parameter's class ${dto.name} has no class-validator decorators: ${advice}`,
-    );
+class DtoDescription {
+  /** The key in `$defs` of every class that is held, by the class; the root is `#`. */
+  private readonly places = new Map<DtoClass, string>();
+  private readonly waiting: [string, DtoClass][] = [];
+
+  constructor(
+    private readonly root: DtoClass,
+    private readonly advice: string,
+  ) {}
+
+  describe(): JsonSchema {
+    const schema = this.schemaOf(this.root);
+    const definitions: Record<string, JsonSchema> = {};
+    // Describing one may find another.
+    for (let next = this.waiting.shift(); next; next = this.waiting.shift())
+      definitions[next[0]] = this.schemaOf(next[1]);
+    return Object.keys(definitions).length > 0 ? { ...schema, $defs: definitions } : schema;
   }
-  const schema = targetConstructorToSchema(dto, { additionalConverters: CORRECTIONS }) as JsonSchema;
-  if (JSON.stringify(schema).includes('"$ref":')) {
-    throw new AppError(
-      'TOOL_INVALID',
-      `its parameter's class ${dto.name} holds another class, which is not served yet: give @Tool an \`input\` schema`,
-    );
+
+  private schemaOf(dto: DtoClass): JsonSchema {
+    const decorated = validators.getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
+    if (decorated.length === 0) {
+      const where = dto === this.root ? '' : ` inside of ${this.root.name}`;
+      throw new AppError(
+        'TOOL_INVALID',
+        `the class ${dto.name}${where} has no class-validator decorators: ${this.advice}`,
+      );
+    }
+    const converters = dtoConverters((property) => this.referTo(dto, property));
+    const schema = targetConstructorToSchema(dto, { additionalConverters: converters }) as JsonSchema;
+    return this.complete(dto, schema, decorated);
   }
-  const properties = schema.properties as Record<string, Property>;
-  for (const { name, propertyName, each } of decorated) {
-    const property = properties[propertyName];
-    if (name !== validators.IS_INT || !property) continue;
-    if (each && property.items) property.items.type = 'integer';
-    else property.type = 'integer';
+
+  /** What class-validator-jsonschema leaves out: whole numbers, texts of others' decorators, initial values. */
+  private complete(dto: DtoClass, schema: JsonSchema, decorated: Decorated): JsonSchema {
+    const properties = schema['properties'] as Record<string, Property>;
+    for (const { name, propertyName, each } of decorated) {
+      const property = properties[propertyName];
+      if (name !== validators.IS_INT || !property) continue;
+      if (each && property.items) property.items['type'] = 'integer';
+      else property['type'] = 'integer';
+    }
+    const initial = initialValues(dto);
+    for (const [name, property] of Object.entries(properties)) {
+      const notes = notesOf(dto, name);
+      const value = name in initial ? { default: initial[name] } : {};
+      properties[name] = { ...notes, ...value, ...property };
+    }
+    const { required = [], ...rest } = schema as { readonly required?: readonly string[] };
+    const needed = required.filter((name) => !(name in initial) && !('default' in (properties[name] ?? {})));
+    return { ...rest, ...(needed.length > 0 && { required: needed }) };
   }
-  return schema;
+
+  private referTo(dto: DtoClass, property: string): JsonSchema {
+    const nested = nestedClasses(dto, property);
+    if (!nested) {
+      throw new AppError(
+        'TOOL_INVALID',
+        `${dto.name}.${property} holds another class, and which one is gone at run time: add @Type(() => ThatClass) of class-transformer`,
+      );
+    }
+    return nested.kind === 'one' ? { $ref: this.placeOf(nested.type) } : this.choice(nested);
+  }
+
+  private choice({ property, types }: Extract<NestedClasses, { kind: 'choice' }>): JsonSchema {
+    return {
+      oneOf: types.map(({ name, value }) => ({
+        $ref: this.placeOf(value),
+        properties: { [property]: { const: name } },
+        required: [property],
+      })),
+    };
+  }
+
+  private placeOf(dto: DtoClass): string {
+    if (dto === this.root) return '#';
+    let place = this.places.get(dto);
+    if (place === undefined) {
+      const taken = [...this.places.values()];
+      place = dto.name;
+      for (let n = 2; taken.includes(place); n++) place = `${dto.name}_${n}`;
+      this.places.set(dto, place);
+      this.waiting.push([place, dto]);
+    }
+    return `#/$defs/${place}`;
+  }
+}
+
+/** What an instance has from the start, as JSON; nothing of a class that cannot be made without more. */
+function initialValues(dto: DtoClass): Record<string, unknown> {
+  try {
+    return JSON.parse(JSON.stringify({ ...new dto() })) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }

@@ -33,16 +33,16 @@ function problemOf(error: ErrorObject, all: readonly ErrorObject[]): string {
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {
     case 'required':
-      return `${quoted(joined(where, String(params.missingProperty)))} is required`;
+      return `${quoted(joinedPath(where, String(params.missingProperty)))} is required`;
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return unknownArgument(joined(where, String(params.additionalProperty ?? params.unevaluatedProperty)), error);
+      return unknownArgument(joinedPath(where, String(params.additionalProperty ?? params.unevaluatedProperty)), error);
     case 'type':
     case 'enum':
     case 'const':
       return `${nameOf(where)} must be ${wanted(error.keyword, params)}, got ${given(error)}`;
     default:
-      return `${nameOf(where)} ${(error.message ?? 'is not allowed').replace('must NOT', 'must not')}`;
+      return `${nameOf(where)} ${ruleOf(error)}, got ${typeText(error.data)}`;
   }
 }
 
@@ -61,9 +61,20 @@ function wanted(keyword: 'type' | 'enum' | 'const', params: Record<string, unkno
 function given({ keyword, data, params }: ErrorObject): string {
   if (keyword !== 'type') return valueText(data);
   const types = [(params as { type: unknown }).type].flat();
-  if (typeof data === 'number' && (types.includes('integer') || types.includes('number'))) return String(data);
-  if (data === null) return 'null';
-  return Array.isArray(data) ? 'array' : typeof data;
+  if (typeof data === 'number' && !types.includes('integer') && !types.includes('number')) return 'number';
+  return typeText(data);
+}
+
+function ruleOf({ keyword, message = '' }: ErrorObject): string {
+  return keyword === 'false schema' ? 'is not allowed' : message.replace('must NOT', 'must not');
+}
+
+/** The type of a value as JSON has it, for the end of a sentence; of a number, the number. */
+export function typeText(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function choiceProblem(choice: ErrorObject, all: readonly ErrorObject[]): string {
@@ -83,10 +94,11 @@ function unknownArgument(path: string, error: ErrorObject): string {
 /** Turns a JSON pointer into `items[0].name`. */
 function pathOf(pointer: string): string {
   const keys = pointer.split('/').slice(1);
-  return keys.reduce((path, key) => joined(path, key.replaceAll('~1', '/').replaceAll('~0', '~')), '');
+  return keys.reduce((path, key) => joinedPath(path, key.replaceAll('~1', '/').replaceAll('~0', '~')), '');
 }
 
-function joined(path: string, key: string): string {
+/** `items[0].name` of `items[0]` and `name`. */
+export function joinedPath(path: string, key: string): string {
   if (path === '') return key;
   return /^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`;
 }

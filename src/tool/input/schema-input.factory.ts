@@ -1,7 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { AppError, type JsonSchema, messageOf } from '../../common/index.js';
+import { toAjvSchema } from './ajv-schema.mapper.js';
 import { closeSchema } from './closed-schema.mapper.js';
+import { toCurrentDraft } from './draft7.mapper.js';
 import type { ToolInput } from '../tool.types.js';
 import type { SyncInputSource } from './input.types.js';
 import { toReason } from './reason.mapper.js';
@@ -14,13 +16,13 @@ const metaschema = new Ajv2020({ strict: false, logger: false });
  * for a schema that does not describe an object, is malformed, or refers to what is not inside it.
  */
 export function createSchemaInput(input: JsonSchema): SyncInputSource {
-  const schema = closeSchema(asObjectSchema(input));
+  const schema = closeSchema(asObjectSchema(toCurrentDraft(input)));
   const check = compile(schema);
   const hasDefaults = JSON.stringify(schema).includes('"default":');
   return {
     schema,
     validate(args) {
-      const value: unknown = hasDefaults ? structuredClone(args) : args;
+      const value = hasDefaults ? copyOf(args) : args;
       if (check(value)) return { valid: true, value };
       return { valid: false, reason: toReason(check.errors ?? []) };
     },
@@ -31,13 +33,29 @@ export function createSchemaInput(input: JsonSchema): SyncInputSource {
  * The check of a value that a JSON Schema describes, as it is: neither closed nor filled in. Its reasons call it
  * by its name. Throws `TOOL_INVALID` for a schema that cannot be used.
  */
-export function createValueCheck(schema: JsonSchema, name = 'value'): (value: unknown) => ToolInput {
-  const check = compile(schema, 'the schema', false);
+export function createValueCheck(
+  schema: JsonSchema,
+  name = 'value',
+  what = 'the schema',
+): (value: unknown) => ToolInput {
+  const check = compile(toCurrentDraft(schema), what, false);
   return (value) => {
     if (check(value)) return { valid: true, value };
     const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
     return { valid: false, reason: toReason(errors) };
   };
+}
+
+/** For the defaults to go into. In the realm of the caller, unlike a structuredClone: under jest those are two. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null || !isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyOf(member)]));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function asObjectSchema(schema: JsonSchema): JsonSchema {
@@ -66,7 +84,7 @@ function compile(schema: JsonSchema, what = 'its input', useDefaults = true): Va
       logger: false,
     });
     formats.default(ajv);
-    return ajv.compile(schema);
+    return ajv.compile(toAjvSchema(schema));
   } catch (error) {
     throw new AppError('TOOL_INVALID', `${what} is not a JSON Schema that can be used: ${messageOf(error)}`, {
       cause: error,

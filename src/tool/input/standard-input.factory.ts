@@ -2,6 +2,7 @@ import { AppError, messageOf } from '../../common/index.js';
 import type { StandardInputSchema, StandardIssue } from '../standard-schema.types.js';
 import type { ToolInput } from '../tool.types.js';
 import type { InputSource } from './input.types.js';
+import { joinedPath, typeText } from './reason.mapper.js';
 import { createSchemaInput } from './schema-input.factory.js';
 
 /**
@@ -16,17 +17,22 @@ export function createStandardInput(schema: StandardInputSchema): InputSource {
       const checked = base.validate(args);
       if (!checked.valid) return checked;
       const result = await schema['~standard'].validate(checked.value);
-      if (result.issues) return { valid: false, reason: result.issues.map(problemOf).join('; ') };
+      if (result.issues)
+        return { valid: false, reason: result.issues.map((issue) => problemOf(issue, checked.value)).join('; ') };
       return { valid: true, value: result.value };
     },
   };
 }
 
 /**
- * The JSON Schema of what a Standard Schema takes. Throws `TOOL_INVALID` when it cannot describe itself.
+ * The JSON Schema of what a Standard Schema takes, or gives. Throws `TOOL_INVALID` when it cannot describe itself.
  * @param what the schema is of
  */
-export function jsonSchemaOf(schema: StandardInputSchema, what = 'its input'): Record<string, unknown> {
+export function jsonSchemaOf(
+  schema: StandardInputSchema,
+  what = 'its input',
+  side: 'input' | 'output' = 'input',
+): Record<string, unknown> {
   const { jsonSchema, vendor } = schema['~standard'];
   if (!jsonSchema) {
     throw new AppError(
@@ -36,7 +42,7 @@ export function jsonSchemaOf(schema: StandardInputSchema, what = 'its input'): R
     );
   }
   try {
-    return jsonSchema.input({ target: 'draft-2020-12' });
+    return jsonSchema[side]({ target: 'draft-2020-12' });
   } catch (error) {
     throw new AppError('TOOL_INVALID', `${what} cannot be written as JSON Schema: ${messageOf(error)}`, {
       cause: error,
@@ -44,8 +50,9 @@ export function jsonSchemaOf(schema: StandardInputSchema, what = 'its input'): R
   }
 }
 
-function problemOf({ message, path }: StandardIssue): string {
-  if (!path || path.length === 0) return message;
+function problemOf({ message, path = [] }: StandardIssue, args: unknown): string {
+  if (path.length === 0) return message;
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
-  return `${JSON.stringify(keys.join('.'))}: ${message}`;
+  const given = keys.reduce((value: unknown, key) => (value as Record<string, unknown> | undefined)?.[key], args);
+  return `${JSON.stringify(keys.reduce(joinedPath))}: ${message}, got ${typeText(given)}`;
 }

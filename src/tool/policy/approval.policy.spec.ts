@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
+import { toolContext } from '../../../test/support/call-site.js';
 import type { CheckedCall, Tool, ToolApproval, ToolContext } from '../tool.types.js';
 import { decideCall } from './approval.policy.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
@@ -7,14 +8,7 @@ import { ToolPolicyRegistry } from './tool-policy.registry.js';
 
 Logger.overrideLogger(false);
 
-const CONTEXT: ToolContext = {
-  principal: { id: 'p', tenant: 't', roles: ['boss'] },
-  sessionId: null,
-  runId: 'r',
-  callId: 'c',
-  key: 'k',
-  signal: new AbortController().signal,
-};
+const CONTEXT = toolContext({ principal: { id: 'p', tenant: 't', roles: ['boss'] } });
 
 class Saying extends ToolPolicy {
   constructor(
@@ -31,7 +25,7 @@ class Saying extends ToolPolicy {
 function callOf(approval?: ToolApproval): CheckedCall {
   const tool: Tool = {
     definition: { name: 'probe', description: 'For a test.', inputSchema: { type: 'object' } },
-    metadata: { effect: 'read', source: 'Test.probe', ...(approval && { approval }) },
+    metadata: { effect: 'read', source: 'Test.probe', ...(approval && { approval }), egress: false, untrusted: false },
     validate: (value) => ({ valid: true, value }),
     invoke: () => 1,
   };
@@ -57,13 +51,13 @@ describe('the decision about a call', () => {
     ['a predicate that throws', fails, { approve: expect.any(String) }],
     ['a predicate that rejects', () => Promise.reject(new Error('broken')), { approve: expect.any(String) }],
   ])('is the tool’s own: %s', async (_case, approval, expected) => {
-    expect(await decideCall(callOf(approval), CONTEXT, [])).toEqual(expected);
+    expect(await decideCall(callOf(approval), CONTEXT, [])).toEqual({ decision: expected, notes: [] });
   });
 
   it('sees the checked input and who asks', async () => {
     const seen: unknown[] = [];
     const approval = (input: unknown, { principal }: ToolContext) => seen.push(input, principal.roles) > 2;
-    expect(await decideCall(callOf(approval), CONTEXT, [])).toBe('allow');
+    expect(await decideCall(callOf(approval), CONTEXT, [])).toEqual({ decision: 'allow', notes: [] });
     expect(seen).toEqual([{ amount: 5 }, ['boss']]);
   });
 
@@ -85,7 +79,7 @@ describe('the decision about a call', () => {
     ['one gives no reason', 'never', [() => ({ deny: true, approve: 'x' })], { deny: expect.any(String) }],
   ])('is the strictest there is: %s', async (_case, approval, policies, expected) => {
     const all = policies.map((says) => new Saying(says));
-    expect(await decideCall(callOf(approval), CONTEXT, all)).toEqual(expected);
+    expect(await decideCall(callOf(approval), CONTEXT, all)).toMatchObject({ decision: expected });
   });
 });
 

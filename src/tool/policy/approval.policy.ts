@@ -1,9 +1,16 @@
 import { Logger } from '@nestjs/common';
 import { messageOf } from '../../common/index.js';
 import type { CheckedCall, ToolContext } from '../tool.types.js';
+import type { PolicyNote } from './policy-note.types.js';
 import type { PolicyDecision, ToolPolicy } from './tool-policy.js';
 
 const logger = new Logger('ToolPolicy');
+
+/** The strictest answer, and what each policy said that was asked. */
+export interface CallVerdict {
+  readonly decision: PolicyDecision;
+  readonly notes: readonly PolicyNote[];
+}
 
 /**
  * What the tool itself and every policy say of a call: a denial counts more than a wish for approval, and that more
@@ -13,15 +20,33 @@ export async function decideCall(
   call: CheckedCall,
   context: ToolContext,
   policies: readonly ToolPolicy[],
-): Promise<PolicyDecision> {
+): Promise<CallVerdict> {
   let strictest = await approvalOf(call, context);
+  const notes: PolicyNote[] = [];
   for (const policy of policies) {
+    if (!isConcerned(policy, call, context)) continue;
     const decision = await decisionOf(policy, call, context);
+    notes.push(toNote(policy, decision));
     if (decision === 'allow') continue;
-    if ('deny' in decision) return decision;
+    if ('deny' in decision) return { decision, notes };
     if (strictest === 'allow') strictest = decision;
   }
-  return strictest;
+  return { decision: strictest, notes };
+}
+
+/** One that cannot even tell that is asked, and so denies. */
+function isConcerned(policy: ToolPolicy, call: CheckedCall, context: ToolContext): boolean {
+  try {
+    return policy.concerns(call, context);
+  } catch {
+    return true;
+  }
+}
+
+function toNote({ name: policy }: ToolPolicy, decision: PolicyDecision): PolicyNote {
+  if (decision === 'allow') return { policy, decision: 'allowed' };
+  if ('deny' in decision) return { policy, decision: 'denied', reason: decision.deny };
+  return { policy, decision: 'approval', reason: decision.approve };
 }
 
 async function approvalOf({ tool, input }: CheckedCall, context: ToolContext): Promise<PolicyDecision> {

@@ -8,4 +8,8 @@ export abstract class ToolPolicy {
   abstract readonly name: string;
   /** Says whether the call may be made, needs a person's approval, or is denied. One that throws denies. */
   abstract decide(call: CheckedCall, context: ToolContext): PolicyDecision | Promise<PolicyDecision>;
+  /** Whether it has anything to say of such a call: one that has not is neither asked nor told of. */
+  concerns(_call: CheckedCall, _context: ToolContext): boolean {
+    return true;
+  }
 }

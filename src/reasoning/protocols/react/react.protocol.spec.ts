@@ -27,7 +27,7 @@ const protocol = new ReactProtocol();
 function tool(name: string, properties: Record<string, unknown>, required: string[]): Tool {
   return {
     definition: { name, description: `The ${name}\ntool.`, inputSchema: { type: 'object', properties, required } },
-    metadata: { effect: 'read', source: 'Test' },
+    metadata: { effect: 'read', source: 'Test', egress: false, untrusted: false },
     validate: (value) => ({ valid: true, value }),
     invoke: () => null,
   };

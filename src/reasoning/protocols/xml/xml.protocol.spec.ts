@@ -31,7 +31,7 @@ const RECORDED = JSON.parse(
 function toTool(name: string, description: string, properties: object, required: readonly string[]): Tool {
   return {
     definition: { name, description, inputSchema: { type: 'object', properties, required } },
-    metadata: { effect: 'read', source: 'spec' },
+    metadata: { effect: 'read', source: 'spec', egress: false, untrusted: false },
     validate: (value) => ({ valid: true, value }),
     invoke: () => null,
   };

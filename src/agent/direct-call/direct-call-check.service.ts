@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type Principal } from '../../common/index.js';
+import { assertSessionId, SessionService } from '../../session/index.js';
+import { toolDisabled, ToolExecutor, ToolRegistry, ToolSwitchService } from '../../tool/index.js';
+
+/** What is checked of a direct call before anything of it is journaled. */
+@Injectable()
+export class DirectCallCheckService {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly executor: ToolExecutor,
+    private readonly switches: ToolSwitchService,
+    private readonly sessions: SessionService,
+  ) {}
+
+  /**
+   * That the tool is there and on, and takes these arguments.
+   * @param args JSON text of an object
+   * @throws AppError `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`
+   */
+  async tool({ tenant }: Principal, name: string, args: string): Promise<void> {
+    const tool = this.tools.get(name);
+    if ((await this.switches.disabled(tenant)).has(name)) throw toolDisabled(name);
+    const checked = await this.executor.check({ name, arguments: args }, new Map([[name, tool]]));
+    if (checked.kind !== 'rejected' || checked.result.success) return;
+    const { code, error } = checked.result;
+    throw new AppError(code, `Tool "${name}" was not called: ${error}`, {
+      details: { tool: name, errors: [{ field: 'arguments', message: error }] },
+    });
+  }
+
+  /** That the session is there. @throws AppError `VALIDATION_FAILED`, `SESSION_NOT_FOUND` */
+  async session(principal: Principal, id: string): Promise<void> {
+    assertSessionId(id, 'sessionId');
+    await this.sessions.get(principal, id);
+  }
+}

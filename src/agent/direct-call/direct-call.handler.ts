@@ -1,0 +1,83 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { TOOL_CALL_VERSION, ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
+import {
+  NO_USAGE,
+  RunHandlerRegistry,
+  type RunContext,
+  type RunHandler,
+  type RunOutcome,
+  type RunRecord,
+  type TerminalEvent,
+} from '../../run/index.js';
+import { failedResult, ToolRegistry, toolResultText } from '../../tool/index.js';
+import type { DirectCallDefinition, DirectCallInput } from './direct-call.types.js';
+
+export const DIRECT_CALL_RUN = 'tool';
+
+type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
+
+/** The call's id in its run, which has no other call. */
+const CALL_ID = 'call_1';
+
+/** Executes runs that are one tool call. */
+@Injectable()
+export class DirectCallHandler implements RunHandler, OnModuleInit {
+  readonly kind = DIRECT_CALL_RUN;
+  readonly loopVersions = [TOOL_CALL_VERSION];
+
+  constructor(
+    private readonly handlers: RunHandlerRegistry,
+    private readonly engine: ToolCallEngine,
+    private readonly tools: ToolRegistry,
+  ) {}
+
+  onModuleInit(): void {
+    this.handlers.register(this);
+  }
+
+  async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
+    const { tool: name, ...limits } = JSON.parse(run.definition) as DirectCallDefinition;
+    if (run.loopVersion !== TOOL_CALL_VERSION) return finished(run, outdated(run, name));
+    const { arguments: args } = JSON.parse(run.input) as DirectCallInput;
+    // A tool that is gone by now gives an error.
+    const tool = this.tools.has(name) ? this.tools.get(name) : undefined;
+    const call = { id: CALL_ID, name, arguments: args };
+    const outcome = await this.engine.run({ call, tool, ...limits }, context);
+    return outcome.kind === 'waiting' ? outcome : finished(run, outcome);
+  }
+}
+
+/** A session that the call was made in gets no turn: nothing was said. */
+function finished(run: RunRecord, ended: Ended): RunOutcome {
+  return { kind: 'finished', event: toEvent(run, ended), statements: [] };
+}
+
+function toEvent(run: RunRecord, { finishReason, result, failure }: Ended): TerminalEvent {
+  const told = {
+    run_id: run.id,
+    result: result.success ? toolResultText(result) : '',
+    ...(result.success && { output: result.result }),
+    finish_reason: finishReason,
+    is_complete: finishReason === 'stop',
+    iterations: 0,
+    usage: NO_USAGE,
+    model: '',
+  };
+  if (finishReason === 'cancelled') return { type: 'run.cancelled', ...told };
+  return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };
+}
+
+/** The way of direct calls has changed since it was begun, so that it cannot be replayed. */
+function outdated({ loopVersion }: RunRecord, tool: string): Ended {
+  const { code, message } = new AppError(
+    'RUN_VERSION_UNSUPPORTED',
+    `The call was begun by version ${loopVersion} of direct calls; this server makes version ${TOOL_CALL_VERSION}. Look whether it happened, then call again.`,
+  );
+  return {
+    kind: 'ended',
+    finishReason: 'error',
+    result: failedResult(tool, 'TOOL_OUTCOME_UNKNOWN', message),
+    failure: { code, message, is_retryable: false },
+  };
+}

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { newId, type JsonValue, type Principal } from '../../common/index.js';
+import { AppConfig } from '../../config/index.js';
+import { TOOL_CALL_VERSION } from '../../reasoning/index.js';
+import { RunService, type RunHandle, type StartRun } from '../../run/index.js';
+import { waitingRulesSchema } from '../agent-definition.schema.js';
+import { AgentService } from '../agent.service.js';
+import type { RunAnswer } from '../agent.types.js';
+import { DirectCallCheckService } from './direct-call-check.service.js';
+import { DIRECT_CALL_RUN } from './direct-call.handler.js';
+import type {
+  DirectCallAnswer,
+  DirectCallDefinition,
+  DirectCallInput,
+  DirectCallRequest,
+} from './direct-call.types.js';
+
+/** Calls tools for people: every call is a run of its own, with all that a run has but a model. */
+@Injectable()
+export class DirectCallService {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly checks: DirectCallCheckService,
+    private readonly runs: RunService,
+    private readonly agents: AgentService,
+  ) {}
+
+  /**
+   * Calls a tool and waits for what comes of it: a call that failed, waits for a person or was handed over to the next
+   * start of the server is an answer too.
+   * @param onStart gets the run as soon as it is journaled
+   * @throws AppError before there is a run: `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`,
+   *   `SESSION_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`,
+   *   `IDEMPOTENCY_KEY_REUSED`, `SHUTTING_DOWN`
+   */
+  async call(
+    principal: Principal,
+    tool: string,
+    request: DirectCallRequest,
+    onStart?: (run: RunHandle) => void,
+  ): Promise<DirectCallAnswer> {
+    const text = JSON.stringify(request.arguments ?? {});
+    const check = async (): Promise<void> => {
+      await this.checks.tool(principal, tool, text);
+      if (request.sessionId !== undefined) await this.checks.session(principal, request.sessionId);
+    };
+    const run = await this.runs.start({ ...this.toStart(principal, tool, text, request), check });
+    onStart?.(run);
+    await run.done;
+    return toAnswer(tool, await this.agents.answer(principal, run.id));
+  }
+
+  private toStart(principal: Principal, tool: string, args: string, request: DirectCallRequest): StartRun {
+    const { sessionId = null, deadlineMs, idempotency } = request;
+    const { maxResultBytes, runTimeoutMs } = this.config.agent;
+    const { expiresMs } = waitingRulesSchema.parse({});
+    const definition = JSON.stringify({ tool, maxResultBytes, waiting: { expiresMs } } satisfies DirectCallDefinition);
+    return {
+      id: newId(),
+      principal,
+      kind: DIRECT_CALL_RUN,
+      // No agent has a colon in its name.
+      agent: `tool:${tool}`,
+      sessionId,
+      loopVersion: TOOL_CALL_VERSION,
+      definition,
+      definitionHash: createHash('sha256').update(definition).digest('hex'),
+      input: JSON.stringify({ arguments: args } satisfies DirectCallInput),
+      timeoutMs: runTimeoutMs,
+      ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
+      ...(idempotency && { idempotency }),
+    };
+  }
+}
+
+function toAnswer(tool: string, run: RunAnswer): DirectCallAnswer {
+  const { run_id, session_id, status, waiting, tool_results } = run;
+  const execution_time_ms = tool_results[0]?.execution_time_ms;
+  return {
+    run_id,
+    session_id,
+    tool,
+    status,
+    ...outcomeOf(run),
+    ...(execution_time_ms !== undefined && { execution_time_ms }),
+    ...(waiting && { waiting }),
+  };
+}
+
+function outcomeOf({ status, output, error, tool_results }: RunAnswer): Partial<DirectCallAnswer> {
+  switch (status) {
+    case 'completed':
+      return { success: true, result: output as JsonValue };
+    case 'failed':
+      return { success: false, error: error?.message ?? 'The run failed.', code: error?.code ?? 'INTERNAL' };
+    case 'cancelled':
+      return { success: false, error: tool_results[0]?.error ?? 'It was cancelled.', code: 'RUN_CANCELLED' };
+    case 'queued':
+    case 'running':
+    case 'waiting':
+      return {};
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { journalUnavailable, type RunContext } from '../run/index.js';
+import { partTools, SecurityPolicies, ToolSwitchService, type Tool } from '../tool/index.js';
+import type { AgentDefinition } from './agent-definition.schema.js';
+import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
+
+/** The tools of an agent, apart by whether the security policy's lists let somebody use them. */
+export interface PartedTools {
+  readonly allowed: readonly Tool[];
+  readonly denied: readonly Tool[];
+}
+
+/** Which of its tools an agent is shown; a call to another one is answered with an error. */
+@Injectable()
+export class OfferedTools {
+  constructor(
+    private readonly tools: SubAgentTools,
+    private readonly switches: ToolSwitchService,
+    private readonly policies: SecurityPolicies,
+  ) {}
+
+  /**
+   * The tools that are there and on now.
+   * @throws AppError `JOURNAL_UNAVAILABLE` when what is on cannot be read
+   */
+  async of(definition: AgentDefinition, { runId, principal }: RunContext): Promise<PartedTools> {
+    const { allowed, denied } = this.listed(definition, principal);
+    const off = await this.off(runId, principal);
+    if (off.size === 0) return { allowed, denied };
+    const isOn = (tool: Tool): boolean => !off.has(tool.definition.name);
+    return { allowed: allowed.filter(isOn), denied: denied.filter(isOn) };
+  }
+
+  /** The tools that are there, on or off. */
+  listed(definition: AgentDefinition, principal: Principal): PartedTools {
+    return partTools(this.policies, this.tools.of(definition), { agent: definition.name, principal });
+  }
+
+  private async off(runId: string, { tenant }: Principal): Promise<ReadonlySet<string>> {
+    try {
+      return await this.switches.disabled(tenant);
+    } catch (error) {
+      throw journalUnavailable(runId, error);
+    }
+  }
+}

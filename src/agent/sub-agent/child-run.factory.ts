@@ -1,0 +1,115 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { newId } from '../../common/index.js';
+import type { Statement } from '../../persistence/index.js';
+import { LOOP_VERSION } from '../../reasoning/index.js';
+import {
+  RunHandlerRegistry,
+  type ChildRunMaker,
+  type ChildRunPlace,
+  type ChildRunRequest,
+  type RunRecord,
+  type StartRun,
+} from '../../run/index.js';
+import { SessionService } from '../../session/index.js';
+import { parseStoredDefinition } from '../agent-definition.schema.js';
+import { AgentRegistry } from '../agent.registry.js';
+import type { AgentRunInput } from '../agent.types.js';
+import { AGENT_RUN, type AskedQuestion } from './sub-agent-tool.factory.js';
+
+/** Where a run talks, and what it says. */
+interface Talk {
+  readonly sessionId: string | null;
+  readonly input: AgentRunInput;
+  readonly statements: readonly Statement[];
+}
+
+/** Makes the runs of agents that other runs ask. */
+@Injectable()
+export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
+  readonly kind = AGENT_RUN;
+
+  constructor(
+    private readonly handlers: RunHandlerRegistry,
+    private readonly agents: AgentRegistry,
+    private readonly sessions: SessionService,
+  ) {}
+
+  onModuleInit(): void {
+    this.handlers.registerMaker(this);
+  }
+
+  /** @throws AppError `AGENT_NOT_FOUND` */
+  create(parent: RunRecord, request: ChildRunRequest, { id, isBusy }: ChildRunPlace): StartRun {
+    const { definition, content, hash } = this.agents.get(request.name);
+    return {
+      id,
+      principal: parent.principal,
+      kind: AGENT_RUN,
+      agent: definition.name,
+      loopVersion: LOOP_VERSION,
+      definition: content,
+      definitionHash: hash,
+      timeoutMs: definition.limits.runTimeoutMs,
+      ...toStart(request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isBusy)),
+    };
+  }
+
+  /**
+   * An agent that is asked talks with the one that asks, in a session of theirs, so that it remembers what it was asked
+   * before. A second question at the same time is another conversation.
+   */
+  private asked(parent: RunRecord, { name, input, isTainted }: ChildRunRequest, isBusy: boolean): Talk {
+    const { query } = input as AskedQuestion;
+    const between = isBusy || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
+    const [isNewSession, sessionId] = [between === null, between ?? newId()];
+    return {
+      sessionId,
+      input: { query, isStreaming: isStreamed(parent), isNewSession, ...(isTainted && { isTainted }) },
+      statements: [this.sessions.beginStatement(parent.principal, sessionId, parent.sessionId ?? undefined)],
+    };
+  }
+}
+
+/**
+ * An agent that takes over says what the run would have said that hands over: to the same question, with the same past,
+ * in the same form. The turn is that run's, so that it has no session itself.
+ */
+function takenOver(parent: RunRecord, { isTainted }: ChildRunRequest): Talk {
+  const { query, images, responseFormat = formatOf(parent), isNewSession, historyOf } = inputOf(parent);
+  const past = historyOf ?? parent.sessionId;
+  return {
+    sessionId: null,
+    input: {
+      query,
+      isStreaming: isStreamed(parent),
+      isNewSession,
+      ...(isTainted && { isTainted }),
+      ...(images && { images }),
+      ...(responseFormat !== undefined && { responseFormat }),
+      ...(past !== null && { historyOf: past }),
+    },
+    statements: [],
+  };
+}
+
+function toStart({ sessionId, input, statements }: Talk): Pick<StartRun, 'sessionId' | 'input' | 'statements'> {
+  return { sessionId, input: JSON.stringify(input), statements };
+}
+
+/** Always the same one: its id is made of theirs. */
+function sessionBetween(parentSession: string, agent: string): string {
+  return `sub-${createHash('sha256').update(`${parentSession}\n${agent}`).digest('base64url').slice(0, 27)}`;
+}
+
+function inputOf({ input }: RunRecord): AgentRunInput {
+  return JSON.parse(input) as AgentRunInput;
+}
+
+function isStreamed(parent: RunRecord): boolean {
+  return parent.kind === AGENT_RUN && inputOf(parent).isStreaming;
+}
+
+function formatOf({ definition }: RunRecord): AgentRunInput['responseFormat'] {
+  return parseStoredDefinition(definition).responseFormat;
+}

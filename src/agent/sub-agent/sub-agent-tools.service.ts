@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { ToolRegistry, type Tool } from '../../tool/index.js';
+import type { AgentDefinition } from '../agent-definition.schema.js';
+import { AgentRegistry } from '../agent.registry.js';
+import { askTool, transferTool } from './sub-agent-tool.factory.js';
+
+/** All tools of an agent: those of the registry, and the agents that it may ask or hand over to. */
+@Injectable()
+export class SubAgentTools {
+  /** The same list as long as the registry gives the same one: what others make of it is made once. */
+  private readonly lists = new WeakMap<readonly Tool[], Map<string, readonly Tool[]>>();
+
+  constructor(
+    private readonly agents: AgentRegistry,
+    private readonly tools: ToolRegistry,
+  ) {}
+
+  /** Those that are there now; a tool of the registry goes before an agent of the same name. */
+  of({ tools, subAgents, handoffs }: AgentDefinition): readonly Tool[] {
+    const own = this.tools.available(tools);
+    if (subAgents.length + handoffs.length === 0) return own;
+    const lists = this.lists.get(own) ?? new Map<string, readonly Tool[]>();
+    this.lists.set(own, lists);
+    const key = JSON.stringify([subAgents, handoffs]);
+    let all = lists.get(key);
+    if (!all) {
+      all = [...own, ...this.agentsOf(own, subAgents, handoffs)];
+      lists.set(key, all);
+    }
+    return all;
+  }
+
+  private agentsOf(own: readonly Tool[], subAgents: readonly string[], handoffs: readonly string[]): readonly Tool[] {
+    const known = new Map(this.agents.list().map((agent) => [agent.name, agent]));
+    const names = new Set(own.map(({ definition }) => definition.name));
+    return [
+      ...subAgents.flatMap((name) => known.get(name) ?? []).map((agent) => askTool(agent)),
+      ...handoffs.flatMap((name) => known.get(name) ?? []).map((agent) => transferTool(agent)),
+    ].filter(({ definition }) => !names.has(definition.name));
+  }
+}

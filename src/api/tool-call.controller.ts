@@ -1,0 +1,40 @@
+import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DirectCallService } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
+import { toDirectCall } from './tool-call.mapper.js';
+import { tellTwin } from './twin.mapper.js';
+
+@Requires('tools:call')
+@Controller('tools')
+export class ToolCallController {
+  constructor(
+    private readonly calls: DirectCallService,
+    private readonly access: AccessLogService,
+  ) {}
+
+  /**
+   * Calls a tool and waits for its outcome; the call is a run of its own. 202 when it waits for a decision. An
+   * `Idempotency-Key` makes a repetition the same call.
+   */
+  @Post(':name/call')
+  @HttpCode(200)
+  async call(
+    @CurrentPrincipal() principal: Principal,
+    @Param('name') name: string,
+    @Body() body: ToolCallDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Headers('idempotency-key') key?: string,
+  ): Promise<ToolCallAnswerDto> {
+    const answer = await this.calls.call(principal, name, toDirectCall(name, body, key), (run) => {
+      if (run.kind !== 'twin') this.access.record(principal, 'call', 'tool', name);
+      tellTwin(reply, run);
+      reply.header('location', `/api/runs/${run.id}`);
+    });
+    const isOpen = answer.status === 'waiting' || answer.status === 'queued';
+    reply.status(isOpen ? 202 : 200);
+    return answer;
+  }
+}

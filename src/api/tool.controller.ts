@@ -1,0 +1,48 @@
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { ToolRegistry, ToolSwitchService } from '../tool/index.js';
+import { ToolDto, ToolListDto } from './tool.dto.js';
+import { toToolView } from './tool.mapper.js';
+
+@Controller('tools')
+export class ToolController {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly switches: ToolSwitchService,
+    private readonly access: AccessLogService,
+  ) {}
+
+  /** All tools, in the order of their registration. */
+  @Requires('tools:read')
+  @Get()
+  async list(@CurrentPrincipal() { tenant }: Principal): Promise<ToolListDto> {
+    const off = await this.switches.disabled(tenant);
+    return { tools: this.tools.list().map((tool) => toToolView(tool, off)) };
+  }
+
+  /** One tool. */
+  @Requires('tools:read')
+  @Get(':name')
+  async get(@CurrentPrincipal() { tenant }: Principal, @Param('name') name: string): Promise<ToolDto> {
+    return toToolView(this.tools.get(name), await this.switches.disabled(tenant));
+  }
+
+  /** Switches a tool on for the tenant: at once here, within two seconds on other nodes. */
+  @Requires('tools:write')
+  @Post(':name/enable')
+  @HttpCode(204)
+  async enable(@CurrentPrincipal() principal: Principal, @Param('name') name: string): Promise<void> {
+    await this.switches.enable(principal, name);
+    this.access.record(principal, 'enable', 'tool', name);
+  }
+
+  /** Switches a tool off for the tenant, as fast: no model is shown it any more, and no call of it is begun. */
+  @Requires('tools:write')
+  @Post(':name/disable')
+  @HttpCode(204)
+  async disable(@CurrentPrincipal() principal: Principal, @Param('name') name: string): Promise<void> {
+    await this.switches.disable(principal, name);
+    this.access.record(principal, 'disable', 'tool', name);
+  }
+}

@@ -1,0 +1,46 @@
+import { Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { BudgetRebuildService } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { RunUsageStore, type UsageFilter, type UsageKind } from '../run/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { RebuiltBudgetsDto, UsageDaysQueryDto, UsagePageDto, UsageQueryDto } from './usage.dto.js';
+import { toUsageFilter, toUsagePage } from './usage.mapper.js';
+
+@Controller('usage')
+export class UsageController {
+  constructor(
+    private readonly usages: RunUsageStore,
+    private readonly budgets: BudgetRebuildService,
+  ) {}
+
+  /** Tokens and costs of the own tenant's model calls, by day, session or model. */
+  @Get()
+  @Requires('usage:read')
+  own(@CurrentPrincipal() { tenant }: Principal, @Query() query: UsageQueryDto): Promise<UsagePageDto> {
+    return this.page({ ...toUsageFilter(query), tenant }, query.by ?? 'day', query);
+  }
+
+  /** The same of all tenants, by tenant: for who runs the server. */
+  @Get('tenants')
+  @Requires('operate')
+  tenants(@Query() query: UsageDaysQueryDto): Promise<UsagePageDto> {
+    return this.page(toUsageFilter(query), 'tenant', query);
+  }
+
+  /** Counts all budgets anew from what was used. 409 while runs go on, 400 where there is no budget. */
+  @Post('rebuild')
+  @HttpCode(200)
+  @Requires('operate')
+  async rebuild(): Promise<RebuiltBudgetsDto> {
+    return { sums: await this.budgets.rebuild() };
+  }
+
+  private async page(
+    filter: UsageFilter,
+    kind: UsageKind,
+    { limit = 50, cursor }: UsageDaysQueryDto,
+  ): Promise<UsagePageDto> {
+    const [total, page] = await Promise.all([this.usages.total(filter), this.usages.page(filter, kind, limit, cursor)]);
+    return toUsagePage(total, page);
+  }
+}

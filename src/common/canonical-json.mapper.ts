@@ -1,0 +1,15 @@
+/** JSON with the fields of every object in order, and without those that have no value. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => (isPlain(inner) ? ordered(inner) : inner));
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function ordered(value: Record<string, unknown>): Record<string, unknown> {
+  // Without a prototype, a field may have any name.
+  const fields = Object.create(null) as Record<string, unknown>;
+  for (const name of Object.keys(value).toSorted()) fields[name] = value[name];
+  return fields;
+}

@@ -1,0 +1,39 @@
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import type { DatabaseReader } from './database-reader.js';
+import { unsuitable } from './read.error.js';
+
+type Make = (options: DataSourceOptions) => Promise<DatabaseReader>;
+
+const mariadb: Make = async (options) => {
+  const { MariadbDatabaseReader } = await import('./mariadb-database-reader.js');
+  return new MariadbDatabaseReader(options);
+};
+
+const READERS = new Map<DataSourceOptions['type'], Make>([
+  ['mariadb', mariadb],
+  // A MariaDB may be configured as one.
+  ['mysql', mariadb],
+  [
+    'postgres',
+    async (options) => {
+      const { PostgresDatabaseReader } = await import('./postgres-database-reader.js');
+      return new PostgresDatabaseReader(options);
+    },
+  ],
+  [
+    'better-sqlite3',
+    async (options) => {
+      const { SqliteDatabaseReader } = await import('./sqlite-database-reader.js');
+      return new SqliteDatabaseReader(options);
+    },
+  ],
+]);
+
+/** The reader for a kind of database; its code is imported only then. @throws AppError `CONFIG_INVALID` when there is none */
+export async function createReader(given: DataSource | DataSourceOptions): Promise<DatabaseReader> {
+  const options = 'createQueryRunner' in given ? given.options : given;
+  const make = READERS.get(options.type);
+  if (!make)
+    throw unsuitable(`its type is "${options.type}", and only postgres, mariadb and better-sqlite3 can be read.`);
+  return make(options);
+}

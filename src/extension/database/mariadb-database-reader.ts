@@ -1,0 +1,153 @@
+import type { FieldPacket, PoolConnection, PrepareStatementInfo, QueryError } from 'mysql2';
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { onConnection, type ByteStream, type ReadConnection } from './connection.executor.js';
+import { createOwnDataSource } from './data-source.factory.js';
+import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
+import { MARIADB_SCHEMA } from './mariadb-catalog.registry.js';
+import { readTooLong, unsuitable } from './read.error.js';
+
+/** `ER_STATEMENT_TIMEOUT`. */
+const TIMED_OUT = 1969;
+/** Rights that no read-only transaction takes away. */
+const TOO_MUCH = /\b(ALL PRIVILEGES|FILE|SUPER)\b/;
+
+/**
+ * Reads MariaDB in a transaction that is read-only and never committed. A statement is prepared before it is run, so that the server
+ * itself says that it is one statement and gives rows: those that end a transaction or change the session (`COMMIT`, `SET`, `CALL`,
+ * `INTO OUTFILE`, a block) give none. What the session holds (locks, variables) is reset after each read.
+ */
+export class MariadbDatabaseReader extends DatabaseReader {
+  readonly dialect = 'MariaDB; place holders are ?';
+  readonly schemaSql = MARIADB_SCHEMA;
+  private readonly source: DataSource;
+  private readonly control: DataSource;
+
+  constructor(options: DataSourceOptions) {
+    super();
+    const { extra } = options as { extra?: object };
+    const changes = {
+      supportBigNumbers: true,
+      bigNumberStrings: false,
+      dateStrings: true,
+      extra: { ...extra, multipleStatements: false, infileStreamFactory: undefined },
+    };
+    this.source = createOwnDataSource(options, changes);
+    this.control = createOwnDataSource(options, changes, 1);
+  }
+
+  async open(): Promise<void> {
+    await this.source.initialize();
+    const [{ version } = { version: '' }] =
+      await this.source.query<{ version: string }[]>('SELECT VERSION() AS version');
+    if (!/mariadb/i.test(version)) throw unsuitable(`it is MySQL ${version}, and not MariaDB.`);
+    const rows = await this.source.query<Record<string, string>[]>('SHOW GRANTS');
+    const rights = rows
+      .flatMap(Object.values)
+      .flatMap((grant: string) => /^GRANT (.*) ON \*\.\* TO/.exec(grant)?.[1] ?? []);
+    const found = rights.flatMap((listed) => TOO_MUCH.exec(listed)?.[0] ?? []);
+    if (found.length === 0) return;
+    throw unsuitable(
+      `its user may do more than read it (${found.join(', ')}). Make one of its own: CREATE USER agent_reader IDENTIFIED BY '…'; GRANT SELECT ON … TO agent_reader; and let the data source log in as that.`,
+    );
+  }
+
+  read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
+    return onConnection(
+      this.source,
+      limits,
+      (connection: PoolConnection) => this.hold(connection),
+      (connection) => readOnce(connection, sql, parameters, limits),
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const source of [this.source, this.control]) if (source.isInitialized) await source.destroy();
+  }
+
+  private hold(connection: PoolConnection): ReadConnection<PoolConnection> {
+    return {
+      connection,
+      stream: (connection as unknown as { stream: ByteStream }).stream,
+      stop: async () => {
+        if (!this.control.isInitialized) await this.control.initialize();
+        await this.control.query(`KILL QUERY ${connection.threadId}`);
+      },
+      destroy: async () => connection.destroy(),
+    };
+  }
+}
+
+async function readOnce(
+  connection: PoolConnection,
+  sql: string,
+  parameters: readonly ReadParameter[],
+  { maxRows, timeoutMs }: ReadLimits,
+): Promise<RowSet> {
+  try {
+    await run(connection, `SET SESSION max_statement_time = ${timeoutMs / 1000}, sql_select_limit = ${maxRows + 1}`);
+    await run(connection, 'START TRANSACTION READ ONLY');
+    await assertQuery(connection, sql);
+    return await execute(connection, sql, { parameters, maxRows });
+  } catch (error) {
+    throw (error as QueryError).errno === TIMED_OUT ? readTooLong(timeoutMs) : error;
+  } finally {
+    await run(connection, 'ROLLBACK');
+    await reset(connection);
+  }
+}
+
+/**
+ * The server's own grammar says what can be explained: queries, and what changes tables, which the transaction refuses and `INTO` makes
+ * give no rows. Neither is run by being prepared.
+ */
+async function assertQuery(connection: PoolConnection, sql: string): Promise<void> {
+  const { columns } = await prepare(connection, sql);
+  const isExplained = await prepare(connection, `EXPLAIN ${sql}`).then(
+    () => true,
+    () => false,
+  );
+  if (!isExplained || columns.length === 0) throw new Error('it is no query that gives rows (SELECT, WITH, VALUES).');
+}
+
+function run(connection: PoolConnection, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.query(sql, (error: QueryError | null) => (error ? reject(error) : resolve()));
+  });
+}
+
+function reset(connection: PoolConnection): Promise<void> {
+  const resettable = connection as unknown as { reset(done: (error: Error | null) => void): void };
+  return new Promise((resolve, reject) => {
+    resettable.reset((error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function prepare(connection: PoolConnection, sql: string): Promise<{ columns: readonly unknown[] }> {
+  return new Promise((resolve, reject) => {
+    connection.prepare(sql, (error: QueryError | null, statement: PrepareStatementInfo) => {
+      if (error) reject(error);
+      else resolve(statement as unknown as { columns: readonly unknown[] });
+    });
+  });
+}
+
+/** Takes rows as they come, and stops at one too many: `LIMIT` may ask for more than the session's own limit. */
+function execute(
+  connection: PoolConnection,
+  sql: string,
+  { parameters, maxRows }: { readonly parameters: readonly ReadParameter[]; readonly maxRows: number },
+): Promise<RowSet> {
+  return new Promise((resolve, reject) => {
+    let columns: string[] = [];
+    const rows: unknown[][] = [];
+    const command = connection.execute({ sql, values: [...parameters], rowsAsArray: true });
+    command.on('fields', (fields: FieldPacket[] | undefined) => {
+      columns = fields?.map(({ name }) => name) ?? [];
+    });
+    command.on('result', (row: unknown) => {
+      if (Array.isArray(row) && rows.length <= maxRows) rows.push(row);
+    });
+    command.on('error', reject);
+    command.on('end', () => resolve({ columns, rows: rows.slice(0, maxRows), isCut: rows.length > maxRows }));
+  });
+}

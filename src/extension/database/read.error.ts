@@ -1,0 +1,30 @@
+import { AppError, messageOf } from '../../common/index.js';
+
+/** What the database said against a statement, for the model to mend it. */
+export function readRefused(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  return new AppError('TOOL_FAILED', `The database refused the statement: ${messageOf(cause)}`, { cause });
+}
+
+export function readTooLong(timeoutMs: number): AppError {
+  return new AppError(
+    'TOOL_FAILED',
+    `The query took longer than ${timeoutMs} ms and was stopped: ask for less, or by a column that has an index.`,
+  );
+}
+
+export function readTooLarge(maxBytes: number): AppError {
+  return new AppError(
+    'TOOL_FAILED',
+    `The result is larger than ${maxBytes} bytes and was not read: ask for fewer or shorter columns and rows.`,
+  );
+}
+
+export function readCancelled(): AppError {
+  return new AppError('TOOL_CANCELLED', 'The query was cancelled.');
+}
+
+/** @param reason what is wrong, and what to do */
+export function unsuitable(reason: string, cause?: unknown): AppError {
+  return new AppError('CONFIG_INVALID', `The database cannot be given to agents: ${reason}`, { cause });
+}

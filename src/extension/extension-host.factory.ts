@@ -1,0 +1,59 @@
+import { Injectable, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { AgentRegistry, type Extension, type ExtensionHost } from '../agent/index.js';
+import { ModelRegistry } from '../llm/index.js';
+import { ReasoningEngine, toPlace } from '../reasoning/index.js';
+import { RunListenerRegistry } from '../run/index.js';
+import { MemoryPolicyRegistry } from '../session/index.js';
+import { ToolPolicyRegistry, ToolRegistry } from '../tool/index.js';
+import { titleOf } from './extension-order.policy.js';
+
+/** A host, and how to take back what was registered through it. */
+export interface RevocableHost {
+  readonly host: ExtensionHost;
+  /** The agents that were added. */
+  readonly agents: readonly string[];
+  /** Takes its tools, agents and listeners back; all else stays until the application ends. */
+  revoke(): void;
+}
+
+/** Makes the face that an extension registers through, over the registries that own what is registered. */
+@Injectable()
+export class ExtensionHostFactory {
+  constructor(private readonly modules: ModuleRef) {}
+
+  create(extension: Extension): RevocableHost {
+    const title = titleOf(extension);
+    const agents: string[] = [];
+    const undo: (() => unknown)[] = [];
+    const host: ExtensionHost = {
+      registerTool: (tool) => {
+        this.get(ToolRegistry).register(tool);
+        const { name } = 'definition' in tool ? tool.definition : tool;
+        undo.push(() => this.get(ToolRegistry).unregister(name));
+      },
+      registerToolPolicy: (policy) => this.get(ToolPolicyRegistry).register(policy),
+      registerProcessor: (processor, place) => this.get(ReasoningEngine).place({ processor, ...toPlace(place) }),
+      registerMemoryPolicy: (policy) => this.get(MemoryPolicyRegistry).register(policy),
+      registerModelFactory: (factory) => this.get(ModelRegistry).register(factory),
+      registerAgent: (definition) => {
+        this.get(AgentRegistry).register(definition);
+        agents.push(definition.name);
+        undo.push(() => this.get(AgentRegistry).unregister(definition.name));
+      },
+      on: (pattern, listener) => {
+        const end = this.get(RunListenerRegistry).register(`The ${title}`, pattern, listener);
+        undo.push(end);
+        return end;
+      },
+    };
+    const revoke = () => {
+      for (const one of undo.toReversed()) one();
+    };
+    return { host, agents, revoke };
+  }
+
+  private get<T>(registry: Type<T>): T {
+    return this.modules.get(registry, { strict: false });
+  }
+}

@@ -1,0 +1,87 @@
+import type { Extension } from '../agent/index.js';
+import { AppError } from '../common/index.js';
+import { isCompatible, isVersion, parseDependency, type Dependency } from './version.policy.js';
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/**
+ * The extensions in an order in which each comes after all that it depends on; otherwise as they are given.
+ * @param begun those that have begun before
+ * @throws AppError `EXTENSION_INVALID` naming every mistake: names that are wrong or taken, dependencies that are missing, too old or
+ *   incompatible, and circles
+ */
+export function orderExtensions(extensions: readonly Extension[], begun: readonly Extension[] = []): Extension[] {
+  const all = [...begun, ...extensions];
+  const byName = new Map(all.map((extension) => [extension.name, extension]));
+  const mistakes = [
+    ...extensions.flatMap(faultsOf),
+    ...duplicates(all),
+    ...extensions.flatMap((extension) => unmet(extension, byName)),
+  ];
+  const ordered: Extension[] = [];
+  const passed = new Set(begun);
+  for (const extension of extensions) mistakes.push(...visit(extension, [], { byName, passed, ordered }));
+  if (mistakes.length > 0) throw new AppError('EXTENSION_INVALID', mistakes.join('\n'));
+  return ordered;
+}
+
+/** How an extension is called in messages: its class beside its name. */
+export function titleOf({ name, version, constructor }: Extension): string {
+  return `extension "${name}" ${version} (${constructor.name})`;
+}
+
+function faultsOf(extension: Extension): string[] {
+  const { name, version, dependencies, constructor } = extension;
+  const faults = dependencies
+    .filter((text) => !parseDependency(text))
+    .map((text) => `its dependency "${text}" is neither a name nor a name with a version such as "audit@^1.2.0"`);
+  if (!NAME.test(name)) faults.push('its name must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"');
+  if (!isVersion(version)) faults.push(`its version must be three numbers such as "1.4.0"`);
+  return faults.map((fault) => `The extension "${name}" (${constructor.name}): ${fault}.`);
+}
+
+function duplicates(all: readonly Extension[]): string[] {
+  const names = all.map(({ name }) => name);
+  const doubles = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+  return [...doubles].map((name) => {
+    const classes = all.filter((extension) => extension.name === name).map(({ constructor }) => constructor.name);
+    return `${classes.length} extensions are named "${name}": ${classes.join(', ')}; leave one out, or rename it.`;
+  });
+}
+
+function dependenciesOf({ dependencies }: Extension): Dependency[] {
+  return dependencies.flatMap((text) => parseDependency(text) ?? []);
+}
+
+function unmet(extension: Extension, byName: ReadonlyMap<string, Extension>): string[] {
+  return dependenciesOf(extension).flatMap(({ name, atLeast }) => {
+    const found = byName.get(name);
+    if (!found) return [`The ${titleOf(extension)} needs the extension "${name}", which is not there: add it.`];
+    if (atLeast === undefined || !isVersion(found.version) || isCompatible(found.version, atLeast)) return [];
+    return [`The ${titleOf(extension)} needs "${name}" ^${atLeast}, but it is ${found.version}.`];
+  });
+}
+
+interface Visit {
+  readonly byName: ReadonlyMap<string, Extension>;
+  /** Placed, or found to be in a circle. */
+  readonly passed: Set<Extension>;
+  readonly ordered: Extension[];
+}
+
+/** Places an extension after its dependencies. @param path who asked for it @returns the circles */
+function visit(extension: Extension, path: readonly Extension[], { byName, passed, ordered }: Visit): string[] {
+  if (passed.has(extension)) return [];
+  const at = path.indexOf(extension);
+  if (at >= 0) {
+    const circle = [...path.slice(at), extension].map(({ name }) => `"${name}"`).join(' → ');
+    return [`Extensions depend on each other in a circle, so that none can begin: ${circle}.`];
+  }
+  const circles = dependenciesOf(extension).flatMap(({ name }) => {
+    const found = byName.get(name);
+    return found ? visit(found, [...path, extension], { byName, passed, ordered }) : [];
+  });
+  passed.add(extension);
+  ordered.push(extension);
+  return circles;
+}

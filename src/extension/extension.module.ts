@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { LlmModule } from '../llm/index.js';
+import { RunModule } from '../run/index.js';
+import { SessionModule } from '../session/index.js';
+import { ToolModule } from '../tool/index.js';
+import { ExtensionHostFactory } from './extension-host.factory.js';
+import { ExtensionLoader } from './extension.loader.js';
+
+@Module({
+  imports: [DiscoveryModule, LlmModule, ToolModule, RunModule, SessionModule],
+  providers: [ExtensionHostFactory, ExtensionLoader],
+  exports: [ExtensionLoader],
+})
+export class ExtensionModule {}

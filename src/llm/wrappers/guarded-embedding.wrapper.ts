@@ -1,0 +1,40 @@
+import type { CallOptions } from '../chat.types.js';
+import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
+
+/** Makes a call, or does not, or makes it again. */
+export type CallGuard = <T>(call: () => Promise<T>, options: CallOptions) => Promise<T>;
+
+/** An embedding model behind guards. */
+export class GuardedEmbeddingModel extends EmbeddingModel {
+  constructor(
+    private readonly inner: EmbeddingModel,
+    /** From the inside to the outside. */
+    private readonly guards: readonly CallGuard[],
+    /** For what is not asked again later than this after the first attempt, in ms. */
+    private readonly waitMs: number,
+  ) {
+    super();
+  }
+
+  get provider(): string {
+    return this.inner.provider;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+
+  get dimensions(): number | null {
+    return this.inner.dimensions;
+  }
+
+  embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
+    const latest = Date.now() + this.waitMs;
+    const limited = { ...options, deadlineAt: Math.min(options.deadlineAt ?? latest, latest) };
+    const guarded = this.guards.reduce<() => Promise<EmbeddingResult>>(
+      (call, guard) => () => guard(call, limited),
+      () => this.inner.embed(texts, limited),
+    );
+    return guarded();
+  }
+}

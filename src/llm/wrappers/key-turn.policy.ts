@@ -1,0 +1,63 @@
+import { AppError } from '../../common/index.js';
+import type { KeyPool } from './key-pool.policy.js';
+
+/** How long a key rests that was limited without a word on how long, in ms. */
+const COOL_MS = 10_000;
+
+/** One model under several keys: when a key is limited or refused, the next one is tried at once. */
+export class KeyTurns {
+  constructor(
+    /** Shared by all models of the provider. */
+    private readonly keys: KeyPool,
+    private readonly provider: string,
+    private readonly model: string,
+  ) {}
+
+  usable(): Iterable<string> {
+    return this.keys.usable();
+  }
+
+  /** @throws what the call throws for another reason than its key; `MODEL_AUTHENTICATION` or `MODEL_RATE_LIMITED` when no key is left */
+  async run<T>(call: (key: string) => Promise<T>): Promise<T> {
+    let last: unknown;
+    for (const key of this.keys.usable()) {
+      try {
+        return await call(key);
+      } catch (error) {
+        if (!this.setAside(key, error)) throw error;
+        last = error;
+      }
+    }
+    throw this.noKey(last);
+  }
+
+  /** @returns whether it was for the key that the call failed */
+  setAside(key: string, error: unknown): boolean {
+    if (!(error instanceof AppError)) return false;
+    if (error.code === 'MODEL_AUTHENTICATION') {
+      this.keys.retire(key);
+      return true;
+    }
+    if (error.code !== 'MODEL_RATE_LIMITED') return false;
+    const asked = error.details?.['retry_after_ms'];
+    this.keys.cool(key, typeof asked === 'number' ? asked : COOL_MS);
+    return true;
+  }
+
+  /** The error of a call for which there is none. */
+  noKey(cause: unknown): AppError {
+    const { provider, model } = this;
+    const next = this.keys.nextAt();
+    if (next === null) {
+      const message = `Every API key of the provider ${provider} was refused; give others.`;
+      return new AppError('MODEL_AUTHENTICATION', message, { cause, details: { provider, model } });
+    }
+    const retryMs = Math.max(next - Date.now(), 1);
+    const message = `Every API key of the provider ${provider} is rate limited; try again in ${Math.ceil(retryMs / 1000)} s.`;
+    return new AppError('MODEL_RATE_LIMITED', message, {
+      isRetryable: true,
+      cause,
+      details: { provider, model, retry_after_ms: retryMs },
+    });
+  }
+}

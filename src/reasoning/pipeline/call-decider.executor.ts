@@ -1,0 +1,118 @@
+import { untilAborted } from '../../common/index.js';
+import type { StepName } from '../../run/index.js';
+import {
+  failedResult,
+  type CallRates,
+  type CallSite,
+  type PlannedCall,
+  type PolicyNote,
+  type ToolExecutor,
+  type ToolResult,
+} from '../../tool/index.js';
+import { unreachable } from './recorded-step.policy.js';
+import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
+
+/** What was decided, as the journal holds it. */
+type RecordedDecision =
+  | { readonly kind: 'run' }
+  | { readonly kind: 'approval'; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly result: ToolResult };
+
+/**
+ * Decides what is to happen to a call. Where a policy had a say, that is a step of its own: lists and limits may be
+ * others when the run is replayed, and what was decided, told and counted stays so.
+ */
+export class CallDecider {
+  constructor(
+    private readonly tools: ToolExecutor,
+    private readonly rates: CallRates | null,
+  ) {}
+
+  /** @param isApproved whether a person gave leave: perhaps with other arguments, which are looked at anew */
+  async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
+    const { run } = placed.loop;
+    const step = stepOf(placed, isApproved);
+    if (run.isRecorded(step)) return this.again(placed, await run.step<RecordedDecision>(step, unreachable));
+    const planned = await untilAborted(this.plan(placed), run.signal);
+    // That leave is wanted was told when it was asked for.
+    const notes = (planned.notes ?? []).filter(({ decision }) => !isApproved || decision === 'denied');
+    const isCounted = isGoingOn(planned, isApproved) && this.rates?.concerns(planned) === true;
+    if (notes.length === 0 && !isCounted) return planned;
+    let decided = planned;
+    const recorded = await run.step(step, async (): Promise<RecordedDecision> => {
+      for (const note of notes) tell(placed, note);
+      if (isCounted) decided = await this.count(placed, planned);
+      return toRecord(decided);
+    });
+    return recorded.kind === 'rejected' ? recorded : decided;
+  }
+
+  private async plan({ loop, call, place }: PlacedCall): Promise<PlannedCall> {
+    const { maxIterations } = loop.request.limits;
+    if (loop.iteration < maxIterations) {
+      const tools = loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools;
+      return this.tools.plan(call, tools, toSite({ loop, call, place }));
+    }
+    const error = `Not executed: the run reached its limit of ${maxIterations} iterations.`;
+    return { kind: 'rejected', result: failedResult(call.name, 'TOOL_CANCELLED', error) };
+  }
+
+  private async count(placed: PlacedCall, planned: Exclude<PlannedCall, { kind: 'rejected' }>): Promise<PlannedCall> {
+    const { note, rejected } = await this.rates!.admit(planned, toSite(placed));
+    tell(placed, note);
+    return rejected ? { kind: 'rejected', result: rejected } : planned;
+  }
+
+  /** What is recorded holds, for the tool and the arguments as they are now. */
+  private async again({ loop, call }: PlacedCall, recorded: RecordedDecision): Promise<PlannedCall> {
+    if (recorded.kind === 'rejected') return recorded;
+    const checked = await this.tools.check(call, loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools);
+    if (checked.kind === 'rejected' || recorded.kind === 'run') return checked;
+    return { ...checked, ...recorded };
+  }
+}
+
+/** Where a call is made. */
+export function toSite({ loop, call, place }: PlacedCall): CallSite {
+  const { run, iteration } = loop;
+  return {
+    principal: run.principal,
+    agent: loop.request.agent,
+    sessionId: run.sessionId,
+    runId: run.runId,
+    callId: call.id,
+    key: `${run.runId}:tool:${place}`,
+    signal: run.signal,
+    isTainted: loop.isTainted,
+    report: (progress) =>
+      run.emit({ type: 'tool.progress', iteration, call_id: call.id, tool: call.name, ...progress }),
+  };
+}
+
+function stepOf({ call, place }: PlacedCall, isApproved: boolean): StepName {
+  return { kind: 'policy', place: invocationPlace(place, isApproved ? 2 : 1), subject: call.name };
+}
+
+function isGoingOn(
+  planned: PlannedCall,
+  isApproved: boolean,
+): planned is Exclude<PlannedCall, { readonly kind: 'rejected' }> {
+  return planned.kind === 'run' || (planned.kind === 'approval' && isApproved);
+}
+
+function toRecord(planned: PlannedCall): RecordedDecision {
+  switch (planned.kind) {
+    case 'run':
+      return { kind: 'run' };
+    case 'approval':
+      return { kind: 'approval', reason: planned.reason };
+    case 'rejected':
+      return { kind: 'rejected', result: planned.result };
+  }
+}
+
+function tell({ loop, call }: PlacedCall, note: PolicyNote): void {
+  const { run, iteration } = loop;
+  const about = { on: 'call', iteration, call_id: call.id, tool: call.name } as const;
+  run.emit({ type: 'policy.decided', ...about, ...note });
+}

@@ -1,0 +1,29 @@
+import type { ToolCall } from '../../llm/index.js';
+import type { CallResources, ToolExecutor } from '../../tool/index.js';
+import type { Loop } from '../reasoning.types.js';
+
+const NOTHING: CallResources = { names: [], isChanging: false };
+
+/**
+ * For every call of the reply, the earlier ones that must be over before it is made (by index): those that work on the
+ * same thing, if one of the two changes it. `null` when all may be made at once.
+ */
+export async function orderOf(loop: Loop, tools: ToolExecutor): Promise<readonly (readonly number[])[] | null> {
+  const { calls } = loop.decoded!;
+  if (calls.length < 2 || !calls.some(({ name }) => loop.tools.get(name)?.metadata.resources)) return null;
+  const resources = await Promise.all(calls.map((call) => resourcesOf(loop, call, tools)));
+  return resources.map((own, at) => indexes(at).filter((earlier) => isConflict(resources[earlier]!, own)));
+}
+
+async function resourcesOf(loop: Loop, call: ToolCall, tools: ToolExecutor): Promise<CallResources> {
+  const tool = loop.tools.get(call.name);
+  return tool?.metadata.resources ? tools.resources(tool, call) : NOTHING;
+}
+
+function isConflict(one: CallResources, other: CallResources): boolean {
+  return (one.isChanging || other.isChanging) && one.names.some((name) => other.names.includes(name));
+}
+
+function indexes(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}

@@ -1,0 +1,92 @@
+import { AppError, newId } from '../../common/index.js';
+import type { ChildRunRequest, StepName, WaitingRequest } from '../../run/index.js';
+import { failedResult, type CallSite, type CheckedCall, type ToolExecutor } from '../../tool/index.js';
+import { childResult, type ChildResult } from './child-result.factory.js';
+import { childRequest, type PlacedCall } from './waiting-request.factory.js';
+
+/** How many runs may be above one another when nobody says otherwise. */
+const DEFAULT_MAX_DEPTH = 3;
+
+/** What the journal holds of a call that is a run, before that is started. */
+interface RecordedChild {
+  readonly run_id: string;
+  readonly is_handoff: boolean;
+}
+
+/** What came of the run that a call is. */
+export type JoinedCall =
+  | { readonly kind: 'ended'; readonly done: ChildResult }
+  | { readonly kind: 'waiting'; readonly request: WaitingRequest };
+
+/**
+ * Calls that are runs of their own. The run's id is recorded before it is started, so that whoever goes on after a crash
+ * joins the run instead of starting another one.
+ */
+export class ChildCallExecutor {
+  constructor(private readonly tools: ToolExecutor) {}
+
+  /** @param site where the call is made, as its tool is told */
+  async begin(placed: PlacedCall, checked: CheckedCall, site: CallSite): Promise<JoinedCall> {
+    const { run, iteration, request: asked } = placed.loop;
+    const { id: call_id, name: tool, arguments: args } = placed.call;
+    const { maxDepth = DEFAULT_MAX_DEPTH } = asked.limits;
+    if ((run.lineage?.depth ?? 0) >= maxDepth)
+      return ended(failedResult(tool, 'AGENT_DEPTH_EXCEEDED', tooDeep(maxDepth)));
+    const request = requestOf(checked, site);
+    const recorded = await run.step(childStep(placed), async (): Promise<RecordedChild> => {
+      const run_id = newId();
+      run.emit({ type: 'tool.started', iteration, call_id, tool, arguments: args, child_run_id: run_id });
+      return { run_id, is_handoff: request.isHandoff };
+    });
+    return this.join(placed, recorded, async () => request);
+  }
+
+  /** Goes on with a run whose id an earlier execution recorded; its tool matters only if it was never started. */
+  async goOn(placed: PlacedCall, site: CallSite): Promise<JoinedCall> {
+    const { loop, call } = placed;
+    const recorded = await loop.run.step<RecordedChild>(childStep(placed), () => {
+      throw new AppError('INTERNAL', 'A recorded step was executed again.');
+    });
+    return this.join(placed, recorded, async () => {
+      const checked = await this.tools.check(call, loop.tools);
+      if (checked.kind === 'run') return requestOf(checked, site);
+      throw new AppError('TOOL_FAILED', checked.result.success ? 'It cannot be asked any more.' : checked.result.error);
+    });
+  }
+
+  private async join(
+    placed: PlacedCall,
+    { run_id, is_handoff }: RecordedChild,
+    request: () => Promise<ChildRunRequest>,
+  ): Promise<JoinedCall> {
+    const { loop, call, place } = placed;
+    try {
+      const standing = await loop.run.join({ id: run_id, place, request });
+      if (standing.kind === 'waiting') {
+        return { kind: 'waiting', request: childRequest(placed, run_id, standing.requests) };
+      }
+      return { kind: 'ended', done: childResult(call.name, standing, is_handoff, loop.request.limits.maxResultBytes) };
+    } catch (error) {
+      if (loop.run.signal.aborted || !(error instanceof AppError)) throw error;
+      return ended(failedResult(call.name, error.code, error.message));
+    }
+  }
+}
+
+/** The step by which a call is a run. */
+export function childStep({ call, place }: PlacedCall): StepName {
+  return { kind: 'child', place, subject: call.name };
+}
+
+function requestOf({ tool, input }: CheckedCall, site: CallSite): ChildRunRequest {
+  if (!tool.child) throw new AppError('TOOL_FAILED', `The tool "${tool.definition.name}" asks no agent any more.`);
+  return tool.child(input, site);
+}
+
+function ended(result: ChildResult['result']): JoinedCall {
+  return { kind: 'ended', done: { result } };
+}
+
+function tooDeep(maxDepth: number): string {
+  return `Not asked: agents may ask one another ${maxDepth} deep, and have. Answer without it.`;
+}

@@ -1,0 +1,61 @@
+import type { JsonValue } from '../../common/index.js';
+import { addUsage, NO_USAGE, type ChildStanding, type RunResult } from '../../run/index.js';
+import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/index.js';
+import type { CalledRun } from '../reasoning.types.js';
+
+type Ended = Extract<ChildStanding, { kind: 'ended' }>;
+
+/** What a call came to that was a run; without `child` when there has never been one. */
+export interface ChildResult extends SucceededCall {
+  readonly child?: CalledRun;
+}
+
+/**
+ * What the end of a run means to the call that it is: its answer, or an error that says why there is none.
+ * @param isHandoff whether the answer is that of the run that called
+ * @param maxBytes UTF-8 bytes of a result that are kept
+ */
+export function childResult(tool: string, ended: Ended, isHandoff: boolean, maxBytes: number): ChildResult {
+  const { end, agent, durationMs } = ended;
+  const usage = addUsage(end.usage, end.children_usage ?? NO_USAGE);
+  const child = { run_id: end.run_id, usage, ...(end.is_tainted && { is_tainted: end.is_tainted }) };
+  switch (end.type) {
+    case 'run.completed': {
+      if (isHandoff)
+        return {
+          ...called(tool, `The agent "${agent}" has answered.`, maxBytes, durationMs),
+          child: handed(child, ended),
+        };
+      if (!end.is_complete) return { result: failed(tool, incomplete(agent, end), maxBytes, durationMs), child };
+      return { ...called(tool, 'output' in end ? (end.output as JsonValue) : end.result, maxBytes, durationMs), child };
+    }
+    case 'run.failed': {
+      const { code, message } = end.error;
+      return { result: failed(tool, `The agent "${agent}" failed (${code}): ${message}`, maxBytes, durationMs), child };
+    }
+    case 'run.cancelled': {
+      const error = `The agent "${agent}" was cancelled before it came to an answer.`;
+      return { result: failedResult(tool, 'TOOL_CANCELLED', error, durationMs), child };
+    }
+  }
+}
+
+function handed(child: CalledRun, { end, agent }: Ended): CalledRun {
+  const { result: text, finish_reason, model } = end;
+  const output = 'output' in end && { output: end.output };
+  return { ...child, answer: { agent, text, ...output, finish_reason, model } };
+}
+
+function called(tool: string, value: JsonValue, maxBytes: number, elapsedMs: number): SucceededCall {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return succeededCall(tool, { value, text }, maxBytes, elapsedMs);
+}
+
+function failed(tool: string, error: string, maxBytes: number, elapsedMs: number) {
+  return failedResult(tool, 'TOOL_FAILED', cutText(error, maxBytes), elapsedMs);
+}
+
+function incomplete(agent: string, { finish_reason, result }: RunResult): string {
+  const reached = result === '' ? '' : ` It had come to: ${result}`;
+  return `The agent "${agent}" did not come to its answer (${finish_reason}).${reached}`;
+}

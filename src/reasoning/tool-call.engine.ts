@@ -1,0 +1,131 @@
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { toAppError } from '../common/index.js';
+import type { ToolCall } from '../llm/index.js';
+import { isGivenUp, type RunContext, type RunFailure, type WaitingRequest } from '../run/index.js';
+import { CallRates, SecurityPolicies, ToolExecutor, type Tool, type ToolResult } from '../tool/index.js';
+import { asApproved } from './pipeline/approved-call.mapper.js';
+import { CallDecider } from './pipeline/call-decider.executor.js';
+import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
+import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
+import type { CallLoop, WaitingRules } from './reasoning.types.js';
+import { toFailure } from './run-failure.mapper.js';
+
+/** Raised when a recorded direct call would no longer replay the same way. */
+export const TOOL_CALL_VERSION = 1;
+
+/** A call that nobody's model asks for. */
+export interface ToolCallRequest {
+  readonly call: ToolCall;
+  /** The tool, if it is there. */
+  readonly tool: Tool | undefined;
+  /** UTF-8 bytes of the result that are kept. */
+  readonly maxResultBytes: number;
+  readonly waiting: Pick<WaitingRules, 'expiresMs'>;
+}
+
+/** How the call ended, always with a result; or what it waits for. */
+export type ToolCallOutcome =
+  | {
+      readonly kind: 'ended';
+      readonly finishReason: 'stop' | 'cancelled' | 'timeout' | 'error';
+      readonly result: ToolResult;
+      /** With the finish reasons `timeout` and `error`. */
+      readonly failure?: RunFailure;
+    }
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+
+type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
+
+const ITERATION = 1;
+const PLACE = `${ITERATION}:1`;
+
+/**
+ * One call with no model around it, on the way that an agent's calls take: planned, approved, claimed, invoked and
+ * recorded, as the first call of the first iteration.
+ */
+@Injectable()
+export class ToolCallEngine {
+  private readonly logger = new Logger(ToolCallEngine.name);
+  private readonly calls: CallExecutor;
+
+  constructor(tools: ToolExecutor, policies: SecurityPolicies, @Optional() rates?: CallRates) {
+    this.calls = new CallExecutor(tools, new CallDecider(tools, rates ?? null), policies);
+  }
+
+  /**
+   * Makes the call; a failure, a cancel and a timeout are outcomes too. It rejects only when the run goes on elsewhere
+   * (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
+   */
+  async run(request: ToolCallRequest, run: RunContext): Promise<ToolCallOutcome> {
+    const loop = toLoop(request, run);
+    const call = asApproved(run, request.call, PLACE);
+    try {
+      const done = await this.calls.execute(loop, call, 1);
+      if (isGivenUp(run.signal)) throw run.signal.reason;
+      return done.kind === 'result' ? this.finish(done.result, run) : this.hold(done, call, run);
+    } catch (error) {
+      return this.close(run, call, error);
+    }
+  }
+
+  /** A call that came to its result did so, whatever was wanted of the run meanwhile. */
+  private finish(result: ToolResult, { signal }: RunContext): Ended {
+    if (result.success) return { kind: 'ended', finishReason: 'stop', result };
+    if (signal.aborted && result.code === 'TOOL_CANCELLED') return stopped(signal, result);
+    const failure = { code: result.code, message: result.error, is_retryable: false };
+    return { kind: 'ended', finishReason: 'error', result, failure };
+  }
+
+  /** A run that is being cancelled does not wait for anybody. */
+  private hold(
+    { request }: Extract<CallOutcome, { kind: 'waiting' }>,
+    call: ToolCall,
+    run: RunContext,
+  ): ToolCallOutcome {
+    if (!run.signal.aborted) return { kind: 'waiting', requests: [request] };
+    const isUnknown = request.kind === 'outcome_unknown';
+    const result = isUnknown ? outcomeUnknown(call.name) : notExecuted(call.name, toAppError(run.signal.reason));
+    return stopped(run.signal, tell(run, call, result));
+  }
+
+  private close(run: RunContext, call: ToolCall, error: unknown): Ended {
+    if (isGivenUp(run.signal)) throw run.signal.reason;
+    const failure = toAppError(run.signal.aborted ? run.signal.reason : error);
+    const { runId: run_id, sessionId: session_id } = run;
+    if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
+    const result = tell(run, call, notExecuted(call.name, failure));
+    if (run.signal.aborted) return stopped(run.signal, result);
+    return { kind: 'ended', finishReason: 'error', result, failure: toFailure(failure) };
+  }
+}
+
+function toLoop({ call, tool, maxResultBytes, waiting }: ToolCallRequest, run: RunContext): CallLoop {
+  return {
+    run,
+    tools: new Map(tool && [[call.name, tool]]),
+    iteration: ITERATION,
+    failed: new Set(),
+    // A person asks for it, who has read nothing here; lists of the policy are asked when it is planned.
+    isTainted: false,
+    isReadingStrangers: false,
+    deniedTools: new Map(),
+    request: {
+      agent: null,
+      // No iteration is the last one: there is no model to answer after it.
+      limits: { maxIterations: Number.POSITIVE_INFINITY, maxResultBytes },
+      waiting: { ...waiting, onDenied: 'end', onExpired: 'end' },
+    },
+  };
+}
+
+function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {
+  run.emit({ type: 'tool.completed', iteration: ITERATION, call_id, ...result });
+  return result;
+}
+
+function stopped({ reason }: AbortSignal, result: ToolResult): Ended {
+  const failure = toAppError(reason);
+  if (failure.code === 'RUN_CANCELLED') return { kind: 'ended', finishReason: 'cancelled', result };
+  const finishReason = failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';
+  return { kind: 'ended', finishReason, result, failure: toFailure(failure) };
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
+import { WaitingRunStore } from '../decision/waiting-run.store.js';
+import { isGivenUp } from '../given-up.policy.js';
+import { RunBus } from '../run-bus.js';
+import { RunCancelService } from '../run-cancel.service.js';
+import { RunDispatcher } from '../run-dispatcher.js';
+import { isTerminal } from '../run-event.types.js';
+import { isOpen, RunJournal } from '../run-journal.js';
+import type { RunRecord } from '../run.types.js';
+import { ChildNews } from './child-news.factory.js';
+import { ChildStartService } from './child-start.service.js';
+import type { ChildCall, ChildStanding } from './child-run.types.js';
+
+/** How long a run that was told to stop waits for one that it called to have stopped, in ms. */
+const LET_GO_MS = 5_000;
+
+/** Waits for runs that are calls, where the run is executed that calls. */
+@Injectable()
+export class ChildJoinService {
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly bus: RunBus,
+    private readonly dispatcher: RunDispatcher,
+    private readonly starter: ChildStartService,
+    private readonly waiting: WaitingRunStore,
+    private readonly cancels: RunCancelService,
+  ) {}
+
+  /**
+   * Starts the run that a call is, or joins it when it has been started before, and waits until it has ended or waits
+   * for a person. When the parent is cancelled or its time is up, the child is cancelled first.
+   * @throws the signal's reason when the parent's execution is given up; what says that the run cannot be made
+   */
+  async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding> {
+    for (;;) {
+      const news = new ChildNews(this.bus, call.id);
+      try {
+        if (signal.aborted) return await this.stop(call.id, signal);
+        const child = await this.journal.find(call.id);
+        if (child && !isOpen(child.status)) return await this.endOf(child);
+        if (child?.status === 'waiting') return { kind: 'waiting', requests: await this.waiting.requests(child.id) };
+        if (child) this.dispatcher.adopt(child);
+        else await this.starter.begin(parent, call);
+        await news.arrival(signal);
+      } finally {
+        news.close();
+      }
+    }
+  }
+
+  /** Cancels the run, and waits a little until it has ended. */
+  private async stop(runId: string, signal: AbortSignal): Promise<ChildStanding> {
+    if (isGivenUp(signal)) throw signal.reason;
+    await this.cancels.cancel(runId);
+    for (const by = Date.now() + LET_GO_MS; Date.now() < by;) {
+      const news = new ChildNews(this.bus, runId);
+      try {
+        const child = await this.journal.find(runId);
+        if (!child) break;
+        if (!isOpen(child.status)) return await this.endOf(child);
+        this.dispatcher.adopt(child);
+        await news.arrival();
+      } finally {
+        news.close();
+      }
+    }
+    throw signal.reason;
+  }
+
+  private async endOf({ id, agent, createdAt, finishedAt }: RunRecord): Promise<ChildStanding> {
+    const last = await this.journal.lastEvent(id);
+    const [item] = await this.journal.events(id, last - 1);
+    if (item && isTerminal(item.event)) {
+      return { kind: 'ended', end: item.event, agent, durationMs: (finishedAt ?? createdAt) - createdAt };
+    }
+    throw new AppError('INTERNAL', `Run "${id}" has ended, and its journal does not say how.`);
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../persistence/index.js';
+
+const PAGE = 100;
+
+/** Which runs are others' calls. */
+@Injectable()
+export class ChildRunStore {
+  constructor(private readonly database: Database) {}
+
+  /** Runs that this one called and that have not ended. */
+  async openOf(parentId: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      'SELECT id FROM run WHERE parent_run_id = ? AND finished_at IS NULL',
+      [parentId],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Of these runs, those that have ended. */
+  async endedOf(runIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (runIds.length === 0) return new Set();
+    const marks = runIds.map(() => '?').join(', ');
+    const sql = `SELECT id FROM run WHERE id IN (${marks}) AND finished_at IS NOT NULL`;
+    return new Set((await this.database.query<{ id: string }>(sql, [...runIds])).map(({ id }) => id));
+  }
+
+  /** Up to 100 runs after the id `after` that wait although one that they called has ended: perhaps for another one. */
+  async waitingParents(after: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT run.id FROM run WHERE run.status = 'waiting' AND run.id > ? AND EXISTS (
+          SELECT 1 FROM run child WHERE child.parent_run_id = run.id AND child.finished_at IS NOT NULL)
+        ORDER BY run.id LIMIT ${PAGE}`,
+      [after],
+    );
+    return rows.map(({ id }) => id);
+  }
+}

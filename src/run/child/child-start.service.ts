@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { refusalOf } from '../../persistence/index.js';
+import { RunBus } from '../run-bus.js';
+import { RunDispatcher } from '../run-dispatcher.js';
+import { RunHandlerRegistry } from '../run-handler.registry.js';
+import { RunJournal } from '../run-journal.js';
+import type { RunRecord, StartRun } from '../run.types.js';
+import type { ChildCall, RunLineage } from './child-run.types.js';
+
+/** Begins runs that are calls of other runs: at once, in the room of the run that calls. */
+@Injectable()
+export class ChildStartService {
+  constructor(
+    private readonly journal: RunJournal,
+    private readonly bus: RunBus,
+    private readonly dispatcher: RunDispatcher,
+    private readonly handlers: RunHandlerRegistry,
+  ) {}
+
+  /** Where the session is taken that would be the run's, it gets one of its own. @throws what says that it cannot be made */
+  async begin(parent: RunRecord, call: ChildCall): Promise<void> {
+    const request = await call.request();
+    const maker = this.handlers.childMaker(request.kind);
+    const lineage = lineageOf(parent, call);
+    for (const isBusy of [false, true]) {
+      const start = await maker.create(parent, request, { id: call.id, isBusy });
+      if (await this.execute({ ...start, ...inheritance(parent), lineage })) return;
+    }
+  }
+
+  /** @returns whether the run is there; not when another one holds its session */
+  private async execute(start: StartRun): Promise<boolean> {
+    try {
+      const { run, items } = await this.journal.create(start, 'running', Date.now());
+      for (const item of items) this.bus.tell(run, item);
+      this.dispatcher.executeBeside(run);
+      return true;
+    } catch (error) {
+      if (refusalOf(error) !== 'unique') throw error;
+      return (await this.journal.find(start.id)) !== null;
+    }
+  }
+}
+
+function lineageOf({ id, sessionId, lineage }: RunRecord, { place }: ChildCall): RunLineage {
+  return {
+    parentRunId: id,
+    parentStep: `tool:${place}`,
+    rootRunId: lineage?.rootRunId ?? id,
+    rootSessionId: lineage ? lineage.rootSessionId : sessionId,
+    depth: (lineage?.depth ?? 0) + 1,
+  };
+}
+
+/** What a call has of its run: who asked, how urgent it is, and when it is of no use any more. */
+function inheritance({
+  principal,
+  priority,
+  deadlineAt,
+}: RunRecord): Pick<StartRun, 'principal' | 'priority' | 'deadlineAt'> {
+  return { principal, priority, ...(deadlineAt !== null && { deadlineAt }) };
+}

@@ -1,0 +1,52 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** What one model call took, written with the event that tells it; it outlives the run's journal. */
+@Entity('run_usage', { withoutRowid: true })
+@Index('run_usage_by_tenant', ['tenant', 'day'])
+@Index('run_usage_by_session', ['tenant', 'sessionId'])
+@Index('run_usage_by_day', ['day'])
+export class RunUsageEntity {
+  @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
+  runId!: string;
+
+  /** The event's. */
+  @PrimaryColumn('integer')
+  n!: number;
+
+  @Column('varchar', { length: 128 })
+  tenant!: string;
+
+  /** Empty when the run has none, or was erased. */
+  @Column('varchar', { name: 'session_id', length: 128 })
+  sessionId!: string;
+
+  /** UTC: `2027-01-31`. */
+  @Column('varchar', { length: 10 })
+  day!: string;
+
+  /** As the provider names it. */
+  @Column('varchar', { length: 200 })
+  model!: string;
+
+  @Column('bigint', { name: 'prompt_tokens' })
+  promptTokens!: number;
+
+  @Column('bigint', { name: 'completion_tokens' })
+  completionTokens!: number;
+
+  @Column('bigint', { name: 'total_tokens' })
+  totalTokens!: number;
+
+  @Column('bigint', { name: 'cached_tokens', nullable: true })
+  cachedTokens!: number | null;
+
+  @Column('bigint', { name: 'reasoning_tokens', nullable: true })
+  reasoningTokens!: number | null;
+
+  /** Billionths; `null` when the model has no price. */
+  @Column('bigint', { nullable: true })
+  cost!: number | null;
+
+  @Column('bigint', { name: 'created_at' })
+  createdAt!: number;
+}

@@ -1,0 +1,53 @@
+import { expect, it } from '@jest/globals';
+import { newId } from '../common/index.js';
+import { ALICE, aRun, openDatabase, RunHost } from '../../test/support/run-host.js';
+import type { RunOutcome } from './run.types.js';
+
+const WAITING: RunOutcome = {
+  kind: 'waiting',
+  requests: [
+    {
+      id: 'approval:1:1',
+      kind: 'approval',
+      step: 'tool:1:1',
+      call_id: 'c',
+      tool: 't',
+      arguments: '{}',
+      expires_at: null,
+    },
+  ],
+};
+
+it('knows a run that goes on before its last execution has told everybody', async () => {
+  const opened = await openDatabase();
+  const host = new RunHost(opened.database);
+  const id = newId();
+  const telling = Promise.withResolvers<void>();
+  const again = Promise.withResolvers<void>();
+  host.executor.useFamily({
+    settled: () => telling.promise,
+    isOrphan: async () => false,
+    remember: () => undefined,
+    join: () => Promise.reject(new Error('This run calls none.')),
+  });
+  host.scripts.set(id, async (context) => {
+    if (host.executed.length === 1) return WAITING;
+    again.resolve();
+    await new Promise((resolve) => context.signal.addEventListener('abort', resolve));
+    throw context.signal.reason;
+  });
+  const first = (await host.runs.start(aRun(id))).done;
+  const waiting = Promise.withResolvers<void>();
+  host.bus.subscribe(id, ({ event }) => event.type === 'run.waiting' && waiting.resolve());
+  await waiting.promise;
+  const open = await host.decisions.open(ALICE, id);
+  await host.decisions.decide(open, [{ request: open.requests[0]!, verdict: { kind: 'approve' } }], ALICE.id);
+  await again.promise;
+  telling.resolve();
+  await first;
+  expect(host.executor.has(id)).toBe(true);
+  const ended = host.ended(id);
+  await host.runs.cancel(ALICE, id);
+  await ended;
+  await opened.close();
+});

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { fromUnits, type JournaledUsage } from '../../llm/index.js';
+import { Database, type SqlValue } from '../../persistence/index.js';
+import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
+import { dayOf } from './usage-statement.factory.js';
+
+const PAGE = 500;
+const COLUMN_OF: Readonly<Record<UsageKind, string>> = {
+  day: 'day',
+  session: 'session_id',
+  model: 'model',
+  tenant: 'tenant',
+};
+const SUMS = [
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'cost',
+] as const;
+const SELECT_SUMS = ['COUNT(*) AS calls', ...SUMS.map((name) => `SUM(${name}) AS ${name}`)].join(', ');
+
+interface UsageRow {
+  readonly run_id: string;
+  readonly n: number;
+  readonly tenant: string;
+  readonly session_id: string;
+  readonly total_tokens: number;
+  readonly cost: number | null;
+  readonly created_at: number;
+  /** The run in whose budget it counts, when that is another one. */
+  readonly root_run_id: string | null;
+}
+
+/** Sums are numbers or texts, by the database. */
+type SumRow = Readonly<Record<(typeof SUMS)[number], number | string | null>> & { readonly calls: number | string };
+type GroupRow = SumRow & { readonly key_name: string };
+
+/** What the journal tells of the use of models, a row a call: summed up here, and the truth that budgets can be counted anew from. */
+@Injectable()
+export class RunUsageStore {
+  constructor(private readonly database: Database) {}
+
+  async total(filter: UsageFilter): Promise<UsageSum> {
+    const { where, params } = conditionsOf(filter);
+    const [row] = await this.database.query<SumRow>(`SELECT ${SELECT_SUMS} FROM run_usage${where}`, params);
+    return toSum(row!);
+  }
+
+  /**
+   * @param after the `next` of the page before
+   * @param limit the most entries of the page
+   */
+  async page(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<UsagePage> {
+    const column = COLUMN_OF[kind];
+    const { where, params } = conditionsOf(filter, after === undefined ? [] : [[`${column} > ?`, after]]);
+    const rows = await this.database.query<GroupRow>(
+      `SELECT ${column} AS key_name, ${SELECT_SUMS} FROM run_usage${where} GROUP BY ${column} ORDER BY ${column} LIMIT ?`,
+      [...params, limit + 1],
+    );
+    const entries = rows.slice(0, limit).map((row): UsageEntry => ({ key: row.key_name, ...toSum(row) }));
+    return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
+  }
+
+  /** Whether no run goes on: all that was spent has been told then. */
+  async isQuiet(): Promise<boolean> {
+    return (await this.database.query("SELECT id FROM run WHERE status = 'running' LIMIT 1")).length === 0;
+  }
+
+  /** Every call, page by page, in the order of the runs. */
+  async *usages(): AsyncGenerator<JournaledUsage, void> {
+    let [runId, n] = ['', 0];
+    for (;;) {
+      const rows = await this.database.query<UsageRow>(
+        `SELECT u.run_id, u.n, u.tenant, u.session_id, u.total_tokens, u.cost, u.created_at, run.root_run_id
+          FROM run_usage u LEFT JOIN run ON run.id = u.run_id
+          WHERE u.run_id > ? OR (u.run_id = ? AND u.n > ?) ORDER BY u.run_id, u.n LIMIT ?`,
+        [runId, runId, n, PAGE],
+      );
+      for (const row of rows) yield toUsage(row);
+      const last = rows.at(-1);
+      if (!last || rows.length < PAGE) return;
+      [runId, n] = [last.run_id, last.n];
+    }
+  }
+
+  /** Deletes up to `limit` calls of the days before that of a time (epoch ms). @returns whether there are more */
+  async drop(before: number, limit: number): Promise<boolean> {
+    const [old, params] = ['day < ?', [dayOf(before)]];
+    await this.database.commit([this.database.limitedDelete('run_usage', ['run_id', 'n'], old, params, limit)]);
+    return (await this.database.query(`SELECT day FROM run_usage WHERE ${old} LIMIT 1`, params)).length > 0;
+  }
+}
+
+function conditionsOf(
+  { tenant, sessionId, from, to }: UsageFilter,
+  more: readonly (readonly [sql: string, value: string])[] = [],
+): { where: string; params: SqlValue[] } {
+  const all: readonly (readonly [sql: string, value: string | undefined])[] = [
+    ['tenant = ?', tenant],
+    ['session_id = ?', sessionId],
+    ['day >= ?', from],
+    ['day <= ?', to],
+    ...more,
+  ];
+  const given = all.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const where = given.length === 0 ? '' : ` WHERE ${given.map(({ sql }) => sql).join(' AND ')}`;
+  return { where, params: given.map(({ value }) => value) };
+}
+
+function toSum({ calls, cached_tokens, reasoning_tokens, cost, ...row }: SumRow): UsageSum {
+  return {
+    calls: Number(calls),
+    usage: {
+      prompt_tokens: Number(row.prompt_tokens),
+      completion_tokens: Number(row.completion_tokens),
+      total_tokens: Number(row.total_tokens),
+      ...(cached_tokens !== null && { cached_tokens: Number(cached_tokens) }),
+      ...(reasoning_tokens !== null && { reasoning_tokens: Number(reasoning_tokens) }),
+      ...(cost !== null && { cost: fromUnits(Number(cost)) }),
+    },
+  };
+}
+
+function toUsage({ tenant, run_id: runId, root_run_id, session_id, n, ...row }: UsageRow): JournaledUsage {
+  const sessionId = session_id === '' ? null : session_id;
+  const root = root_run_id !== null && { rootRunId: root_run_id };
+  const account = { tenant, runId, ...root, sessionId, step: `usage:${n}` };
+  return { account, at: row.created_at, tokens: row.total_tokens, cost: fromUnits(row.cost ?? 0) };
+}

@@ -1,0 +1,76 @@
+import type { Span } from './content.types.js';
+import { spansOf } from './pattern-span.mapper.js';
+
+/** Digits in groups: what a card number may stand in. */
+const DIGITS = /(?<!\d)\d(?:[ -]?\d){12,}/g;
+const SHORTEST = 13;
+const UP_TO_LONGEST = [16, 17, 18, 19];
+
+/** The first four digits of the schemes' numbers, from and to, and how long these are (ISO/IEC 7812, and what the schemes publish). */
+const SCHEMES: readonly (readonly [from: number, to: number, lengths: readonly number[]])[] = [
+  [2221, 2720, [16]],
+  [3000, 3059, [14, ...UP_TO_LONGEST]],
+  [3400, 3499, [15]],
+  [3528, 3589, UP_TO_LONGEST],
+  [3600, 3699, [14, ...UP_TO_LONGEST]],
+  [3700, 3799, [15]],
+  [3800, 3999, [14, ...UP_TO_LONGEST]],
+  [4000, 4999, [13, 16, 19]],
+  [5000, 5099, UP_TO_LONGEST],
+  [5100, 5599, [16]],
+  [5600, 5999, UP_TO_LONGEST],
+  [6011, 6011, UP_TO_LONGEST],
+  [6200, 6399, UP_TO_LONGEST],
+  [6440, 6599, UP_TO_LONGEST],
+  [6700, 6799, UP_TO_LONGEST],
+];
+
+/** Finds card numbers: as many digits as a scheme's have, also in groups, with the right check digit (Luhn). */
+export function findCards(text: string): Span[] {
+  return spansOf(text, DIGITS).flatMap((run) => cardsIn(text, run));
+}
+
+/** A number begins and ends with a group. */
+function cardsIn(text: string, { start, end }: Span): Span[] {
+  const places = digitPlaces(text, start, end);
+  const digits = Uint8Array.from(places, (at) => text.charCodeAt(at) - 48);
+  const spans: Span[] = [];
+  for (let first = 0; first + SHORTEST <= digits.length;) {
+    const begins = first === 0 || places[first - 1] !== places[first]! - 1;
+    const length = begins ? lengthOf(digits, places, first) : undefined;
+    if (length !== undefined) spans.push({ start: places[first]!, end: places[first + length - 1]! + 1 });
+    first += length ?? 1;
+  }
+  return spans;
+}
+
+function digitPlaces(text: string, start: number, end: number): number[] {
+  const places: number[] = [];
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 48 && code <= 57) places.push(at);
+  }
+  return places;
+}
+
+/** How many digits the number has that begins there; the longest, if it could be several. */
+function lengthOf(digits: Uint8Array, places: readonly number[], first: number): number | undefined {
+  const [a = 0, b = 0, c = 0, d = 0] = digits.subarray(first, first + 4);
+  const prefix = a * 1000 + b * 100 + c * 10 + d;
+  const lengths = SCHEMES.find(([from, to]) => prefix >= from && prefix <= to)?.[2];
+  return lengths?.findLast((length) => {
+    const last = first + length - 1;
+    const ends = last < digits.length && places[last + 1] !== places[last]! + 1;
+    return ends && isLuhnValid(digits, first, last);
+  });
+}
+
+/** Whether the digits' weighted sum is a multiple of ten (ISO/IEC 7812-1, annex B). */
+function isLuhnValid(digits: Uint8Array, first: number, last: number): boolean {
+  let sum = 0;
+  for (let at = last, isDoubled = false; at >= first; at--, isDoubled = !isDoubled) {
+    const weighted = isDoubled ? digits[at]! * 2 : digits[at]!;
+    sum += weighted > 9 ? weighted - 9 : weighted;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,30 @@
+import { AppError, messageOf } from '../../common/index.js';
+import type { Finder, OwnPattern, Span } from './content.types.js';
+
+/**
+ * Compiles patterns of one's own with RE2, whose matching never backtracks: no pattern and no text can make it hang.
+ * @throws AppError `CONFIG_INVALID` naming every pattern that RE2 does not take, or that matches nothing at all
+ */
+export async function createFinders(patterns: readonly OwnPattern[]): Promise<Finder[]> {
+  if (patterns.length === 0) return [];
+  const { RE2JS } = await import('re2js');
+  const mistakes: string[] = [];
+  const finders = patterns.map(({ name, pattern }): Finder => {
+    try {
+      const compiled = RE2JS.compile(pattern);
+      if (compiled.matcher('').find()) throw new Error('it matches the empty text: let it need at least one character');
+      return (text) => {
+        const spans: Span[] = [];
+        const matcher = compiled.matcher(text);
+        while (matcher.find())
+          if (matcher.end() > matcher.start()) spans.push({ start: matcher.start(), end: matcher.end() });
+        return spans;
+      };
+    } catch (error) {
+      mistakes.push(`content.patterns "${name}": ${messageOf(error)} (look-around and back-references are not in RE2)`);
+      return () => [];
+    }
+  });
+  if (mistakes.length === 0) return finders;
+  throw new AppError('CONFIG_INVALID', mistakes.join('\n'), { details: { mistakes } });
+}

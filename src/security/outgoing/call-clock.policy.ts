@@ -1,0 +1,42 @@
+import { tookTooLong } from './outgoing.error.js';
+
+export interface CallTimes {
+  readonly timeoutMs: number;
+  readonly firstByteTimeoutMs?: number;
+}
+
+/** Times one call and ends it; its signal is aborted by either clock and by the caller. */
+export interface CallClock {
+  readonly signal: AbortSignal;
+  /** Which time was over, if one was. */
+  readonly failure: Error | undefined;
+  /** From now on a reply is waited for. */
+  awaitFirstByte(host: string): void;
+  firstByteCame(): void;
+  stop(): void;
+}
+
+/** Starts the clock of a call. Times are ms. */
+export function callClock({ timeoutMs, firstByteTimeoutMs }: CallTimes, signal?: AbortSignal): CallClock {
+  const clock = new AbortController();
+  let host = '';
+  let silence: NodeJS.Timeout | undefined;
+  const end = (ms: number, what: string) =>
+    setTimeout(() => clock.abort(tookTooLong(`${host || 'The call'} ${what} within ${ms} ms.`)), ms);
+  const whole = end(timeoutMs, 'did not finish');
+  return {
+    signal: signal ? AbortSignal.any([signal, clock.signal]) : clock.signal,
+    get failure() {
+      return clock.signal.aborted ? (clock.signal.reason as Error) : undefined;
+    },
+    awaitFirstByte(name) {
+      host = name;
+      if (firstByteTimeoutMs !== undefined) silence = end(firstByteTimeoutMs, 'did not begin to answer');
+    },
+    firstByteCame: () => clearTimeout(silence),
+    stop() {
+      clearTimeout(silence);
+      clearTimeout(whole);
+    },
+  };
+}

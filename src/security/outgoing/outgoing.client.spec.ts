@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import type { LookupFunction } from 'node:net';
+import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { WebServer } from '../../../test/support/web-server.js';
+import { OutgoingClient } from './outgoing.client.js';
+import type { OutgoingRequest } from './outgoing.types.js';
+
+/** Knows every name by the addresses it is given, one answer after the other, and counts how often it is asked. */
+function resolver(...answers: readonly (readonly string[])[]): { lookup: LookupFunction; asked: () => number } {
+  let asked = 0;
+  const lookup: LookupFunction = (_name, _options, callback) => {
+    const found = answers[Math.min(asked++, answers.length - 1)]!;
+    const addresses = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    setImmediate(() => callback(null, addresses));
+  };
+  return { lookup, asked: () => asked };
+}
+
+describe('what calls out', () => {
+  let server: WebServer;
+  let other: WebServer;
+  let client: OutgoingClient;
+  const allow = () =>
+    [server, other].map(({ port }) => ({ kind: 'range', address: '127.0.0.1', prefix: 32, port }) as const);
+  beforeAll(async () => {
+    server = await WebServer.start();
+    other = await WebServer.start();
+    client = new OutgoingClient({ allow: allow(), ports: [] });
+  });
+  beforeEach(() => {
+    server.reset();
+    other.reset();
+  });
+  afterAll(async () => {
+    await client.close();
+    await server.close();
+    await other.close();
+  });
+
+  const get = (path: string, more: Partial<OutgoingRequest> = {}) =>
+    client.send({ url: `${server.url}${path}`, method: 'GET', ...more });
+
+  it('gives status, headers and decoded body, whatever the status', async () => {
+    server.on('/zip', (_request, reply) => {
+      reply.writeHead(418, { 'content-encoding': 'gzip', 'x-many': ['a', 'b'] }).end(gzipSync('grüße'));
+    });
+    const { status, headers, body } = await get('/zip?a=1');
+    expect({ status, many: headers['x-many'], body: body.toString() }).toEqual({
+      status: 418,
+      many: 'a, b',
+      body: 'grüße',
+    });
+    expect(server.requests[0]).toMatchObject({ path: '/zip?a=1', headers: { 'accept-encoding': 'gzip, br' } });
+  });
+
+  it('keeps connections', async () => {
+    server.json('/', {});
+    const before = server.connections;
+    for (let count = 0; count < 10; count++) await get('/');
+    // A call that comes as the last one ends may find its connection not free yet.
+    expect(server.connections - before).toBeLessThanOrEqual(2);
+  });
+
+  describe('guards', () => {
+    it('what a URL says, before anything is connected', async () => {
+      const before = server.connections;
+      const closed = new OutgoingClient({ allow: [], ports: [] });
+      await expect(closed.send({ url: server.url, method: 'GET' })).rejects.toMatchObject({
+        code: 'OUTGOING_REFUSED',
+        message: '127.0.0.1 is not public (loopback), and is not called; an operator can allow it with OUTGOING_ALLOW.',
+      });
+      await closed.close();
+      expect(server.connections).toBe(before);
+    });
+
+    it.each([[['127.0.0.1']], [['93.184.215.14', '127.0.0.1']], [['::ffff:7f00:1']], [['64:ff9b::7f00:1']], [['::1']]])(
+      'every address of the answer to a name: %j',
+      async (addresses) => {
+        const before = server.connections;
+        const { lookup, asked } = resolver(addresses);
+        const closed = new OutgoingClient({ allow: [], ports: [] }, { lookup });
+        const url = `http://rebind.example:${server.port}/`;
+        await expect(closed.send({ url, method: 'GET' })).rejects.toMatchObject({
+          code: 'OUTGOING_REFUSED',
+          message: expect.stringContaining('rebind.example leads to an address that is not public'),
+        });
+        await closed.close();
+        expect({ asked: asked(), connections: server.connections - before }).toEqual({ asked: 1, connections: 0 });
+      },
+    );
+
+    it('by one look at a name: what it answers a moment later is neither asked for nor connected to', async () => {
+      server.json('/', { here: true });
+      // The first answer is allowed, the second is not: whoever asked twice would go there, or fail.
+      const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
+      const pinned = new OutgoingClient({ allow: allow(), ports: [] }, { lookup });
+      const url = `http://rebind.example:${server.port}/`;
+      expect((await pinned.send({ url, method: 'GET' })).status).toBe(200);
+      expect(asked()).toBe(1);
+      expect(server.requests[0]?.headers.host).toBe(`rebind.example:${server.port}`);
+      await pinned.close();
+    });
+
+    it('each new connection anew', async () => {
+      server.on('/', (_request, reply) => void reply.writeHead(200, { connection: 'close' }).end());
+      const { lookup, asked } = resolver(['127.0.0.1'], ['127.0.0.2']);
+      const pinned = new OutgoingClient({ allow: allow(), ports: [] }, { lookup });
+      const request = { url: `http://rebind.example:${server.port}/`, method: 'GET' };
+      await pinned.send(request);
+      await expect(pinned.send(request)).rejects.toMatchObject({ code: 'OUTGOING_REFUSED' });
+      expect(asked()).toBe(2);
+      await pinned.close();
+    });
+
+    it('no proxy of the environment', async () => {
+      server.json('/', {});
+      const proxies = { HTTP_PROXY: other.url, http_proxy: other.url, NODE_USE_ENV_PROXY: '1' };
+      Object.assign(process.env, proxies);
+      const fresh = new OutgoingClient({ allow: allow(), ports: [] });
+      await fresh.send({ url: server.url, method: 'GET' });
+      await fresh.close();
+      for (const name of Object.keys(proxies)) delete process.env[name];
+      expect([server.requests.length, other.requests.length]).toEqual([1, 0]);
+    });
+  });
+
+  describe('follows redirects', () => {
+    const to = (location: string, status: number) => (from: WebServer, path: string) =>
+      from.on(path, (_request, reply) => void reply.writeHead(status, { location }).end('moved'));
+
+    it.each([
+      [301, 'POST', 'GET'],
+      [302, 'POST', 'GET'],
+      [303, 'POST', 'GET'],
+      [307, 'POST', 'POST'],
+      [308, 'POST', 'POST'],
+      [301, 'PUT', 'PUT'],
+      [303, 'PUT', 'GET'],
+      [303, 'HEAD', 'HEAD'],
+      [302, 'GET', 'GET'],
+    ])('of status %i from %s by %s', async (status, method, then) => {
+      to('/there?x=1', status)(server, '/here');
+      server.json('/there', {});
+      const body = method === 'POST' || method === 'PUT' ? { body: '{"a":1}' } : {};
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer of-this-origin' };
+      await get('/here', { method, headers, ...body });
+      const [seen] = server.at('/there');
+      expect(seen).toMatchObject({ method: then, path: '/there?x=1', body: then === method ? (body.body ?? '') : '' });
+      expect(seen?.headers['content-type']).toBe(then === method ? 'application/json' : undefined);
+      expect(seen?.headers.authorization).toBe('Bearer of-this-origin');
+    });
+
+    it('to another origin without anything that may be a secret, and nothing brings it back', async () => {
+      to(`${other.url}/there`, 307)(server, '/here');
+      to(`${server.url}/back`, 307)(other, '/there');
+      server.json('/back', {});
+      const headers = {
+        'content-type': 'text/plain',
+        authorization: 'Bearer canary',
+        cookie: 'canary',
+        'x-api-key': 'canary',
+        accept: 'application/json',
+      };
+      await get('/here', { method: 'POST', headers, body: 'hello' });
+      const seen = [other.at('/there')[0], server.at('/back')[0]];
+      for (const request of seen) {
+        expect(request).toMatchObject({ method: 'POST', body: 'hello', headers: { accept: 'application/json' } });
+        expect(JSON.stringify(request)).not.toContain('canary');
+      }
+    });
+
+    it.each([
+      ['http://127.0.0.1:1/', 'not public (loopback)'],
+      ['//0x7f.1:1/', 'not public (loopback)'],
+      ['http://169.254.169.254/latest/meta-data/', 'not public (metadata)'],
+      ['http://localhost/', 'is this machine'],
+      ['file:///etc/passwd', 'use http:// or https://'],
+      ['http://user:pass@example.com/', 'user name or password'],
+      ['http://[', 'leads to no URL'],
+    ])('but not to %s', async (location, fault) => {
+      to(location, 302)(server, '/here');
+      await expect(get('/here')).rejects.toThrow(fault);
+    });
+
+    it('but not for ever', async () => {
+      to('/here', 302)(server, '/here');
+      await expect(get('/here', { limits: { maxRedirects: 3 } })).rejects.toThrow('more than 3 times');
+      expect(server.requests).toHaveLength(4);
+    });
+  });
+
+  it('says why a place cannot be reached, and no more', async () => {
+    const silent = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as { port: number };
+    const range = { kind: 'range', address: '127.0.0.0', prefix: 8 } as const;
+    const open = new OutgoingClient({ allow: [range], ports: [] });
+    const ask = () => open.send({ url: `http://127.0.0.1:${port}/secret?key=canary`, method: 'GET' });
+    await expect(ask()).rejects.toMatchObject({
+      code: 'OUTGOING_FAILED',
+      isRetryable: true,
+      message: `127.0.0.1:${port} cannot be reached: it closed the connection.`,
+    });
+    silent.close();
+    await once(silent, 'close');
+    await expect(ask()).rejects.toThrow(`127.0.0.1:${port} cannot be reached: it does not accept connections.`);
+    await open.close();
+    await expect(ask()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+});

@@ -1,0 +1,22 @@
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { AppConfig } from '../../config/index.js';
+import { OutgoingClient } from './outgoing.client.js';
+
+/** Provides the one `OutgoingClient`, and closes its connections at shutdown. */
+@Module({
+  providers: [
+    {
+      provide: OutgoingClient,
+      useFactory: ({ outgoing }: AppConfig) => new OutgoingClient(outgoing),
+      inject: [AppConfig],
+    },
+  ],
+  exports: [OutgoingClient],
+})
+export class OutgoingModule implements OnApplicationShutdown {
+  constructor(private readonly client: OutgoingClient) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
+  }
+}

@@ -1,0 +1,36 @@
+import type { AppConfig } from '../../config/index.js';
+import { createRedisClient, type Database } from '../../persistence/index.js';
+import { DatabaseRateLimiter } from './database-rate-limiter.js';
+import type { RateLimiter } from './rate-limiter.js';
+
+/** Longer than this nobody waits for Redis, in ms. */
+const REDIS_TIMEOUT_MS = 500;
+const PREFIX = 'jackdaw:rate';
+
+/** Where calls are counted: Redis, if there is one; the database that several processes share; else this process. */
+export async function openRateLimiter({ redis, cluster }: AppConfig, database?: Database): Promise<RateLimiter> {
+  if (redis.url !== undefined) return openRedis(redis.url);
+  if (cluster.isEnabled && database) return new DatabaseRateLimiter(database);
+  const [{ RateLimiterMemory }, { FlexibleRateLimiter }] = await Promise.all([
+    import('rate-limiter-flexible'),
+    import('./flexible-rate-limiter.js'),
+  ]);
+  return new FlexibleRateLimiter(
+    (points, duration) => new RateLimiterMemory({ points, duration, keyPrefix: `${PREFIX}:${duration}` }),
+  );
+}
+
+/** One that is away now may be there later; until then nothing is counted, and whoever asks is told so. */
+async function openRedis(url: string): Promise<RateLimiter> {
+  const [client, { RateLimiterRedis }, { FlexibleRateLimiter }] = await Promise.all([
+    createRedisClient(url, REDIS_TIMEOUT_MS),
+    import('rate-limiter-flexible'),
+    import('./flexible-rate-limiter.js'),
+  ]);
+  await client.connect().catch(() => undefined);
+  return new FlexibleRateLimiter(
+    (points, duration) =>
+      new RateLimiterRedis({ storeClient: client, points, duration, keyPrefix: `${PREFIX}:${duration}` }),
+    async () => void (await client.quit().catch(() => client.disconnect())),
+  );
+}

@@ -1,0 +1,65 @@
+import { newId, type Principal } from '../../common/index.js';
+import type { CallSite, CheckedCall, SuspensionAnswer, ToolContext } from '../tool.types.js';
+import { ToolLogger } from './tool-logger.factory.js';
+
+/**
+ * One call: what it is, where it is made and by whom. A tool's method gets it as its `ToolContext`, a request-scoped
+ * provider as `REQUEST`, a guard by `ToolExecutionContext`.
+ */
+export class ToolRequest implements ToolContext {
+  readonly tool: string;
+  readonly arguments: unknown;
+  readonly principal: Principal;
+  readonly agent: string | null;
+  readonly sessionId: string | null;
+  readonly runId: string;
+  readonly callId: string;
+  readonly key: string;
+  readonly isTainted: boolean;
+  readonly answer?: SuspensionAnswer;
+
+  constructor(
+    { tool, input }: CheckedCall,
+    private readonly site: CallSite,
+    readonly signal: AbortSignal = site.signal,
+  ) {
+    this.tool = tool.definition.name;
+    this.arguments = input;
+    this.principal = site.principal;
+    this.agent = site.agent;
+    this.sessionId = site.sessionId;
+    this.runId = site.runId;
+    this.callId = site.callId;
+    this.key = site.key;
+    this.isTainted = site.isTainted;
+    if (site.answer) this.answer = site.answer;
+  }
+
+  get tenant(): string {
+    return this.principal.tenant;
+  }
+
+  get logger(): ToolLogger {
+    return new ToolLogger(this.tool, this);
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    this.site.report?.({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
+  }
+}
+
+/** A call outside of a run; what `given` leaves out is filled in. */
+export function createCallSite(given: Partial<CallSite> = {}): CallSite {
+  const id = newId();
+  return {
+    principal: { id: 'local', tenant: 'default', roles: [] },
+    agent: null,
+    sessionId: null,
+    runId: id,
+    callId: id,
+    key: id,
+    signal: new AbortController().signal,
+    isTainted: false,
+    ...given,
+  };
+}

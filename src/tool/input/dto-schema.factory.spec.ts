@@ -1,0 +1,256 @@
+import { describe, expect, it } from '@jest/globals';
+import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  Contains,
+  IsArray,
+  IsEmail,
+  IsEnum,
+  IsIn,
+  IsInt,
+  IsIP,
+  IsNumber,
+  IsOptional,
+  IsString,
+  IsUrl,
+  Matches,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { JSONSchema } from 'class-validator-jsonschema';
+import { createDtoInput } from './dto-input.factory.js';
+import { createDtoSchema } from './dto-schema.factory.js';
+import type { DtoClass } from './nested-class.accessor.js';
+
+enum Level {
+  low = 1,
+  high,
+}
+
+class Place {
+  @IsNumber()
+  lat!: number;
+
+  @IsInt()
+  @Min(1)
+  zoom: number = 3;
+}
+
+class Cat {
+  @IsIn(['cat'])
+  kind!: 'cat';
+
+  @IsInt()
+  lives!: number;
+}
+
+class Dog {
+  @IsIn(['dog'])
+  kind!: 'dog';
+
+  @IsString()
+  tricks!: string;
+}
+
+@JSONSchema({ description: 'A trip.' })
+class Trip {
+  @ApiProperty({ description: 'Where it begins.', example: { lat: 1 } })
+  @ValidateNested()
+  @Type(() => Place)
+  from!: Place;
+
+  @IsArray()
+  @ArrayMaxSize(3)
+  @ValidateNested({ each: true })
+  @Type(() => Place)
+  stops!: Place[];
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Trip)
+  back?: Trip;
+
+  @IsEnum(Level)
+  level: Level = Level.low;
+
+  @JSONSchema({ description: 'Who is told.', default: 'a@b.test' })
+  @IsEmail()
+  mail!: string;
+
+  @ValidateNested()
+  @Type(() => Object, {
+    keepDiscriminatorProperty: true,
+    discriminator: {
+      property: 'kind',
+      subTypes: [
+        { name: 'cat', value: Cat },
+        { name: 'dog', value: Dog },
+      ],
+    },
+  })
+  animal!: Cat | Dog;
+}
+
+class Loose {
+  @IsUrl()
+  @IsOptional()
+  url?: string;
+
+  @IsIP()
+  @IsOptional()
+  ip?: string;
+
+  @Matches(/^[A-Z]+$/i)
+  @IsOptional()
+  word?: string;
+
+  @Contains('a.b')
+  @IsOptional()
+  part?: string;
+
+  @IsIn([1, 'one', null])
+  @IsOptional()
+  one?: unknown;
+
+  @IsInt({ each: true })
+  @Min(0, { each: true })
+  @IsOptional()
+  counts?: number[];
+}
+
+const GOOD = { from: { lat: 1 }, stops: [{ lat: 2, zoom: 5 }], mail: 'x@y.test', animal: { kind: 'cat', lives: 9 } };
+
+async function check(dto: DtoClass, args: unknown): Promise<unknown> {
+  const input = await createDtoInput(dto, 'see to it').validate(args);
+  return input.valid ? input.value : input.reason;
+}
+
+describe('the schema of a DTO class', () => {
+  it('has classes inside it, lists of them, one of several, and itself', () => {
+    expect(createDtoSchema(Trip, 'x')).toEqual({
+      type: 'object',
+      description: 'A trip.',
+      required: ['from', 'stops', 'animal'],
+      properties: {
+        from: { $ref: '#/$defs/Place', description: 'Where it begins.', examples: [{ lat: 1 }] },
+        stops: { type: 'array', maxItems: 3, items: { $ref: '#/$defs/Place' } },
+        back: { $ref: '#' },
+        level: { type: 'number', enum: [1, 2], default: 1 },
+        mail: { type: 'string', format: 'email', description: 'Who is told.', default: 'a@b.test' },
+        animal: {
+          oneOf: [
+            { $ref: '#/$defs/Cat', properties: { kind: { const: 'cat' } }, required: ['kind'] },
+            { $ref: '#/$defs/Dog', properties: { kind: { const: 'dog' } }, required: ['kind'] },
+          ],
+        },
+      },
+      $defs: {
+        Place: {
+          type: 'object',
+          required: ['lat'],
+          properties: { lat: { type: 'number' }, zoom: { type: 'integer', minimum: 1, default: 3 } },
+        },
+        Cat: {
+          type: 'object',
+          required: ['kind', 'lives'],
+          properties: { kind: { type: 'string', enum: ['cat'] }, lives: { type: 'integer' } },
+        },
+        Dog: {
+          type: 'object',
+          required: ['kind', 'tricks'],
+          properties: { kind: { type: 'string', enum: ['dog'] }, tricks: { type: 'string' } },
+        },
+      },
+    });
+  });
+
+  it('tells classes of one name apart', () => {
+    class Second {
+      @IsString()
+      name!: string;
+    }
+    Object.defineProperty(Second, 'name', { value: 'Place' });
+    class Both {
+      @ValidateNested()
+      @Type(() => Place)
+      a!: unknown;
+
+      @ValidateNested()
+      @Type(() => Second)
+      b!: unknown;
+    }
+    expect(createDtoSchema(Both, 'x')).toMatchObject({
+      properties: { a: { $ref: '#/$defs/Place' }, b: { $ref: '#/$defs/Place_2' } },
+      $defs: { Place_2: { properties: { name: { type: 'string' } } } },
+    });
+  });
+
+  it('refuses no more than class-validator does', async () => {
+    for (const given of [
+      { url: 'example.com' },
+      { ip: '::1' },
+      { ip: '127.0.0.1' },
+      { word: 'aBc' },
+      { part: 'xa.by' },
+      { one: 'one' },
+      { counts: [0, 1] },
+    ]) {
+      expect(await check(Loose, given)).toEqual(given);
+    }
+  });
+
+  it.each<[unknown, string]>([
+    [{ url: 7 }, '"url" must be string, got number'],
+    [{ url: 'no url' }, '"url": url must be a URL address, got string'],
+    [{ ip: 'x' }, '"ip" must match format "ipv4", got string'],
+    [{ part: 'axb' }, '"part" must match pattern "a\\.b", got string'],
+    [{ one: 2 }, '"one" must be one of 1, "one", null, got 2'],
+    [{ counts: [1.5] }, '"counts[0]" must be integer, got 1.5'],
+  ])('refuses %j', async (args, reason) => {
+    expect(await check(Loose, args)).toContain(reason);
+  });
+
+  it('refuses a class that is gone at run time, or says nothing', () => {
+    class Untyped {
+      @ValidateNested()
+      place!: Place;
+    }
+    class Silent {
+      x = 1;
+    }
+    class Holder {
+      @ValidateNested()
+      @Type(() => Silent)
+      silent!: Silent;
+    }
+    expect(() => createDtoSchema(Untyped, 'x')).toThrow('Untyped.place holds another class');
+    expect(() => createDtoSchema(Holder, 'decorate it')).toThrow(
+      'Silent inside of Holder has no class-validator decorators: decorate it',
+    );
+  });
+});
+
+describe('the input of a DTO class', () => {
+  it('is made of instances, all the way down, with initial values', async () => {
+    const value = (await check(Trip, { ...GOOD, back: GOOD })) as Trip;
+    expect(value.from).toBeInstanceOf(Place);
+    expect(value.stops).toEqual([expect.any(Place)]);
+    expect(value.animal).toBeInstanceOf(Cat);
+    expect(value.back).toBeInstanceOf(Trip);
+    expect(value).toMatchObject({ ...GOOD, from: { lat: 1, zoom: 3 }, level: Level.low, back: { level: Level.low } });
+  });
+
+  it.each<[object, string]>([
+    [{ from: { lat: 'north' } }, '"from.lat" must be number, got string'],
+    [{ stops: [{ lat: 1 }, { lat: 1, zoom: 0 }] }, '"stops[1].zoom" must be >= 1, got 0'],
+    [{ from: { lat: 1, lon: 2 } }, 'unknown argument "from.lon" (known: lat, zoom)'],
+    [{ back: { ...GOOD, from: null } }, '"back.from" must be object, got null'],
+    [{ level: 3 }, '"level" must be one of 1, 2, got 3'],
+    [{ animal: { kind: 'cow' } }, '"animal" fits none of its forms'],
+    [{ animal: { kind: 'cat', lives: 9, tricks: 'x' } }, 'tricks'],
+    [{ mail: 'x' }, '"mail" must match format "email", got string'],
+  ])('names path, rule and type of what is wrong: %j', async (wrong, reason) => {
+    expect(await check(Trip, { ...GOOD, ...wrong })).toContain(reason);
+  });
+});

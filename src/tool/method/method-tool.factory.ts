@@ -1,0 +1,50 @@
+import { type JsonSchema, messageOf } from '../../common/index.js';
+import { isStandardSchema } from '../standard-schema.types.js';
+import { createMethodInput } from './method-input.factory.js';
+import type { DeclaredTool } from './tool-metadata.accessor.js';
+import type { ToolOptions } from './tool-options.types.js';
+import { createTool, type ToolDeclaration, type ToolHandler } from '../tool.factory.js';
+import type { Tool } from '../tool.types.js';
+
+type Methods = Record<string, ((key: string, context: unknown) => unknown) | undefined>;
+
+/** A tool of a method that bears `@Tool`, called by `handler`. Throws `TOOL_INVALID` naming `Class.method`. */
+export async function createMethodTool(declared: DeclaredTool, handler: ToolHandler): Promise<Tool> {
+  const { method, options, source } = declared;
+  const { input: _input, paramsDescription: _description, reconcile: _reconcile, output, ...handling } = options;
+  const { name = method } = options;
+  const told = await outputOf(output);
+  const reconciliation = reconciliationOf(declared);
+  return createTool(
+    {
+      ...handling,
+      name,
+      source,
+      ...reconciliation,
+      ...told,
+      problems: [...(reconciliation.problems ?? []), ...(told.problems ?? [])],
+    },
+    () => createMethodInput(declared),
+    handler,
+  );
+}
+
+/** A class is described by its decorators, as one of arguments is. */
+async function outputOf(output: ToolOptions['output']): Promise<Pick<ToolDeclaration, 'output' | 'problems'>> {
+  if (typeof output !== 'function' || isStandardSchema(output)) return output ? { output: output as JsonSchema } : {};
+  const { createDtoSchema } = await import('../input/dto-schema.factory.js');
+  try {
+    return { output: createDtoSchema(output, 'decorate it, or give @Tool a schema') };
+  } catch (error) {
+    return { problems: [messageOf(error)] };
+  }
+}
+
+function reconciliationOf({ instance, options }: DeclaredTool): Pick<ToolDeclaration, 'reconcile' | 'problems'> {
+  const { reconcile: name } = options;
+  if (name === undefined) return {};
+  const methods = instance as Methods;
+  if (typeof methods[name] === 'function') return { reconcile: (key, context) => methods[name]?.(key, context) };
+  const place = instance.constructor.name;
+  return { problems: [`its reconcile is ${JSON.stringify(name)}: ${place} has no method of that name`] };
+}

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  Controller,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  Module,
+  ParseIntPipe,
+  type Provider,
+  UseGuards,
+} from '@nestjs/common';
+import type { INestApplicationContext, LoggerService } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppConfigModule } from '../../config/index.js';
+import { BuiltinToolModule } from '../builtin/builtin-tool.module.js';
+import { Tool } from './tool.decorator.js';
+import { ToolExecutor } from '../tool.executor.js';
+import { ToolModule } from '../tool.module.js';
+import { ToolRegistry } from '../tool.registry.js';
+import type { ToolResult } from '../tool.types.js';
+import { callSite } from '../../../test/support/call-site.js';
+
+const description = 'For a test.';
+const seenByHooks: number[] = [];
+
+abstract class BaseTools {
+  @Tool({ description })
+  inherited(): string {
+    return `inherited by ${this.constructor.name}`;
+  }
+
+  @Tool({ description })
+  hidden(): string {
+    return 'hidden';
+  }
+}
+
+@Injectable()
+class DerivedTools extends BaseTools {
+  constructor(private readonly registry: ToolRegistry) {
+    super();
+  }
+
+  /** An override without a decorator is no tool. */
+  override hidden(): string {
+    return 'shown';
+  }
+
+  onModuleInit(): void {
+    seenByHooks.push(this.registry.list().length);
+  }
+}
+
+class ValueTools {
+  @Tool({ description })
+  fromValue(): string {
+    return 'value';
+  }
+}
+
+@Controller()
+class ControllerTools {
+  @Tool({ description })
+  fromController(): string {
+    return 'controller';
+  }
+}
+
+const value = new ValueTools();
+
+@Module({
+  imports: [AppConfigModule.forRoot({}), ToolModule, BuiltinToolModule],
+  controllers: [ControllerTools],
+  providers: [
+    DerivedTools,
+    { provide: 'VALUE', useValue: value },
+    { provide: 'SAME', useValue: value },
+    { provide: 'ALIAS', useExisting: DerivedTools },
+    { provide: 'TEXT', useValue: 'text' },
+    { provide: 'BARE', useValue: Object.create(null) as object },
+  ],
+})
+class AppModule {}
+
+class LineLogger implements LoggerService {
+  readonly lines: string[] = [];
+  log(message: string): void {
+    this.lines.push(message);
+  }
+  error(message: string): void {
+    this.lines.push(message);
+  }
+  warn(): void {}
+}
+
+describe('tools of a Nest application', () => {
+  const logger = new LineLogger();
+  let app: INestApplicationContext;
+
+  beforeAll(async () => {
+    app = await NestFactory.createApplicationContext(AppModule, { logger });
+  });
+  afterAll(() => app.close());
+
+  async function call(name: string, args: unknown): Promise<ToolResult> {
+    const executor = app.get(ToolExecutor);
+    const tools = new Map([[name, app.get(ToolRegistry).get(name)]]);
+    const context = callSite();
+    const planned = await executor.plan({ name, arguments: JSON.stringify(args) }, tools, context);
+    if (planned.kind === 'rejected') return planned.result;
+    const invoked = await executor.invoke(planned, context);
+    if (invoked.kind !== 'result') throw new Error(`${name} asks a person.`);
+    return invoked.result;
+  }
+
+  it('finds all, each once', () => {
+    const names = app.get(ToolRegistry).list();
+    expect(names.map((tool) => tool.definition.name).toSorted()).toEqual([
+      'calculator',
+      'fromController',
+      'fromValue',
+      'get_timestamp',
+      'inherited',
+      'string_tools',
+    ]);
+  });
+
+  it('logs what it registers', () => {
+    const lines = logger.lines.filter((line) => line.startsWith('Regist'));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Registering tools from BuiltinTools',
+        'Registered tool: calculator',
+        'Registering tools from DerivedTools',
+        'Registered tool: inherited',
+      ]),
+    );
+    expect(lines.filter((line) => line === 'Registering tools from BuiltinTools')).toHaveLength(1);
+  });
+
+  it('has registered everything before the hooks of the modules above', () => {
+    expect(seenByHooks).toEqual([6]);
+  });
+
+  it('calls methods on their instances', async () => {
+    expect(await call('inherited', {})).toMatchObject({ result: 'inherited by DerivedTools' });
+    expect(await call('fromValue', {})).toMatchObject({ result: 'value' });
+    expect(await call('fromController', {})).toMatchObject({ result: 'controller' });
+    expect(app.get(ToolRegistry).get('inherited').metadata.source).toBe('DerivedTools.inherited');
+  });
+
+  it('serves the built-in tools', async () => {
+    expect(await call('calculator', { expression: '100 + 200' })).toMatchObject({ result: '300' });
+    expect(await call('calculator', { expression: '1/0' })).toMatchObject({ error: 'Division by zero.' });
+    expect(await call('get_timestamp', { format: 'epoch_ms' })).toMatchObject({ result: expect.any(Number) });
+    expect(await call('get_timestamp', { format: 'rfc' })).toMatchObject({
+      error: expect.stringMatching(/^Unknown format/),
+    });
+    expect(await call('string_tools', { text: 'upper: hello' })).toMatchObject({ result: 'HELLO' });
+    expect(await call('string_tools', { operation: 'shout', text: 'a' })).toMatchObject({
+      code: 'TOOL_INVALID_ARGUMENTS',
+    });
+    expect(app.get(ToolRegistry).get('calculator').metadata.effect).toBe('read');
+  });
+});
+
+class NamelessTools {
+  @Tool({ description: '' })
+  nameless(): void {}
+}
+
+class WordlessTools {
+  @Tool({ description: ' ' })
+  wordless(): void {}
+}
+
+class DenyGuard {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+const Tenant = createParamDecorator((_data: unknown, context: ExecutionContext) => context.getType());
+
+class PipedTools {
+  @Tool({ description })
+  piped(@Tenant(ParseIntPipe) _tenant: number): void {}
+}
+
+@UseGuards(DenyGuard)
+class GuardedTools {
+  @Tool({ description })
+  guarded(): void {}
+}
+
+class FirstTools {
+  @Tool({ name: 'sum', description })
+  one(): void {}
+}
+
+class SecondTools {
+  @Tool({ name: 'sum', description })
+  two(): void {}
+}
+
+/** Gives the error that stopped the boot. */
+async function boot(providers: Provider[]): Promise<unknown> {
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
+  class FaultyModule {}
+  const booting = NestFactory.createApplicationContext(FaultyModule, { logger: false, abortOnError: false });
+  return booting.then((app) => app.close()).catch((error: unknown) => error);
+}
+
+describe('what stops the boot', () => {
+  it.each<[string, Provider[], string, RegExp]>([
+    ['two of a name', [FirstTools, SecondTools], 'TOOL_DUPLICATE', /"sum": FirstTools\.one and SecondTools\.two/],
+    [
+      'a guard that Nest does not make',
+      [{ provide: 'GUARDED', useValue: new GuardedTools() }],
+      'TOOL_INVALID',
+      /^GuardedTools\.guarded: DenyGuard would not be run, .* provide its class/,
+    ],
+    [
+      'a pipe of a parameter that Nest does not make',
+      [{ provide: 'PIPED', useValue: new PipedTools() }],
+      'TOOL_INVALID',
+      /^PipedTools\.piped: ParseIntPipe would not be run/,
+    ],
+    ['a faulty tool', [NamelessTools], 'TOOL_INVALID', /^NamelessTools\.nameless: it has no description/],
+    ['several', [NamelessTools, WordlessTools], 'TOOL_INVALID', /2 tools are refused:\n- Nameless.*\n- Wordless/],
+  ])('%s', async (_case, providers, code, message) => {
+    expect(await boot(providers)).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+});
+
+it('guards a provider under another token than its class, too', async () => {
+  const providers = [{ provide: 'GUARDED', useClass: GuardedTools }];
+  @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
+  class TokenModule {}
+  const app = await NestFactory.createApplicationContext(TokenModule, { logger: false, abortOnError: false });
+  const denied = app.get(ToolRegistry).call('guarded');
+  await expect(denied).rejects.toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('Forbidden') });
+  await app.close();
+});

@@ -1,0 +1,71 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { AppError, toAppError } from '../../common/index.js';
+import { ToolRegistry } from '../tool.registry.js';
+import type { Tool } from '../tool.types.js';
+import { missingEnhancers } from './enhancer.policy.js';
+import { MethodHandlerFactory, type ToolProvider } from './method-handler.factory.js';
+import { createMethodTool } from './method-tool.factory.js';
+import { ToolMetadataAccessor } from './tool-metadata.accessor.js';
+
+/**
+ * Walks all providers and controllers once, when every one of them exists and before the hooks of the modules above
+ * run, and registers the methods that bear `@Tool`.
+ */
+@Injectable()
+export class ToolExplorer implements OnModuleInit {
+  private readonly logger = new Logger('ToolExplorer');
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly accessor: ToolMetadataAccessor,
+    private readonly handlers: MethodHandlerFactory,
+    private readonly registry: ToolRegistry,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const providers = this.toolProviders();
+    const outcomes = await Promise.allSettled(providers.map((provider) => this.create(provider)));
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+    if (failures.length > 0) throw refusalOf(failures.map(({ reason }) => toAppError(reason)));
+    let instance: object | undefined;
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status !== 'fulfilled') continue;
+      const { declared } = providers[index]!;
+      if (declared.instance !== instance)
+        this.logger.log(`Registering tools from ${declared.instance.constructor.name}`);
+      instance = declared.instance;
+      this.registry.register(outcome.value);
+      this.logger.log(`Registered tool: ${outcome.value.definition.name}`);
+    }
+  }
+
+  private toolProviders(): ToolProvider[] {
+    const seen = new Set<object>();
+    return [...this.discovery.getControllers(), ...this.discovery.getProviders()].flatMap((wrapper) => {
+      const instance: unknown = wrapper.instance;
+      if (typeof instance !== 'object' || instance === null || seen.has(instance)) return [];
+      seen.add(instance);
+      return this.accessor.declaredTools(instance).map((declared) => ({ declared, wrapper }));
+    });
+  }
+
+  private async create(provider: ToolProvider): Promise<Tool> {
+    const { declared } = provider;
+    const missing = missingEnhancers(provider);
+    if (missing.length > 0) {
+      throw new AppError(
+        'TOOL_INVALID',
+        `${declared.source}: ${missing.join(', ')} would not be run, since its provider is a value or a factory: provide its class, or bind instances (new …()).`,
+      );
+    }
+    return createMethodTool(declared, this.handlers.create(provider));
+  }
+}
+
+function refusalOf(errors: readonly AppError[]): AppError {
+  const [first, ...rest] = errors;
+  if (first && rest.length === 0) return first;
+  const lines = errors.map((error) => `\n- ${error.message}`).join('');
+  return new AppError('TOOL_INVALID', `${errors.length} tools are refused:${lines}`);
+}

@@ -1,0 +1,19 @@
+import type { JsonSchema, JsonValue } from '../common/index.js';
+import { toCurrentDraft } from './input/draft7.mapper.js';
+import { createValueCheck } from './input/schema-input.factory.js';
+import { jsonSchemaOf } from './input/standard-input.factory.js';
+import { isStandardSchema } from './standard-schema.types.js';
+import type { ToolHandling } from './tool-handling.types.js';
+import type { ToolInput } from './tool.types.js';
+
+/** What a tool says of its results, and the check that holds them to it. */
+export interface OutputSource {
+  readonly schema: JsonSchema;
+  check(result: JsonValue): ToolInput;
+}
+
+/** Throws `TOOL_INVALID` for a schema that cannot be used. */
+export function createOutputCheck(output: NonNullable<ToolHandling['output']>): OutputSource {
+  const schema = isStandardSchema(output) ? jsonSchemaOf(output, 'its output', 'output') : toCurrentDraft(output);
+  return { schema, check: createValueCheck(schema, 'result', 'its output') };
+}

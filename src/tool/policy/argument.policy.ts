@@ -1,0 +1,32 @@
+import type { CheckedCall, ToolContext } from '../tool.types.js';
+import type { CompiledCheck } from './compiled-policy.factory.js';
+import type { SecurityPolicies } from './security-policies.registry.js';
+import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
+
+/** Denies calls whose arguments the security policy does not want, whoever has edited them. */
+export class ArgumentPolicy extends ToolPolicy {
+  readonly name = 'arguments';
+
+  constructor(private readonly policies: SecurityPolicies) {
+    super();
+  }
+
+  override concerns(call: CheckedCall): boolean {
+    return this.checksOf(call).length > 0;
+  }
+
+  async decide(call: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
+    for (const { check } of this.checksOf(call)) {
+      const said = await check(call.input as Readonly<Record<string, unknown>>, context);
+      if (said === true) continue;
+      const why = typeof said === 'string' && said !== '' ? `: ${said}` : '';
+      return { deny: `the security policy does not allow these arguments${why}` };
+    }
+    return 'allow';
+  }
+
+  private checksOf({ tool }: CheckedCall): readonly CompiledCheck[] {
+    const { checks } = this.policies.current;
+    return checks.length === 0 ? checks : checks.filter(({ matches }) => matches(tool.definition.name));
+  }
+}

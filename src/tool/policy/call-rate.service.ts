@@ -1,0 +1,98 @@
+import { Injectable, Logger, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { messageOf } from '../../common/index.js';
+import { AppConfig } from '../../config/index.js';
+import { Database } from '../../persistence/index.js';
+import { openRateLimiter, type RateLimit, type RateLimiter } from '../../security/index.js';
+import { failedResult } from '../call/tool-result.factory.js';
+import type { CallSite, CheckedCall, ToolResult } from '../tool.types.js';
+import type { CompiledLimit } from './compiled-policy.factory.js';
+import { SecurityPolicies } from './security-policies.registry.js';
+import type { PolicyNote } from './policy-note.types.js';
+
+/** A limit as it counts for one call. */
+interface PlacedLimit extends RateLimit {
+  readonly rule: CompiledLimit;
+}
+
+/** What came of counting a call; a call that is not admitted has its result. */
+export interface RateDecision {
+  readonly note: PolicyNote;
+  readonly rejected?: ToolResult;
+}
+
+const NAME = 'rate-limit';
+
+/** Counts calls by the limits of the security policy, once each, when they are going to be made. */
+@Injectable()
+export class CallRates implements OnApplicationShutdown {
+  private readonly logger = new Logger(CallRates.name);
+  private limiter: Promise<RateLimiter> | null = null;
+
+  constructor(
+    private readonly policies: SecurityPolicies,
+    private readonly config: AppConfig,
+    @Optional() private readonly database?: Database,
+  ) {}
+
+  /** Whether any limit counts such a call. */
+  concerns({ tool }: CheckedCall): boolean {
+    return this.policies.current.limits.some(({ matches }) => matches(tool.definition.name));
+  }
+
+  /** Counts the call, or says why it cannot be made now. What is over a limit counts nowhere. */
+  async admit({ tool }: CheckedCall, site: CallSite): Promise<RateDecision> {
+    const { name } = tool.definition;
+    const limits = this.limitsOn(name, site);
+    try {
+      this.limiter ??= openRateLimiter(this.config, this.database);
+      const verdict = await (await this.limiter).admit(limits);
+      if (verdict.kind === 'admitted') return { note: { policy: NAME, decision: 'allowed' } };
+      return limited(name, (verdict.limit as PlacedLimit).rule, verdict.resetsAt);
+    } catch (error) {
+      return this.uncounted(name, error);
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await (await this.limiter)?.close();
+  }
+
+  private limitsOn(tool: string, { principal, sessionId, runId }: CallSite): PlacedLimit[] {
+    const limits = new Map<string, PlacedLimit>();
+    for (const rule of this.policies.current.limits) {
+      if (!rule.matches(tool)) continue;
+      const { per, about, calls, windowMs } = rule;
+      const subject = { tool, tenant: about, session: `${about}\n${sessionId ?? runId}` }[per];
+      const key = createHash('sha256')
+        .update(JSON.stringify([per, principal.tenant, subject, windowMs]))
+        .digest('hex');
+      // Limits on the same calls have one counter: a call counts in it once, and the narrowest holds.
+      const other = limits.get(key);
+      if (!other || calls < other.calls) limits.set(key, { key, calls, windowMs, rule });
+    }
+    return [...limits.values()];
+  }
+
+  /** The store does not answer. */
+  private uncounted(tool: string, error: unknown): RateDecision {
+    this.logger.warn(`Calls of "${tool}" cannot be counted: ${messageOf(error)}`);
+    const why = 'calls cannot be counted now';
+    const held = this.policies.current.limits.filter(({ matches }) => matches(tool));
+    if (held.every(({ whenUncounted }) => whenUncounted === 'allow')) {
+      return { note: { policy: NAME, decision: 'allowed', reason: why } };
+    }
+    const rejected = failedResult(tool, 'TOOL_RATE_LIMITED', `Not executed: ${why}; try again later.`);
+    return { note: { policy: NAME, decision: 'limited', reason: why }, rejected };
+  }
+}
+
+function limited(tool: string, { per, calls, windowMs }: CompiledLimit, resetsAt: number): RateDecision {
+  const reason = `${calls} calls in ${windowMs / 1000} s ${OF[per]} are the limit`;
+  const resets = new Date(resetsAt).toISOString();
+  const error = `Not executed: ${reason}, and it is reached until ${resets}. Do without the call, or try it after that.`;
+  const rejected = failedResult(tool, 'TOOL_RATE_LIMITED', error);
+  return { note: { policy: NAME, decision: 'limited', reason, resets_at: resetsAt }, rejected };
+}
+
+const OF = { tool: 'of this tool', tenant: 'of this tenant', session: 'in this session' };

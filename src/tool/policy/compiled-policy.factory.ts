@@ -1,0 +1,157 @@
+import { AppError, type JsonSchema } from '../../common/index.js';
+import {
+  classRule,
+  CONTENT_CLASSES,
+  CONTENT_PLACES,
+  ContentFilter,
+  createFinders,
+  type ContentAction,
+  type ContentPlace,
+  type ContentRule,
+  type ContentRules,
+  type Finder,
+} from '../../security/index.js';
+import { createValueCheck } from '../input/schema-input.factory.js';
+import { anyPattern, namePattern } from './name-pattern.parser.js';
+import { policyInvalid } from './security-policy.schema.js';
+import type { ArgumentValidator, SecurityPolicy, TaintMode, ToolRule } from './security-policy.types.js';
+
+type Matcher = (name: string) => boolean;
+
+/** A rule whose patterns are read; what is left out is `null`. */
+export type CompiledRule = { readonly [part in keyof ToolRule]-?: Matcher | null };
+
+/** A check of the arguments of some tools. */
+export interface CompiledCheck {
+  readonly matches: Matcher;
+  readonly check: ArgumentValidator;
+}
+
+/** A limit with its defaults. */
+export interface CompiledLimit {
+  readonly per: 'tool' | 'tenant' | 'session';
+  readonly matches: Matcher;
+  /** What it is about, as it is counted: the patterns. */
+  readonly about: string;
+  readonly calls: number;
+  readonly windowMs: number;
+  readonly whenUncounted: 'deny' | 'allow';
+}
+
+/** What several policies say together, ready to be asked. */
+export interface CompiledPolicy {
+  readonly rules: readonly CompiledRule[];
+  readonly checks: readonly CompiledCheck[];
+  readonly limits: readonly CompiledLimit[];
+  /** `null` where nothing is looked for. */
+  readonly filters: Readonly<Record<ContentPlace, ContentFilter | null>>;
+  readonly taint: TaintMode;
+}
+
+/** A policy and where it comes from, for messages. */
+export interface SourcedPolicy {
+  readonly source: string;
+  readonly policy: SecurityPolicy;
+}
+
+const DEFAULT_CALLS = 100;
+const DEFAULT_WINDOW_S = 3600;
+const EVERYTHING = ['*'];
+
+/** @throws AppError `CONFIG_INVALID` for patterns of content that cannot be used */
+export async function compilePolicies(policies: readonly SourcedPolicy[]): Promise<CompiledPolicy> {
+  const rules = await Promise.all(policies.map(contentRulesOf));
+  return {
+    rules: policies.flatMap(({ policy }) => (policy.tools ?? []).map(compileRule)),
+    checks: policies.flatMap(({ policy }) => checksOf(policy)),
+    limits: policies.flatMap(({ policy }) => limitsOf(policy)),
+    filters: filtersOf(rules.flat()),
+    taint: strictest(policies.flatMap(({ policy }) => policy.taint ?? [])),
+  };
+}
+
+function compileRule({ agents, tenants, principals, roles, allow, deny }: ToolRule): CompiledRule {
+  return {
+    agents: matcher(agents),
+    tenants: matcher(tenants),
+    principals: matcher(principals),
+    roles: matcher(roles),
+    allow: matcher(allow),
+    deny: matcher(deny),
+  };
+}
+
+function matcher(patterns?: readonly string[]): Matcher | null {
+  return patterns ? anyPattern(patterns) : null;
+}
+
+function checksOf(policy: SecurityPolicy): CompiledCheck[] {
+  return Object.entries(policy.arguments ?? {}).map(([pattern, given]) => ({
+    matches: namePattern(pattern),
+    check: typeof given === 'function' ? given : schemaCheck(given),
+  }));
+}
+
+function schemaCheck(schema: JsonSchema): ArgumentValidator {
+  const check = createValueCheck(schema, 'arguments');
+  return (args) => {
+    const checked = check(args);
+    return checked.valid || checked.reason;
+  };
+}
+
+function limitsOf({ rateLimits = [{ per: 'tool' }], whenUncounted = 'deny' }: SecurityPolicy): CompiledLimit[] {
+  return rateLimits
+    .map(({ per, tools = EVERYTHING, calls = DEFAULT_CALLS, windowSeconds = DEFAULT_WINDOW_S }) => ({
+      per,
+      matches: anyPattern(tools),
+      about: tools.join(' '),
+      calls,
+      windowMs: windowSeconds * 1000,
+      whenUncounted,
+    }))
+    .filter(({ calls }) => calls > 0);
+}
+
+/** A kind of content with what becomes of it by place. */
+interface PlacedRule {
+  readonly name: string;
+  readonly find: Finder | null;
+  readonly actions: Readonly<Partial<Record<ContentPlace, ContentAction>>>;
+}
+
+async function contentRulesOf({ source, policy }: SourcedPolicy): Promise<PlacedRule[]> {
+  const { patterns = [], ...classes }: ContentRules = policy.content ?? {};
+  const known = CONTENT_CLASSES.map((name) => ({ name, find: null, actions: classes[name] ?? {} }));
+  try {
+    const finders = await createFinders(patterns);
+    return [...known, ...patterns.map(({ name, ...actions }, at) => ({ name, find: finders[at]!, actions }))];
+  } catch (error) {
+    const mistakes = error instanceof AppError ? (error.details?.['mistakes'] as readonly string[] | undefined) : null;
+    throw mistakes ? policyInvalid(source, mistakes, error) : error;
+  }
+}
+
+function filtersOf(rules: readonly PlacedRule[]): CompiledPolicy['filters'] {
+  const filters = CONTENT_PLACES.map((place) => [place, filterOf(rules, place)] as const);
+  return Object.fromEntries(filters) as CompiledPolicy['filters'];
+}
+
+function filterOf(rules: readonly PlacedRule[], place: ContentPlace): ContentFilter | null {
+  const classes = CONTENT_CLASSES.flatMap((name): ContentRule[] => {
+    const wanted = rules
+      .filter((rule) => rule.find === null && rule.name === name)
+      .map(({ actions }) => actions[place]);
+    if (wanted.includes('block')) return [classRule(name, 'block')];
+    return wanted.includes('mask') ? [classRule(name, 'mask')] : [];
+  });
+  const own = rules.flatMap(({ name, find, actions: { [place]: action = 'off' } }): ContentRule[] =>
+    find && action !== 'off' ? [{ name, find, action }] : [],
+  );
+  return classes.length + own.length === 0 ? null : new ContentFilter([...classes, ...own], own.length === 0);
+}
+
+function strictest(modes: readonly TaintMode[]): TaintMode {
+  if (modes.includes('deny')) return 'deny';
+  return modes.length === 0 || modes.includes('approval') ? 'approval' : 'off';
+}

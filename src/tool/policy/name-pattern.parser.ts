@@ -1,0 +1,25 @@
+/** Whether a name is meant by a pattern: `*` stands for any characters, everything else for itself. */
+export function namePattern(pattern: string): (name: string) => boolean {
+  const parts = pattern.split(/\*+/);
+  if (parts.length === 1) return (name) => name === pattern;
+  const [first = '', ...rest] = parts;
+  const last = rest.pop() ?? '';
+  return (name) => {
+    if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+    const end = name.length - last.length;
+    let at = first.length;
+    // The first place of each part leaves the most room for those after it.
+    for (const part of rest) {
+      const found = name.indexOf(part, at);
+      if (found < 0 || found + part.length > end) return false;
+      at = found + part.length;
+    }
+    return true;
+  };
+}
+
+/** Whether a name is meant by one of the patterns. */
+export function anyPattern(patterns: readonly string[]): (name: string) => boolean {
+  const matchers = patterns.map(namePattern);
+  return (name) => matchers.some((matches) => matches(name));
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { messageOf } from '../../common/index.js';
+import { parsePolicy, policyFileSchema, policyInvalid } from './security-policy.schema.js';
+import type { SecurityPolicy } from './security-policy.types.js';
+
+/** Reads the policy of a file: JSON. @throws AppError `CONFIG_INVALID` naming the file, and every mistake with its place */
+export function loadPolicy(path: string): SecurityPolicy {
+  let given: unknown;
+  try {
+    given = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw policyInvalid(path, [`cannot be read as JSON (SECURITY_POLICY_FILE): ${messageOf(error)}`], error);
+  }
+  return parsePolicy(given, policyFileSchema, path);
+}

@@ -1,0 +1,36 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { AppConfig } from '../../config/index.js';
+import { ToolModule } from '../tool.module.js';
+import { ArgumentPolicy } from './argument.policy.js';
+import { CallRates } from './call-rate.service.js';
+import { SecurityPolicies } from './security-policies.registry.js';
+import type { SecurityPolicy } from './security-policy.types.js';
+import { TaintPolicy } from './taint.policy.js';
+import { ToolListPolicy } from './tool-list.policy.js';
+import { ToolPolicyRegistry } from './tool-policy.registry.js';
+
+/** Holds every call against the security policy. */
+@Module({})
+export class SecurityPolicyModule {
+  constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies) {
+    for (const one of [ToolListPolicy, ArgumentPolicy, TaintPolicy]) registry.register(new one(policies));
+  }
+
+  /** @param given beside the policy of the configuration's file */
+  static forRoot(given?: SecurityPolicy): DynamicModule {
+    return {
+      module: SecurityPolicyModule,
+      global: true,
+      imports: [ToolModule],
+      providers: [
+        {
+          provide: SecurityPolicies,
+          useFactory: ({ security }: AppConfig) => SecurityPolicies.open(security.policyFile, given),
+          inject: [AppConfig],
+        },
+        CallRates,
+      ],
+      exports: [SecurityPolicies, CallRates],
+    };
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { AppError, messageOf, type JsonSchema } from '../../common/index.js';
+import { CONTENT_ACTIONS } from '../../security/index.js';
+import { createValueCheck } from '../input/schema-input.factory.js';
+import type { ArgumentValidator, SecurityPolicy } from './security-policy.types.js';
+
+/** Seven days, in seconds: longer than this no counter is kept. */
+const LONGEST_WINDOW_S = 604_800;
+
+const names = z.array(z.string().min(1).max(256)).min(1).readonly().optional();
+
+const toolRule = z
+  .strictObject({ agents: names, tenants: names, principals: names, roles: names, allow: names, deny: names })
+  .refine(({ allow, deny }) => allow ?? deny, 'says neither what it allows nor what it denies: give `allow` or `deny`');
+
+const callLimit = z.strictObject({
+  per: z.enum(['tool', 'tenant', 'session']),
+  tools: names,
+  calls: z.int().min(0).max(1_000_000_000).optional(),
+  windowSeconds: z.int().min(1).max(LONGEST_WINDOW_S).optional(),
+});
+
+const action = z.enum(CONTENT_ACTIONS).optional();
+const actions = { input: action, results: action, output: action };
+const place = z.strictObject(actions).optional();
+
+const ownPattern = z.strictObject({
+  name: z.string().regex(/^[a-z0-9_-]{1,32}$/, 'must be 1 to 32 of a-z 0-9 _ -'),
+  pattern: z.string().min(1).max(1000),
+  ...actions,
+});
+
+const content = z.strictObject({
+  secrets: place,
+  cards: place,
+  ids: place,
+  emails: place,
+  patterns: z
+    .array(ownPattern)
+    .max(100)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two patterns have the same name')
+    .readonly()
+    .optional(),
+});
+
+const jsonSchema = z.custom<JsonSchema>().transform((given, context) => {
+  const fault = schemaFault(given);
+  if (fault === null) return given;
+  context.addIssue(fault);
+  return z.NEVER;
+});
+const validator = z.custom<ArgumentValidator>((given) => typeof given === 'function');
+
+/** A policy as a file holds it; unknown fields are refused. */
+export const policyFileSchema = policySchema(jsonSchema);
+/** A policy as code gives it: arguments may be checked by functions too. */
+export const policyCodeSchema = policySchema(z.union([validator, jsonSchema]));
+
+/** @throws AppError `CONFIG_INVALID` with every mistake, each under the name of where it stands */
+export function parsePolicy(given: unknown, schema: z.ZodType<SecurityPolicy>, source: string): SecurityPolicy {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const mistakes = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the policy'}: ${message}`);
+  throw policyInvalid(source, mistakes);
+}
+
+/** @param source which policy it is: its file, or `securityPolicy` */
+export function policyInvalid(source: string, mistakes: readonly string[], cause?: unknown): AppError {
+  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
+  const lines = [`The security policy ${source} has ${count}:`, ...mistakes.map((line) => `  ${line}`)];
+  return new AppError('CONFIG_INVALID', lines.join('\n'), { details: { source, mistakes }, cause });
+}
+
+function policySchema(check: z.ZodType<JsonSchema | ArgumentValidator>): z.ZodType<SecurityPolicy> {
+  return z.strictObject({
+    tools: z.array(toolRule).readonly().optional(),
+    arguments: z.record(z.string().min(1), check).optional(),
+    rateLimits: z.array(callLimit).readonly().optional(),
+    whenUncounted: z.enum(['deny', 'allow']).optional(),
+    content: content.optional(),
+    taint: z.enum(['off', 'approval', 'deny']).optional(),
+  }) as z.ZodType<SecurityPolicy>;
+}
+
+function schemaFault(given: unknown): string | null {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'must be a JSON Schema, an object';
+  try {
+    createValueCheck(given as JsonSchema);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,24 @@
+import type { CheckedCall, ToolContext } from '../tool.types.js';
+import type { SecurityPolicies } from './security-policies.registry.js';
+import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
+
+const READ = 'this run has read what strangers wrote, and the call can carry data out';
+
+/** Lets a run that has read what strangers wrote carry nothing out without a person. */
+export class TaintPolicy extends ToolPolicy {
+  readonly name = 'taint';
+
+  constructor(private readonly policies: SecurityPolicies) {
+    super();
+  }
+
+  override concerns({ tool }: CheckedCall, { isTainted }: ToolContext): boolean {
+    return isTainted && tool.metadata.egress && this.policies.current.taint !== 'off';
+  }
+
+  decide(): PolicyDecision {
+    const { taint } = this.policies.current;
+    if (taint === 'off') return 'allow';
+    return taint === 'deny' ? { deny: READ } : { approve: `Needs approval: ${READ}.` };
+  }
+}

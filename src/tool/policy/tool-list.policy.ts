@@ -1,0 +1,59 @@
+import type { CallSite, CheckedCall, Tool, ToolContext } from '../tool.types.js';
+import type { CompiledRule } from './compiled-policy.factory.js';
+import type { SecurityPolicies } from './security-policies.registry.js';
+import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
+
+/** For whom it is: who asks, by which agent. */
+export type Caller = Pick<CallSite, 'agent' | 'principal'>;
+
+/** Lets through what the lists of the security policy let through. */
+export class ToolListPolicy extends ToolPolicy {
+  readonly name = 'tools';
+
+  constructor(private readonly policies: SecurityPolicies) {
+    super();
+  }
+
+  override concerns(_call: CheckedCall, context: ToolContext): boolean {
+    return rulesFor(this.policies, context).length > 0;
+  }
+
+  decide({ tool }: CheckedCall, context: ToolContext): PolicyDecision {
+    const { name } = tool.definition;
+    const rules = rulesFor(this.policies, context);
+    if (rules.some(({ deny }) => deny?.(name))) return { deny: `the security policy denies the tool "${name}"` };
+    if (rules.every(({ allow }) => allow?.(name) ?? true)) return 'allow';
+    return { deny: `the security policy does not allow the tool "${name}"` };
+  }
+}
+
+/** The tools apart by whether the lists let them be called at all; the same array when all of them may be. */
+export function partTools(
+  policies: SecurityPolicies,
+  tools: readonly Tool[],
+  caller: Caller,
+): { readonly allowed: readonly Tool[]; readonly denied: readonly Tool[] } {
+  const rules = rulesFor(policies, caller);
+  const isDenied = ({ definition: { name } }: Tool) =>
+    rules.some(({ allow, deny }) => deny?.(name) === true || allow?.(name) === false);
+  const denied = rules.length === 0 ? [] : tools.filter(isDenied);
+  return denied.length === 0 ? { allowed: tools, denied } : { allowed: tools.filter((one) => !isDenied(one)), denied };
+}
+
+function rulesFor(policies: SecurityPolicies, caller: Caller): readonly CompiledRule[] {
+  const { rules } = policies.current;
+  return rules.length === 0 ? rules : rules.filter((rule) => isFor(rule, caller));
+}
+
+function isFor({ agents, tenants, principals, roles }: CompiledRule, { agent, principal }: Caller): boolean {
+  return (
+    means(agents, [agent ?? '']) &&
+    means(tenants, [principal.tenant]) &&
+    means(principals, [principal.id]) &&
+    means(roles, principal.roles)
+  );
+}
+
+function means(matcher: CompiledRule['agents'], names: readonly string[]): boolean {
+  return matcher === null || names.some(matcher);
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { AppError, messageOf, parseJson } from '../../../common/index.js';
+import { isNode, type Node } from './openapi.types.js';
+
+/** So many names for one part a document may have; more would only be there to take memory. */
+const MAX_ALIASES = 1000;
+
+/**
+ * Reads a document of OpenAPI 3.0 or 3.1 from a file, JSON or YAML, or takes it as it is.
+ * @throws AppError `TOOL_INVALID`
+ */
+export async function loadOpenApi(given: string | object): Promise<Node> {
+  const source = typeof given === 'string' ? given : 'the document';
+  const document = typeof given === 'string' ? await parse(read(given), given) : given;
+  const version = isNode(document) ? document['openapi'] : undefined;
+  if (isNode(document) && typeof version === 'string' && /^3\.[01]\.\d/.test(version)) return document;
+  const told = version === undefined ? 'no version of OpenAPI' : `openapi ${JSON.stringify(version)}`;
+  throw new AppError('TOOL_INVALID', `${source} says ${told}; 3.0 and 3.1 are understood`);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('TOOL_INVALID', `${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function parse(text: string, path: string): Promise<unknown> {
+  if (text.trimStart().startsWith('{')) {
+    const parsed = parseJson(text);
+    if (parsed.ok) return parsed.value;
+    throw new AppError('TOOL_INVALID', `${path} is not JSON (${parsed.fault.kind})`);
+  }
+  const { load } = await import('js-yaml');
+  try {
+    return load(text, { maxAliases: MAX_ALIASES });
+  } catch (cause) {
+    throw new AppError('TOOL_INVALID', `${path} is not YAML: ${messageOf(cause).split('\n')[0]}`, { cause });
+  }
+}

@@ -1,0 +1,60 @@
+import type { RestAuth } from '../rest-tool.types.js';
+import { unmappable } from './openapi.error.js';
+import type { OpenApiReferences } from './openapi-reference.mapper.js';
+import { isNode, type Node, type OpenApiSecret } from './openapi.types.js';
+
+type Secrets = Readonly<Record<string, OpenApiSecret>>;
+
+/**
+ * How an operation's calls say who they are: by the first of its alternatives whose schemes all have a secret, or by none
+ * where it asks for none. @throws AppError `TOOL_INVALID`
+ */
+export function mapSecurity(
+  requirements: unknown,
+  schemes: unknown,
+  secrets: Secrets,
+  references: OpenApiReferences,
+  where: string,
+): readonly RestAuth[] {
+  const alternatives = (Array.isArray(requirements) ? (requirements as unknown[]) : []).filter(isNode);
+  if (alternatives.length === 0) return [];
+  // Whoever gives a secret wants it used, also where a call without one is answered.
+  const given = alternatives.filter((one) => Object.keys(one).every((name) => Object.hasOwn(secrets, name)));
+  const chosen = given.find((one) => Object.keys(one).length > 0) ?? given[0];
+  if (!chosen) {
+    const wanted = alternatives.map((one) => Object.keys(one).join(' and ')).join(', or ');
+    throw unmappable(where, `it needs ${wanted}: name variables for that in \`secrets\``);
+  }
+  return Object.keys(chosen).map((name) => {
+    const place = `components.securitySchemes.${name}`;
+    const { node } = references.resolve(isNode(schemes) ? schemes[name] : undefined, place);
+    return toAuth(node, secrets[name]!, place);
+  });
+}
+
+function toAuth(scheme: Node, secret: OpenApiSecret, where: string): RestAuth {
+  const { type } = scheme;
+  const kind = type === 'http' ? String(scheme['scheme']).toLowerCase() : type;
+  switch (kind) {
+    case 'basic':
+      if (typeof secret === 'string') throw unmappable(where, 'it is basic: give { username, password } in `secrets`');
+      return { type: 'basic', ...secret };
+    case 'bearer':
+    case 'oauth2':
+    case 'openIdConnect':
+      return { type: 'bearer', token: oneName(secret, where) };
+    case 'apiKey': {
+      const { in: place, name } = scheme;
+      if (place !== 'header' && place !== 'query')
+        throw unmappable(where, `its key stands in ${JSON.stringify(place)}, which no tool sets`);
+      return { type: 'apiKey', in: place, name: String(name), key: oneName(secret, where) };
+    }
+    default:
+      throw unmappable(where, `it is ${JSON.stringify(kind)}, which is not understood`);
+  }
+}
+
+function oneName(secret: OpenApiSecret, where: string): string {
+  if (typeof secret === 'string') return secret;
+  throw unmappable(where, 'it takes one secret: give the name of one variable in `secrets`');
+}

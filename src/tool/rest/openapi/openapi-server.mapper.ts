@@ -1,0 +1,31 @@
+import { unmappable } from './openapi.error.js';
+import { isNode } from './openapi.types.js';
+
+/**
+ * Where an operation is served: where the import says, else at the one server that the nearest list names.
+ * @param lists those of the operation, its path and the document, the nearest first
+ * @throws AppError `TOOL_INVALID` when that is not one absolute URL
+ */
+export function mapServer(given: string | undefined, lists: readonly unknown[], where: string): string {
+  const url = given ?? onlyServer(lists, where);
+  if (!/^https?:\/\/[^/]/i.test(url) || /[{}?#]/.test(url)) {
+    throw unmappable(where, `its server ${JSON.stringify(url)} is not https://host/path: give \`server\``);
+  }
+  return url.replace(/\/+$/, '');
+}
+
+function onlyServer(lists: readonly unknown[], where: string): string {
+  const [servers = []] = lists.filter((list): list is unknown[] => Array.isArray(list) && list.length > 0);
+  const [server, ...others] = servers.filter(isNode);
+  if (!server) throw unmappable(where, 'the document names no server: give `server`');
+  if (others.length > 0) {
+    const urls = servers.map((one) => String(isNode(one) ? one['url'] : one)).join(', ');
+    throw unmappable(where, `the document names several servers (${urls}): give one as \`server\``);
+  }
+  const variables = isNode(server['variables']) ? server['variables'] : {};
+  return String(server['url']).replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const variable = variables[name];
+    const fallback = isNode(variable) ? variable['default'] : undefined;
+    return typeof fallback === 'string' ? fallback : whole;
+  });
+}

@@ -1,0 +1,40 @@
+import type { JsonValue } from '../../common/index.js';
+import { argumentAt, type Arguments, fillText, scalarTexts } from './argument-text.mapper.js';
+import { parseTemplate, placeholdersIn, solePlaceholder } from './text-template.parser.js';
+
+export type Pair = readonly [name: string, value: string];
+
+/** One name of a query, or of a form, with places for arguments in its value. */
+export interface PairTemplate {
+  readonly paths: readonly (readonly string[])[];
+  /** None where an argument that it needs is not there. */
+  fill(args: Arguments): readonly Pair[];
+}
+
+/** @throws AppError `TOOL_INVALID` */
+export function compilePair(name: string, value: JsonValue): PairTemplate {
+  if (Array.isArray(value)) {
+    const members = value.map((member) => compilePair(name, member));
+    return { paths: members.flatMap(({ paths }) => paths), fill: (args) => members.flatMap((one) => one.fill(args)) };
+  }
+  if (typeof value !== 'string') {
+    const fixed = scalarTexts(value, name).map((text): Pair => [name, text]);
+    return { paths: [], fill: () => fixed };
+  }
+  const template = parseTemplate(value);
+  const sole = solePlaceholder(template);
+  const paths = placeholdersIn(template).map(({ path }) => path);
+  if (sole?.isSpread) return { paths, fill: (args) => spreadPairs(name, argumentAt(args, sole.path)) };
+  return {
+    paths,
+    fill: (args) => {
+      const text = fillText(template, args);
+      return text === undefined ? [] : [[name, text]];
+    },
+  };
+}
+
+/** A list as the same name several times. */
+export function spreadPairs(name: string, value: unknown): readonly Pair[] {
+  return value === undefined || value === null ? [] : scalarTexts(value, name).map((text): Pair => [name, text]);
+}

@@ -1,0 +1,55 @@
+import { attempt } from '../attempt.policy.js';
+import { compilePair, type PairTemplate } from './query-template.mapper.js';
+import type { RestToolDeclaration } from './rest-tool.types.js';
+import { UrlTemplate } from './url-template.parser.js';
+import { compileValue, type ValueTemplate } from './value-template.mapper.js';
+
+/** A declaration's request with places for arguments. */
+export interface RequestTemplate {
+  readonly url: UrlTemplate;
+  readonly query: readonly PairTemplate[];
+  readonly headers: readonly PairTemplate[];
+  readonly body?: ValueTemplate;
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+/** What the connection says of itself, and what says who somebody is. */
+const RESERVED_HEADERS =
+  /^(connection|content-encoding|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+
+/** Compiles what a declaration says of its request; nothing where that is wrong, and `problems` has why. */
+export function parseRequest(declaration: RestToolDeclaration, problems: string[]): RequestTemplate | undefined {
+  const { query = {}, headers = {}, body } = declaration;
+  const url = attempt(() => UrlTemplate.parse(declaration.url), problems);
+  const pairs = Object.entries(query).map(([name, value]) => attempt(() => compilePair(name, value), problems));
+  const named = Object.entries(headers).map(([name, value]) =>
+    attempt(() => compilePair(checkedHeader(name), value), problems),
+  );
+  const content = attempt(() => bodyOf(declaration), problems);
+  if (!url) return undefined;
+  const all = { url, query: pairs.filter(isThere), headers: named.filter(isThere) };
+  const isWhole = all.query.length === pairs.length && all.headers.length === named.length;
+  if (!isWhole || (body !== undefined && !content)) return undefined;
+  return { ...all, ...(content && { body: content }) };
+}
+
+function bodyOf({ method = 'GET', body }: RestToolDeclaration): ValueTemplate | undefined {
+  if (body === undefined) return undefined;
+  if (method === 'GET' || method === 'HEAD') throw new Error(`it has a body, which ${method} cannot have`);
+  return compileValue(body);
+}
+
+function isThere(template: PairTemplate | undefined): template is PairTemplate {
+  return template !== undefined;
+}
+
+/** @throws Error for one that is not the tool's to set */
+function checkedHeader(given: string): string {
+  const name = given.toLowerCase();
+  if (!HEADER_NAME.test(given)) throw new Error(`its header ${JSON.stringify(given)} is no name of a header`);
+  if (name === 'authorization') {
+    throw new Error('its headers hold authorization: use `auth`, which takes it from a secret');
+  }
+  if (RESERVED_HEADERS.test(name)) throw new Error(`its headers hold ${name}, which is not for a tool to set`);
+  return name;
+}

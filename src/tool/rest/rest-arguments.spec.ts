@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RestWorld } from '../../../test/support/rest-world.js';
+import { Parameter } from '../parameter.builder.js';
+
+Logger.overrideLogger(false);
+
+const LINE = { type: 'string' } as const;
+
+const world = RestWorld.prepare();
+
+describe('a REST tool maps arguments', () => {
+  it('to path, query, headers and body, with their types, defaults and nested', async () => {
+    world.declare({
+      method: 'POST',
+      url: `${world.server.url}/crm/{team}/{id}.json?v=1`,
+      parameters: {
+        type: 'object',
+        properties: {
+          team: LINE,
+          id: { type: 'integer' },
+          tags: { type: 'array', items: LINE },
+          limit: { type: 'integer', default: 10 },
+          language: LINE,
+          note: LINE,
+          customer: {
+            type: 'object',
+            properties: { name: LINE, address: { type: 'object', properties: { city: LINE } } },
+          },
+        },
+        required: ['team', 'id'],
+      },
+      query: { tag: '{tags*}', csv: '{tags}', limit: '{limit}', fixed: true, note: '{note}' },
+      headers: { 'Accept-Language': '{language};q=1', 'X-Fixed': 'a' },
+      body: {
+        customer: { named: '{customer.name}', at: 'in {customer.address.city}', none: '{note}' },
+        raw: '{customer.address}',
+        count: '{limit}',
+        list: ['{team}', '{note}', { literal: '{{}}' }],
+      },
+    });
+    world.server.json('/crm/r%26d%2Fk%C3%B6ln/7.json', { ok: true });
+    const customer = { name: 'Ann', address: { city: 'Oslo' } };
+    const result = await world.call({ team: 'r&d/köln', id: 7, tags: ['a,b', 'c d'], language: 'nb', customer });
+    expect(result).toMatchObject({ success: true, result: { ok: true } });
+    const [seen] = world.server.requests;
+    expect(seen?.path).toBe('/crm/r%26d%2Fk%C3%B6ln/7.json?v=1&tag=a%2Cb&tag=c+d&csv=a%2Cb%2Cc+d&limit=10&fixed=true');
+    expect(seen?.headers).toMatchObject({
+      'accept-language': 'nb;q=1',
+      'x-fixed': 'a',
+      'content-type': 'application/json',
+      'user-agent': 'jackdaw',
+    });
+    expect(JSON.parse(seen!.body)).toEqual({
+      customer: { named: 'Ann', at: 'in Oslo' },
+      raw: { city: 'Oslo' },
+      count: 10,
+      list: ['r&d/köln', { literal: '{}' }],
+    });
+  });
+
+  it('that nobody maps to the query or the body, by the method', async () => {
+    const parameters = [Parameter.string('a', '', true), Parameter.array('b', Parameter.integer('n'))];
+    world.declare({ parameters });
+    world.server.json('/crm', {});
+    await world.call({ a: 'x&y', b: [1, 2] });
+    world.declare({ method: 'PATCH', parameters });
+    await world.call({ a: 'x', b: [1] });
+    world.declare({ method: 'POST', parameters, bodyType: 'form' });
+    await world.call({ a: 'x&y', b: [1, 2] });
+    expect(world.server.requests.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+      { method: 'GET', path: '/crm?a=x%26y&b=1&b=2', body: '' },
+      { method: 'PATCH', path: '/crm', body: '{"a":"x","b":[1]}' },
+      { method: 'POST', path: '/crm', body: 'a=x%26y&b=1&b=2' },
+    ]);
+    expect(world.server.requests[2]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
+  });
+
+  it.each([
+    '..',
+    '.',
+    '../admin',
+    '..\\admin',
+    'a/../../b',
+    '%2e%2e',
+    '%2e%2e%2fadmin',
+    '%252e%252e/x',
+    '..;a/x',
+    '',
+    'a\u0000b',
+    '\ud800',
+  ])('but lets none of them leave its place in the path: %j', async (id) => {
+    world.declare({ url: `${world.server.url}/crm/{id}`, parameters: [Parameter.string('id', '', true)] });
+    expect(await world.errorOf({ id })).toContain('Nothing was called: an argument of the address');
+    expect(world.server.requests).toEqual([]);
+  });
+
+  it.each(['@evil.example', '//evil.example', '?x=1', '#x', 'a b', '%2f', '…', '...', 'a..b'])(
+    'and writes any other as one segment: %j',
+    async (id) => {
+      world.declare({ url: `${world.server.url}/crm/{id}`, parameters: [Parameter.string('id', '', true)] });
+      await world.call({ id });
+      expect(world.server.requests.map(({ path }) => path)).toEqual([`/crm/${encodeURIComponent(id)}`]);
+    },
+  );
+
+  it('and leaves no hole and no dots where a list is empty', async () => {
+    const parameters = [Parameter.array('ids', Parameter.string('id'), '', true)];
+    for (const segment of ['{ids}', '.{ids}', '{ids}.']) {
+      world.declare({ url: `${world.server.url}/x/${segment}/y`, parameters });
+      expect(await world.errorOf({ ids: [] })).toContain('Nothing was called: an argument of the address');
+    }
+  });
+
+  it('and breaks no header', async () => {
+    world.declare({ headers: { 'x-a': '{a}' }, parameters: [Parameter.string('a', '', true)] });
+    for (const a of ['x\r\nx-b: 1', 'ü', '\u0000'])
+      expect(await world.errorOf({ a })).toContain('header "x-a" cannot hold');
+    expect(world.server.requests).toEqual([]);
+  });
+
+  it('and refuses what has no text', async () => {
+    world.declare({ query: { a: '{a}' }, parameters: { type: 'object', properties: { a: { type: 'object' } } } });
+    expect(await world.errorOf({ a: {} })).toContain('the argument "a" holds a list or an object');
+  });
+});

@@ -1,0 +1,77 @@
+import type { Pair } from './query-template.mapper.js';
+import type { RestAuth, RestToolDeclaration } from './rest-tool.types.js';
+
+/** What a call says who it is with. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly Pair[];
+  /** Every text that must not be told. */
+  readonly secrets: readonly string[];
+}
+
+type Secrets = Readonly<Record<string, string>>;
+
+/** What may stand in a header: printable ASCII. */
+const HEADER_VALUE = /^[\x20-\x7e]+$/;
+
+/**
+ * The credentials of a declaration, by the secrets that are allowed. What is wrong goes to `problems`; no value is ever
+ * part of it.
+ */
+export function createCredentials(
+  auth: RestToolDeclaration['auth'],
+  secrets: Secrets,
+  problems: string[],
+): Credentials {
+  const entries = auth === undefined ? [] : ([auth].flat() as readonly RestAuth[]);
+  const named = entries.flatMap(secretNames);
+  const missing = named.filter((name) => !Object.hasOwn(secrets, name));
+  problems.push(
+    ...missing.map(
+      (name) => `its auth names ${name}, which TOOL_SECRETS does not: add it there, and set that variable`,
+    ),
+  );
+  const broken = named.filter((name) => !HEADER_VALUE.test(secrets[name] ?? 'missing'));
+  problems.push(...broken.map((name) => `its auth names ${name}, whose value has characters that no header takes`));
+  if (missing.length + broken.length > 0) return { headers: {}, query: [], secrets: [] };
+  const parts = entries.map((entry) => credentialsOf(entry, secrets));
+  const doubles = parts.flatMap(({ headers }) => Object.keys(headers));
+  if (new Set(doubles).size < doubles.length) problems.push('its auth has two entries for one header');
+  return {
+    headers: Object.assign({}, ...parts.map(({ headers }) => headers)) as Record<string, string>,
+    query: parts.flatMap(({ query }) => query),
+    secrets: parts.flatMap((part) => part.secrets),
+  };
+}
+
+function secretNames(auth: RestAuth): string[] {
+  switch (auth.type) {
+    case 'bearer':
+      return [auth.token];
+    case 'basic':
+      return [auth.username, ...(auth.password === undefined ? [] : [auth.password])];
+    case 'apiKey':
+      return [auth.key];
+  }
+}
+
+function credentialsOf(auth: RestAuth, all: Secrets): Credentials {
+  switch (auth.type) {
+    case 'bearer': {
+      const token = all[auth.token]!;
+      return { headers: { authorization: `Bearer ${token}` }, query: [], secrets: [token] };
+    }
+    case 'basic': {
+      const user = all[auth.username]!;
+      const password = auth.password === undefined ? '' : all[auth.password]!;
+      const pair = Buffer.from(`${user}:${password}`).toString('base64');
+      const secrets = [pair, user, ...(password === '' ? [] : [password])];
+      return { headers: { authorization: `Basic ${pair}` }, query: [], secrets };
+    }
+    case 'apiKey': {
+      const key = all[auth.key]!;
+      if (auth.in === 'query') return { headers: {}, query: [[auth.name, key]], secrets: [key] };
+      return { headers: { [auth.name.toLowerCase()]: key }, query: [], secrets: [key] };
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { RestWorld } from '../../../test/support/rest-world.js';
+import { Parameter } from '../parameter.builder.js';
+
+const world = RestWorld.prepare();
+
+const ID = Parameter.string('id', '', true);
+
+describe('the declaration of a REST tool', () => {
+  it.each([
+    [{ url: 'ftp://host/x' }, 'its url is not https://host/path'],
+    [{ url: '/relative' }, 'its url is not https://host/path'],
+    [{ url: 'https:///x' }, 'its url is not https://host/path'],
+    [{ url: 'https://{id}.example/x', parameters: [ID] }, 'an argument or a user name before its path'],
+    [{ url: 'https://a.example:{id}/x', parameters: [ID] }, 'an argument or a user name before its path'],
+    [{ url: 'https://user@a.example/x' }, 'an argument or a user name before its path'],
+    [{ url: 'https://a.example/x?y={id}', parameters: [ID] }, 'has an argument in its query: use `query`'],
+    [{ url: 'https://a.example/x#y' }, 'has a fragment'],
+    [{ url: 'https://a.example/../x' }, 'has a segment "." or ".."'],
+    [{ url: 'https://a.example/%2e%2E/x' }, 'has a segment "." or ".."'],
+    [{ url: 'https://a.example/{id*}', parameters: [ID] }, 'has a {name*} in its path'],
+    [{ url: 'https://256.256.256.256/' }, 'has no host that can be called'],
+    [{ url: 'https://a.example/{id', parameters: [ID] }, 'has "{", which is no argument'],
+    [{ url: 'https://a.example/{ id }', parameters: [ID] }, 'has "{ id }", which is no argument'],
+    [{ url: 'https://a.example/{id}' }, 'it uses {id}, which is none of its parameters'],
+    [
+      { url: 'https://a.example/{id}', parameters: [Parameter.string('id')] },
+      'its url needs {id}, which is not required and has no default',
+    ],
+    [{ parameters: [ID], query: {} }, 'its parameter "id" goes nowhere'],
+    [{ body: {} }, 'it has a body, which GET cannot have'],
+    [{ headers: { Authorization: 'Bearer x' } }, 'its headers hold authorization: use `auth`'],
+    [{ headers: { Host: 'x' } }, 'its headers hold host, which is not for a tool to set'],
+    [{ headers: { 'a b': 'x' } }, 'its header "a b" is no name of a header'],
+    [{ result: 'a' }, '"a" is no JSON pointer: one begins with /'],
+    [{ result: '/~2' }, '"/~2" is no JSON pointer: one writes ~ as ~0'],
+    [{ auth: { type: 'bearer', token: 'OTHER_SECRET' } }, 'its auth names OTHER_SECRET, which TOOL_SECRETS does not'],
+    [{ auth: { type: 'bearer', token: 'DATABASE_URL' } }, 'its auth names DATABASE_URL, which TOOL_SECRETS does not'],
+    [
+      {
+        auth: [
+          { type: 'bearer', token: 'CRM_TOKEN' },
+          { type: 'basic', username: 'CRM_USER' },
+        ],
+      },
+      'its auth has two entries for one header',
+    ],
+    [{ auth: { type: 'bearer' } }, 'its auth.token: '],
+    [{ auth: { type: 'none' } }, 'its auth'],
+    [{ method: 'TRACE' }, 'its method: '],
+    [{ timeout: 5 }, 'unrecognized key: "timeout"'],
+    [{ retries: 2, effect: 'once' }, 'it has retries, and a call with the effect "once" is never repeated'],
+    [{ retries: 2, method: 'POST' }, 'it has retries, and a call with the effect "once" is never repeated'],
+    [{ approval: 'perhaps' }, 'its approval is "perhaps"'],
+    [{ parameters: { type: 'string' } }, 'its input does not describe an object'],
+    [{ name: 'finish' }, 'the name "finish" is reserved'],
+  ])('%j is refused', (more, fault) => {
+    expect(() => world.declare(more as never)).toThrow(fault);
+    expect(world.tools.list()).toEqual([]);
+  });
+
+  it('is told all that is wrong with it at once, and where it stands', () => {
+    const declaration = {
+      name: 'a b',
+      description: ' ',
+      url: 'https://x.example/{id}',
+      result: 'x',
+      headers: { te: 'x' },
+    };
+    expect(() => world.registry.register(declaration, 'file.json: tools[2]')).toThrow(
+      /^file\.json: tools\[2\]: .*"a b".*no description.*headers hold te.*no JSON pointer/s,
+    );
+  });
+});

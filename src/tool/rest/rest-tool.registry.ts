@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, messageOf } from '../../common/index.js';
+import { AppConfig } from '../../config/index.js';
+import { OutgoingClient } from '../../security/index.js';
+import { ToolRegistry } from '../tool.registry.js';
+import { attempt } from '../attempt.policy.js';
+import { loadOpenApi } from './openapi/openapi-document.loader.js';
+import { OpenApiOperations } from './openapi/openapi-operation.mapper.js';
+import type { OpenApiImport } from './openapi/openapi.types.js';
+import { createRestTool } from './rest-tool.factory.js';
+import type { RestToolDeclaration } from './rest-tool.types.js';
+import { checkDeclaration, checkImport } from './rest-tool.schema.js';
+
+/** Makes tools of declared endpoints. */
+@Injectable()
+export class RestToolRegistry {
+  private readonly secrets: Readonly<Record<string, string>>;
+
+  constructor(
+    config: AppConfig,
+    private readonly client: OutgoingClient,
+    private readonly tools: ToolRegistry,
+  ) {
+    this.secrets = config.tools.secrets;
+  }
+
+  /**
+   * Registers an endpoint as a tool.
+   * @param source where it was declared, for people
+   * @throws AppError `TOOL_INVALID` with all that is wrong, `TOOL_DUPLICATE`
+   */
+  register(declaration: RestToolDeclaration, source = `REST tool ${JSON.stringify(declaration.name)}`): void {
+    const { client, secrets } = this;
+    this.tools.register(createRestTool(checkDeclaration(declaration, source), source, { client, secrets }));
+  }
+
+  /**
+   * Registers operations of an OpenAPI document as tools: all of them, or none where something cannot be mapped.
+   * @param source where it was declared, for people
+   * @throws AppError `TOOL_INVALID` with all that cannot be mapped, `TOOL_DUPLICATE`
+   */
+  async importOpenApi(given: OpenApiImport, source = 'OpenAPI'): Promise<void> {
+    const { document, operations, ...rest } = checkImport(given, source);
+    const problems: string[] = [];
+    const mapper = new OpenApiOperations(await loadOpenApi(document).catch(refusing(source)), rest);
+    const declared = operations.map((operation) => attempt(() => mapper.map(operation), problems));
+    const { client, secrets } = this;
+    const tools = declared.map(
+      (one) =>
+        one &&
+        attempt(() => createRestTool(one, `${source} ${JSON.stringify(one.name)}`, { client, secrets }), problems),
+    );
+    if (problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
+    for (const tool of tools) if (tool) this.tools.register(tool);
+  }
+}
+
+function refusing(source: string): (error: unknown) => never {
+  return (error) => {
+    throw new AppError('TOOL_INVALID', `${source}: ${messageOf(error)}.`, { cause: error });
+  };
+}

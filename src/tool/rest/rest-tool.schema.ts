@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { AppError, type JsonValue } from '../../common/index.js';
+import type { OpenApiImport } from './openapi/openapi.types.js';
+import { REST_METHODS, type RestAuth, type RestToolDeclaration } from './rest-tool.types.js';
+
+const text = z.string().min(1);
+const wholeMs = z.int().min(1);
+/** Checked where it is used, by what knows it. */
+const checkedLater = <T>() => z.custom<T>((value) => value !== undefined);
+const json: z.ZodType<JsonValue> = z.json();
+
+const authSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('bearer'), token: text }),
+  z.strictObject({ type: z.literal('basic'), username: text, password: text.optional() }),
+  z.strictObject({ type: z.literal('apiKey'), in: z.enum(['header', 'query']), name: text, key: text }),
+]) satisfies z.ZodType<RestAuth>;
+
+/** How a tool of an endpoint is handled. */
+const handling = {
+  effect: z.enum(['read', 'idempotent', 'once']).optional(),
+  timeoutMs: wholeMs.optional(),
+  firstByteTimeoutMs: wholeMs.optional(),
+  retries: z.int().min(0).max(10).optional(),
+  result: z.string().optional(),
+  approval: checkedLater<RestToolDeclaration['approval']>().optional(),
+  cacheTtlMs: wholeMs.optional(),
+  concurrency: z.int().min(1).optional(),
+  egress: z.boolean().optional(),
+  untrusted: z.boolean().optional(),
+  resources: checkedLater<RestToolDeclaration['resources']>().optional(),
+  output: checkedLater<RestToolDeclaration['output']>().optional(),
+};
+
+const declarationSchema = z.strictObject({
+  name: text,
+  description: text,
+  method: z.enum(REST_METHODS).optional(),
+  url: text,
+  parameters: checkedLater<RestToolDeclaration['parameters']>().optional(),
+  query: z.record(z.string(), json).optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: json.optional(),
+  bodyType: z.enum(['json', 'form']).optional(),
+  auth: z.union([z.array(authSchema), authSchema]).optional(),
+  ...handling,
+});
+
+const operationSchema = z.strictObject({
+  operationId: text,
+  name: text.optional(),
+  description: text.optional(),
+  omit: z.array(text).optional(),
+  ...handling,
+});
+
+const importSchema = z.strictObject({
+  document: z.union([
+    text,
+    z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected a path or a document'),
+  ]),
+  operations: z.array(z.union([text, operationSchema])).min(1),
+  server: text.optional(),
+  secrets: z
+    .record(z.string(), z.union([text, z.strictObject({ username: text, password: text.optional() })]))
+    .optional(),
+  prefix: z.string().optional(),
+});
+
+/** What stands in a file of `REST_TOOLS`; its tools and imports are checked one by one. */
+const fileSchema = z.strictObject({
+  tools: z.array(z.unknown()).default([]),
+  openapi: z.array(z.unknown()).default([]),
+});
+
+export type RestToolFile = z.infer<typeof fileSchema>;
+
+/** @throws AppError `TOOL_INVALID` that lists every mistake of the shape */
+export function checkDeclaration(declaration: unknown, source: string): RestToolDeclaration {
+  return checked(declarationSchema, declaration, source) as RestToolDeclaration;
+}
+
+/** @throws AppError `TOOL_INVALID` that lists every mistake of the shape */
+export function checkImport(given: unknown, source: string): OpenApiImport {
+  return checked(importSchema, given, source) as OpenApiImport;
+}
+
+/** @throws AppError `TOOL_INVALID` */
+export function checkFile(content: unknown, source: string): RestToolFile {
+  return checked(fileSchema, content, source);
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown, source: string): T {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const mistakes = read.error.issues.flatMap((issue) => linesOf(issue));
+  throw new AppError('TOOL_INVALID', `${source}: ${mistakes.join('; ')}.`);
+}
+
+function linesOf(issue: z.core.$ZodIssue, before: readonly PropertyKey[] = []): string[] {
+  const path = [...before, ...issue.path];
+  if (issue.code === 'invalid_union') {
+    const [nearest = []] = issue.errors.filter((errors) => errors.some(({ path: inner }) => inner.length > 0));
+    if (nearest.length > 0) return nearest.flatMap((inner) => linesOf(inner, path));
+  }
+  const message = issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+  return [path.length === 0 ? message : `its ${path.join('.')}: ${message}`];
+}

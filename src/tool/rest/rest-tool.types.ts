@@ -1,0 +1,57 @@
+import type { JsonSchema, JsonValue } from '../../common/index.js';
+import type { Parameter } from '../parameter.builder.js';
+import type { StandardInputSchema } from '../standard-schema.types.js';
+import type { ToolHandling } from '../tool-handling.types.js';
+
+/** The methods a tool may use. */
+export const REST_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type RestMethod = (typeof REST_METHODS)[number];
+
+/**
+ * How a call says who it is. Every value but `name` is the name of a variable that `TOOL_SECRETS` allows, never a secret
+ * itself.
+ */
+export type RestAuth =
+  | { readonly type: 'bearer'; readonly token: string }
+  | { readonly type: 'basic'; readonly username: string; readonly password?: string }
+  | { readonly type: 'apiKey'; readonly in: 'header' | 'query'; readonly name: string; readonly key: string };
+
+/**
+ * An endpoint as a tool. In `url`, `query`, `headers` and `body`, `{city}` stands for the argument `city` and
+ * `{address.city}` for what is inside of one; `{{` and `}}` are braces.
+ */
+export interface RestToolDeclaration extends ToolHandling {
+  /** Unique in the application, `[A-Za-z0-9_-]{1,64}`. */
+  readonly name: string;
+  /** For the model: what the tool does and when to use it. */
+  readonly description: string;
+  /** By default `GET`. */
+  readonly method?: RestMethod;
+  /** `https://host/path/{id}`; arguments stand in the path only, where they are percent-encoded. */
+  readonly url: string;
+  /** The shape of the arguments, as of any tool; without it the tool takes none. */
+  readonly parameters?: JsonSchema | StandardInputSchema | readonly Parameter[];
+  /**
+   * The query by its names. `{ids}` writes a list as `ids=1,2` and `{ids*}` as `ids=1&ids=2`. Without it, the arguments
+   * that stand nowhere else, for methods without a body.
+   */
+  readonly query?: Readonly<Record<string, JsonValue>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Any JSON. Without it, an object of the arguments that stand nowhere else, for methods with a body. */
+  readonly body?: JsonValue;
+  /** By default `json`; `form` is `application/x-www-form-urlencoded`. */
+  readonly bodyType?: 'json' | 'form';
+  readonly auth?: RestAuth | readonly RestAuth[];
+  /** JSON pointer (RFC 6901) to the part of the reply that is the result; by default all of it. */
+  readonly result?: string;
+  /** The longest one call may take, its retries included, in ms; by default 30,000. */
+  readonly timeoutMs?: number;
+  /** The longest time until a reply begins, in ms, after which the call may be made again; by default as long as all. */
+  readonly firstByteTimeoutMs?: number;
+  /** How often a call that failed is made again; by default 2, and 0 for the effect `once`, which is never repeated. */
+  readonly retries?: number;
+  /** By default `read` for GET and HEAD, else `once`. */
+  readonly effect?: ToolHandling['effect'];
+  /** By default true: what a server answers is a stranger's text. */
+  readonly untrusted?: boolean;
+}

@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../persistence/index.js';
+
+/** The table `disabled_tool`: what is in it is off. */
+@Injectable()
+export class DisabledToolStore {
+  constructor(private readonly database: Database) {}
+
+  /** The names of all tools that are off for a tenant. */
+  async names(tenant: string): Promise<string[]> {
+    const sql = 'SELECT name FROM disabled_tool WHERE tenant = ? ORDER BY name';
+    return (await this.database.query<{ name: string }>(sql, [tenant])).map(({ name }) => name);
+  }
+
+  /** Switches a tool off; who did so first stands. @param at epoch ms */
+  async add(tenant: string, name: string, by: string, at: number): Promise<void> {
+    const row = { tenant, name, disabled_by: by, disabled_at: at };
+    await this.database.commit([this.database.insertIgnore('disabled_tool', row)]);
+  }
+
+  async remove(tenant: string, name: string): Promise<void> {
+    const sql = 'DELETE FROM disabled_tool WHERE tenant = ? AND name = ?';
+    await this.database.commit([{ sql, params: [tenant, name] }]);
+  }
+}

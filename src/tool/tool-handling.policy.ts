@@ -1,0 +1,79 @@
+import type { ToolHandling } from './tool-handling.types.js';
+import type { ToolEffect, ToolMetadata } from './tool.types.js';
+
+const EFFECTS: ReadonlySet<string> = new Set<ToolEffect>(['read', 'idempotent', 'once']);
+/** The longest delay of a timer; a longer one would fire at once. */
+const MAX_MS = 2 ** 31 - 1;
+const MAX_RETRIES = 10;
+
+/** How the executor handles a tool, by what its author said and by default. */
+export function toMetadata(handling: ToolHandling, source: string): ToolMetadata {
+  const { effect = 'once', timeoutMs, approval, retries, cacheTtlMs, concurrency, resources } = handling;
+  return {
+    effect,
+    source,
+    egress: handling.egress ?? effect === 'once',
+    untrusted: handling.untrusted ?? false,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(approval !== undefined && { approval }),
+    ...(retries && { retries }),
+    ...(cacheTtlMs !== undefined && { cacheTtlMs }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(resources !== undefined && { resources }),
+  };
+}
+
+/** All that is wrong with what an author says, each for the end of a sentence about the tool. */
+export function handlingProblems(handling: ToolHandling): string[] {
+  const {
+    effect = 'once',
+    timeoutMs,
+    approval,
+    retries,
+    cacheTtlMs,
+    concurrency,
+    egress,
+    untrusted,
+    resources,
+  } = handling;
+  const problems: string[] = [];
+  const refuse = (isWrong: boolean, what: string): void => void (isWrong && problems.push(what));
+  refuse(!EFFECTS.has(effect), `its effect is ${JSON.stringify(effect)}: use "read", "idempotent" or "once"`);
+  refuse(!isWhole(timeoutMs, 1, MAX_MS), `its timeoutMs is ${timeoutMs}: use whole milliseconds from 1 to ${MAX_MS}`);
+  refuse(
+    !isApproval(approval),
+    `its approval is ${JSON.stringify(approval)}: use "never", "always" or a function of (input, context)`,
+  );
+  refuse(!isWhole(retries, 0, MAX_RETRIES), `its retries are ${retries}: use a whole number from 0 to ${MAX_RETRIES}`);
+  refuse(Boolean(retries) && effect === 'once', 'it has retries, and a call with the effect "once" is never repeated');
+  refuse(
+    !isWhole(cacheTtlMs, 1, MAX_MS),
+    `its cacheTtlMs is ${cacheTtlMs}: use whole milliseconds from 1 to ${MAX_MS}`,
+  );
+  refuse(
+    cacheTtlMs !== undefined && effect !== 'read',
+    'it has a cacheTtlMs, and only results of the effect "read" are kept',
+  );
+  refuse(!isWhole(concurrency, 1, MAX_MS), `its concurrency is ${concurrency}: use a whole number from 1 on`);
+  refuse(!isSwitch(egress), `its egress is ${JSON.stringify(egress)}: use true or false`);
+  refuse(!isSwitch(untrusted), `its untrusted is ${JSON.stringify(untrusted)}: use true or false`);
+  refuse(!isResources(resources), 'its resources are neither a list of names nor a function of (input)');
+  return problems;
+}
+
+function isWhole(value: number | undefined, from: number, to: number): boolean {
+  return value === undefined || (Number.isInteger(value) && value >= from && value <= to);
+}
+
+function isSwitch(value: unknown): boolean {
+  return value === undefined || typeof value === 'boolean';
+}
+
+function isApproval(approval: unknown): boolean {
+  return approval === undefined || approval === 'never' || approval === 'always' || typeof approval === 'function';
+}
+
+function isResources(resources: unknown): boolean {
+  if (resources === undefined || typeof resources === 'function') return true;
+  return Array.isArray(resources) && resources.every((name) => typeof name === 'string' && name !== '');
+}

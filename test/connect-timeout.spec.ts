@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { loadConfig } from '../src/config/index.js';
+import { KeyPoolRegistry, ModelStackFactory, type ChatModel, type ModelRegistry } from '../src/llm/index.js';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { FakeLlm } from './support/fake-llm.js';
+
+const CONNECT_MS = 200;
+/** What a call may take in all; it is the connection that is late, not the reply. */
+const REPLY_MS = 20_000;
+const REQUEST = { messages: [{ role: 'user', content: 'hi' }] } as const;
+const PROVIDERS = ['openai', 'anthropic'] as const;
+
+/** A server that takes connections and never says a word, so that no TLS handshake comes to its end. */
+class MuteServer {
+  readonly sockets = new Set<Socket>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.sockets.add(socket.resume().on('error', () => undefined));
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  static async start(): Promise<MuteServer> {
+    const server = createServer();
+    const mute = new MuteServer(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return mute;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
+  }
+
+  async connected(): Promise<void> {
+    if (this.sockets.size === 0) await once(this.server, 'connection');
+  }
+
+  /** Resolves when every connection is gone. */
+  async isLeft(): Promise<void> {
+    for (const socket of this.sockets) if (!socket.closed) await once(socket, 'close');
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+describe.each(PROVIDERS)('a connection to %s whose handshake never ends', (provider) => {
+  let server: MuteServer;
+  let registry: ModelRegistry;
+  let llm: FakeLlm;
+  beforeEach(async () => {
+    server = await MuteServer.start();
+    llm = await FakeLlm.start();
+    registry = createModelRegistry({ connectTimeoutMs: CONNECT_MS });
+  });
+  afterEach(async () => {
+    await registry.close();
+    await server.close();
+    await llm.close();
+  });
+
+  const modelAt = (baseUrl: string): ChatModel => {
+    const { config } = loadConfig({ env: { ...llm.envOf(provider), LLM_MAX_ATTEMPTS: '1' } });
+    const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config), config);
+    return stack.create({ provider, model: 'some-model', apiKey: 'k', timeoutMs: REPLY_MS, baseUrl });
+  };
+
+  it('fails in its time, says so, and leaves no socket', async () => {
+    const begun = performance.now();
+    const failure = await modelAt(server.url)
+      .generate(REQUEST)
+      .catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ code: 'MODEL_UNREACHABLE', isRetryable: true, details: { provider } });
+    expect(String(failure)).toContain(`${new URL(server.url).origin} (no connection within LLM_CONNECT_TIMEOUT_MS)`);
+    expect(performance.now() - begun).toBeLessThan(REPLY_MS / 4);
+    await server.isLeft();
+  });
+
+  it('is not waited for by a call that is cancelled, and ends in its time', async () => {
+    const controller = new AbortController();
+    const asked = modelAt(server.url).generate(REQUEST, { signal: controller.signal });
+    asked.catch(() => undefined);
+    await server.connected();
+    controller.abort(new Error('away'));
+    await expect(asked).rejects.toThrow('away');
+    await server.isLeft();
+  });
+
+  it('does not hold up calls to another address', async () => {
+    const failing = modelAt(server.url).generate(REQUEST);
+    failing.catch(() => undefined);
+    await server.connected();
+    llm.always({ text: 'fine' });
+    const there = llm.envOf(provider);
+    const url = Object.entries(there).find(([name]) => name.endsWith('BASE_URL'))![1];
+    expect((await modelAt(url).generate(REQUEST)).message.content).toBe('fine');
+    await expect(failing).rejects.toMatchObject({ code: 'MODEL_UNREACHABLE' });
+  });
+});

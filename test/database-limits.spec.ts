@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { DatabaseKind } from '../src/config/index.js';
+import { createReader } from '../src/extension/database/database-reader.factory.js';
+import type { DatabaseReader, ReadLimits, RowSet } from '../src/extension/database/database-reader.js';
+import { toQueryResult } from '../src/extension/database/query-result.mapper.js';
+import { createReadable, type ReadableDatabase } from './support/readable-database.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const servers = await testServers();
+const LIMITS = { maxRows: 10, timeoutMs: 600, maxBytes: 1_000_000 };
+/** How long it takes at most until a read is given up, whatever it does. */
+const PROMPT_MS = 2_500;
+
+/** Queries that never end by themselves. */
+const ENDLESS: Record<DatabaseKind, readonly string[]> = {
+  sqlite: [
+    'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c',
+    'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n < 0',
+  ],
+  postgres: [
+    'SELECT pg_sleep(60)',
+    "SELECT set_config('statement_timeout', '0', false), pg_sleep(60)",
+    'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT 1 FROM c) SELECT count(*) FROM c',
+  ],
+  mariadb: [
+    'SELECT SLEEP(60) FROM customer',
+    'SELECT count(*) FROM seq_1_to_1000000 a, seq_1_to_1000000 b WHERE a.seq * b.seq < 0',
+  ],
+};
+
+const MANY: Record<DatabaseKind, string> = {
+  sqlite: 'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c',
+  postgres: 'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c',
+  mariadb: 'SELECT seq AS n FROM seq_1_to_100000000',
+};
+
+const LARGE: Record<DatabaseKind, string> = {
+  sqlite: 'SELECT hex(zeroblob(2000000))',
+  postgres: "SELECT repeat('x', 100000000)",
+  mariadb: "SELECT REPEAT('x', 15000000)",
+};
+
+/** What each writes of a number beyond all numbers, bytes, a time and nothing. */
+const VALUES: Record<DatabaseKind, readonly [string, readonly unknown[]]> = {
+  sqlite: [
+    "SELECT 9007199254740993, 42, x'00ff', 1.5, NULL, 9e999",
+    ['9007199254740993', 42, '0x00ff', 1.5, null, 'Infinity'],
+  ],
+  postgres: [
+    `SELECT 9007199254740993, 42::bigint, '\\x00ff'::bytea, 1.50::numeric, NULL, 'NaN'::float8, true, '{"a": [1]}'::jsonb, '2026-01-02 03:04:05Z'::timestamptz AT TIME ZONE 'UTC'`,
+    ['9007199254740993', 42, '\\x00ff', '1.50', null, 'NaN', true, { a: [1] }, '2026-01-02 03:04:05'],
+  ],
+  mariadb: [
+    "SELECT 9007199254740993, 42, x'00ff', CAST(1.5 AS DECIMAL(5,2)), NULL, CAST('2026-01-02 03:04:05' AS DATETIME)",
+    ['9007199254740993', 42, '0x00ff', '1.50', null, '2026-01-02 03:04:05'],
+  ],
+};
+
+describeDatabases('a read', servers, (database, kind) => {
+  describe('within limits', () => {
+    let shop: ReadableDatabase;
+    let reader: DatabaseReader;
+    beforeAll(async () => {
+      shop = await createReadable(kind, database());
+      reader = await createReader(shop.options);
+      await reader.open();
+    }, 30_000);
+    afterAll(async () => {
+      await reader.close();
+      await shop.drop();
+    });
+
+    const read = (sql: string, limits: Partial<ReadLimits> = {}): Promise<RowSet> =>
+      reader.read(sql, [], { ...LIMITS, signal: new AbortController().signal, ...limits });
+    const expectWorks = async () =>
+      expect((await read('SELECT count(*) FROM customer')).rows.flat().map(Number)).toEqual([2]);
+
+    it.each(ENDLESS[kind])('is stopped when its time is up: %s', async (sql) => {
+      const from = performance.now();
+      const told = await read(sql).catch((error: unknown) => error);
+      expect(performance.now() - from).toBeLessThan(PROMPT_MS);
+      expect(told).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('took longer than 600 ms') });
+      expect(await database().sleeping()).toBe(0);
+      await expectWorks();
+    });
+
+    it.each(ENDLESS[kind].slice(0, 1))('is stopped when it is cancelled, on the server too: %s', async (sql) => {
+      const controller = new AbortController();
+      const reading = read(sql, { signal: controller.signal, timeoutMs: 30_000 });
+      const caught = reading.catch((error: unknown) => error);
+      // Until the server is in the midst of it.
+      const isReading = async () => kind === 'sqlite' || (await database().sleeping()) > 0;
+      while (!(await isReading()));
+      controller.abort();
+      expect(await caught).toMatchObject({ code: 'TOOL_CANCELLED' });
+      expect(await database().sleeping()).toBe(0);
+      await expect(read('SELECT 1', { signal: controller.signal })).rejects.toMatchObject({ code: 'TOOL_CANCELLED' });
+      await expectWorks();
+    });
+
+    it('does not keep others waiting for ever', async () => {
+      const reads = [...Array(5).keys()].map(() => read(ENDLESS[kind][0]!).catch((error: unknown) => error));
+      const told = await Promise.all([...reads, expectWorks()]);
+      expect(told.slice(0, 5)).toEqual(Array(5).fill(expect.objectContaining({ code: 'TOOL_FAILED' })));
+    });
+
+    it('has so many rows, and says that there are more', async () => {
+      const { rows, isCut } = await read(MANY[kind], { timeoutMs: 5_000 });
+      expect([rows.map(([n]) => Number(n)), isCut]).toEqual([[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], true]);
+      expect(await read('SELECT id FROM customer ORDER BY id', { maxRows: 2 })).toMatchObject({ isCut: false });
+      expect(await read('SELECT id FROM customer ORDER BY id', { maxRows: 1 })).toMatchObject({ isCut: true });
+      await expectWorks();
+    });
+
+    it('takes so many bytes', async () => {
+      await expect(read(LARGE[kind], { timeoutMs: 5_000 })).rejects.toThrow('The result is larger than 1000000 bytes');
+      await expectWorks();
+    });
+
+    it('gives values that JSON can hold', async () => {
+      const [sql, expected] = VALUES[kind];
+      const { rows } = toQueryResult(await read(sql), { maxCellLength: 100, maxBytes: 1_000 });
+      expect(rows).toEqual([expected]);
+    });
+
+    it('says what the database says against it', async () => {
+      await expect(read('SELECT x FROM nowhere')).rejects.toMatchObject({
+        code: 'TOOL_FAILED',
+        message: expect.stringMatching(/^The database refused the statement: .*nowhere/),
+      });
+      await expectWorks();
+    });
+
+    it('goes on after the server has ended every connection', async () => {
+      await expectWorks();
+      await database().disconnect();
+      // One read may meet a connection that is gone.
+      await read('SELECT 1').catch(() => undefined);
+      await read('SELECT 1').catch(() => undefined);
+      await expectWorks();
+    });
+  });
+});
+
+describe('a database that may not be given to agents', () => {
+  const refuse = async (options: DataSourceOptions | DataSource) => {
+    const reader = await createReader(options);
+    try {
+      await reader.open();
+    } finally {
+      await reader.close();
+    }
+  };
+
+  it.each<[string, DataSourceOptions, string]>([
+    ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'of SQLite it must be a file'],
+    ['is not there', { type: 'better-sqlite3', database: '/nowhere/x.db' }, '/nowhere/x.db cannot be read'],
+    ['is encrypted', { type: 'better-sqlite3', database: '/tmp/x.db', key: 'k' }, 'encrypted'],
+    ['is of another kind', { type: 'oracle' }, 'its type is "oracle"'],
+  ])('%s', async (_title, options, message) => {
+    await expect(refuse(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect(refuse(options)).rejects.toThrow(message);
+  });
+
+  describeDatabases('as its owner', servers, (database, kind) => {
+    if (kind === 'sqlite') {
+      it('has no rights that could be too many', () => expect(database().url).toBe('sqlite::memory:'));
+      return;
+    }
+    it('can reach beyond it', async () => {
+      const type = kind === 'postgres' ? 'postgres' : 'mariadb';
+      const owner = refuse({ type, url: database().url });
+      const rights =
+        kind === 'postgres'
+          ? /its role "postgres" may do more than read it \(.*pg_read_file\(\).*superuser/
+          : /ALL PRIVILEGES/;
+      await expect(owner).rejects.toThrow(rights);
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { loadConfig } from '../src/config/index.js';
+import { KeyPoolRegistry, ModelStackFactory } from '../src/llm/index.js';
+import { createEmbeddingModel } from '../src/llm/embedding-model.factory.js';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { FakeLlm } from './support/fake-llm.js';
+
+const DOWN = { status: 503, body: {} };
+const registry = createModelRegistry();
+let llm: FakeLlm;
+beforeAll(async () => void (llm = await FakeLlm.start()));
+afterEach(() => {
+  jest.restoreAllMocks();
+  llm.reset();
+});
+afterAll(async () => {
+  await registry.close();
+  await llm.close();
+});
+
+/** The one that a server with these variables has, and what makes its chat models. */
+function configured(env: Record<string, string> = {}) {
+  const { config } = loadConfig({
+    env: {
+      ...llm.env,
+      EMBEDDING_MODEL: 'embed-1',
+      LLM_MAX_ATTEMPTS: '3',
+      LLM_RETRY_DELAY_MS: '0',
+      LLM_TIMEOUT_MS: '5000',
+      ...env,
+    },
+  });
+  const stack = new ModelStackFactory(registry, new KeyPoolRegistry(config), config);
+  const model = createEmbeddingModel(stack, config)!;
+  const chat = stack.create({ provider: 'openai', model: 'm', timeoutMs: 5_000, ...config.llm.access.openai });
+  return { model, stack, chat };
+}
+
+describe('the embedding model of a server', () => {
+  it('is asked again for what may pass, and not for what does not', async () => {
+    const { model } = configured();
+    llm.embeddings.reply(DOWN, { reset: true });
+    const { vectors } = await model.embed(['a', 'b']);
+    expect([vectors.length, model.dimensions, llm.embeddings.requests.length]).toEqual([2, 64, 3]);
+    llm.embeddings.reply({ status: 404, body: {} });
+    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_REFUSED' });
+    expect(llm.embeddings.requests).toHaveLength(4);
+  });
+
+  it('is not asked again after its time, since somebody waits', async () => {
+    const { model } = configured();
+    const now = Date.now.bind(Date);
+    llm.embeddings.reply(() => {
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + 11_000);
+      return DOWN;
+    });
+    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+    expect(llm.embeddings.requests).toHaveLength(1);
+  });
+
+  it('is left alone while it is down, which the chat model beside it is not', async () => {
+    const { model, stack, chat } = configured({ LLM_BREAKER_FAILURES: '3' });
+    llm.embeddings.always(DOWN);
+    llm.always({ text: 'fine' });
+    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });
+    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_CIRCUIT_OPEN' });
+    expect(llm.embeddings.requests).toHaveLength(3);
+    expect(stack.circuits().get('openai:embed-1')).toBe('open');
+    const { message } = await chat.generate({ messages: [{ role: 'user', content: 'hi' }] });
+    expect(message.content).toBe('fine');
+  });
+
+  it('shares the places of its provider with chat models', async () => {
+    const { model, chat } = configured({ LLM_CONCURRENCY: '1', LLM_QUEUE_LIMIT: '0', LLM_MAX_ATTEMPTS: '1' });
+    llm.always({ hang: true });
+    const controller = new AbortController();
+    const asked = chat.generate({ messages: [{ role: 'user', content: 'hi' }] }, { signal: controller.signal });
+    asked.catch(() => undefined);
+    await llm.waitForRequest();
+    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_BUSY' });
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    expect((await model.embed(['a'])).vectors).toHaveLength(1);
+  });
+
+  it('takes the next of several keys when one is limited or refused', async () => {
+    const { model } = configured({ OPENAI_API_KEY: '', OPENAI_API_KEYS: 'k1,k2', LLM_MAX_ATTEMPTS: '1' });
+    llm.embeddings.reply({ status: 401, body: {} });
+    expect((await model.embed(['a'])).vectors).toHaveLength(1);
+    llm.embeddings.reply({ status: 429, body: {} });
+    await expect(model.embed(['a'])).rejects.toMatchObject({ code: 'MODEL_RATE_LIMITED' });
+    expect(model.dimensions).toBe(64);
+  });
+
+  it('is given up with the call, in a pause between two attempts too', async () => {
+    const { model } = configured({ LLM_RETRY_DELAY_MS: '60000' });
+    const controller = new AbortController();
+    llm.embeddings.reply(() => {
+      setImmediate(() => controller.abort(new Error('away')));
+      return { status: 429, body: {}, headers: { 'retry-after': '9' } };
+    });
+    await expect(model.embed(['a'], { signal: controller.signal })).rejects.toThrow('away');
+    expect(llm.embeddings.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ExtensionHost } from '../src/index.js';
+import { AgentHost, NotingExtension } from './support/agent-host.js';
+import { gate } from './support/jackdaw.js';
+import { calls, says } from './support/scripted-chat-model.js';
+
+const host = new AgentHost();
+afterEach(() => host.stop());
+
+const ping = { name: 'ping', description: 'Pings.', handler: () => 'pong' };
+
+describe('an extension that is added while the agent runs', () => {
+  class Pinging extends NotingExtension {
+    override async register(ours: ExtensionHost): Promise<void> {
+      ours.registerTool(ping);
+    }
+  }
+
+  it('is there for the next question', async () => {
+    const agent = await host.start({}, [calls(['ping', {}]), says('first'), calls(['ping', {}]), says('second')]);
+    const told: unknown[] = [];
+    const listen = (query: string) =>
+      agent.stream(query, (event) => event.type === 'tool.completed' && told.push(event.result ?? event.code));
+    await listen('before');
+    expect(await agent.use(new Pinging('ping', [], []))).toBe(agent);
+    await listen('after');
+    expect(told).toEqual(['TOOL_NOT_FOUND', 'pong']);
+  });
+
+  it('leaves nothing to call or to hear behind when it fails, and may be tried again', async () => {
+    const agent = await host.start({}, [calls(['ping', {}]), says('done')]);
+    const heard: string[] = [];
+    class HalfDone extends Pinging {
+      isReady = false;
+      override async register(ours: ExtensionHost): Promise<void> {
+        await super.register(ours);
+        ours.on('**', ({ event }) => heard.push(event.type));
+        if (!this.isReady) ours.registerAgent({ name: 'half', model: { provider: 'offline' }, tools: ['no_such'] });
+      }
+    }
+    const half = new HalfDone('half', [], []);
+    await expect(agent.use(half)).rejects.toThrow('failed in registerAgent: Agent "half": There is no tool "no_such".');
+    await agent.chat('go');
+    expect(heard).toEqual([]);
+    half.isReady = true;
+    await agent.use(half);
+    await expect(agent.use(half)).rejects.toThrow('2 extensions are named "half"');
+  });
+
+  it('has its name from the first moment on', async () => {
+    const agent = await host.start({});
+    const { opened, open } = gate();
+    class Slow extends NotingExtension {
+      override async boot(): Promise<void> {
+        await opened;
+      }
+    }
+    const first = agent.use(new Slow('slow', [], []));
+    await expect(agent.use(new Slow('slow', [], []))).rejects.toMatchObject({ code: 'EXTENSION_INVALID' });
+    open();
+    await first;
+  });
+});

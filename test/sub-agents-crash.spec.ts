@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { FAMILY, familyScript } from './support/family-processes.js';
+import { agentIn } from './support/family.js';
+import type { JackdawClient } from './support/jackdaw-client.js';
+import { ProcessWorld } from './support/process-world.js';
+
+// Processes start, and leases run out: on a busy machine that takes its time.
+jest.setTimeout(60_000);
+
+const world = ProcessWorld.prepare();
+const step = (kind: string, n: number) => ({ name: `${kind}_step`, arguments: { step: n } });
+const start = (env: Readonly<Record<string, string>> = {}) => world.start({ AGENTS: FAMILY, ...env });
+const asked = () => world.llm.requests.map(agentIn);
+
+/** Follows a run over its waits to its end, and gives what it told last. */
+async function endOf(server: JackdawClient, runId: string) {
+  const story = await server.events(runId);
+  const last = story.at(-1)!;
+  expect(last).toMatchObject({ event: 'run.completed', data: { result: 'boss: all done' } });
+  const ids = story.flatMap(({ id }) => (id === null ? [] : [id]));
+  expect(ids).toEqual(ids.map((_, i) => i + 1));
+  return story;
+}
+
+async function childOf(server: JackdawClient, runId: string): Promise<string> {
+  const { body } = await server.get(`/api/runs/${runId}`);
+  return String((body['child_run_ids'] as unknown as string[])[0]);
+}
+
+describe('kill -9 while a run is executed that another one called', () => {
+  const steps = [1, 2, 3].map((n) => step('read', n));
+  beforeEach(() => void world.llm.always(familyScript(steps)));
+
+  it('goes on with both at the next start: of the other one, too, nothing is repeated but the step that was cut off', async () => {
+    const first = await start({ BLOCK_AT: 'read_step 2', RUN_CONCURRENCY: '1' });
+    const { runId } = await first.stream({ query: 'go', sessionId: 's' });
+    await first.waitForLine('performing read_step 2');
+    await first.kill();
+    const second = await start({ RUN_CONCURRENCY: '1' });
+    const story = await endOf(second, runId);
+    expect(world.effects()).toEqual([1, 2, 2, 3].map((n) => `read_step ${n}`));
+    expect(asked()).toEqual(['boss', 'worker', 'worker', 'worker', 'worker', 'boss']);
+    expect(story.filter(({ event }) => event === 'tool.started')).toHaveLength(1);
+    const { body } = await second.get(`/api/runs/${await childOf(second, runId)}`);
+    expect(body).toMatchObject({ status: 'completed', parent_run_id: runId });
+    const runs = (await second.get('/api/runs')).body['runs'] as unknown as unknown[];
+    expect(runs).toHaveLength(2);
+  });
+
+  it('asks no model twice when it comes while the other one asks its own', async () => {
+    const script = familyScript(steps);
+    world.llm.reply(script, { hang: true });
+    const first = await start();
+    const { runId } = await first.stream({ query: 'go' });
+    await world.llm.waitForRequest(2);
+    await first.kill();
+    const second = await start();
+    await endOf(second, runId);
+    expect(asked()).toEqual(['boss', 'worker', 'worker', 'worker', 'worker', 'worker', 'boss']);
+    expect(world.effects()).toEqual([1, 2, 3].map((n) => `read_step ${n}`));
+  });
+});
+
+describe('kill -9 while both wait for a person', () => {
+  it('loses neither', async () => {
+    world.llm.always(familyScript([step('approved', 1)]));
+    const first = await start();
+    const { status, body } = await first.chat({ query: 'go' });
+    const runId = String(body['run_id']);
+    const childId = await childOf(first, runId);
+    expect([status, body['waiting']]).toMatchObject([202, [{ kind: 'child', child_run_id: childId }]]);
+    await first.kill();
+    const second = await start();
+    expect((await second.post(`/api/runs/${childId}/approve`, {})).status).toBe(202);
+    await world.llm.waitForRequest(4);
+    await second.kill();
+    const third = await start();
+    await endOf(third, runId);
+    expect(world.effects()).toEqual(['approved_step 1']);
+  });
+});
+
+// One store here, all of them in `npm run test:chaos`: what differs between them is in cluster.spec.ts.
+const stores = await clusterStores();
+const tried = process.env['CHAOS_WHOLE'] === undefined ? stores.slice(0, 1) : stores;
+
+describeClusters('a run that waits for another one, in a cluster', tried, (store) => {
+  world.share(store);
+  beforeEach(() => void world.llm.always(familyScript([step('approved', 1)])));
+
+  it('goes on when a person decides about that one elsewhere, also when the process that ran both is dead', async () => {
+    const [a, b] = await Promise.all([start(), start()]);
+    const { body } = await a.chat({ query: 'go' });
+    const runId = String(body['run_id']);
+    const childId = await childOf(b, runId);
+    await a.kill();
+    expect((await b.post(`/api/runs/${childId}/approve`, {})).status).toBe(202);
+    await world.llm.waitForRequest(4);
+    await endOf(b, runId);
+    expect([world.effects(), asked()]).toEqual([['approved_step 1'], ['boss', 'worker', 'worker', 'boss']]);
+  });
+
+  it('cancels it, whichever process is asked', async () => {
+    const [a, b] = await Promise.all([start(), start()]);
+    world.llm.reply(familyScript([]), { hang: true });
+    const stream = await a.stream({ query: 'go' });
+    await world.llm.waitForRequest(2);
+    const begun = performance.now();
+    await b.post(`/api/runs/${stream.runId}/cancel`);
+    await world.llm.waitForAbort();
+    expect(performance.now() - begun).toBeLessThan(1000);
+    expect((await stream.all()).at(-1)?.event).toBe('run.cancelled');
+    const { body } = await b.get(`/api/runs/${await childOf(b, stream.runId)}`);
+    expect([body['status'], asked()]).toEqual(['cancelled', ['boss', 'worker']]);
+  });
+
+  it('is taken over together with it', async () => {
+    world.llm.always(familyScript([1, 2].map((n) => step('read', n))));
+    const env = { CLUSTER_LEASE_MS: '2000', CLUSTER_CHECK_MS: '500' };
+    const a = await start({ ...env, BLOCK_AT: 'read_step 2' });
+    const { runId } = await a.stream({ query: 'go' });
+    await a.waitForLine('performing read_step 2');
+    const b = await start(env);
+    await a.kill();
+    await endOf(b, runId);
+    expect(world.effects()).toEqual([1, 2, 2].map((n) => `read_step ${n}`));
+    expect(asked()).toEqual(['boss', 'worker', 'worker', 'worker', 'boss']);
+  });
+});

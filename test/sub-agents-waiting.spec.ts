@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Database } from '../src/persistence/index.js';
+import { RunRetentionService } from '../src/run/retention/run-retention.service.js';
+import { ask, callsThen, Family, type Voice } from './support/family.js';
+
+const pays: Voice = callsThen([{ id: 'p', name: 'pay', arguments: { to: 'bob', amount: 5 } }], ([done]) =>
+  String(done),
+);
+const DAY_MS = 86_400_000;
+
+describe('an agent that asks another one which needs people', () => {
+  let family: Family;
+  beforeEach(async () => {
+    family = await Family.begin(
+      {
+        boss: { subAgents: ['clerk', 'scout'] },
+        clerk: { subAgents: ['cashier'] },
+        cashier: {},
+        scout: {},
+        hasty: { subAgents: ['clerk'], limits: { runTimeoutMs: 700 } },
+      },
+      { env: { RUN_CONCURRENCY: '1' } },
+    );
+  });
+  afterEach(() => family.stop());
+
+  /** Asks; the run waits for the run of another agent, whose id it gives. */
+  async function askAndWait(body: Readonly<Record<string, unknown>> = {}): Promise<{ runId: string; childId: string }> {
+    const answer = await family.jackdaw.chat({ query: 'pay bob', ...body });
+    const runId = String(answer.body['run_id']);
+    const [request] = answer.body['waiting'] as unknown as { kind: string; child_run_id: string }[];
+    expect([answer.status, request?.kind]).toEqual([202, 'child']);
+    return { runId, childId: request!.child_run_id };
+  }
+
+  const statusOf = async (id: string) => (await family.run(id))['status'];
+
+  it('waits with it, as a row: after a restart a person decides there, and both come to their end', async () => {
+    family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: pays });
+    const { runId, childId } = await askAndWait({ sessionId: 's' });
+    expect(await family.run(runId)).toMatchObject({
+      status: 'waiting',
+      waiting: [
+        {
+          id: 'child:1:1',
+          step: 'tool:1:1',
+          tool: 'ask_clerk',
+          child_run_id: childId,
+          reason: `Run "${childId}" waits for approval (pay): decide there.`,
+          expires_at: null,
+        },
+      ],
+    });
+    const wrong = await family.jackdaw.post(`/api/runs/${runId}/approve`, {});
+    expect([wrong.status, wrong.body['code']]).toEqual([409, 'RUN_NOT_WAITING']);
+    expect(wrong.body['detail']).toContain(`run "${childId}"`);
+
+    await family.restart();
+    expect([await statusOf(runId), await statusOf(childId)]).toEqual(['waiting', 'waiting']);
+    expect((await family.jackdaw.post(`/api/runs/${childId}/approve`, {})).status).toBe(202);
+    const events = await family.untilEnd(runId);
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'paid 5 to bob' } });
+    expect([family.asked(), family.tools.done]).toEqual([['boss', 'clerk', 'clerk', 'boss'], ['pay bob 5']]);
+    expect(await family.run(runId)).toMatchObject({ status: 'completed', tool_results: [{ success: true }] });
+  });
+
+  it('waits for one that waits for another, and hears of its end through both', async () => {
+    family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: callsThen([ask('cashier', 'pay')]), cashier: pays });
+    const { runId, childId } = await askAndWait();
+    const [request] = (await family.run(childId))['waiting'] as unknown as { child_run_id: string }[];
+    await family.jackdaw.post(`/api/runs/${request!.child_run_id}/deny`, { reason: 'no money' });
+    const events = await family.untilEnd(runId);
+    expect(events.at(-1)!.data['result']).toMatch(/Denied by local: no money/);
+    expect(family.tools.done).toEqual([]);
+  });
+
+  it('has the answers of those that did not wait, and asks them no more', async () => {
+    family.say({
+      boss: callsThen([ask('clerk', 'pay'), ask('scout', 'look')], (results) => results.join('; ')),
+      clerk: pays,
+      scout: () => ({ text: 'seen' }),
+    });
+    const { runId, childId } = await askAndWait();
+    await family.jackdaw.post(`/api/runs/${childId}/approve`, {});
+    const events = await family.untilEnd(runId);
+    expect(events.at(-1)).toMatchObject({ data: { result: 'paid 5 to bob; seen' } });
+    expect(family.asked().filter((agent) => agent === 'scout')).toHaveLength(1);
+  });
+
+  it('lets go at the next start when a crash came between the end of the one and word of it to the other', async () => {
+    family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: pays });
+    const { runId, childId } = await askAndWait();
+    const database = family.jackdaw.app.get(Database);
+    const child = (parent: string) =>
+      database.commit([{ sql: 'UPDATE run SET parent_run_id = ? WHERE id = ?', params: [parent, childId] }]);
+    // Nobody hears of its end: the same rows are left as by a crash right after it.
+    await child(childId);
+    await family.jackdaw.post(`/api/runs/${childId}/approve`, {});
+    await family.jackdaw.events(childId);
+    await child(runId);
+    expect(await statusOf(runId)).toBe('waiting');
+    await family.restart();
+    expect((await family.untilEnd(runId)).at(-1)).toMatchObject({ event: 'run.completed' });
+  });
+
+  it('cancels, when it is cancelled, those that wait for a person below it', async () => {
+    family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: callsThen([ask('cashier', 'pay')]), cashier: pays });
+    const { runId, childId } = await askAndWait();
+    const [request] = (await family.run(childId))['waiting'] as unknown as { child_run_id: string }[];
+    expect((await family.jackdaw.post(`/api/runs/${runId}/cancel`)).status).toBe(202);
+    expect((await family.untilEnd(runId)).at(-1)?.event).toBe('run.cancelled');
+    const statuses = [runId, childId, request!.child_run_id].map(statusOf);
+    expect(await Promise.all(statuses)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+    expect([family.asked(), family.tools.done]).toEqual([['boss', 'clerk', 'cashier'], []]);
+  });
+
+  it('is told when the other one is cancelled', async () => {
+    family.say({ boss: callsThen([ask('clerk', 'pay')]), clerk: pays });
+    const { runId, childId } = await askAndWait();
+    await family.jackdaw.post(`/api/runs/${childId}/cancel`);
+    const [completed, end] = (await family.untilEnd(runId)).filter(({ event }) =>
+      /^(tool|run)\.completed$/.test(event),
+    );
+    expect(completed).toMatchObject({ data: { success: false, code: 'TOOL_CANCELLED', child_run_id: childId } });
+    expect(end!.data['result']).toMatch(/agent "clerk" was cancelled/);
+  });
+
+  it('closes, when it is cancelled, the connection of the model that the other one asks, and asks nobody more', async () => {
+    family.say({ boss: callsThen([ask('clerk', 'q')]), clerk: () => ({ hang: true }) });
+    const stream = await family.jackdaw.stream({ query: 'go' });
+    await family.llm.waitForRequest(2);
+    const [childId] = (await family.run(stream.runId))['child_run_ids'] as unknown as string[];
+    const begun = performance.now();
+    await family.jackdaw.post(`/api/runs/${stream.runId}/cancel`);
+    await family.llm.waitForAbort();
+    expect(performance.now() - begun).toBeLessThan(1000);
+    const events = await stream.all();
+    expect(events.at(-1)?.event).toBe('run.cancelled');
+    expect(events.find(({ event }) => event === 'tool.completed')).toMatchObject({ data: { code: 'TOOL_CANCELLED' } });
+    expect([await statusOf(childId!), family.asked()]).toEqual(['cancelled', ['boss', 'clerk']]);
+  });
+
+  it('ends with what it has asked when its time is up', async () => {
+    family.say({ hasty: callsThen([ask('clerk', 'q')]), clerk: () => ({ hang: true }) });
+    const { status, body } = await family.jackdaw.chat({ query: 'go', agent: 'hasty' });
+    expect([status, body['code']]).toEqual([504, 'RUN_TIMEOUT']);
+    const [childId] = (await family.run(String(body['run_id'])))['child_run_ids'] as unknown as string[];
+    expect(await statusOf(childId!)).toBe('cancelled');
+  });
+
+  it('is kept as long as the run at the top, and goes with its user', async () => {
+    family.say({ boss: callsThen([ask('scout', 'q')]), scout: () => ({ text: 'seen' }) });
+    const { body } = await family.jackdaw.chat({ query: 'go', sessionId: 's' });
+    const runId = String(body['run_id']);
+    const [childId] = (await family.run(runId))['child_run_ids'] as unknown as string[];
+    const database = family.jackdaw.app.get(Database);
+    const retention = family.jackdaw.app.get(RunRetentionService);
+    // The child ended long ago, the run that called it now.
+    const params = [Date.now() - 100 * DAY_MS, childId!];
+    await database.commit([{ sql: 'UPDATE run SET finished_at = ? WHERE id = ?', params }]);
+    expect(await retention.sweep(Date.now())).toBe(0);
+    expect(await retention.sweep(Date.now() + 91 * DAY_MS)).toBe(2);
+    const erased = await family.jackdaw.send('/api/users/local', { method: 'DELETE' });
+    expect(erased.body).toMatchObject({ runs: 2, sessions: 2 });
+  });
+});

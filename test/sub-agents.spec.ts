@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { agentIn, ask, callsThen, Family, questionIn, resultsShown, type Voice } from './support/family.js';
+import { gate } from './support/jackdaw.js';
+
+const echo: Voice = (request) => ({ text: `re: ${String(questionIn(request))}` });
+
+// One run at a time: what an agent asks must never wait for the room of the one that asks.
+describe('an agent that asks others, in a server for one run at a time', () => {
+  let family: Family;
+  beforeAll(async () => {
+    family = await Family.begin(
+      {
+        boss: { subAgents: ['scout', 'clerk', 'boss'], limits: { maxDepth: 2 } },
+        scout: {},
+        clerk: { subAgents: ['scout'], responseFormat: { schema: { type: 'object', required: ['sum'] } } },
+      },
+      { env: { RUN_CONCURRENCY: '1' } },
+    );
+  });
+  afterAll(() => family.stop());
+
+  it('gets the answer as a result, from a run of its own in the journal', async () => {
+    family.say({
+      boss: callsThen([ask('scout', 'what is out there?')], ([seen]) => `The scout says ${String(seen)}`),
+      scout: (request) => ({ text: `"${String(questionIn(request))}"`, usage: [7, 3] }),
+    });
+    const { status, body } = await family.jackdaw.chat({ query: 'look', sessionId: 'talk' });
+    expect([status, body]).toMatchObject([
+      200,
+      { result: 'The scout says "what is out there?"', children_usage: { total_tokens: 10 } },
+    ]);
+    const parent = await family.run(String(body['run_id']));
+    const [childId] = childrenOf(parent);
+    expect(parent).toMatchObject({
+      tool_results: [{ tool: 'ask_scout', success: true, child_run_id: childId }],
+      children_usage: { prompt_tokens: 7, completion_tokens: 3 },
+    });
+    expect(await family.run(childId!)).toMatchObject({
+      agent: 'scout',
+      status: 'completed',
+      parent_run_id: body['run_id'],
+      usage: { total_tokens: 10 },
+    });
+    expect(family.asked()).toEqual(['boss', 'scout', 'boss']);
+    const { body: list } = await family.jackdaw.get('/api/runs?limit=2');
+    expect(list['runs']).toMatchObject([
+      { run_id: childId, parent_run_id: body['run_id'] },
+      { run_id: body['run_id'], parent_run_id: null },
+    ]);
+  });
+
+  it('tells its followers when the other begins and ends, and nothing of what that says', async () => {
+    family.say({ boss: callsThen([ask('scout', 'q')], () => 'done'), scout: () => ({ text: 'whispered words' }) });
+    const stream = await family.jackdaw.stream({ query: 'go' });
+    const events = await stream.all();
+    const about = events
+      .filter(({ data }) => 'child_run_id' in data)
+      .map(({ event, data }) => [event, data['child_run_id']]);
+    const [childId] = childrenOf(await family.run(stream.runId));
+    expect(about).toEqual([
+      ['tool.started', childId],
+      ['tool.completed', childId],
+    ]);
+    expect(events.filter(({ event }) => event === 'message.delta').map(({ data }) => data['text'])).toEqual(['done']);
+    const own = await family.jackdaw.events(childId!);
+    expect(own[0]).toMatchObject({ event: 'run.started', data: { parent_run_id: stream.runId, agent: 'scout' } });
+    expect(own.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'whispered words' } });
+  });
+
+  it('goes on with what they talked about before, in a session of theirs that goes with its own', async () => {
+    family.say({ boss: callsThen([ask('scout', 'the first question')]), scout: echo });
+    await family.jackdaw.chat({ query: 'one', sessionId: 'memory' });
+    family.say({ boss: callsThen([ask('scout', 'the second question')]), scout: echo });
+    await family.jackdaw.chat({ query: 'two', sessionId: 'memory' });
+    const asked = family.llm.requests.find((request) => agentIn(request) === 'scout')!;
+    expect(asked.messages.map(({ content }) => content).slice(1)).toEqual([
+      'the first question',
+      're: the first question',
+      'the second question',
+    ]);
+    const sessions = async () =>
+      (await family.jackdaw.get('/api/sessions?limit=100')).body['sessions'] as unknown as Session[];
+    const theirs = (await sessions()).filter(({ parent_session_id }) => parent_session_id === 'memory');
+    expect(theirs).toMatchObject([{ turn_count: 2 }]);
+    await family.jackdaw.send('/api/sessions/memory', { method: 'DELETE' });
+    expect((await sessions()).filter(({ id }) => id === 'memory' || id === theirs[0]!.id)).toEqual([]);
+  });
+
+  it('asks several at once, also the same one', async () => {
+    const both = gate();
+    const waiting: string[] = [];
+    const scout: Voice = async (request) => {
+      waiting.push(String(questionIn(request)));
+      if (waiting.length === 3) both.open();
+      await both.opened;
+      return { text: `re: ${String(questionIn(request))}` };
+    };
+    family.say({
+      boss: callsThen([ask('scout', 'east'), ask('scout', 'west'), ask('clerk', 'books')], (results) =>
+        results.join('; '),
+      ),
+      scout,
+      clerk: async (request) => ({ text: JSON.stringify({ sum: ((await scout(request)) as { text: string }).text }) }),
+    });
+    const { body } = await family.jackdaw.chat({ query: 'go', sessionId: 'many' });
+    expect(body['result']).toBe('re: east; re: west; {"sum":"re: books"}');
+    const { tool_results } = await family.run(String(body['run_id']));
+    expect((tool_results as unknown as { result: unknown }[])[2]?.result).toEqual({ sum: 're: books' });
+  });
+
+  it('asks through several, no deeper than its limit: then the model is told so, and answers', async () => {
+    family.say({
+      boss: (request) => {
+        const results = resultsShown(request);
+        return results.length === 0 ? { calls: [ask('boss', 'you do it')] } : { text: `heard: ${results.join('; ')}` };
+      },
+    });
+    const { status, body } = await family.jackdaw.chat({ query: 'go' });
+    const refused = 'Error: Not asked: agents may ask one another 2 deep, and have. Answer without it.';
+    expect([status, body['result']]).toEqual([200, `heard: heard: heard: ${refused}`]);
+    expect(family.asked()).toHaveLength(6);
+    let run = await family.run(String(body['run_id']));
+    for (let depth = 0; depth < 2; depth++) run = await family.run(childrenOf(run)[0]!);
+    expect(run).toMatchObject({ tool_results: [{ success: false }] });
+    expect(run['child_run_ids']).toBeUndefined();
+  });
+
+  it.each([
+    ['fails', () => ({ status: 400, body: { error: { message: 'no' } } }), /agent "scout" failed \(MODEL_/],
+    [
+      'comes to no answer',
+      () => ({ calls: [ask('nobody', 'x')] }),
+      /agent "scout" did not come to its answer \(iteration_limit\)/,
+    ],
+  ] satisfies [string, Voice, RegExp][])('is told when the other one %s', async (_case, scout, error) => {
+    family.say({ boss: callsThen([ask('scout', 'q')]), scout });
+    const { status, body } = await family.jackdaw.chat({ query: 'go' });
+    expect([status, body['result']]).toEqual([200, expect.stringMatching(error)]);
+  });
+
+  it('must say what it wants to know', async () => {
+    family.say({ boss: callsThen([ask('scout', '  '), { name: 'ask_scout', arguments: {} }], String), scout: echo });
+    const { body } = await family.jackdaw.chat({ query: 'go' });
+    expect(body['result']).toMatch(/query.*query/s);
+    expect(family.asked()).toEqual(['boss', 'boss']);
+  });
+
+  it('forks with what the other one said: it is not asked again', async () => {
+    family.say({ boss: callsThen([ask('scout', 'q')]), scout: echo });
+    const { body } = await family.jackdaw.chat({ query: 'go', sessionId: 'forked' });
+    const forked = await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/fork`, { fromStep: 'model:2' });
+    const events = await family.jackdaw.events(String(forked.body['run_id']));
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 're: q' } });
+    expect(family.asked()).toEqual(['boss', 'scout', 'boss', 'boss']);
+    const anew = await family.jackdaw.post(`/api/runs/${String(body['run_id'])}/fork`, { fromStep: 'tool:1:1' });
+    await family.jackdaw.events(String(anew.body['run_id']));
+    expect(family.asked().slice(4)).toEqual(['scout', 'boss']);
+  });
+});
+
+describe('an agent that hands over', () => {
+  let family: Family;
+  beforeAll(async () => {
+    family = await Family.begin({ desk: { handoffs: ['billing'] }, billing: { handoffs: ['lawyer'] }, lawyer: {} });
+  });
+  afterAll(() => family.stop());
+  const transfer = (agent: string) => ({ name: `transfer_to_${agent}`, arguments: {} });
+
+  it('is asked nothing more: the other one answers the user, who sees by whom', async () => {
+    family.say({ desk: () => ({ text: 'Hello, Ann.' }) });
+    await family.jackdaw.chat({ query: 'I am Ann', sessionId: 'desk' });
+    family.say({
+      desk: callsThen([transfer('billing')]),
+      billing: () => ({ text: 'You owe 5, Ann.', model: 'other-model' }),
+    });
+    const stream = await family.jackdaw.stream({ query: 'what do I owe?', sessionId: 'desk' });
+    const events = await stream.all();
+    const run = await family.run(stream.runId);
+    const by = { agent: 'billing', run_id: childrenOf(run)[0] };
+    expect(run).toMatchObject({ status: 'completed', result: 'You owe 5, Ann.', is_complete: true, answered_by: by });
+    expect(family.asked()).toEqual(['desk', 'billing']);
+    const said = events.filter(({ event }) => event === 'message.completed').at(-1);
+    expect(said).toMatchObject({ data: { text: 'You owe 5, Ann.', answered_by: by } });
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { answered_by: by, model: 'other-model' } });
+    // It has heard what was said before, and the question, word by word.
+    expect(family.llm.lastRequest.messages.slice(1)).toMatchObject([
+      { role: 'user', content: 'I am Ann' },
+      { role: 'assistant', content: 'Hello, Ann.' },
+      { role: 'user', content: 'what do I owe?' },
+    ]);
+    const messages = await family.jackdaw.messages('desk');
+    expect(messages.slice(2)).toMatchObject([
+      { role: 'user', content: 'what do I owe?' },
+      { role: 'assistant', tool_calls: [{ name: 'transfer_to_billing' }] },
+      { role: 'tool', name: 'transfer_to_billing', content: 'The agent "billing" has answered.' },
+      { role: 'assistant', content: 'You owe 5, Ann.' },
+    ]);
+  });
+
+  it('may be handed over to that hands over again', async () => {
+    family.say({
+      desk: callsThen([transfer('billing')]),
+      billing: callsThen([transfer('lawyer')]),
+      lawyer: (request) => ({ text: `To "${String(questionIn(request))}": no.` }),
+    });
+    const { body } = await family.jackdaw.chat({ query: 'may I sue?', sessionId: 'chain' });
+    expect(body).toMatchObject({ result: 'To "may I sue?": no.', answered_by: { agent: 'billing' } });
+    expect(family.asked()).toEqual(['desk', 'billing', 'lawyer']);
+  });
+
+  it('goes on itself when the other one fails', async () => {
+    family.say({
+      desk: callsThen([transfer('billing')], () => 'Nobody is there now.'),
+      billing: () => ({ status: 400, body: {} }),
+    });
+    const { body } = await family.jackdaw.chat({ query: 'hello?' });
+    expect(body).toMatchObject({ result: 'Nobody is there now.', is_complete: true });
+    expect(body['answered_by']).toBeUndefined();
+  });
+
+  it('hands on the form that the answer must have', async () => {
+    family.say({ desk: callsThen([transfer('billing')]), billing: () => ({ text: '{"owed":5}' }) });
+    const responseFormat = { schema: { type: 'object', properties: { owed: { type: 'number' } }, required: ['owed'] } };
+    const { body } = await family.jackdaw.chat({ query: 'how much?', responseFormat });
+    expect(body).toMatchObject({ output: { owed: 5 }, answered_by: { agent: 'billing' } });
+  });
+});
+
+interface Session {
+  readonly id: string;
+  readonly parent_session_id: string | null;
+}
+
+function childrenOf(run: Record<string, unknown>): string[] {
+  return run['child_run_ids'] as string[];
+}

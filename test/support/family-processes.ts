@@ -1,0 +1,20 @@
+import type { FakeCall, FakeReply, FakeRequest } from './fake-llm.types.js';
+import { agentIn, ask, resultsShown } from './family.js';
+
+/** For `AGENTS` of a server in a process of its own: a boss who asks a worker, who has the tools. */
+export const FAMILY = JSON.stringify([
+  { name: 'boss', instructions: 'I am boss.', model: { provider: 'openai' }, tools: [], subAgents: ['worker'] },
+  { name: 'worker', instructions: 'I am worker.', model: { provider: 'openai' } },
+]);
+
+/** The boss asks once, the worker makes these calls one after the other; whoever asks goes on from what is shown. */
+export function familyScript(calls: readonly FakeCall[]) {
+  return (request: FakeRequest): FakeReply => {
+    const results = resultsShown(request);
+    if (agentIn(request) === 'boss') {
+      return results.length === 0 ? { calls: [ask('worker', 'do it')] } : { text: `boss: ${String(results[0])}` };
+    }
+    const next = calls[results.length];
+    return next ? { calls: [{ id: `w${results.length + 1}`, ...next }] } : { text: 'all done' };
+  };
+}

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { loadConfig } from '../../src/config/index.js';
+import { OutgoingClient } from '../../src/security/index.js';
+import { RestToolRegistry } from '../../src/tool/rest/rest-tool.registry.js';
+import type { RestToolDeclaration } from '../../src/tool/rest/rest-tool.types.js';
+import { ToolExecutor } from '../../src/tool/tool.executor.js';
+import { ToolRegistry } from '../../src/tool/tool.registry.js';
+import type { CallSite, ToolResult } from '../../src/tool/tool.types.js';
+import { callSite } from './call-site.js';
+import { WebServer } from './web-server.js';
+
+/** A secret with all that is written otherwise in URLs, JSON and headers. */
+export const CANARY = 'canary/secret+1"x';
+
+/** Declared tools of one web server, called as runs call them. */
+export class RestWorld {
+  server!: WebServer;
+  tools!: ToolRegistry;
+  registry!: RestToolRegistry;
+  private client!: OutgoingClient;
+  private config!: ReturnType<typeof loadConfig>['config'];
+
+  private constructor() {}
+
+  /** Call it at the top of a spec: each test finds it without tools, requests and answers. */
+  static prepare(): RestWorld {
+    const world = new RestWorld();
+    beforeAll(() => world.start());
+    beforeEach(() => world.reset());
+    afterAll(() => world.stop());
+    return world;
+  }
+
+  private async start(): Promise<void> {
+    this.server = await WebServer.start();
+    this.config = loadConfig({
+      env: {
+        OUTGOING_ALLOW: `127.0.0.1:${this.server.port}`,
+        TOOL_SECRETS: 'CRM_TOKEN,CRM_USER',
+        CRM_TOKEN: CANARY,
+        CRM_USER: 'crm-user',
+        OTHER_SECRET: 'not for tools',
+      },
+    }).config;
+    this.client = new OutgoingClient(this.config.outgoing);
+  }
+
+  /** Without tools, requests and answers. */
+  reset(): void {
+    this.server.reset();
+    this.tools = new ToolRegistry();
+    this.registry = new RestToolRegistry(this.config, this.client, this.tools);
+  }
+
+  private async stop(): Promise<void> {
+    await this.client.close();
+    await this.server.close();
+  }
+
+  /** The tool `crm` at `/crm`, instead of the one there was. */
+  declare(more: Partial<RestToolDeclaration>): void {
+    this.tools.unregister('crm');
+    this.registry.register({ name: 'crm', description: 'Asks the CRM.', url: `${this.server.url}/crm`, ...more });
+  }
+
+  async call(args: unknown, site: Partial<CallSite> = {}, name = 'crm'): Promise<ToolResult> {
+    const executor = new ToolExecutor();
+    const tools = new Map(this.tools.list().map((tool) => [tool.definition.name, tool]));
+    const planned = await executor.check({ name, arguments: JSON.stringify(args) }, tools);
+    if (planned.kind === 'rejected') return planned.result;
+    const invoked = await executor.invoke(planned, callSite(site));
+    if (invoked.kind === 'suspended') throw new Error('It asks.');
+    return invoked.result;
+  }
+
+  async errorOf(args: unknown): Promise<string> {
+    const result = await this.call(args);
+    return result.success ? 'none' : result.error;
+  }
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it came. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export type WebAnswer = (request: SeenRequest, reply: ServerResponse, count: number) => void;
+
+/** A real HTTP server for what calls out: each path has an answer, and every request is kept. */
+export class WebServer {
+  readonly requests: SeenRequest[] = [];
+  /** How many connections there have been. */
+  connections = 0;
+  private readonly answers = new Map<string, WebAnswer>();
+  private readonly closings: Promise<void>[] = [];
+  private readonly waiters = new Set<() => void>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.connections++;
+      this.closings.push(new Promise((resolve) => socket.on('close', () => resolve())));
+    });
+    server.on('request', (incoming, outgoing) => void this.serve(incoming, outgoing));
+  }
+
+  static async start(host = '127.0.0.1'): Promise<WebServer> {
+    const server = createServer({ keepAliveTimeout: 60_000 });
+    server.listen(0, host);
+    await once(server, 'listening');
+    return new WebServer(server);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** What is answered at a path, whatever its query. `count` is how often it has been asked for, from 1. */
+  on(path: string, answer: WebAnswer): this {
+    this.answers.set(path, answer);
+    return this;
+  }
+
+  /** Answers JSON at a path. */
+  json(path: string, body: unknown, status = 200): this {
+    return this.on(path, (_request, reply) => {
+      reply.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  }
+
+  /** Those that came to a path. */
+  at(path: string): SeenRequest[] {
+    return this.requests.filter((request) => request.path.split('?')[0] === path);
+  }
+
+  /** Waits until as many requests have come. */
+  async waitForRequests(count: number): Promise<void> {
+    while (this.requests.length < count) await new Promise<void>((resolve) => this.waiters.add(resolve));
+  }
+
+  /** Waits until every connection there has been is closed. */
+  async waitForClosed(): Promise<void> {
+    await Promise.all(this.closings);
+  }
+
+  /** Forgets requests and answers. */
+  reset(): void {
+    this.requests.length = 0;
+    this.answers.clear();
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    this.server.closeAllConnections();
+    await this.waitForClosed();
+  }
+
+  private async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of incoming.setEncoding('utf8')) body += chunk;
+    const { method = '', url: path = '', headers } = incoming;
+    const request = { method, path, headers, body };
+    this.requests.push(request);
+    for (const wake of this.waiters) wake();
+    this.waiters.clear();
+    const plain = path.split('?')[0]!;
+    const answer = this.answers.get(plain);
+    if (answer) answer(request, outgoing, this.at(plain).length);
+    else outgoing.writeHead(404).end();
+  }
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { RunEraseStore } from '../src/run/erase/run-erase.store.js';
+import type { RunUsage } from '../src/run/run-event.types.js';
+import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
+import { insertUsage } from '../src/run/usage/usage-statement.factory.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
+import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const servers = await testServers();
+const DAY_MS = 86_400_000;
+const NOON = Date.UTC(2027, 0, 15, 12);
+const took = (prompt_tokens: number, more: Partial<RunUsage> = {}): RunUsage => ({
+  prompt_tokens,
+  completion_tokens: 1,
+  total_tokens: prompt_tokens + 1,
+  ...more,
+});
+
+describeDatabases('what models took', servers, (created) => {
+  let opened: OpenDatabase;
+  let usages: RunUsageStore;
+  let tenants = 0;
+  let tenant: string;
+  beforeAll(async () => {
+    opened = await openDatabase({ DATABASE_URL: created().url });
+    usages = new RunUsageStore(opened.database);
+  });
+  beforeEach(() => void (tenant = `t${++tenants}`));
+  afterAll(() => opened.close());
+
+  const tell = (n: number, usage: RunUsage, { session = 's', model = 'm', at = NOON, of = tenant } = {}) =>
+    opened.database.commit([
+      insertUsage(
+        { id: `run-of-${of}`, tenant: of, sessionId: session === '' ? null : session, lineage: null },
+        { type: 'usage', iteration: n, model, ...usage },
+        n,
+        at,
+      ),
+    ]);
+
+  it('is summed up exactly, and says only what is known', async () => {
+    await tell(2, took(10, { cached_tokens: 4, cost: 0.1 }));
+    await tell(3, took(20, { cost: 0.2 }));
+    await tell(4, took(30));
+    expect(await usages.total({ tenant })).toEqual({
+      calls: 3,
+      usage: { prompt_tokens: 60, completion_tokens: 3, total_tokens: 63, cached_tokens: 4, cost: 0.3 },
+    });
+    expect(await usages.total({ tenant: 'nobody' })).toEqual({
+      calls: 0,
+      usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    });
+  });
+
+  it('is told apart by day, session, model and tenant, within days and a session', async () => {
+    await tell(2, took(1), { session: 'a', model: 'x' });
+    await tell(3, took(2), { session: 'b', model: 'x', at: NOON + DAY_MS });
+    await tell(4, took(4), { session: '', model: 'y', at: NOON + 2 * DAY_MS });
+    const by = async (kind: 'day' | 'session' | 'model' | 'tenant', filter = {}) => {
+      const { entries } = await usages.page({ tenant, ...filter }, kind, 10);
+      return entries.map(({ key, usage }) => [key, usage.prompt_tokens]);
+    };
+    expect(await by('day')).toEqual([
+      ['2027-01-15', 1],
+      ['2027-01-16', 2],
+      ['2027-01-17', 4],
+    ]);
+    expect(await by('session')).toEqual([
+      ['', 4],
+      ['a', 1],
+      ['b', 2],
+    ]);
+    expect(await by('model', { from: '2027-01-16' })).toEqual([
+      ['x', 2],
+      ['y', 4],
+    ]);
+    expect(await by('day', { to: '2027-01-16', sessionId: 'b' })).toEqual([['2027-01-16', 2]]);
+    expect(await by('tenant')).toEqual([[tenant, 7]]);
+  });
+
+  it('comes page by page', async () => {
+    for (const [n, session] of ['e', 'a', 'd', 'c', 'b'].entries()) await tell(n + 2, took(n), { session });
+    const seen: string[] = [];
+    for (let after: string | null = ''; after !== null;) {
+      const page = await usages.page({ tenant }, 'session', 2, after === '' ? undefined : after);
+      seen.push(page.entries.map(({ key }) => key).join(''));
+      after = page.next;
+    }
+    expect(seen).toEqual(['ab', 'cd', 'e']);
+  });
+
+  it('takes what no provider can mean for the most that it can be', async () => {
+    await tell(2, { prompt_tokens: 1e300, completion_tokens: 0.4, total_tokens: 1e300, cost: 1e300 });
+    const { usage } = await usages.total({ tenant });
+    expect(usage).toEqual({ prompt_tokens: 1e12, completion_tokens: 0, total_tokens: 1e12, cost: 1e6 });
+  });
+
+  it('is written in the batch with the event that tells it, or not at all', async () => {
+    const host = new RunHost(opened.database);
+    host.scripts.set('told', async (context) => {
+      context.emit({ type: 'usage', iteration: 1, model: 'm', ...took(7) });
+    });
+    const { done } = await host.runs.start({ ...aRun('told', 'its-session') });
+    await done;
+    const { entries } = await usages.page({ tenant: 'nest' }, 'session', 10);
+    expect(entries).toMatchObject([{ key: 'its-session', calls: 1, usage: { prompt_tokens: 7 } }]);
+    const told = await host.journal.events('told', 0);
+    expect(told.filter(({ event }) => event.type === 'usage')).toHaveLength(1);
+  });
+
+  it('outlives a run that is erased, in nobody’s session', async () => {
+    await new RunEraseStore(opened.database, PLAIN_CIPHER).erase('nest', ['told'], new Set());
+    const { entries } = await usages.page({ tenant: 'nest' }, 'session', 10);
+    expect(entries).toMatchObject([{ key: '', usage: { prompt_tokens: 7 } }]);
+  });
+
+  it('is deleted a little at a time once it is too old', async () => {
+    for (const n of [2, 3, 4]) await tell(n, took(n), { at: NOON - 100 * DAY_MS });
+    await tell(5, took(5));
+    const before = NOON - 99 * DAY_MS;
+    expect([await usages.drop(before, 2), await usages.drop(before, 2)]).toEqual([true, false]);
+    expect((await usages.total({ tenant })).calls).toBe(1);
+  });
+});
