@@ -1,9 +1,9 @@
 import { ForbiddenException, Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ALICE, aRun, openDatabase, RunHost } from '../../../test/support/run-host.js';
-import { calls, says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
-import { newId } from '../../common/index.js';
-import { MemoryRunContext, type RunContext } from '../../run/index.js';
+import { ALICE, aRun, openDatabase, RunHost } from './support/run-host.js';
+import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
+import { newId } from '../src/common/index.js';
+import { MemoryRunContext, type RunContext } from '../src/run/index.js';
 import {
   SecurityPolicies,
   ToolExecutor,
@@ -11,13 +11,13 @@ import {
   ToolRegistry,
   type Tool,
   type ToolRegistration,
-} from '../../tool/index.js';
-import { TaintPolicy } from '../../tool/policy/taint.policy.js';
-import { PromptBuilder } from '../prompt.builder.js';
-import { ProtocolRegistry } from '../protocols/protocol.registry.js';
-import { ReasoningEngine } from '../reasoning.engine.js';
-import type { ReasoningOutcome } from '../reasoning.types.js';
-import { ProcessorRegistry } from './processor.registry.js';
+} from '../src/tool/index.js';
+import { TaintPolicy } from '../src/tool/policy/taint.policy.js';
+import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
+import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
+import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
+import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
+import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
 
 Logger.overrideLogger(false);
 
