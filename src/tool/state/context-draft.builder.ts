@@ -1,0 +1,170 @@
+import { contextIdOf } from './context-id.factory.js';
+import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './stores/state-store.js';
+import { stateConflict, stateTooLarge } from './tool-state.error.js';
+import type {
+  ContextKey,
+  StateData,
+  StateEntry,
+  StateHistoryEntry,
+  StatePolicy,
+  StateType,
+} from './tool-state.types.js';
+
+export interface PutOptions {
+  readonly ttlMs?: number | undefined;
+  readonly basedOn?: number | undefined;
+  readonly by?: string | null | undefined;
+}
+
+/** A context as it is to be next, put together without touching the one that is stored. */
+export class ContextDraft {
+  readonly id: string;
+  private readonly states: Partial<Record<StateType, StoredState>>;
+  private readonly changed = new Set<StateType>();
+  private readonly history: StateHistoryEntry[] = [];
+  private version: StoredVersion | undefined;
+  private oldestVersion = 0;
+  private change: string | null;
+
+  /**
+   * @param stored what is there and has not expired; `null` when there is none
+   * @param now epoch ms
+   * @param isOfRun whether a new one goes with the run that makes it
+   */
+  constructor(
+    private readonly stored: StoredContext | null,
+    readonly key: ContextKey,
+    private readonly policy: StatePolicy,
+    private readonly now: number,
+    private readonly isOfRun = false,
+  ) {
+    this.id = stored?.id ?? contextIdOf(key);
+    this.states = { ...stored?.states };
+    this.change = stored?.lastChange ?? null;
+  }
+
+  get isNew(): boolean {
+    return this.stored === null;
+  }
+
+  get(type: StateType): StateEntry | null {
+    const state = this.states[type];
+    return state && isLive(state, this.now) ? toEntry(this.id, type, state) : null;
+  }
+
+  /** 0 for none. */
+  versionOf(type: StateType): number {
+    const state = this.states[type];
+    return state && isLive(state, this.now) ? state.version : 0;
+  }
+
+  /** @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
+  put(type: StateType, data: StateData, { basedOn, ...options }: PutOptions = {}): void {
+    const version = this.versionOf(type);
+    if (basedOn === undefined || basedOn === version) return this.replace(type, data, options);
+    switch (this.policy.conflict) {
+      case 'last_write_wins':
+        return this.replace(type, data, options);
+      case 'first_write_wins':
+        return;
+      case 'merge':
+        return this.replace(type, { ...this.get(type)?.data, ...data }, options);
+      case 'error':
+        throw stateConflict(this.key, type, basedOn, version);
+    }
+  }
+
+  /** Gives whether there was one. */
+  drop(type: StateType): boolean {
+    const isThere = this.versionOf(type) > 0;
+    if (this.states[type]) this.changed.add(type);
+    // Numbers begin anew with the next one.
+    if (type === 'business') {
+      this.oldestVersion = (this.states[type]?.version ?? 0) + 1;
+      this.version = undefined;
+    }
+    delete this.states[type];
+    return isThere;
+  }
+
+  note(kind: StateHistoryEntry['kind'], by: string | null, detail: StateData, at = this.now): void {
+    if (this.policy.maxHistory > 0) this.history.push({ n: this.lastHistory + 1, at, kind, by, detail });
+  }
+
+  /** Remembers that a change of the journal is in it. */
+  carry(change: string): void {
+    this.change = change;
+  }
+
+  toWrite(): ContextWrite {
+    const { maxHistory } = this.policy;
+    return {
+      context: {
+        tenant: this.key.tenant,
+        session: this.key.session,
+        tool: this.key.tool,
+        id: this.id,
+        revision: (this.stored?.revision ?? 0) + 1,
+        createdAt: this.stored?.createdAt ?? this.now,
+        usedAt: this.now,
+        expiresAt: this.expiresAt(),
+        isOfRun: this.stored?.isOfRun ?? this.isOfRun,
+        lastHistory: this.lastHistory,
+        lastChange: this.change,
+        states: this.states,
+      },
+      changed: [...this.changed],
+      ...(this.version && { version: this.version }),
+      oldestVersion: this.oldestVersion,
+      history: this.history.slice(-maxHistory || undefined),
+      oldestHistory: this.history.length > 0 ? Math.max(0, this.lastHistory - maxHistory + 1) : 0,
+    };
+  }
+
+  private get lastHistory(): number {
+    return this.history.at(-1)?.n ?? this.stored?.lastHistory ?? 0;
+  }
+
+  private replace(type: StateType, data: StateData, { ttlMs, by = null }: PutOptions): void {
+    const json = JSON.stringify(data);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > this.policy.maxStateBytes) throw stateTooLarge(this.key, type, bytes, this.policy.maxStateBytes);
+    const old = this.stored?.states[type];
+    const version = (old?.version ?? 0) + 1;
+    const lifetime = ttlMs ?? this.policy.ttlMs;
+    this.changed.add(type);
+    this.states[type] = {
+      json,
+      version,
+      createdAt: old && isLive(old, this.now) ? old.createdAt : this.now,
+      updatedAt: this.now,
+      expiresAt: lifetime === null ? null : this.now + lifetime,
+    };
+    if (type === 'business') this.keep({ version, json, at: this.now, by });
+  }
+
+  private keep(version: StoredVersion): void {
+    const { maxVersions } = this.policy;
+    if (maxVersions === 0) return;
+    this.version = version;
+    this.oldestVersion = Math.max(this.oldestVersion, version.version - maxVersions + 1);
+  }
+
+  private expiresAt(): number | null {
+    const { idleMs, ttlMs } = this.policy;
+    const times = Object.values(this.states).map(({ expiresAt }) => expiresAt);
+    const last = times.includes(null) ? null : Math.max(...times.map(Number), ttlMs === null ? 0 : this.now + ttlMs);
+    const byState = last === 0 ? null : last;
+    const byUse = idleMs === null ? null : this.now + idleMs;
+    if (byState === null || byUse === null) return byState ?? byUse;
+    return Math.min(byState, byUse);
+  }
+}
+
+export function isLive({ expiresAt }: { readonly expiresAt: number | null }, now: number): boolean {
+  return expiresAt === null || expiresAt > now;
+}
+
+export function toEntry(contextId: string, type: StateType, { json, ...state }: StoredState): StateEntry {
+  return { id: `${contextId}:${type}`, contextId, type, data: JSON.parse(json) as StateData, ...state };
+}

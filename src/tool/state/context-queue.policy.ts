@@ -1,0 +1,15 @@
+/** Lets one change of a context follow the other in this process, so that only other processes can come in between. */
+export class ContextQueue {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  async next<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.last.get(id);
+    const done = before ? before.then(work, work) : work();
+    this.last.set(id, done);
+    try {
+      return await done;
+    } finally {
+      if (this.last.get(id) === done) this.last.delete(id);
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ContextDraft, isLive, toEntry } from './context-draft.builder.js';
+import { contextIdOf } from './context-id.factory.js';
+import type { ContextQueue } from './context-queue.policy.js';
+import type { StateStore, StoredContext, StoredVersion } from './stores/state-store.js';
+import { ToolStateManager, type SetStateOptions, type StateUpdate } from './tool-state-manager.js';
+import { contended, contextNotFound, tooManyContexts, versionNotFound } from './tool-state.error.js';
+import type {
+  ContextFilter,
+  ContextInfo,
+  ContextKey,
+  StateData,
+  StateEntry,
+  StateHistoryEntry,
+  StatePolicy,
+  StateType,
+  StateVersion,
+} from './tool-state.types.js';
+
+/** Tries before it is given up, each after a random pause that grows to `MAX_PAUSE_MS`. */
+const MOST_TRIES = 200;
+const MAX_PAUSE_MS = 30;
+
+/** What all managers do, over the store that each keeps its contexts in. */
+export class StoredStateManager extends ToolStateManager {
+  /**
+   * @param name as it stands in contexts' information
+   * @param queue of all managers over the store
+   */
+  constructor(
+    readonly name: string,
+    private readonly store: StateStore,
+    private readonly policy: StatePolicy,
+    private readonly queue: ContextQueue,
+  ) {
+    super();
+  }
+
+  async createContext(key: ContextKey): Promise<string> {
+    const id = contextIdOf(key);
+    if (await this.load(id)) return id;
+    await this.edit(id, (draft) => draft.id, key);
+    return id;
+  }
+
+  async getState(contextId: string, type: StateType): Promise<StateEntry | null> {
+    const state = (await this.load(contextId))?.states[type];
+    return state && isLive(state, Date.now()) ? toEntry(contextId, type, state) : null;
+  }
+
+  async setState(contextId: string, type: StateType, data: StateData, options?: SetStateOptions): Promise<StateEntry> {
+    return this.edit(contextId, (draft) => {
+      draft.put(type, data, options);
+      return draft.get(type)!;
+    });
+  }
+
+  async updateState(
+    contextId: string,
+    type: StateType,
+    updates: StateUpdate,
+    options?: SetStateOptions,
+  ): Promise<StateEntry> {
+    return this.edit(contextId, (draft) => {
+      const data = draft.get(type)?.data ?? {};
+      draft.put(type, { ...data, ...(typeof updates === 'function' ? updates(data) : updates) }, options);
+      return draft.get(type)!;
+    });
+  }
+
+  async deleteState(contextId: string, type: StateType): Promise<boolean> {
+    const stored = await this.load(contextId);
+    if (!stored?.states[type]) return false;
+    return this.edit(contextId, (draft) => draft.drop(type));
+  }
+
+  async cleanupContext(contextId: string): Promise<boolean> {
+    return this.queue.next(contextId, () => this.store.remove(contextId));
+  }
+
+  async listContexts(filter: ContextFilter): Promise<string[]> {
+    return this.store.list(filter);
+  }
+
+  async getContextInfo(contextId: string): Promise<ContextInfo | null> {
+    const stored = await this.load(contextId);
+    return stored && toInfo(stored, this.name);
+  }
+
+  async getHistory(contextId: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
+    return this.store.history(contextId, limit, before);
+  }
+
+  async getVersions(contextId: string): Promise<StateVersion[]> {
+    return (await this.store.versions(contextId)).map(toVersion);
+  }
+
+  async rollback(contextId: string, version: number, by?: string): Promise<StateEntry> {
+    const kept = await this.store.versions(contextId);
+    const found = kept.find((one) => one.version === version);
+    return this.edit(contextId, (draft) => {
+      if (!found)
+        throw versionNotFound(
+          contextId,
+          version,
+          kept.map((one) => one.version),
+        );
+      draft.note('rollback', by ?? null, { from: draft.versionOf('business'), to: version });
+      draft.put('business', toVersion(found).data, { by });
+      return draft.get('business')!;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  /**
+   * Changes a context, as often as it takes until nobody else has changed it meanwhile.
+   * @param key of one that is made when it is not there
+   * @throws AppError `TOOL_STATE_NOT_FOUND` when it is not there and no key is given, `TOOL_STATE_LIMIT`, and what `change` throws
+   */
+  async edit<T>(id: string, change: (draft: ContextDraft) => T, key?: ContextKey): Promise<T> {
+    return this.queue.next(id, async () => {
+      for (let tries = 1; tries <= MOST_TRIES; tries++) {
+        const draft = this.draft(await this.load(id), id, key);
+        if (!(await this.hasRoom(draft))) throw tooManyContexts(draft.key, this.policy.maxContextsPerSession!);
+        const changed = change(draft);
+        if (await this.store.write(draft.toWrite())) return changed;
+        await pause(Math.random() * Math.min(tries, MAX_PAUSE_MS));
+      }
+      throw contended(id);
+    });
+  }
+
+  /** One that has expired is gone. */
+  async load(id: string): Promise<StoredContext | null> {
+    const stored = await this.store.load(id);
+    if (!stored || isLive(stored, Date.now())) return stored;
+    await this.store.remove(id);
+    return null;
+  }
+
+  private draft(stored: StoredContext | null, id: string, key: ContextKey | undefined): ContextDraft {
+    const about = stored ?? key;
+    if (!about) throw contextNotFound(id);
+    return new ContextDraft(stored, about, this.policy, Date.now());
+  }
+
+  private async hasRoom({ isNew, key: { tenant, session } }: ContextDraft): Promise<boolean> {
+    const { maxContextsPerSession: most } = this.policy;
+    if (!isNew || most === null) return true;
+    return (await this.store.list({ tenant, session, limit: most })).length < most;
+  }
+}
+
+function toInfo({ states, ...stored }: StoredContext, manager: string): ContextInfo {
+  const { id, tenant, session, tool, createdAt, usedAt, expiresAt } = stored;
+  const now = Date.now();
+  const live = Object.entries(states).filter(([, state]) => isLive(state, now));
+  return {
+    id,
+    tenant,
+    session,
+    tool,
+    manager,
+    createdAt,
+    usedAt,
+    expiresAt,
+    states: live.map(([type, { json: _json, ...state }]) => ({
+      id: `${id}:${type}`,
+      type: type as StateType,
+      ...state,
+    })),
+  };
+}
+
+function toVersion({ json, ...version }: StoredVersion): StateVersion {
+  return { ...version, data: JSON.parse(json) as StateData };
+}

@@ -1,0 +1,45 @@
+import { AppError } from '../../common/index.js';
+import type { ContextKey, StateType } from './tool-state.types.js';
+
+export function contextNotFound(id: string): AppError {
+  return new AppError('TOOL_STATE_NOT_FOUND', `There is no tool state "${id}".`, { details: { context_id: id } });
+}
+
+export function versionNotFound(id: string, version: number, kept: readonly number[]): AppError {
+  const which = kept.length > 0 ? `Kept are ${kept.join(', ')}.` : 'No version is kept.';
+  return new AppError('TOOL_STATE_NOT_FOUND', `Version ${version} of tool state "${id}" is not kept. ${which}`, {
+    details: { context_id: id, version, kept },
+  });
+}
+
+export function stateTooLarge({ tool }: ContextKey, type: StateType, bytes: number, most: number): AppError {
+  return new AppError(
+    'TOOL_STATE_TOO_LARGE',
+    `The ${type} state of tool "${tool}" would have ${bytes} bytes, and at most ${most} are kept: what was there stays. Keep less in it, or raise maxStateBytes.`,
+    { details: { tool, type, bytes, max_bytes: most } },
+  );
+}
+
+export function stateConflict({ tool }: ContextKey, type: StateType, basedOn: number, version: number): AppError {
+  return new AppError(
+    'TOOL_STATE_CONFLICT',
+    `The ${type} state of tool "${tool}" was changed meanwhile: it has version ${version}, and the change was made on ${basedOn}. Read it again, then change it.`,
+    { isRetryable: true, details: { tool, type, based_on: basedOn, version } },
+  );
+}
+
+export function tooManyContexts({ session, tool }: ContextKey, most: number): AppError {
+  return new AppError(
+    'TOOL_STATE_LIMIT',
+    `Tool "${tool}" cannot keep a state in "${session}": ${most} tools do already, which is the limit. Clean one up, or raise it.`,
+    { details: { tool, session, max: most } },
+  );
+}
+
+export function contended(id: string): AppError {
+  return new AppError(
+    'TOOL_STATE_CONFLICT',
+    `Tool state "${id}" is changed by others without a pause: nothing was changed; try again.`,
+    { isRetryable: true, details: { context_id: id } },
+  );
+}
