@@ -38,6 +38,7 @@ import {
   TOOL_ENTITIES,
   TOOL_MIGRATIONS,
   ToolModule,
+  ToolStateModule,
   ToolSwitchModule,
 } from './tool/index.js';
 
@@ -126,6 +127,7 @@ function foundations(given: JackdawOptions): Imports {
     EncryptionModule,
     AccessLogModule,
     ToolSwitchModule,
+    ToolStateModule,
     SecurityPolicyModule.forRoot(securityPolicy),
     ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
     AgentModule.forRoot(options),

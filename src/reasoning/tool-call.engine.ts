@@ -105,6 +105,7 @@ function toLoop({ call, tool, maxResultBytes, waiting }: ToolCallRequest, run: R
     tools: new Map(tool && [[call.name, tool]]),
     iteration: ITERATION,
     failed: new Set(),
+    stateful: new Set(),
     // A person asks for it, who has read nothing here; lists of the policy are asked when it is planned.
     isTainted: false,
     isReadingStrangers: false,

@@ -1,4 +1,10 @@
 /** What a run can do besides talk: tools are declared, found, owned by one registry and called by one executor. */
+import { ToolStateChangeEntity } from './state/entities/tool-state-change.entity.js';
+import { ToolStateEntryEntity } from './state/entities/tool-state-entry.entity.js';
+import { ToolStateHistoryEntity } from './state/entities/tool-state-history.entity.js';
+import { ToolStateVersionEntity } from './state/entities/tool-state-version.entity.js';
+import { ToolStateEntity } from './state/entities/tool-state.entity.js';
+import { CreateToolState1764000000015 } from './state/migrations/1764000000015-create-tool-state.migration.js';
 import { DisabledToolEntity } from './switch/entities/disabled-tool.entity.js';
 import { CreateDisabledTool1764000000012 } from './switch/migrations/1764000000012-create-disabled-tool.migration.js';
 
@@ -12,7 +18,7 @@ export { Parameter } from './parameter.builder.js';
 export type { ToolRegistration } from './tool-registration.types.js';
 export type { ToolOptions } from './method/tool-options.types.js';
 export { Tool } from './method/tool.decorator.js';
-export { ToolContext, ToolSignal } from './method/tool-parameter.decorator.js';
+export { ToolContext, ToolSignal, ToolState } from './method/tool-parameter.decorator.js';
 export { ToolExecutionContext } from './method/tool-context.accessor.js';
 export { ToolRequest } from './call/tool-request.factory.js';
 export { cutText } from './call/cut-text.mapper.js';
@@ -65,7 +71,21 @@ export { RestToolModule } from './rest/rest-tool.module.js';
 export { RestToolRegistry } from './rest/rest-tool.registry.js';
 export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool.types.js';
 export { ToolRegistry } from './tool.registry.js';
+export type { ChangedState, KeptState } from './state/stateful-call.executor.js';
+export type { StatefulOptions, StateManagerName } from './state/stateful-options.types.js';
+export { ToolStateModule } from './state/tool-state.module.js';
+export { ToolStates } from './state/tool-states.service.js';
+export type { StatesEnd } from './state/tool-states.service.js';
+export { ToolStateManager } from './state/tool-state-manager.js';
+export { contextIdOf } from './state/context-id.factory.js';
 export { toolResultText } from './tool-result.mapper.js';
 
-export const TOOL_ENTITIES = [DisabledToolEntity];
-export const TOOL_MIGRATIONS = [CreateDisabledTool1764000000012];
+export const TOOL_ENTITIES = [
+  DisabledToolEntity,
+  ToolStateEntity,
+  ToolStateEntryEntity,
+  ToolStateVersionEntity,
+  ToolStateHistoryEntity,
+  ToolStateChangeEntity,
+];
+export const TOOL_MIGRATIONS = [CreateDisabledTool1764000000012, CreateToolState1764000000015];

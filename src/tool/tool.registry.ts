@@ -2,9 +2,11 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Cache, MemoryCache } from '../cache/index.js';
 import { AppError } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
+import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
 import { namePattern } from './policy/name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
+import { ToolStates } from './state/tool-states.service.js';
 import { refusedName } from './tool-name.policy.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import type { CallSite, Tool } from './tool.types.js';
@@ -22,7 +24,10 @@ export class ToolRegistry {
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
 
-  constructor(@Optional() @Inject(Cache) cache: Cache | null = null) {
+  constructor(
+    @Optional() @Inject(Cache) cache: Cache | null = null,
+    @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
+  ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
   }
 
@@ -69,7 +74,7 @@ export class ToolRegistry {
     args: Readonly<Record<string, unknown>> = {},
     site: Partial<CallSite> = {},
   ): Promise<unknown> {
-    return callDirectly(this.get(name), args, site);
+    return callDirectly(this.get(name), args, createCallSite(site), this.states);
   }
 
   /** All tools in the order of their registration. */

@@ -1,0 +1,59 @@
+import { Logger } from '@nestjs/common';
+import { messageOf } from '../../../common/index.js';
+import type { StepCompanion } from '../../../run/index.js';
+import { contextIdOf } from '../context-id.factory.js';
+import type { ContextQueue } from '../context-queue.policy.js';
+import type { StateChange } from '../state-change.mapper.js';
+import type { StateChangeStore } from '../stores/state-change.store.js';
+import type { StateStore } from '../stores/state-store.js';
+import type { StatePolicy } from '../tool-state.types.js';
+import { StateHome } from './state-home.js';
+
+/**
+ * Beside the journal's database: a change is in the journal from the moment its step is recorded, and is carried over
+ * then, or when its context is opened next, or by the next sync.
+ */
+export class ProjectedStateHome extends StateHome {
+  readonly isVolatile = false;
+  private readonly logger = new Logger('ToolState');
+
+  /**
+   * @param changes that wait
+   * @param isEager whether a change is carried over as soon as its step is recorded
+   */
+  constructor(
+    name: string,
+    store: StateStore,
+    queue: ContextQueue,
+    private readonly changes: StateChangeStore,
+    private readonly isEager: boolean,
+  ) {
+    super(name, store, queue);
+  }
+
+  companion(change: StateChange, policy: StatePolicy): StepCompanion {
+    const contextId = contextIdOf(change.key);
+    return {
+      statements: () => [this.changes.add(contextId, { home: this.name, change, policy })],
+      reconsider: async () => undefined,
+      committed: async () => {
+        if (this.isEager) await this.catchUp(contextId).catch((error: unknown) => this.tellLate(contextId, error));
+      },
+      alone: () => this.apply(change, policy, contextId),
+    };
+  }
+
+  override async catchUp(contextId: string): Promise<void> {
+    for (const { id, home, change, policy } of await this.changes.waiting(contextId)) {
+      if (home !== this.name) continue;
+      await this.apply(change, policy, contextId);
+      await this.changes.done(id);
+    }
+  }
+
+  private tellLate(contextId: string, error: unknown): void {
+    this.logger.warn(
+      `A change of tool state ${contextId} cannot be stored now, it is tried again: ${messageOf(error)}`,
+    );
+  }
+}
