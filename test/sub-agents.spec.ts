@@ -108,6 +108,33 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect((tool_results as unknown as { result: unknown }[])[2]?.result).toEqual({ sum: 're: books' });
   });
 
+  it('asks eight at a time of however many it calls at once', async () => {
+    const [full, release] = [gate(), gate()];
+    let going = 0;
+    let most = 0;
+    const questions = Array.from({ length: 20 }, (_, i) => `q${i + 1}`);
+    family.say({
+      boss: callsThen(
+        questions.map((question) => ask('scout', question)),
+        (results) => results.join(),
+      ),
+      scout: async (request) => {
+        most = Math.max(most, ++going);
+        if (going === 8) full.open();
+        await release.opened;
+        going--;
+        return echo(request);
+      },
+    });
+    const stream = await family.jackdaw.stream({ query: 'go' });
+    await full.opened;
+    expect(childrenOf(await family.run(stream.runId))).toHaveLength(8);
+    release.open();
+    const result = questions.map((question) => `re: ${question}`).join();
+    expect((await stream.all()).at(-1)).toMatchObject({ event: 'run.completed', data: { result } });
+    expect(most).toBe(8);
+  });
+
   it('asks through several, no deeper than its limit: then the model is told so, and answers', async () => {
     family.say({
       boss: (request) => {
