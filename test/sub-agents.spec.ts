@@ -86,6 +86,30 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect((await sessions()).filter(({ id }) => id === 'memory' || id === theirs[0]!.id)).toEqual([]);
   });
 
+  it('begins anew with them when its session is cleared', async () => {
+    family.say({
+      boss: callsThen([ask('clerk', 'sum up')]),
+      clerk: callsThen([ask('scout', 'look')], () => '{"sum":1}'),
+      scout: echo,
+    });
+    await family.jackdaw.chat({ query: 'one', sessionId: 'cleared' });
+    const below = async (id: string) => {
+      const { body } = await family.jackdaw.get('/api/sessions?limit=100');
+      return (body['sessions'] as unknown as Session[]).find(({ parent_session_id }) => parent_session_id === id)!;
+    };
+    const clerks = await below('cleared');
+    const scouts = await below(clerks.id);
+    expect([clerks.message_count, scouts.message_count]).toEqual([4, 2]);
+    await family.jackdaw.send('/api/sessions/cleared/messages', { method: 'DELETE' });
+    expect([await below('cleared'), await below(clerks.id)]).toMatchObject([
+      { message_count: 0 },
+      { message_count: 0 },
+    ]);
+    await family.jackdaw.chat({ query: 'two', sessionId: 'cleared' });
+    const asked = family.llm.requests.findLast((request) => agentIn(request) === 'scout')!;
+    expect(asked.messages.map(({ content }) => content).slice(1)).toEqual(['look']);
+  });
+
   it('asks several at once, also the same one', async () => {
     const both = gate();
     const waiting: string[] = [];
@@ -256,6 +280,7 @@ describe('an agent that hands over', () => {
 interface Session {
   readonly id: string;
   readonly parent_session_id: string | null;
+  readonly message_count: number;
 }
 
 function childrenOf(run: Record<string, unknown>): string[] {
