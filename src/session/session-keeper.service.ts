@@ -74,10 +74,14 @@ export class SessionKeeper {
     await this.database.commit(this.turns.mark(key, turn, isPinned ? PINNED : null));
   }
 
-  /** Forgets the messages of a session. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` while a run of it has not ended */
-  async clear({ tenant }: Principal, id: string): Promise<void> {
-    const key = { tenant, id };
+  /**
+   * Forgets the messages of a session, and of those in which its agent talked with others; of none of them when a run
+   * holds the session itself. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` while a run of it has not ended
+   */
+  async clear(principal: Principal, id: string): Promise<void> {
+    const key = { tenant: principal.tenant, id };
     await this.change(key, (lastTurn) => this.store.clear(key, lastTurn, Date.now()));
+    for (const child of await this.store.childrenOf(key)) await this.clear(principal, child);
   }
 
   /**

@@ -55,7 +55,7 @@ function finished(run: RunRecord, ended: Ended): RunOutcome {
   return { kind: 'finished', event: toEvent(run, ended), statements: [] };
 }
 
-function toEvent(run: RunRecord, { finishReason, result, failure }: Ended): TerminalEvent {
+function toEvent(run: RunRecord, { finishReason, result, failure, childrenUsage, isTainted }: Ended): TerminalEvent {
   const told = {
     run_id: run.id,
     result: result.success ? toolResultText(result) : '',
@@ -65,6 +65,8 @@ function toEvent(run: RunRecord, { finishReason, result, failure }: Ended): Term
     iterations: 0,
     usage: NO_USAGE,
     model: '',
+    ...(isTainted && { is_tainted: isTainted }),
+    ...(childrenUsage && { children_usage: childrenUsage }),
   };
   if (finishReason === 'cancelled') return { type: 'run.cancelled', ...told };
   return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };
