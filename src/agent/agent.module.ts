@@ -5,7 +5,7 @@ import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
-import { ToolModule } from '../tool/index.js';
+import { ToolModule, ToolStateModule } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { AgentDecisionService } from './agent-decision.service.js';
@@ -44,7 +44,7 @@ export class AgentModule {
     return {
       module: AgentModule,
       global: true,
-      imports: [LlmModule, ToolModule, RunModule, SessionModule, thinking],
+      imports: [LlmModule, ToolModule, ToolStateModule, RunModule, SessionModule, thinking],
       providers: [
         {
           provide: AgentRegistry,

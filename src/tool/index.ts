@@ -73,9 +73,12 @@ export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool
 export { ToolRegistry } from './tool.registry.js';
 export type { ChangedState, KeptState } from './state/stateful-call.executor.js';
 export type { StatefulOptions, StateManagerName } from './state/stateful-options.types.js';
+export { ToolStateKeeper } from './state/tool-state-keeper.service.js';
+export type { ShownContext, StateFilter } from './state/tool-state-keeper.service.js';
+export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './state/tool-state.types.js';
 export { ToolStateModule } from './state/tool-state.module.js';
 export { ToolStates } from './state/tool-states.service.js';
-export type { StatesEnd } from './state/tool-states.service.js';
+export type { StatesEnd } from './state/homes/state-home.js';
 export { ToolStateManager } from './state/tool-state-manager.js';
 export { contextIdOf } from './state/context-id.factory.js';
 export { toolResultText } from './tool-result.mapper.js';

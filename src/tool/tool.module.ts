@@ -22,6 +22,6 @@ import { ToolRegistry } from './tool.registry.js';
     StateHomeRegistry,
     ToolStates,
   ],
-  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates],
+  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates, StateHomeRegistry],
 })
 export class ToolModule {}
