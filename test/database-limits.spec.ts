@@ -4,7 +4,7 @@ import type { DatabaseKind } from '../src/config/index.js';
 import { createReader } from '../src/extension/database/database-reader.factory.js';
 import type { DatabaseReader, ReadLimits, RowSet } from '../src/extension/database/database-reader.js';
 import { toQueryResult } from '../src/extension/database/query-result.mapper.js';
-import { createReadable, type ReadableDatabase } from './support/readable-database.js';
+import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const servers = await testServers();
@@ -97,6 +97,22 @@ describeDatabases('a read', servers, (database, kind) => {
       expect(await database().sleeping()).toBe(0);
       await expect(read('SELECT 1', { signal: controller.signal })).rejects.toMatchObject({ code: 'TOOL_CANCELLED' });
       await expectWorks();
+    });
+
+    it('leaves no connection behind when several are stopped at once', async () => {
+      const controller = new AbortController();
+      const own = await createReader(shop.options);
+      const before = await shop.connections();
+      await own.open();
+      const limits = { ...LIMITS, timeoutMs: 30_000, signal: controller.signal };
+      const reads = [1, 2].map(() => own.read(ENDLESS[kind][0]!, [], limits).catch((error: unknown) => error));
+      // One process reads SQLite, and one at a time.
+      const both = kind === 'sqlite' ? 0 : 2;
+      while ((await database().sleeping()) < both);
+      controller.abort();
+      expect(await Promise.all(reads)).toEqual(Array(2).fill(expect.objectContaining({ code: 'TOOL_CANCELLED' })));
+      await own.close();
+      await connectionsEnd(shop, before);
     });
 
     it('does not keep others waiting for ever', async () => {
