@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { DatabaseKind } from '../src/config/index.js';
 import { createReader } from '../src/extension/database/database-reader.factory.js';
 import type { DatabaseReader, ReadLimits, RowSet } from '../src/extension/database/database-reader.js';
@@ -155,43 +154,6 @@ describeDatabases('a read', servers, (database, kind) => {
       await read('SELECT 1').catch(() => undefined);
       await read('SELECT 1').catch(() => undefined);
       await expectWorks();
-    });
-  });
-});
-
-describe('a database that may not be given to agents', () => {
-  const refuse = async (options: DataSourceOptions | DataSource) => {
-    const reader = await createReader(options);
-    try {
-      await reader.open();
-    } finally {
-      await reader.close();
-    }
-  };
-
-  it.each<[string, DataSourceOptions, string]>([
-    ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'of SQLite it must be a file'],
-    ['is not there', { type: 'better-sqlite3', database: '/nowhere/x.db' }, '/nowhere/x.db cannot be read'],
-    ['is encrypted', { type: 'better-sqlite3', database: '/tmp/x.db', key: 'k' }, 'encrypted'],
-    ['is of another kind', { type: 'oracle' }, 'its type is "oracle"'],
-  ])('%s', async (_title, options, message) => {
-    await expect(refuse(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
-    await expect(refuse(options)).rejects.toThrow(message);
-  });
-
-  describeDatabases('as its owner', servers, (database, kind) => {
-    if (kind === 'sqlite') {
-      it('has no rights that could be too many', () => expect(database().url).toBe('sqlite::memory:'));
-      return;
-    }
-    it('can reach beyond it', async () => {
-      const type = kind === 'postgres' ? 'postgres' : 'mariadb';
-      const owner = refuse({ type, url: database().url });
-      const rights =
-        kind === 'postgres'
-          ? /its role "postgres" may do more than read it \(.*pg_read_file\(\).*superuser/
-          : /ALL PRIVILEGES/;
-      await expect(owner).rejects.toThrow(rights);
     });
   });
 });

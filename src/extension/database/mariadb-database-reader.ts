@@ -5,8 +5,10 @@ import { ControlClient } from './control.client.js';
 import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
 import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
 import { MARIADB_SCHEMA } from './mariadb-catalog.registry.js';
-import { readTooLong, unsuitable } from './read.error.js';
+import { notOpened, readTooLong, unsuitable } from './read.error.js';
+import { serverAddress } from './server-address.parser.js';
 
+const PRODUCT = { title: 'MariaDB', protocols: ['mariadb:', 'mysql:'], port: 3306 };
 /** `ER_STATEMENT_TIMEOUT`. */
 const TIMED_OUT = 1969;
 /** Rights that no read-only transaction takes away. */
@@ -20,11 +22,13 @@ const TOO_MUCH = /\b(ALL PRIVILEGES|FILE|SUPER)\b/;
 export class MariadbDatabaseReader extends DatabaseReader {
   readonly dialect = 'MariaDB; place holders are ?';
   readonly schemaSql = MARIADB_SCHEMA;
+  private readonly address: string;
   private readonly source: DataSource;
   private readonly control: ControlClient;
 
   constructor(options: DataSourceOptions) {
     super();
+    this.address = serverAddress(options, PRODUCT);
     const { extra } = options as { extra?: object };
     const changes = {
       supportBigNumbers: true,
@@ -37,8 +41,12 @@ export class MariadbDatabaseReader extends DatabaseReader {
   }
 
   async open(): Promise<void> {
-    await this.source.initialize();
-    await this.assertRights();
+    try {
+      await this.source.initialize();
+      await this.assertRights();
+    } catch (error) {
+      throw notOpened(this.address, error);
+    }
   }
 
   read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {

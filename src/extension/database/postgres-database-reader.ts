@@ -8,8 +8,10 @@ import { ControlClient } from './control.client.js';
 import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
 import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
 import { POSTGRES_RIGHTS, POSTGRES_SCHEMA } from './postgres-catalog.registry.js';
-import { readTooLong, unsuitable } from './read.error.js';
+import { notOpened, readTooLong, unsuitable } from './read.error.js';
+import { serverAddress } from './server-address.parser.js';
 
+const PRODUCT = { title: 'PostgreSQL', protocols: ['postgres:', 'postgresql:'], port: 5432 };
 /** `query_canceled`. */
 const CANCELLED = '57014';
 /** The values as the server writes them: nothing is lost on the way. */
@@ -25,19 +27,25 @@ const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
 export class PostgresDatabaseReader extends DatabaseReader {
   readonly dialect = 'PostgreSQL; place holders are $1, $2, …';
   readonly schemaSql = POSTGRES_SCHEMA;
+  private readonly address: string;
   private readonly source: DataSource;
   private readonly control: ControlClient;
 
   constructor(options: DataSourceOptions) {
     super();
+    this.address = serverAddress(options, PRODUCT);
     const changes = { installExtensions: false, applicationName: 'jackdaw: reads for agents' };
     this.source = createOwnDataSource(options, changes);
     this.control = new ControlClient(createOwnDataSource(options, changes, 1));
   }
 
   async open(): Promise<void> {
-    await this.source.initialize();
-    await this.assertRights();
+    try {
+      await this.source.initialize();
+      await this.assertRights();
+    } catch (error) {
+      throw notOpened(this.address, error);
+    }
   }
 
   read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
