@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource, type DataSourceOptions } from 'typeorm';
@@ -8,6 +9,7 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 
 const servers = await testServers();
 const onServers = servers.filter(({ kind }) => kind !== 'sqlite');
+const onPostgres = servers.filter(({ kind }) => kind === 'postgres');
 
 async function refuse(options: DataSourceOptions | DataSource): Promise<void> {
   const reader = await createReader(options);
@@ -101,3 +103,36 @@ describeDatabases('a database', onServers, (database, kind) => {
     await expect(refuse(optionsOf(kind, database().url))).rejects.toThrow(rights);
   });
 });
+
+describeDatabases('a login', onPostgres, (database) =>
+  describe('that may copy', () => {
+    const name = `copier_${randomBytes(5).toString('hex')}`;
+    let owner: DataSource;
+    const as = (login: string) => {
+      const url = new URL(database().url);
+      url.username = login;
+      url.password = 'only-for-tests';
+      return optionsOf('postgres', url.href);
+    };
+    beforeAll(async () => {
+      owner = await new DataSource(optionsOf('postgres', database().url)).initialize();
+      await owner.query(`CREATE ROLE ${name} LOGIN REPLICATION PASSWORD 'only-for-tests'`);
+      await owner.query(`CREATE ROLE ${name}_friend LOGIN PASSWORD 'only-for-tests' IN ROLE ${name}`);
+    });
+    afterAll(async () => {
+      await owner.query(`DROP ROLE ${name}_friend, ${name}`);
+      await owner.destroy();
+    });
+
+    it('the whole server is refused', async () => {
+      await expect(refuse(as(name))).rejects.toThrow(`its role "${name}" may do more than read it (REPLICATION)`);
+    });
+
+    it('nothing, but may turn into one that may, is refused', async () => {
+      const friend = `${name}_friend`;
+      await expect(refuse(as(friend))).rejects.toThrow(
+        `its role "${friend}" may do more than read it (SET ROLE ${name})`,
+      );
+    });
+  }),
+);
