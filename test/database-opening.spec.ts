@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DatabaseExtension, type ExtensionHost } from '../src/index.js';
 import { createReader } from '../src/extension/database/database-reader.factory.js';
 import { newFolder } from './support/jackdaw.js';
+import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const servers = await testServers();
@@ -27,6 +29,9 @@ const folder = newFolder();
 const noDatabase = join(folder, 'letter.txt');
 writeFileSync(noDatabase, 'Dear Ann, this is no database. '.repeat(50));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A host that takes no tools: what is looked at is the database. */
+const HOST = { registerTool: () => undefined } as unknown as ExtensionHost;
 
 describe('a database that may not be given to agents', () => {
   it.each<[string, DataSourceOptions, string]>([
@@ -133,6 +138,41 @@ describeDatabases('a login', onPostgres, (database) =>
       await expect(refuse(as(friend))).rejects.toThrow(
         `its role "${friend}" may do more than read it (SET ROLE ${name})`,
       );
+    });
+  }),
+);
+
+describeDatabases('an extension that cannot begin', servers, (database, kind) =>
+  describe('leaves', () => {
+    let shop: ReadableDatabase;
+    beforeAll(async () => {
+      shop = await createReadable(kind, database());
+    });
+    afterAll(() => shop.drop());
+
+    async function begin(dataSource: DataSourceOptions): Promise<unknown> {
+      const extension = new DatabaseExtension({ dataSource });
+      await extension.register(HOST);
+      return extension.boot().catch((error: unknown) => error);
+    }
+
+    it('no connection and no process behind', async () => {
+      if (kind === 'postgres') await shop.owner.query(`ALTER ROLE ${shop.login} REPLICATION`);
+      if (kind === 'mariadb') await shop.owner.query(`GRANT FILE ON *.* TO '${shop.login}'@'localhost'`);
+      if (kind === 'mariadb') await shop.owner.query(`GRANT FILE ON *.* TO '${shop.login}'@'%'`);
+      const dataSource = kind === 'sqlite' ? ({ type: 'better-sqlite3', database: noDatabase } as const) : shop.options;
+      expect(await begin(dataSource)).toMatchObject({ code: 'CONFIG_INVALID' });
+      await connectionsEnd(shop);
+    });
+
+    if (kind !== 'postgres') return;
+    it('none behind that was opened by half', async () => {
+      await shop.owner.query('REVOKE EXECUTE ON FUNCTION version() FROM PUBLIC');
+      expect(await begin(shop.options)).toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('its user may not read there: grant it CONNECT'),
+      });
+      await connectionsEnd(shop);
     });
   }),
 );
