@@ -101,13 +101,14 @@ export class OutgoingClient {
   }
 }
 
-function firstHop({ url: given, method, headers = {}, body }: OutgoingRequest): Hop {
+function firstHop({ url: given, method, headers = {}, body, secrets = [] }: OutgoingRequest): Hop {
   const url = typeof given === 'string' ? URL.parse(given) : given;
   if (!url) throw refused('The address that is to be called is no URL.');
   return {
     url,
     method,
     headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
+    secrets,
     ...(body !== undefined && { body }),
   };
 }

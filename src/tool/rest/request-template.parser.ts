@@ -1,4 +1,5 @@
 import { attempt } from '../attempt.policy.js';
+import { isHeaderName, isReservedHeader } from './header.policy.js';
 import { compilePair, type PairTemplate } from './query-template.mapper.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { UrlTemplate } from './url-template.parser.js';
@@ -11,11 +12,6 @@ export interface RequestTemplate {
   readonly headers: readonly PairTemplate[];
   readonly body?: ValueTemplate;
 }
-
-const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** What the connection says of itself, and what says who somebody is. */
-const RESERVED_HEADERS =
-  /^(connection|content-encoding|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
 /** Compiles what a declaration says of its request; nothing where that is wrong, and `problems` has why. */
 export function parseRequest(declaration: RestToolDeclaration, problems: string[]): RequestTemplate | undefined {
@@ -46,10 +42,10 @@ function isThere(template: PairTemplate | undefined): template is PairTemplate {
 /** @throws Error for one that is not the tool's to set */
 function checkedHeader(given: string): string {
   const name = given.toLowerCase();
-  if (!HEADER_NAME.test(given)) throw new Error(`its header ${JSON.stringify(given)} is no name of a header`);
+  if (!isHeaderName(given)) throw new Error(`its header ${JSON.stringify(given)} is no name of a header`);
   if (name === 'authorization') {
     throw new Error('its headers hold authorization: use `auth`, which takes it from a secret');
   }
-  if (RESERVED_HEADERS.test(name)) throw new Error(`its headers hold ${name}, which is not for a tool to set`);
+  if (isReservedHeader(name)) throw new Error(`its headers hold ${name}, which is not for a tool to set`);
   return name;
 }

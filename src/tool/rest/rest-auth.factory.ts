@@ -1,3 +1,4 @@
+import { isHeaderName, isReservedHeader } from './header.policy.js';
 import type { Pair } from './query-template.mapper.js';
 import type { RestAuth, RestToolDeclaration } from './rest-tool.types.js';
 
@@ -13,6 +14,8 @@ type Secrets = Readonly<Record<string, string>>;
 
 /** What may stand in a header: printable ASCII. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
+/** What the call says by itself: a secret there would be overwritten, or read as something else. */
+const OWN_HEADERS = new Set(['accept-encoding', 'content-type', 'idempotency-key']);
 
 /**
  * The credentials of a declaration, by the secrets that are allowed. What is wrong goes to `problems`; no value is ever
@@ -24,6 +27,7 @@ export function createCredentials(
   problems: string[],
 ): Credentials {
   const entries = auth === undefined ? [] : ([auth].flat() as readonly RestAuth[]);
+  problems.push(...entries.flatMap(headerProblems));
   const named = entries.flatMap(secretNames);
   const missing = named.filter((name) => !Object.hasOwn(secrets, name));
   problems.push(
@@ -42,6 +46,14 @@ export function createCredentials(
     query: parts.flatMap(({ query }) => query),
     secrets: parts.flatMap((part) => part.secrets),
   };
+}
+
+function headerProblems(auth: RestAuth): string[] {
+  if (auth.type !== 'apiKey' || auth.in !== 'header') return [];
+  const what = `its auth names the header ${JSON.stringify(auth.name)}, which is`;
+  if (!isHeaderName(auth.name)) return [`${what} no name of a header`];
+  const name = auth.name.toLowerCase();
+  return isReservedHeader(name) || OWN_HEADERS.has(name) ? [`${what} not for a tool to set`] : [];
 }
 
 function secretNames(auth: RestAuth): string[] {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { CANARY, RestWorld } from '../../../test/support/rest-world.js';
 import { WebServer } from '../../../test/support/web-server.js';
@@ -47,5 +47,55 @@ describe('a REST tool says who it is', () => {
     expect(await world.errorOf({})).toContain('127.0.0.1 is not public (loopback)');
     expect(other.requests).toEqual([]);
     await other.close();
+  });
+
+  describe('where the other origin may be called too', () => {
+    let other: WebServer;
+    beforeAll(async () => {
+      other = await WebServer.start();
+      await world.allow(other);
+    });
+    beforeEach(() => other.reset());
+    afterAll(async () => {
+      await world.allow();
+      await other.close();
+    });
+
+    it.each(['User-Agent', 'Accept', 'accept-language', 'X-Api-Key', 'authorization'])(
+      'in the header %s, which no other origin sees',
+      async (name) => {
+        world.server.on('/crm', (_request, reply) => void reply.writeHead(307, { location: `${other.url}/crm` }).end());
+        other.json('/crm', {});
+        world.declare({ auth: { type: 'apiKey', in: 'header', name, key: 'CRM_TOKEN' } });
+        expect(await world.call({})).toMatchObject({ success: true });
+        expect(world.server.requests).toMatchObject([{ headers: { [name.toLowerCase()]: CANARY } }]);
+        expect(JSON.stringify(other.requests)).not.toContain('canary');
+      },
+    );
+
+    it.each([encodeURIComponent(CANARY), new URLSearchParams({ CANARY }).toString(), 'canary/secret+1%22x'])(
+      'in the query, also where the server says it again as %s',
+      async (said) => {
+        const locations = [
+          `${other.url}/crm?key=${said}`,
+          `${other.url}/login?to=${encodeURIComponent(`/crm?${said}`)}`,
+          `secret://${said}`,
+        ];
+        for (const location of locations) {
+          world.server.on('/crm', (_request, reply) => void reply.writeHead(302, { location }).end());
+          world.declare({ auth: { type: 'apiKey', in: 'query', name: 'key', key: 'CRM_TOKEN' } });
+          const error = await world.errorOf({});
+          expect(error).toContain(
+            `127.0.0.1:${world.server.port} leads elsewhere with a secret of the call in the address`,
+          );
+          expect(error).not.toContain('canary');
+        }
+        expect(other.requests).toEqual([]);
+        world.server.on('/crm', (_request, reply) => void reply.writeHead(302, { location: `${other.url}/crm` }).end());
+        other.json('/crm', {});
+        expect(await world.call({})).toMatchObject({ success: true });
+        expect(other.requests).toMatchObject([{ path: '/crm' }]);
+      },
+    );
   });
 });

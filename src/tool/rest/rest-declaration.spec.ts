@@ -5,6 +5,7 @@ import { Parameter } from '../parameter.builder.js';
 const world = RestWorld.prepare();
 
 const ID = Parameter.string('id', '', true);
+const keyIn = (name: string) => ({ type: 'apiKey', in: 'header', name, key: 'CRM_TOKEN' });
 
 describe('the declaration of a REST tool', () => {
   it.each([
@@ -45,6 +46,16 @@ describe('the declaration of a REST tool', () => {
       },
       'its auth has two entries for one header',
     ],
+    [{ auth: keyIn('Host') }, 'its auth names the header "Host", which is not for a tool to set'],
+    [{ auth: keyIn('Content-Length') }, 'its auth names the header "Content-Length", which is not for a tool to set'],
+    [{ auth: keyIn('CONNECTION') }, 'its auth names the header "CONNECTION", which is not for a tool to set'],
+    [{ auth: keyIn('transfer-encoding') }, 'header "transfer-encoding", which is not for a tool to set'],
+    [{ auth: keyIn('Cookie') }, 'its auth names the header "Cookie", which is not for a tool to set'],
+    [{ auth: keyIn('Content-Type') }, 'its auth names the header "Content-Type", which is not for a tool to set'],
+    [{ auth: keyIn('idempotency-key') }, 'header "idempotency-key", which is not for a tool to set'],
+    [{ auth: keyIn('x key') }, 'its auth names the header "x key", which is no name of a header'],
+    [{ auth: keyIn('x-key:') }, 'its auth names the header "x-key:", which is no name of a header'],
+    [{ auth: keyIn('x-a\r\nx-b') }, 'which is no name of a header'],
     [{ auth: { type: 'bearer' } }, 'its auth.token: '],
     [{ auth: { type: 'none' } }, 'its auth'],
     [{ method: 'TRACE' }, 'its method: '],
