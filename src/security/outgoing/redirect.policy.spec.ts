@@ -6,6 +6,7 @@ const hop = (url: string, method = 'GET') => ({
   method,
   headers: { 'x-own': 'secret' },
   secrets: [],
+  isForeign: false,
 });
 
 describe('a redirect', () => {

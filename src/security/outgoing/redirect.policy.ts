@@ -8,6 +8,8 @@ export interface Hop {
   readonly body?: string;
   /** What no other origin may see. */
   readonly secrets: readonly string[];
+  /** Whether another origin than the call's own has led here. */
+  readonly isForeign: boolean;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -24,15 +26,15 @@ const DECODINGS = 3;
 export function redirectedHop(hop: Hop, status: number, location: string | undefined): Hop | undefined {
   if (!REDIRECTS.has(status)) return undefined;
   const url = targetOf(hop, status, location);
-  const isElsewhere = url.origin !== hop.url.origin;
-  if (isElsewhere && holdsSecret(url.href, hop.secrets)) {
+  const isForeign = hop.isForeign || url.origin !== hop.url.origin;
+  if (isForeign && holdsSecret(url.href, hop.secrets)) {
     // The name of the place may be the secret.
     const what = `${hop.url.host} leads elsewhere with a secret of the call in the address, which is not followed`;
     throw refused(`${what}; if it belongs there, call that place itself.`);
   }
   const isAsked = becomesGet(status, hop.method);
   const isKept = (name: string, value: string) =>
-    (!isElsewhere || (HARMLESS.has(name) && !holdsSecret(value, hop.secrets))) &&
+    (!isForeign || (HARMLESS.has(name) && !holdsSecret(value, hop.secrets))) &&
     !(isAsked && name.startsWith('content-'));
   const kept = Object.entries(hop.headers).filter(([name, value]) => isKept(name, value));
   return {
@@ -41,6 +43,7 @@ export function redirectedHop(hop: Hop, status: number, location: string | undef
     headers: Object.fromEntries(kept),
     ...(!isAsked && hop.body !== undefined && { body: hop.body }),
     secrets: hop.secrets,
+    isForeign,
   };
 }
 
