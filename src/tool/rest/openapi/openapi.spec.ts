@@ -233,6 +233,18 @@ describe('an OpenAPI document', () => {
     expect(world.tools.list()).toEqual([]);
   });
 
+  it.each([
+    ['of another tool', [{ operationId: 'pets.create', name: 'crm' }]],
+    ['of one of its own', [{ operationId: 'pets.create', name: 'listPets' }]],
+    ['that is reserved', [{ operationId: 'pets.create', name: 'finish' }]],
+  ])('gives none of its tools where one has the name %s', async (_whose, others) => {
+    world.declare({});
+    await expect(pets(['listPets', ...others, 'removePet'])).rejects.toThrow(/"(crm|listPets|finish)"/);
+    expect(world.tools.list().map(({ definition }) => definition.name)).toEqual(['crm']);
+    await pets(['listPets', 'removePet']);
+    expect(world.tools.list()).toHaveLength(3);
+  });
+
   it('leaves out what need not be told', async () => {
     await pets([{ operationId: 'listPets', omit: ['ids', 'X-Trace-Id', 'status'] }]);
     expect(
