@@ -61,7 +61,7 @@ function secretNames(auth: RestAuth): string[] {
     case 'bearer':
       return [auth.token];
     case 'basic':
-      return [auth.username, ...(auth.password === undefined ? [] : [auth.password])];
+      return [auth.username, auth.password].filter((name) => name !== undefined);
     case 'apiKey':
       return [auth.key];
   }
@@ -74,10 +74,10 @@ function credentialsOf(auth: RestAuth, all: Secrets): Credentials {
       return { headers: { authorization: `Bearer ${token}` }, query: [], secrets: [token] };
     }
     case 'basic': {
-      const user = all[auth.username]!;
+      const user = auth.user ?? all[auth.username]!;
       const password = auth.password === undefined ? '' : all[auth.password]!;
       const pair = Buffer.from(`${user}:${password}`).toString('base64');
-      const secrets = [pair, user, ...(password === '' ? [] : [password])];
+      const secrets = [pair, ...secretNames(auth).map((name) => all[name]!)];
       return { headers: { authorization: `Basic ${pair}` }, query: [], secrets };
     }
     case 'apiKey': {

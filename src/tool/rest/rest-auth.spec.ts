@@ -15,6 +15,11 @@ describe('a REST tool says who it is', () => {
       '/crm',
       { authorization: `Basic ${Buffer.from(`crm-user:${CANARY}`).toString('base64')}` },
     ],
+    [
+      { type: 'basic', user: 'Änn', username: undefined, password: 'CRM_TOKEN' },
+      '/crm',
+      { authorization: `Basic ${Buffer.from(`Änn:${CANARY}`).toString('base64')}` },
+    ],
     [{ type: 'apiKey', in: 'header', name: 'X-Api-Key', key: 'CRM_TOKEN' }, '/crm', { 'x-api-key': CANARY }],
     [
       { type: 'apiKey', in: 'query', name: 'key', key: 'CRM_TOKEN' },
@@ -35,7 +40,8 @@ describe('a REST tool says who it is', () => {
     expect(results.map(({ success }) => success)).toEqual([true, false, false]);
     const told = JSON.stringify(results);
     expect(told).toContain('[redacted]');
-    for (const secret of ['canary', Buffer.from(`crm-user:${CANARY}`).toString('base64'), 'crm-user']) {
+    const pairs = ['crm-user', 'Änn'].map((user) => Buffer.from(`${user}:${CANARY}`).toString('base64'));
+    for (const secret of ['canary', 'crm-user', ...pairs]) {
       expect(told).not.toContain(secret);
     }
   });

@@ -182,6 +182,17 @@ describe('an OpenAPI document', () => {
     expect(world.tools.list()).toEqual([]);
   });
 
+  it('takes a user name that is no secret', async () => {
+    const login = { user: 'ann', password: 'CRM_TOKEN' };
+    await pets(['pets.create'], { secrets: { key: 'CRM_TOKEN', login } });
+    await world.call({ body: { name: 'Rex' } }, {}, 'pets_create');
+    const authorization = `Basic ${Buffer.from(`ann:${CANARY}`).toString('base64')}`;
+    expect(world.server.requests).toMatchObject([{ headers: { authorization, 'x-key': CANARY } }]);
+    await expect(pets(['removePet'], { secrets: { login: { password: 'CRM_TOKEN' } as never } })).rejects.toThrow(
+      'its secrets.login.user: give the user name as `user`',
+    );
+  });
+
   it.each([
     [{ type: 'apiKey', in: 'cookie', name: 's' }, 'CRM_TOKEN', 'its key stands in "cookie"'],
     [{ type: 'http', scheme: 'basic' }, 'CRM_TOKEN', 'it is basic: give { username, password }'],
