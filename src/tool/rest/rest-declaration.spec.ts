@@ -28,6 +28,8 @@ describe('the declaration of a REST tool', () => {
       { url: 'https://a.example/{id}', parameters: [Parameter.string('id')] },
       'its url needs {id}, which is not required and has no default',
     ],
+    [{ url: 'https://a.example/\ud800' }, '"\\ud800" holds half a character'],
+    [{ query: { a: '\ud800' } }, '"\\ud800" holds half a character'],
     [{ parameters: [ID], query: {} }, 'its parameter "id" goes nowhere'],
     [{ body: {} }, 'it has a body, which GET cannot have'],
     [{ headers: { Authorization: 'Bearer x' } }, 'its headers hold authorization: use `auth`'],
