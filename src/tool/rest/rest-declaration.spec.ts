@@ -34,6 +34,8 @@ describe('the declaration of a REST tool', () => {
     [{ body: {} }, 'it has a body, which GET cannot have'],
     [{ headers: { Authorization: 'Bearer x' } }, 'its headers hold authorization: use `auth`'],
     [{ headers: { Host: 'x' } }, 'its headers hold host, which is not for a tool to set'],
+    [{ headers: { 'X-A': 'grüße' } }, 'its header "x-a" is "grüße", which no header holds: use plain ASCII'],
+    [{ headers: { 'x-a': 'a\r\nb: {id}' }, parameters: [ID] }, 'its header "x-a" is "a\\r\\nb: {id}", which no header'],
     [{ headers: { 'a b': 'x' } }, 'its header "a b" is no name of a header'],
     [{ result: 'a' }, '"a" is no JSON pointer: one begins with /'],
     [{ result: '/~2' }, '"/~2" is no JSON pointer: one writes ~ as ~0'],

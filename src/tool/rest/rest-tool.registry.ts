@@ -43,7 +43,9 @@ export class RestToolRegistry {
   async importOpenApi(given: OpenApiImport, source = 'OpenAPI'): Promise<void> {
     const { document, operations, ...rest } = checkImport(given, source);
     const problems: string[] = [];
-    const mapper = new OpenApiOperations(await loadOpenApi(document).catch(refusing(source)), rest);
+    const mapper = await loadOpenApi(document)
+      .then((node) => new OpenApiOperations(node, rest))
+      .catch(refusing(source));
     const declared = operations.map((operation) => attempt(() => mapper.map(operation), problems));
     const { client, secrets } = this;
     const tools = declared.map(
