@@ -20,6 +20,7 @@ import { AgentService } from './agent.service.js';
 import { DirectCallCheckService } from './direct-call/direct-call-check.service.js';
 import { DirectCallHandler } from './direct-call/direct-call.handler.js';
 import { DirectCallService } from './direct-call/direct-call.service.js';
+import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
@@ -66,6 +67,7 @@ export class AgentModule {
         AgentDecisionService,
         ForkDefinitionFactory,
         AgentForkService,
+        ForkedRuns,
         DirectCallCheckService,
         DirectCallHandler,
         DirectCallService,

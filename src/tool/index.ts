@@ -76,6 +76,7 @@ export type { StatefulOptions, StateManagerName } from './state/stateful-options
 export { ToolStateKeeper } from './state/tool-state-keeper.service.js';
 export type { ShownContext, StateFilter } from './state/tool-state-keeper.service.js';
 export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './state/tool-state.types.js';
+export { ToolStateForks } from './state/tool-state-fork.service.js';
 export { ToolStateModule } from './state/tool-state.module.js';
 export { ToolStates } from './state/tool-states.service.js';
 export type { StatesEnd } from './state/homes/state-home.js';

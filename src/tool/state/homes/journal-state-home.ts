@@ -6,7 +6,8 @@ import type { DatabaseStateStore } from '../stores/database-state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextDraft } from '../context-draft.builder.js';
 import type { StateManagerName } from '../stateful-options.types.js';
-import { StateHome, type StatesEnd } from './state-home.js';
+import type { ContextWrite } from '../stores/state-store.js';
+import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
 /** In the journal's own database: a change is in the batch that records its step. */
 export class JournalStateHome extends StateHome {
@@ -33,6 +34,10 @@ export class JournalStateHome extends StateHome {
       committed: async () => undefined,
       alone: () => this.apply(change, policy, contextId),
     };
+  }
+
+  creating(write: ContextWrite): StatesCopy {
+    return { statements: this.store.statements(write), ended: async () => undefined, undone: () => undefined };
   }
 
   forgetting(_tenant: string, contextIds: readonly string[]): StatesEnd {

@@ -5,7 +5,7 @@ import type { ContextQueue } from '../context-queue.policy.js';
 import { applyChange, type StateChange } from '../state-change.mapper.js';
 import type { StateManagerName } from '../stateful-options.types.js';
 import { StoredStateManager } from '../stored-state-manager.js';
-import type { StateStore } from '../stores/state-store.js';
+import type { ContextWrite, StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 
 const PAGE = 100;
@@ -15,6 +15,11 @@ export interface StatesEnd {
   readonly statements: readonly Statement[];
   /** Never throws. */
   readonly ended: () => Promise<void>;
+}
+
+/** What makes states with a batch: of those that are beside it, `undone` forgets what a refused one leaves. */
+export interface StatesCopy extends StatesEnd {
+  readonly undone: () => void;
 }
 
 /** The port to how the changes that calls make come to where contexts are stored. */
@@ -46,6 +51,9 @@ export abstract class StateHome {
   /** Forgets contexts of a tenant with a batch, or after it; they need not be there. */
   abstract forgetting(tenant: string, contextIds: readonly string[]): StatesEnd;
 
+  /** Makes a context with a batch. */
+  abstract creating(write: ContextWrite): StatesCopy;
+
   /** The ids of all that a tenant has, page by page. */
   async *contextsOf(tenant: string): AsyncGenerator<string> {
     for (let after = ''; ;) {
@@ -74,6 +82,15 @@ export function joinEnds(ends: readonly StatesEnd[]): StatesEnd {
     statements: ends.flatMap(({ statements }) => statements),
     ended: async () => {
       for (const { ended } of ends) await ended();
+    },
+  };
+}
+
+export function joinCopies(copies: readonly StatesCopy[]): StatesCopy {
+  return {
+    ...joinEnds(copies),
+    undone: () => {
+      for (const { undone } of copies) undone();
     },
   };
 }

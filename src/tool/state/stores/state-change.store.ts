@@ -4,6 +4,7 @@ import type { Cipher } from '../../../security/index.js';
 import type { StateManagerName } from '../stateful-options.types.js';
 import type { StateChange } from '../state-change.mapper.js';
 import type { StatePolicy } from '../tool-state.types.js';
+import type { ContextWrite } from './state-store.js';
 import { changePlace } from './state-place.factory.js';
 
 /** A change on its way to a store beside the journal's database. */
@@ -11,7 +12,9 @@ export type OutgoingChange = {
   /** Whose it is: the manager's name. */
   readonly home: StateManagerName;
 } & (
-  | { readonly isRemoval?: never; readonly change: StateChange; readonly policy: StatePolicy }
+  | { readonly change: StateChange; readonly policy: StatePolicy }
+  /** The context is to be there. */
+  | { readonly write: ContextWrite }
   /** The context is to be forgotten. */
   | { readonly isRemoval: true }
 );
