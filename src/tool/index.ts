@@ -1,4 +1,10 @@
 /** What a run can do besides talk: tools are declared, found, owned by one registry and called by one executor. */
+import { ToolStateChangeEntity } from './state/entities/tool-state-change.entity.js';
+import { ToolStateEntryEntity } from './state/entities/tool-state-entry.entity.js';
+import { ToolStateHistoryEntity } from './state/entities/tool-state-history.entity.js';
+import { ToolStateVersionEntity } from './state/entities/tool-state-version.entity.js';
+import { ToolStateEntity } from './state/entities/tool-state.entity.js';
+import { CreateToolState1764000000015 } from './state/migrations/1764000000015-create-tool-state.migration.js';
 import { DisabledToolEntity } from './switch/entities/disabled-tool.entity.js';
 import { CreateDisabledTool1764000000012 } from './switch/migrations/1764000000012-create-disabled-tool.migration.js';
 
@@ -37,6 +43,7 @@ export { ToolPolicy } from './policy/tool-policy.js';
 export type { PolicyDecision } from './policy/tool-policy.js';
 export { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 export { ToolSwitchModule } from './switch/tool-switch.module.js';
+export { StateStoreModule } from './state/stores/state-store.module.js';
 export { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
 export { suspend } from './suspension.factory.js';
 export type { Suspension } from './suspension.factory.js';
@@ -67,5 +74,12 @@ export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool
 export { ToolRegistry } from './tool.registry.js';
 export { toolResultText } from './tool-result.mapper.js';
 
-export const TOOL_ENTITIES = [DisabledToolEntity];
-export const TOOL_MIGRATIONS = [CreateDisabledTool1764000000012];
+export const TOOL_ENTITIES = [
+  DisabledToolEntity,
+  ToolStateEntity,
+  ToolStateEntryEntity,
+  ToolStateVersionEntity,
+  ToolStateHistoryEntity,
+  ToolStateChangeEntity,
+];
+export const TOOL_MIGRATIONS = [CreateDisabledTool1764000000012, CreateToolState1764000000015];

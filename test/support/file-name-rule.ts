@@ -33,6 +33,8 @@ const PORTS = [
   'run-outbox',
   'run-queue',
   'session-store',
+  'state-manager',
+  'state-store',
   'token-counter',
   'tool-policy',
   'turn-archive',

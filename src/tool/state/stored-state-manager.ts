@@ -137,7 +137,7 @@ export class StoredStateManager extends ToolStateManager {
   async load(id: string): Promise<StoredContext | null> {
     const stored = await this.store.load(id);
     if (!stored || isLive(stored, Date.now())) return stored;
-    await this.store.remove(id);
+    await this.store.remove(id, stored.revision);
     return null;
   }
 

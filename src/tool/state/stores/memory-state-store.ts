@@ -1,79 +1,52 @@
 import type { ContextFilter, StateHistoryEntry } from '../tool-state.types.js';
+import { ContextIndex } from './context-index.registry.js';
+import { applyWrite, historyOf, type KeptContext } from './kept-context.mapper.js';
 import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
-
-interface Kept {
-  context: StoredContext;
-  versions: StoredVersion[];
-  history: StateHistoryEntry[];
-}
 
 /** Contexts in this process; they end with it. */
 export class MemoryStateStore extends StateStore {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, KeptContext>();
+  private readonly index = new ContextIndex();
 
   async load(id: string): Promise<StoredContext | null> {
     return this.kept.get(id)?.context ?? null;
   }
 
-  async write({ context, version, oldestVersion, history, oldestHistory }: ContextWrite): Promise<boolean> {
-    const kept = this.kept.get(context.id);
-    if ((kept?.context.revision ?? 0) !== context.revision - 1) return false;
-    if (!kept) {
-      this.kept.set(context.id, { context, versions: version ? [version] : [], history: [...history] });
-      return true;
-    }
-    kept.context = context;
-    if (version) kept.versions.push(version);
-    drop(kept.versions, (one) => one.version < oldestVersion);
-    kept.history.push(...history);
-    drop(kept.history, ({ n }) => n < oldestHistory);
+  async write(write: ContextWrite): Promise<boolean> {
+    const { id } = write.context;
+    const { history } = write;
+    const before = this.kept.get(id) ?? null;
+    // States are texts; the details of what happened are whoever's who told them.
+    const kept = applyWrite(before, history.length > 0 ? { ...write, history: structuredClone(history) } : write);
+    if (!kept) return false;
+    if (!before) this.kept.set(id, kept);
+    this.index.put(write.context);
     return true;
   }
 
   async versions(id: string): Promise<StoredVersion[]> {
-    return (this.kept.get(id)?.versions ?? []).toReversed();
+    return this.kept.get(id)?.versions.toReversed() ?? [];
   }
 
-  async history(id: string, limit: number, before = Number.POSITIVE_INFINITY): Promise<StateHistoryEntry[]> {
-    const history = this.kept.get(id)?.history ?? [];
-    return history
-      .filter(({ n }) => n < before)
-      .slice(-limit)
-      .toReversed();
+  async history(id: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
+    const kept = this.kept.get(id);
+    return kept ? structuredClone(historyOf(kept, limit, before)) : [];
   }
 
-  async remove(id: string): Promise<boolean> {
+  async remove(id: string, revision?: number): Promise<boolean> {
+    const kept = this.kept.get(id);
+    if (!kept || (revision !== undefined && kept.context.revision !== revision)) return false;
+    this.index.remove(id);
     return this.kept.delete(id);
   }
 
-  async list({ tenant, tool, session, after = '', limit }: ContextFilter): Promise<string[]> {
-    const found = [...this.kept.values()].filter(
-      ({ context }) =>
-        context.tenant === tenant &&
-        context.id > after &&
-        (tool === undefined || context.tool === tool) &&
-        (session === undefined || context.session === session),
-    );
-    return found
-      .map(({ context }) => context.id)
-      .toSorted()
-      .slice(0, limit);
+  async list(filter: ContextFilter): Promise<string[]> {
+    return this.index.list(filter, Date.now());
   }
 
   async expired(now: number, limit: number): Promise<string[]> {
-    const ids: string[] = [];
-    for (const { context } of this.kept.values()) {
-      if (context.expiresAt !== null && context.expiresAt <= now) ids.push(context.id);
-      if (ids.length === limit) break;
-    }
-    return ids;
+    return this.index.expired(now, limit);
   }
 
   async close(): Promise<void> {}
-}
-
-/** Takes away what comes first of a list and is too old. */
-function drop<T>(list: T[], isOld: (one: T) => boolean): void {
-  const fresh = list.findIndex((one) => !isOld(one));
-  if (fresh !== 0) list.splice(0, fresh === -1 ? list.length : fresh);
 }

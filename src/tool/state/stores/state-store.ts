@@ -62,9 +62,13 @@ export abstract class StateStore {
   /** Newest first. */
   abstract history(id: string, limit: number, before?: number): Promise<StateHistoryEntry[]>;
 
-  abstract remove(id: string): Promise<boolean>;
+  /**
+   * @param revision only while it has this one: who found it expired must not remove what another has made anew
+   * @returns whether it was there, with that revision
+   */
+  abstract remove(id: string, revision?: number): Promise<boolean>;
 
-  /** Ids in order. */
+  /** Ids in order, of contexts that have not expired. */
   abstract list(filter: ContextFilter): Promise<string[]>;
 
   /** Ids of contexts that have expired, up to `limit`. @param now epoch ms */

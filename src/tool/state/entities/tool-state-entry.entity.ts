@@ -1,0 +1,31 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One state of a context. */
+@Entity('tool_state_entry', { withoutRowid: true })
+export class ToolStateEntryEntity {
+  @PrimaryColumn('varchar', { name: 'context_id', length: 64 })
+  contextId!: string;
+
+  /** `business`, … */
+  @PrimaryColumn('varchar', { length: 16 })
+  type!: string;
+
+  @Column('varchar', { length: 128 })
+  tenant!: string;
+
+  /** JSON; compressed if that is configured, then sealed. */
+  @Column('text')
+  data!: string;
+
+  @Column('integer')
+  version!: number;
+
+  @Column('bigint', { name: 'created_at' })
+  createdAt!: number;
+
+  @Column('bigint', { name: 'updated_at' })
+  updatedAt!: number;
+
+  @Column('bigint', { name: 'expires_at', nullable: true })
+  expiresAt!: number | null;
+}

@@ -1,0 +1,67 @@
+import type { ContextFilter } from '../tool-state.types.js';
+import type { StoredContext } from './state-store.js';
+
+/** What is known of a context without reading it. */
+export type ContextHead = Pick<StoredContext, 'id' | 'tenant' | 'session' | 'tool' | 'expiresAt'>;
+
+/** Which contexts there are, for stores whose place cannot be asked. */
+export class ContextIndex {
+  private readonly heads = new Map<string, ContextHead>();
+  /** Their ids by tenant and session: a session has few. */
+  private readonly sessions = new Map<string, Set<string>>();
+
+  put(head: ContextHead): void {
+    const isThere = this.heads.has(head.id);
+    this.heads.set(head.id, head);
+    if (isThere) return;
+    const session = sessionOf(head);
+    const ids = this.sessions.get(session);
+    if (ids) ids.add(head.id);
+    else this.sessions.set(session, new Set([head.id]));
+  }
+
+  has(id: string): boolean {
+    return this.heads.has(id);
+  }
+
+  remove(id: string): void {
+    const head = this.heads.get(id);
+    if (!head) return;
+    this.heads.delete(id);
+    const ids = this.sessions.get(sessionOf(head))!;
+    ids.delete(id);
+    if (ids.size === 0) this.sessions.delete(sessionOf(head));
+  }
+
+  /** Ids in order, of contexts that have not expired. @param now epoch ms */
+  list(filter: ContextFilter, now: number): string[] {
+    const ids: string[] = [];
+    for (const head of this.candidates(filter)) if (isMeant(head, filter, now)) ids.push(head.id);
+    return ids.toSorted().slice(0, filter.limit);
+  }
+
+  /** Ids of contexts that have expired, up to `limit`. @param now epoch ms */
+  expired(now: number, limit: number): string[] {
+    const ids: string[] = [];
+    for (const { id, expiresAt } of this.heads.values()) {
+      if (ids.length === limit) break;
+      if (expiresAt !== null && expiresAt <= now) ids.push(id);
+    }
+    return ids;
+  }
+
+  private *candidates({ tenant, session }: ContextFilter): Iterable<ContextHead> {
+    if (session === undefined) return yield* this.heads.values();
+    for (const id of this.sessions.get(sessionOf({ tenant, session })) ?? []) yield this.heads.get(id)!;
+  }
+}
+
+function sessionOf({ tenant, session }: Pick<ContextHead, 'tenant' | 'session'>): string {
+  return JSON.stringify([tenant, session]);
+}
+
+function isMeant(head: ContextHead, { tenant, tool, after = '' }: ContextFilter, now: number): boolean {
+  if (head.tenant !== tenant || head.id <= after) return false;
+  if (tool !== undefined && head.tool !== tool) return false;
+  return head.expiresAt === null || head.expiresAt > now;
+}

@@ -1,0 +1,110 @@
+import { insert, type Database, type SqlValue, type Statement } from '../../../persistence/index.js';
+import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
+import type { StateCodec } from './state-codec.mapper.js';
+import { historyPlace, statePlace, versionPlace, type ContextOwner } from './state-place.factory.js';
+import type { ContextWrite, StoredContext, StoredVersion } from './state-store.js';
+
+const CHANGE = `UPDATE tool_state SET revision = ?, used_at = ?, expires_at = ?, last_history = ?, last_change = ?
+  WHERE id = ? AND revision = ?`;
+const DROP_STATE = 'DELETE FROM tool_state_entry WHERE context_id = ? AND type = ?';
+const FORGET_VERSIONS = 'DELETE FROM tool_state_version WHERE context_id = ? AND version < ?';
+const FORGET_HISTORY = 'DELETE FROM tool_state_history WHERE context_id = ? AND n < ?';
+const STATE_KEY = ['context_id', 'type'];
+
+/** The tables of what is in a context. */
+const PARTS = ['tool_state_entry', 'tool_state_version', 'tool_state_history'];
+
+/** What changes contexts in a database, for batches. */
+export class StateStatementFactory {
+  constructor(
+    private readonly database: Database,
+    private readonly codec: StateCodec,
+  ) {}
+
+  /** The first one refuses the batch when the context is not as it was read. */
+  write({ context, changed, version, history, ...oldest }: ContextWrite): Statement[] {
+    const { id } = context;
+    const statements = [headOf(context)];
+    for (const type of changed) statements.push(this.stateOf(context, type));
+    if (version) statements.push(this.versionOf(context, version));
+    // They are counted from 1.
+    if (oldest.oldestVersion > 1) statements.push({ sql: FORGET_VERSIONS, params: [id, oldest.oldestVersion] });
+    for (const entry of history) statements.push(this.entryOf(context, entry));
+    if (oldest.oldestHistory > 1) statements.push({ sql: FORGET_HISTORY, params: [id, oldest.oldestHistory] });
+    return statements;
+  }
+
+  /** Whether or not it is there; the context is the first one. */
+  remove(id: string): Statement[] {
+    const parts = PARTS.map((table) => ({ sql: `DELETE FROM ${table} WHERE context_id = ?`, params: [id] }));
+    return [{ sql: 'DELETE FROM tool_state WHERE id = ?', params: [id] }, ...parts];
+  }
+
+  /**
+   * The contexts are marked before what is in them goes, so that one that another process makes meanwhile stays whole.
+   * Marking waits for those who are writing to one; whoever comes later finds it gone.
+   */
+  removeAll(where: string, params: readonly SqlValue[]): Statement[] {
+    const marked = `SELECT id FROM tool_state WHERE ${where} AND revision = 0`;
+    return [
+      { sql: `UPDATE tool_state SET revision = 0 WHERE ${where}`, params },
+      ...PARTS.map((table) => ({ sql: this.deleteOf(table, marked), params })),
+      { sql: `DELETE FROM tool_state WHERE ${where} AND revision = 0`, params },
+    ];
+  }
+
+  /** MariaDB would read the whole table for a DELETE with a subquery. */
+  private deleteOf(table: string, ids: string): string {
+    if (this.database.dialect !== 'mariadb') return `DELETE FROM ${table} WHERE context_id IN (${ids})`;
+    return `DELETE part FROM (${ids}) AS marked JOIN ${table} AS part ON part.context_id = marked.id`;
+  }
+
+  private stateOf({ id, tenant, states }: StoredContext, type: StateType): Statement {
+    const state = states[type];
+    if (!state) return { sql: DROP_STATE, params: [id, type] };
+    const row = {
+      context_id: id,
+      type,
+      tenant,
+      data: this.codec.seal(state.json, statePlace({ tenant, id }, type, state.version)),
+      version: state.version,
+      created_at: state.createdAt,
+      updated_at: state.updatedAt,
+      expires_at: state.expiresAt,
+    };
+    return this.database.upsert('tool_state_entry', row, STATE_KEY);
+  }
+
+  private versionOf({ id, tenant }: ContextOwner, { version, json, at, by }: StoredVersion): Statement {
+    const data = this.codec.seal(json, versionPlace({ tenant, id }, version));
+    return insert('tool_state_version', { context_id: id, version, tenant, data, made_by: by, created_at: at });
+  }
+
+  private entryOf({ id, tenant }: ContextOwner, { n, at, kind, by, detail }: StateHistoryEntry): Statement {
+    const data = this.codec.seal(JSON.stringify(detail), historyPlace({ tenant, id }, n));
+    return insert('tool_state_history', { context_id: id, n, tenant, kind, data, made_by: by, created_at: at });
+  }
+}
+
+function headOf(context: StoredContext): Statement {
+  const { id, revision, usedAt, expiresAt, lastHistory, lastChange } = context;
+  if (revision === 1) return { ...insert('tool_state', rowOf(context)), rows: 1 };
+  const params = [revision, usedAt, expiresAt, lastHistory, lastChange, id, revision - 1];
+  return { sql: CHANGE, params, rows: 1 };
+}
+
+function rowOf(context: StoredContext): Record<string, SqlValue> {
+  return {
+    id: context.id,
+    tenant: context.tenant,
+    session_id: context.session,
+    tool: context.tool,
+    revision: context.revision,
+    created_at: context.createdAt,
+    used_at: context.usedAt,
+    expires_at: context.expiresAt,
+    is_of_run: context.isOfRun ? 1 : 0,
+    last_history: context.lastHistory,
+    last_change: context.lastChange,
+  };
+}
