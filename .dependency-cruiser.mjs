@@ -27,7 +27,13 @@ const SDKS = [
   {
     name: 'ioredis',
     packages: ['ioredis'],
-    folders: ['^src/persistence/', '^src/run/bus/', '^src/session/projection/', '^src/cache/'],
+    folders: [
+      '^src/persistence/',
+      '^src/run/bus/',
+      '^src/session/projection/',
+      '^src/cache/',
+      '^src/tool/state/stores/',
+    ],
   },
   {
     name: 'rate-limiter-flexible',
