@@ -22,6 +22,8 @@ export interface OutgoingRequest {
   /** By lower-case names. Those that any server may see also go to another origin that the call is redirected to. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** What only the origin of `url` may see: to another one no header goes that holds any, and no address is followed. */
+  readonly secrets?: readonly string[];
   /** Ends the call, and its connection. */
   readonly signal?: AbortSignal;
   readonly limits?: OutgoingLimits;
