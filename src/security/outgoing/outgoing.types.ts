@@ -50,7 +50,7 @@ export interface OutgoingRequest {
   /** By lower-case names. Those that any server may see also go to another origin that the call is redirected to. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** What only the origin of `url` may see: to another one no header goes that holds any, and no address is followed. */
+  /** Texts that only the origin of `url` may see: no header that holds one goes to another, nor is such an address followed there. */
   readonly secrets?: readonly string[];
   /** Without them none are sent, and none are kept. */
   readonly cookies?: OutgoingCookies;

@@ -77,7 +77,8 @@ function credentialsOf(auth: RestAuth, all: Secrets): Credentials {
       const user = auth.user ?? all[auth.username]!;
       const password = auth.password === undefined ? '' : all[auth.password]!;
       const pair = Buffer.from(`${user}:${password}`).toString('base64');
-      const secrets = [pair, ...secretNames(auth).map((name) => all[name]!)];
+      const hidden = secretNames(auth).map((name) => all[name]!);
+      const secrets = hidden.length > 0 ? [pair, ...hidden] : [];
       return { headers: { authorization: `Basic ${pair}` }, query: [], secrets };
     }
     case 'apiKey': {
