@@ -46,7 +46,13 @@ export class ToolStates {
     await home.catchUp(contextId);
     const policy = this.homes.policyOf(options);
     const drafts = await home.manager(policy).drafts(contextId, { key, isOfRun: isOfRun(options, site) });
-    const call = { id: site.key, key, isOfRun: isOfRun(options, site), about: aboutCall(site, input) };
+    const call = {
+      id: site.key,
+      key,
+      isOfRun: isOfRun(options, site),
+      about: aboutCall(site, input),
+      isStrangers: tool.metadata.isReturnForeign === true,
+    };
     return new StatefulCall(home, policy, drafts, call, initialOf(options), this.homes.isSavedAlone(options));
   }
 
