@@ -42,7 +42,7 @@ export interface CreateAgentOptions {
   readonly runEvents?: boolean;
   /** Endpoints as tools. */
   readonly restTools?: JackdawOptions['restTools'];
-  /** Whether `calculator` and `get_timestamp` are there too; by default they are not. */
+  /** Whether `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking` are there too; by default they are not. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
   /** What its answers must be: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
