@@ -6,6 +6,7 @@ import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { ToolMetadataAccessor } from './method/tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './method/tool.explorer.js';
+import { ContextClosings } from './state/context-closing.registry.js';
 import { StateHomeRegistry } from './state/state-home.registry.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { ToolRegistry } from './tool.registry.js';
@@ -19,9 +20,10 @@ import { ToolRegistry } from './tool.registry.js';
     ToolRegistry,
     ToolPolicyRegistry,
     ToolExecutor,
+    ContextClosings,
     StateHomeRegistry,
     ToolStates,
   ],
-  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates],
+  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates, ContextClosings],
 })
 export class ToolModule {}

@@ -46,7 +46,13 @@ export class ToolStates {
     await home.catchUp(contextId);
     const policy = this.homes.policyOf(options);
     const drafts = await home.manager(policy).drafts(contextId, { key, isOfRun: isOfRun(options, site) });
-    const call = { id: site.key, key, isOfRun: isOfRun(options, site), about: aboutCall(site, input) };
+    const call = {
+      id: site.key,
+      key,
+      isOfRun: isOfRun(options, site),
+      about: aboutCall(site, input),
+      isStrangers: tool.metadata.isReturnForeign === true,
+    };
     return new StatefulCall(home, policy, drafts, call, initialOf(options), this.homes.isSavedAlone(options));
   }
 
@@ -110,9 +116,9 @@ export class ToolStates {
    * @param tools those that it has called
    */
   async ending(run: Pick<StateSite, 'principal' | 'sessionId' | 'runId'>, tools: Iterable<Tool>): Promise<StatesEnd> {
-    const names = new Set<StateManagerName>();
-    for (const { metadata } of tools) if (isOfRun(metadata.state, run)) names.add(this.homes.nameOf(metadata.state));
-    if (names.size === 0) return NOTHING_ENDS;
+    const going = [...tools].filter(({ metadata }) => isOfRun(metadata.state, run));
+    if (going.length === 0) return NOTHING_ENDS;
+    const names = new Set<StateManagerName>(going.map(({ metadata }) => this.homes.nameOf(metadata.state!)));
     const homes = await Promise.all([...names].map((name) => this.homes.of(name)));
     const { tenant } = run.principal;
     const session = sessionOf(run);
@@ -120,6 +126,9 @@ export class ToolStates {
       statements: homes.flatMap((home) => home.ending(tenant, session)),
       ended: async () => {
         await Promise.allSettled(homes.map((home) => home.endRun(tenant, session)));
+        for (const { definition } of going) {
+          this.homes.closings.closed(contextIdOf({ tenant, session, tool: definition.name }));
+        }
       },
     };
   }

@@ -1,5 +1,6 @@
 import type { StepCompanion } from '../../../run/index.js';
 import type { Statement } from '../../../persistence/index.js';
+import { ContextClosings } from '../context-closing.registry.js';
 import type { ContextDraft } from '../context-draft.builder.js';
 import type { ContextQueue } from '../context-queue.policy.js';
 import { applyChange, type StateChange } from '../state-change.mapper.js';
@@ -11,6 +12,7 @@ import type { StatePolicy } from '../tool-state.types.js';
 export abstract class StateHome {
   /** Whether what is in it ends with the process, so that a run that goes on must bring its changes back. */
   abstract readonly isVolatile: boolean;
+  private closings = new ContextClosings();
 
   /**
    * @param name of the manager, as it stands in contexts' information
@@ -22,9 +24,15 @@ export abstract class StateHome {
     private readonly queue: ContextQueue,
   ) {}
 
+  /** Has its managers tell of contexts that are gone. */
+  telling(closings: ContextClosings): this {
+    this.closings = closings;
+    return this;
+  }
+
   /** A manager over its store. */
   manager(policy: StatePolicy): StoredStateManager {
-    return new StoredStateManager(this.name, this.store, policy, this.queue);
+    return new StoredStateManager(this.name, this.store, policy, this.queue, this.closings);
   }
 
   /** What goes with the step of the call. @param draft the context with the change in it */
