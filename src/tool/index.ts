@@ -73,6 +73,11 @@ export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool
 export { ToolRegistry } from './tool.registry.js';
 export type { ChangedState, KeptState } from './state/stateful-call.executor.js';
 export type { StatefulOptions, StateManagerName } from './state/stateful-options.types.js';
+export { adaptStateful } from './state/stateful-adapter.factory.js';
+export type { ContextHolder } from './state/context-holder.types.js';
+export type { StatefulAdapter } from './state/stateful-adapter.types.js';
+export { StatefulToolSessions } from './state/stateful-tool-sessions.service.js';
+export type { StatefulToolSession, StatefulToolSessionOptions } from './state/stateful-tool-sessions.service.js';
 export { ToolStateModule } from './state/tool-state.module.js';
 export { ToolStates } from './state/tool-states.service.js';
 export type { StatesEnd } from './state/tool-states.service.js';
