@@ -1,37 +1,15 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { adaptStateful, Extension, type ExtensionHost, Parameter, Tool } from '../src/index.js';
+import { readFileSync } from 'node:fs';
+import { Tool } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
+import { BasketExtension } from './support/basket-extension.js';
 import { CounterTools } from './support/counter.tool.js';
 
 class GuardedTools {
   @Tool({ description: 'Pays.', effect: 'read', approval: 'always', input: { type: 'object', properties: {} } })
   pay(): string {
     return 'paid';
-  }
-}
-
-/** An object as one finds them. */
-class Basket {
-  constructor(readonly goods: string[] = []) {}
-}
-
-class BasketExtension extends Extension {
-  readonly name = 'basket';
-  readonly version = '1.0.0';
-  override register(host: ExtensionHost): void {
-    host.registerTool(
-      adaptStateful<Basket>({
-        name: 'basket',
-        description: 'Puts things into the basket.',
-        effect: 'read',
-        parameters: [Parameter.string('put', 'What.', true)],
-        create: () => new Basket(),
-        call: ({ goods }, { put }: { put: string }) => goods.push(put),
-        snapshot: ({ goods }) => ({ goods }),
-        restore: ({ goods }: { goods: string[] }) => new Basket(goods),
-      }),
-    );
   }
 }
 
@@ -80,13 +58,20 @@ describe('a tool called by code', () => {
     const before = new AgentHost();
     const first = await start(env, before);
     const { id } = await first.sessions.create();
-    expect(await first.executeTool('basket', { put: 'pear' }, id)).toBe(1);
+    expect(await first.executeTool('basket', { what: 'pear' }, id)).toBe(1);
     await before.stop();
     const second = await start(env);
-    expect(await second.executeTool('basket', { put: 'fig' }, id)).toBe(2);
+    expect(await second.executeTool('basket', { what: 'fig' }, id)).toBe(2);
     expect(await second.createStatefulToolSession('basket', id).state()).toMatchObject({
       data: { goods: ['pear', 'fig'] },
       version: 2,
     });
+  });
+});
+
+describe('docs/tool-state.md', () => {
+  it('has the code of this test', () => {
+    const code = readFileSync('test/support/basket-extension.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(readFileSync('docs/tool-state.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });
 });
