@@ -76,9 +76,11 @@ export type {
   TurnSize,
 } from './session/index.js';
 export {
+  adaptStateful,
   Parameter,
   RestToolRegistry,
   SecurityPolicies,
+  StatefulToolSessions,
   suspend,
   Tool,
   ToolContext,
@@ -103,6 +105,9 @@ export type {
   RestMethod,
   RestToolDeclaration,
   SecurityPolicy,
+  StatefulAdapter,
+  StatefulToolSession,
+  StatefulToolSessionOptions,
   SuspendOptions,
   Suspension,
   ToolApproval,

@@ -8,6 +8,7 @@ import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './method/tool.explorer.js';
 import { ContextClosings } from './state/context-closing.registry.js';
 import { StateHomeRegistry } from './state/state-home.registry.js';
+import { StatefulToolSessions } from './state/stateful-tool-sessions.service.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { ToolRegistry } from './tool.registry.js';
 
@@ -23,7 +24,16 @@ import { ToolRegistry } from './tool.registry.js';
     ContextClosings,
     StateHomeRegistry,
     ToolStates,
+    StatefulToolSessions,
   ],
-  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates, StateHomeRegistry, ContextClosings],
+  exports: [
+    ToolRegistry,
+    ToolPolicyRegistry,
+    ToolExecutor,
+    ToolStates,
+    StatefulToolSessions,
+    StateHomeRegistry,
+    ContextClosings,
+  ],
 })
 export class ToolModule {}
