@@ -69,6 +69,7 @@ export type {
 export type { OpenApiImport, OpenApiOperation } from './rest/openapi/openapi.types.js';
 export { RestToolModule } from './rest/rest-tool.module.js';
 export { RestToolRegistry } from './rest/rest-tool.registry.js';
+export type { RestConnection, RestRetry, TokenCapture } from './rest/connection/rest-connection.types.js';
 export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool.types.js';
 export { ToolRegistry } from './tool.registry.js';
 export type { ChangedState, KeptState } from './state/stateful-call.executor.js';

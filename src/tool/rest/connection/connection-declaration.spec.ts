@@ -51,3 +51,18 @@ describe('of a connection', () => {
     expect(world.tools.list()).toEqual([]);
   });
 });
+
+it('is for an operation of an OpenAPI document too', async () => {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Shop', version: '1' },
+    servers: [{ url: world.server.url }],
+    paths: { '/crm': { get: { operationId: 'crm', summary: 'Asks the CRM.' } } },
+  };
+  const operation = { operationId: 'crm', stateful: true, connection: { poolSize: 1 } };
+  await world.registry.importOpenApi({ document, operations: [operation] });
+  world.server.on('/crm', (_request, reply) => void reply.writeHead(204, { 'set-cookie': 'a=1' }).end());
+  await world.callIn('s');
+  await world.callIn('s');
+  expect(world.server.requests.map(({ headers }) => headers.cookie ?? null)).toEqual([null, 'a=1']);
+});
