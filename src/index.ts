@@ -88,6 +88,8 @@ export {
   ToolRegistry,
   ToolRequest,
   ToolSignal,
+  ToolState,
+  ToolStateManager,
 } from './tool/index.js';
 export type {
   ArgumentValidator,

@@ -35,10 +35,10 @@ import {
   RestToolModule,
   SecurityPolicyModule,
   type SecurityPolicy,
-  StateStoreModule,
   TOOL_ENTITIES,
   TOOL_MIGRATIONS,
   ToolModule,
+  ToolStateModule,
   ToolSwitchModule,
 } from './tool/index.js';
 
@@ -127,7 +127,7 @@ function foundations(given: JackdawOptions): Imports {
     EncryptionModule,
     AccessLogModule,
     ToolSwitchModule,
-    StateStoreModule,
+    ToolStateModule,
     SecurityPolicyModule.forRoot(securityPolicy),
     ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
     AgentModule.forRoot(options),

@@ -41,6 +41,8 @@ describe('the public face', () => {
       'ToolRegistry',
       'ToolRequest',
       'ToolSignal',
+      'ToolState',
+      'ToolStateManager',
       'WireModelFactory',
       'bearerRoute',
       'createAgent',

@@ -4,7 +4,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentRegistry, BudgetRebuildService } from '../src/agent/index.js';
 import { Database } from '../src/persistence/index.js';
 import { Tool, ToolRegistry } from '../src/tool/index.js';
-import { ask, callsThen, Family } from './support/family.js';
+import { ask, callsThen, Family, resultsShown } from './support/family.js';
 import { frontDesk } from './support/front-desk.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw } from './support/jackdaw.js';
@@ -182,6 +182,27 @@ describe('what holds for an agent', () => {
     const [childId] = (await family.run(String(body['run_id'])))['child_run_ids'] as unknown as string[];
     expect(await family.run(childId!)).toMatchObject({ agent: 'scout', parent_run_id: body['run_id'] });
   });
+
+  it.each([
+    ['run.completed', 45, { text: 'It says so.' }],
+    ['run.failed', 30, { status: 400, body: {} }],
+  ])(
+    'tells such a person, by %s, what it took and that a stranger may speak through it',
+    async (end, total_tokens, last) => {
+      family.say({
+        scout: (request) =>
+          resultsShown(request).length > 0 ? last : { calls: [{ name: 'read', arguments: {} }], usage: [20, 10] },
+      });
+      const { body } = await family.jackdaw.post('/api/tools/wonder/call', { arguments: { query: 'why?' } });
+      const runId = String(body['run_id']);
+      const took = { usage: { total_tokens: 0 }, children_usage: { total_tokens } };
+      expect((await family.jackdaw.events(runId)).at(-1)).toMatchObject({
+        event: end,
+        data: { is_tainted: true, ...took },
+      });
+      expect(await family.run(runId)).toMatchObject(took);
+    },
+  );
 });
 
 describe('the example of docs/sub-agents.md', () => {

@@ -140,6 +140,39 @@ describe('an agent that asks another one which needs people', () => {
     expect([await statusOf(childId!), family.asked()]).toEqual(['cancelled', ['boss', 'clerk']]);
   });
 
+  it('waits for however many need a person: who waits for one takes no place of those that are asked at once', async () => {
+    family.say({ boss: callsThen(Array.from({ length: 10 }, () => ask('clerk', 'pay'))), clerk: pays });
+    const { status, body } = await family.jackdaw.chat({ query: 'pay all' });
+    const waiting = body['waiting'] as unknown as { child_run_id: string }[];
+    expect([status, waiting.length]).toEqual([202, 10]);
+    await family.restart();
+    for (const { child_run_id } of waiting.toReversed()) {
+      expect((await family.jackdaw.post(`/api/runs/${child_run_id}/approve`, {})).status).toBe(202);
+    }
+    const events = await family.untilEnd(String(body['run_id']));
+    expect(events.at(-1)).toMatchObject({
+      event: 'run.completed',
+      data: { result: Array(10).fill('paid 5 to bob').join() },
+    });
+    expect(family.tools.done).toHaveLength(10);
+  });
+
+  it('never begins, once it is cancelled, those that wait for a place', async () => {
+    family.say({
+      boss: callsThen(Array.from({ length: 10 }, () => ask('clerk', 'q'))),
+      clerk: () => ({ hang: true }),
+    });
+    const stream = await family.jackdaw.stream({ query: 'go', sessionId: 'many' });
+    await family.llm.waitForRequest(9);
+    await family.jackdaw.post(`/api/runs/${stream.runId}/cancel`);
+    const events = await stream.all();
+    expect(events.at(-1)?.event).toBe('run.cancelled');
+    const results = events.filter(({ event }) => event === 'tool.completed');
+    expect(results.map(({ data }) => 'child_run_id' in data)).toEqual([...Array(8).fill(true), false, false]);
+    expect(family.asked()).toHaveLength(9);
+    expect(await family.jackdaw.messages('many')).toHaveLength(12);
+  });
+
   it('ends with what it has asked when its time is up', async () => {
     family.say({ hasty: callsThen([ask('clerk', 'q')]), clerk: () => ({ hang: true }) });
     const { status, body } = await family.jackdaw.chat({ query: 'go', agent: 'hasty' });

@@ -86,6 +86,30 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect((await sessions()).filter(({ id }) => id === 'memory' || id === theirs[0]!.id)).toEqual([]);
   });
 
+  it('begins anew with them when its session is cleared', async () => {
+    family.say({
+      boss: callsThen([ask('clerk', 'sum up')]),
+      clerk: callsThen([ask('scout', 'look')], () => '{"sum":1}'),
+      scout: echo,
+    });
+    await family.jackdaw.chat({ query: 'one', sessionId: 'cleared' });
+    const below = async (id: string) => {
+      const { body } = await family.jackdaw.get('/api/sessions?limit=100');
+      return (body['sessions'] as unknown as Session[]).find(({ parent_session_id }) => parent_session_id === id)!;
+    };
+    const clerks = await below('cleared');
+    const scouts = await below(clerks.id);
+    expect([clerks.message_count, scouts.message_count]).toEqual([4, 2]);
+    await family.jackdaw.send('/api/sessions/cleared/messages', { method: 'DELETE' });
+    expect([await below('cleared'), await below(clerks.id)]).toMatchObject([
+      { message_count: 0 },
+      { message_count: 0 },
+    ]);
+    await family.jackdaw.chat({ query: 'two', sessionId: 'cleared' });
+    const asked = family.llm.requests.findLast((request) => agentIn(request) === 'scout')!;
+    expect(asked.messages.map(({ content }) => content).slice(1)).toEqual(['look']);
+  });
+
   it('asks several at once, also the same one', async () => {
     const both = gate();
     const waiting: string[] = [];
@@ -106,6 +130,33 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect(body['result']).toBe('re: east; re: west; {"sum":"re: books"}');
     const { tool_results } = await family.run(String(body['run_id']));
     expect((tool_results as unknown as { result: unknown }[])[2]?.result).toEqual({ sum: 're: books' });
+  });
+
+  it('asks eight at a time of however many it calls at once', async () => {
+    const [full, release] = [gate(), gate()];
+    let going = 0;
+    let most = 0;
+    const questions = Array.from({ length: 20 }, (_, i) => `q${i + 1}`);
+    family.say({
+      boss: callsThen(
+        questions.map((question) => ask('scout', question)),
+        (results) => results.join(),
+      ),
+      scout: async (request) => {
+        most = Math.max(most, ++going);
+        if (going === 8) full.open();
+        await release.opened;
+        going--;
+        return echo(request);
+      },
+    });
+    const stream = await family.jackdaw.stream({ query: 'go' });
+    await full.opened;
+    expect(childrenOf(await family.run(stream.runId))).toHaveLength(8);
+    release.open();
+    const result = questions.map((question) => `re: ${question}`).join();
+    expect((await stream.all()).at(-1)).toMatchObject({ event: 'run.completed', data: { result } });
+    expect(most).toBe(8);
   });
 
   it('asks through several, no deeper than its limit: then the model is told so, and answers', async () => {
@@ -158,77 +209,10 @@ describe('an agent that asks others, in a server for one run at a time', () => {
   });
 });
 
-describe('an agent that hands over', () => {
-  let family: Family;
-  beforeAll(async () => {
-    family = await Family.begin({ desk: { handoffs: ['billing'] }, billing: { handoffs: ['lawyer'] }, lawyer: {} });
-  });
-  afterAll(() => family.stop());
-  const transfer = (agent: string) => ({ name: `transfer_to_${agent}`, arguments: {} });
-
-  it('is asked nothing more: the other one answers the user, who sees by whom', async () => {
-    family.say({ desk: () => ({ text: 'Hello, Ann.' }) });
-    await family.jackdaw.chat({ query: 'I am Ann', sessionId: 'desk' });
-    family.say({
-      desk: callsThen([transfer('billing')]),
-      billing: () => ({ text: 'You owe 5, Ann.', model: 'other-model' }),
-    });
-    const stream = await family.jackdaw.stream({ query: 'what do I owe?', sessionId: 'desk' });
-    const events = await stream.all();
-    const run = await family.run(stream.runId);
-    const by = { agent: 'billing', run_id: childrenOf(run)[0] };
-    expect(run).toMatchObject({ status: 'completed', result: 'You owe 5, Ann.', is_complete: true, answered_by: by });
-    expect(family.asked()).toEqual(['desk', 'billing']);
-    const said = events.filter(({ event }) => event === 'message.completed').at(-1);
-    expect(said).toMatchObject({ data: { text: 'You owe 5, Ann.', answered_by: by } });
-    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { answered_by: by, model: 'other-model' } });
-    // It has heard what was said before, and the question, word by word.
-    expect(family.llm.lastRequest.messages.slice(1)).toMatchObject([
-      { role: 'user', content: 'I am Ann' },
-      { role: 'assistant', content: 'Hello, Ann.' },
-      { role: 'user', content: 'what do I owe?' },
-    ]);
-    const messages = await family.jackdaw.messages('desk');
-    expect(messages.slice(2)).toMatchObject([
-      { role: 'user', content: 'what do I owe?' },
-      { role: 'assistant', tool_calls: [{ name: 'transfer_to_billing' }] },
-      { role: 'tool', name: 'transfer_to_billing', content: 'The agent "billing" has answered.' },
-      { role: 'assistant', content: 'You owe 5, Ann.' },
-    ]);
-  });
-
-  it('may be handed over to that hands over again', async () => {
-    family.say({
-      desk: callsThen([transfer('billing')]),
-      billing: callsThen([transfer('lawyer')]),
-      lawyer: (request) => ({ text: `To "${String(questionIn(request))}": no.` }),
-    });
-    const { body } = await family.jackdaw.chat({ query: 'may I sue?', sessionId: 'chain' });
-    expect(body).toMatchObject({ result: 'To "may I sue?": no.', answered_by: { agent: 'billing' } });
-    expect(family.asked()).toEqual(['desk', 'billing', 'lawyer']);
-  });
-
-  it('goes on itself when the other one fails', async () => {
-    family.say({
-      desk: callsThen([transfer('billing')], () => 'Nobody is there now.'),
-      billing: () => ({ status: 400, body: {} }),
-    });
-    const { body } = await family.jackdaw.chat({ query: 'hello?' });
-    expect(body).toMatchObject({ result: 'Nobody is there now.', is_complete: true });
-    expect(body['answered_by']).toBeUndefined();
-  });
-
-  it('hands on the form that the answer must have', async () => {
-    family.say({ desk: callsThen([transfer('billing')]), billing: () => ({ text: '{"owed":5}' }) });
-    const responseFormat = { schema: { type: 'object', properties: { owed: { type: 'number' } }, required: ['owed'] } };
-    const { body } = await family.jackdaw.chat({ query: 'how much?', responseFormat });
-    expect(body).toMatchObject({ output: { owed: 5 }, answered_by: { agent: 'billing' } });
-  });
-});
-
 interface Session {
   readonly id: string;
   readonly parent_session_id: string | null;
+  readonly message_count: number;
 }
 
 function childrenOf(run: Record<string, unknown>): string[] {

@@ -4,7 +4,6 @@ import type { Statement } from '../persistence/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   FIRST_STEP,
-  RunForkService,
   RunHandlerRegistry,
   RunService,
   type ForkEdits,
@@ -19,6 +18,7 @@ import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { asAsked } from './asked-agent.mapper.js';
 import { assertSeen } from './given-image.policy.js';
+import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
@@ -28,7 +28,7 @@ export class AgentForkService {
   constructor(
     private readonly runs: RunService,
     private readonly handlers: RunHandlerRegistry,
-    private readonly forks: RunForkService,
+    private readonly forks: ForkedRuns,
     private readonly definitions: ForkDefinitionFactory,
     private readonly models: AgentModelFactory,
     private readonly sessions: SessionService,
@@ -49,15 +49,18 @@ export class AgentForkService {
     const plan = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, plan.hasReplies);
     const id = newId();
-    const sessionId = request.sessionId ?? (original.sessionId === null ? null : newId());
-    const input = JSON.parse(original.input) as AgentRunInput;
-    const window = await this.windowOf(principal, original, input);
+    const { historyOf, ...input } = JSON.parse(original.input) as AgentRunInput;
+    // One that took a conversation over has a branch of its own: the turn is no other run's any more.
+    const from = historyOf ?? original.sessionId;
+    const sessionId = request.sessionId ?? (from === null ? null : newId());
+    const window = input.isNewSession ? 0 : await this.windowOf(principal, original.id, from);
     // Whoever follows it reads its messages as they come.
     const asked = this.definitions.input(input, edit);
     if (asked.model) this.models.assertAllowed(asked.model, definition.model);
     if (input.images) assertSeen(input.images, this.models.create(asAsked(definition, asked)));
     const changes = { isNewSession: window === 0, isStreaming: true };
     await this.forks.start(
+      principal,
       plan,
       {
         id,
@@ -71,7 +74,7 @@ export class AgentForkService {
         definitionHash: hash,
         input: JSON.stringify({ ...asked, ...changes } satisfies AgentRunInput),
         timeoutMs: definition.limits.runTimeoutMs,
-        statements: await this.branch(principal, sessionId, original.sessionId, window),
+        statements: await this.branch(principal, sessionId, from, window),
       },
       this.editsOf(edit, plan, asAsked(definition, asked)),
     );
@@ -103,12 +106,12 @@ export class AgentForkService {
   }
 
   /** The session's last turn that the run saw; that of now, when it has not looked yet. */
-  private async windowOf(principal: Principal, original: RunRecord, input: AgentRunInput): Promise<number> {
-    if (original.sessionId === null || input.isNewSession) return 0;
-    const recorded = await this.forks.value(original.id, 'window');
+  private async windowOf(principal: Principal, runId: string, sessionId: string | null): Promise<number> {
+    if (sessionId === null) return 0;
+    const recorded = await this.forks.value(runId, 'window');
     if (typeof recorded === 'number') return recorded;
     if (recorded !== null && typeof recorded === 'object') return (recorded as MemoryPlace).lastTurn;
-    return (await this.sessions.get(principal, original.sessionId)).lastTurn;
+    return (await this.sessions.get(principal, sessionId)).lastTurn;
   }
 
   private async branch(

@@ -68,8 +68,9 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     if (outcome.kind === 'waiting') return outcome;
     const { finishReason, messages, isTainted } = outcome;
     const turn = { status: turnStatus(finishReason), messages, isTainted, model: model.name };
-    const statements = this.memory.turnStatements(run, input, past, turn);
-    return { kind: 'finished', event: toEvent(run, outcome, past), statements };
+    const end = await this.tools.ending(context, outcome.stateful);
+    const statements = [...this.memory.turnStatements(run, input, past, turn), ...end.statements];
+    return { kind: 'finished', event: toEvent(run, outcome, past), statements, ended: end.ended };
   }
 
   private async reason(
@@ -191,6 +192,7 @@ function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
     usage: NO_USAGE,
     model: '',
     messages,
+    stateful: [],
     // Whose words they are is not known any more.
     isTainted: messages.some(({ role }) => role === 'tool'),
     failure: { code: error.code, message: error.message, is_retryable: false },

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { journalUnavailable, type RunContext } from '../run/index.js';
-import { partTools, SecurityPolicies, ToolSwitchService, type Tool } from '../tool/index.js';
+import {
+  partTools,
+  SecurityPolicies,
+  ToolStates,
+  ToolSwitchService,
+  type StatesEnd,
+  type Tool,
+} from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
@@ -18,7 +25,13 @@ export class OfferedTools {
     private readonly tools: SubAgentTools,
     private readonly switches: ToolSwitchService,
     private readonly policies: SecurityPolicies,
+    private readonly states: ToolStates,
   ) {}
+
+  /** How the states of tools end that go with a run. @param called the stateful ones that it has called */
+  ending(run: RunContext, called: Iterable<Tool>): Promise<StatesEnd> {
+    return this.states.ending(run, called);
+  }
 
   /**
    * The tools that are there and on now.

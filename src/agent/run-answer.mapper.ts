@@ -84,6 +84,7 @@ export class RunAnswerFold {
       case 'history.repaired':
       case 'model.switched':
       case 'model.cached':
+      case 'state.changed':
         break;
     }
   }

@@ -76,7 +76,7 @@ export class SessionController {
     return toMessagePage(turns, limit);
   }
 
-  /** Forgets all messages; the session stays. 409 while a run holds it. */
+  /** Forgets all messages, also of the session's talks with other agents; the session stays. 409 while a run holds it. */
   @Requires('sessions:write')
   @Delete(':id/messages')
   @HttpCode(204)

@@ -3,6 +3,7 @@ import { AppConfig, LLM_PROVIDERS } from './app-config.types.js';
 import type { EnvValues } from './env.schema.js';
 import { chosenProvider, providerAccess } from './provider.policy.js';
 import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
+import { toolStateOf } from './tool-state-config.factory.js';
 
 /** Whatever a provider asks for. */
 const MAX_RETRY_DELAY_MS = 60_000;
@@ -32,15 +33,12 @@ export function createAppConfig(
       memory: memoryOf(values),
     },
     tools: { restFiles: values.REST_TOOLS ?? [], secrets: toolSecrets },
+    toolState: toolStateOf(values),
     outgoing: { allow: values.OUTGOING_ALLOW ?? [], ports: values.OUTGOING_PORTS ?? [] },
     cache: { kind: values.LLM_CACHE, ttlSeconds: values.LLM_CACHE_TTL_SECONDS, maxBytes: values.LLM_CACHE_MAX_BYTES },
     longTermMemory: { isEnabled: values.LONG_TERM_MEMORY === 'on' },
     run: runOf(values),
-    cluster: {
-      isEnabled: isCluster(values),
-      leaseMs: values.CLUSTER_LEASE_MS,
-      checkMs: values.CLUSTER_CHECK_MS,
-    },
+    cluster: clusterOf(values),
     session: {
       store: sessionStoreChoice(values.SESSION_STORE, values.REDIS_URL),
       ttlSeconds: values.SESSION_TTL_SECONDS,
@@ -57,6 +55,10 @@ export function createAppConfig(
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
+}
+
+function clusterOf(values: EnvValues): AppConfig['cluster'] {
+  return { isEnabled: isCluster(values), leaseMs: values.CLUSTER_LEASE_MS, checkMs: values.CLUSTER_CHECK_MS };
 }
 
 function memoryOf(values: EnvValues): AppConfig['agent']['memory'] {

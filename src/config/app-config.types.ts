@@ -1,3 +1,5 @@
+import type { ToolStateConfig } from './tool-state-config.types.js';
+
 /** The providers that have variables of their own; an application may have further ones. */
 export const LLM_PROVIDERS = [
   'openai',
@@ -174,6 +176,8 @@ export interface AppConfigValues {
   };
   /** The files that declare tools, and the values of the variables that these may name, by their names. */
   readonly tools: { readonly restFiles: readonly string[]; readonly secrets: Readonly<Record<string, string>> };
+  /** How tools keep state, where they do not say it themselves. */
+  readonly toolState: ToolStateConfig;
   /** Where tools may call though it is not public, and the only ports they may call; no ports are all. */
   readonly outgoing: { readonly allow: readonly OutgoingTarget[]; readonly ports: readonly number[] };
   /** Where replies are kept that can be given again, for how long, and how much of it in memory. */
@@ -219,6 +223,7 @@ export class AppConfig implements AppConfigValues {
   readonly llm!: AppConfigValues['llm'];
   readonly agent!: AppConfigValues['agent'];
   readonly tools!: AppConfigValues['tools'];
+  readonly toolState!: AppConfigValues['toolState'];
   readonly outgoing!: AppConfigValues['outgoing'];
   readonly cache!: AppConfigValues['cache'];
   readonly longTermMemory!: AppConfigValues['longTermMemory'];

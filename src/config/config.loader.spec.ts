@@ -25,6 +25,7 @@ describe('loadConfig', () => {
       redis: {},
       auth: { apiKeys: [] },
       tools: { restFiles: [], secrets: {} },
+      toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
       outgoing: { allow: [], ports: [] },
       log: { level: 'info' },
       llm: {

@@ -6,6 +6,7 @@ import { choice, flag, integer, pattern } from './env-value.schema.js';
 import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 import { TOOL_VARIABLES } from './tool-env.schema.js';
+import { TOOL_STATE_VARIABLES } from './tool-state-env.schema.js';
 
 const HOUR_MS = 3_600_000;
 const secret = { isSecret: true };
@@ -116,6 +117,8 @@ export const ENV_SCHEMA = z.object({
     .describe('Messages at the beginning that `fixed_window` always keeps'),
 
   ...TOOL_VARIABLES,
+
+  ...TOOL_STATE_VARIABLES,
 
   LONG_TERM_MEMORY: choice(['off', 'on'])
     .default('off')

@@ -83,6 +83,7 @@ export class ReasoningEngine {
       decoded: null,
       results: new Map(),
       failed: new Set(),
+      stateful: new Set(),
       childrenUsage: null,
       handedTo: null,
       waiting: new Map(),
@@ -136,7 +137,7 @@ function isOpen(loop: Loop): boolean {
 }
 
 function ended(loop: Loop, finishReason: RunFinishReason): Ended {
-  const { usage, model, turn, modelCalls, childrenUsage, isTainted, isReadingStrangers } = loop;
+  const { usage, model, turn, modelCalls, childrenUsage, isTainted, isReadingStrangers, stateful } = loop;
   return {
     kind: 'ended',
     finishReason,
@@ -145,6 +146,7 @@ function ended(loop: Loop, finishReason: RunFinishReason): Ended {
     model,
     messages: turn,
     isTainted: isTainted || isReadingStrangers,
+    stateful,
     ...(childrenUsage && { childrenUsage }),
     ...answer(loop, finishReason),
   };

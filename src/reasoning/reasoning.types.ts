@@ -89,6 +89,8 @@ export type ReasoningOutcome =
       readonly isTainted: boolean;
       /** Why it failed; only with the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
+      /** The stateful tools that it called. */
+      readonly stateful: Iterable<Tool>;
     }
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
@@ -145,6 +147,8 @@ export interface Loop {
   childrenUsage: RunUsage | null;
   /** The run that the conversation was handed over to, once it has answered, set by execute-tools. */
   handedTo: (CalledRun & { readonly answer: HandedAnswer }) | null;
+  /** Stateful tools that this run has called, set by execute-tools. */
+  readonly stateful: Set<Tool>;
   /** Calls of this run that failed, by name and arguments, set by execute-tools. */
   readonly failed: Set<string>;
   /** What calls of the current reply wait for, by the calls' index, set by execute-tools. */
@@ -156,7 +160,7 @@ export interface Loop {
 /** What a call must know of the loop that makes it; a loop around one call has no more than this. */
 export type CallLoop = Pick<
   Loop,
-  'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'isTainted' | 'isReadingStrangers'
+  'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
 > & {
   readonly request: Pick<ReasoningRequest, 'agent' | 'limits' | 'waiting'>;
 };

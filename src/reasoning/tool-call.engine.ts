@@ -1,7 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { toAppError } from '../common/index.js';
 import type { ToolCall } from '../llm/index.js';
-import { isGivenUp, type RunContext, type RunFailure, type WaitingRequest } from '../run/index.js';
+import { isGivenUp, type RunContext, type RunFailure, type RunUsage, type WaitingRequest } from '../run/index.js';
 import { CallRates, SecurityPolicies, ToolExecutor, type Tool, type ToolResult } from '../tool/index.js';
 import { asApproved } from './pipeline/approved-call.mapper.js';
 import { CallDecider } from './pipeline/call-decider.executor.js';
@@ -29,6 +29,10 @@ export type ToolCallOutcome =
       readonly kind: 'ended';
       readonly finishReason: 'stop' | 'cancelled' | 'timeout' | 'error';
       readonly result: ToolResult;
+      /** What the run took that the call was, if it was one, with those that it called. */
+      readonly childrenUsage?: RunUsage;
+      /** Whether the result holds what strangers wrote. */
+      readonly isTainted?: true;
       /** With the finish reasons `timeout` and `error`. */
       readonly failure?: RunFailure;
     }
@@ -62,7 +66,8 @@ export class ToolCallEngine {
     try {
       const done = await this.calls.execute(loop, call, 1);
       if (isGivenUp(run.signal)) throw run.signal.reason;
-      return done.kind === 'result' ? this.finish(done.result, run) : this.hold(done, call, run);
+      if (done.kind === 'waiting') return this.hold(done, call, run);
+      return { ...this.finish(done.result, run), ...originOf(done, loop) };
     } catch (error) {
       return this.close(run, call, error);
     }
@@ -105,6 +110,7 @@ function toLoop({ call, tool, maxResultBytes, waiting }: ToolCallRequest, run: R
     tools: new Map(tool && [[call.name, tool]]),
     iteration: ITERATION,
     failed: new Set(),
+    stateful: new Set(),
     // A person asks for it, who has read nothing here; lists of the policy are asked when it is planned.
     isTainted: false,
     isReadingStrangers: false,
@@ -116,6 +122,14 @@ function toLoop({ call, tool, maxResultBytes, waiting }: ToolCallRequest, run: R
       waiting: { ...waiting, onDenied: 'end', onExpired: 'end' },
     },
   };
+}
+
+/** What a chat's loop sums up of its calls. */
+function originOf(
+  { child }: Extract<CallOutcome, { kind: 'result' }>,
+  { isReadingStrangers }: CallLoop,
+): Pick<Ended, 'childrenUsage' | 'isTainted'> {
+  return { ...(child && { childrenUsage: child.usage }), ...(isReadingStrangers && { isTainted: true }) };
 }
 
 function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {

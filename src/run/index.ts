@@ -59,6 +59,7 @@ export { eventTypesOf } from './listen/run-event-pattern.policy.js';
 export type { RunEventPattern } from './listen/run-event-pattern.policy.js';
 export type { RunNotice, RunNoticeListener } from './listen/run-listener.types.js';
 export { MemoryRunContext } from './memory-run-context.js';
+export type { StepCompanion, StepOptions } from './step-companion.types.js';
 export { RunItem } from './run-item.factory.js';
 export { RunFollowService } from './run-follow.service.js';
 export type { Following } from './run-follow.service.js';

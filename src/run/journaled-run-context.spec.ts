@@ -100,11 +100,7 @@ describe('a step', () => {
 
   it('that is the last one is recorded with the end of its run, and not before', async () => {
     const first = await newRun();
-    await first.context.step(
-      STEP,
-      async () => 'answer',
-      () => true,
-    );
+    await first.context.step(STEP, async () => 'answer', { isLast: () => true });
     expect(await host.journal.steps(first.run.id)).toEqual([]);
     await first.context.conclude(completed(first.run.id));
     expect(await host.journal.steps(first.run.id)).toMatchObject([{ name: 'tool:1:1', result: '"answer"' }]);

@@ -12,6 +12,7 @@ import { RunOutbox } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
 import { toSubject } from './step-subject.mapper.js';
+import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 /** What not every run has. */
@@ -35,6 +36,7 @@ export class JournaledRunContext extends RunContext {
   override readonly deadlineAt: number;
   private readonly children: ContextParts['children'];
   private pendingSteps: RecordedStep[] = [];
+  private companions: StepCompanion[] = [];
   private isFlushScheduled = false;
   /** The batch that is about to be committed. */
   private writing: Promise<void> | null = null;
@@ -71,7 +73,7 @@ export class JournaledRunContext extends RunContext {
   async step<T>(
     { kind, place, subject: about }: StepName,
     action: () => Promise<T>,
-    isLast?: (result: T) => boolean,
+    { isLast, companion }: StepOptions<T> = {},
   ): Promise<T> {
     const name = `${kind}:${place}`;
     const subject = toSubject(about);
@@ -82,7 +84,7 @@ export class JournaledRunContext extends RunContext {
     const result = await action();
     const step = { name, kind, subject, result: toJson(result) };
     if (isLast?.(result)) this.pendingSteps.push(step);
-    else await this.write([step]);
+    else await this.write([step], companion?.());
     return result;
   }
 
@@ -144,6 +146,7 @@ export class JournaledRunContext extends RunContext {
     this.outbox.add(outcome.event);
     const summary = sealedSummary(this.run, outcome.event, this.journal.cipher);
     await this.commit(endRun(this.run, 'running', status, Date.now(), summary), outcome.statements);
+    await outcome.ended?.();
     return status;
   }
 
@@ -166,8 +169,9 @@ export class JournaledRunContext extends RunContext {
    * Commits the steps with what waits. Steps that end together share a batch: each of two batches could take the
    * other step's events along, and a crash between them would leave events whose step happens again.
    */
-  private write(steps: readonly RecordedStep[]): Promise<void> {
+  private write(steps: readonly RecordedStep[], companion?: StepCompanion): Promise<void> {
     this.pendingSteps.push(...steps);
+    if (companion) this.companions.push(companion);
     this.writing ??= afterThisTick().then(() => {
       this.writing = null;
       if (this.pendingSteps.length === 0 && !this.outbox.hasJournaled) return;
@@ -214,20 +218,31 @@ export class JournaledRunContext extends RunContext {
     this.opening = null;
     const now = Date.now();
     const recorded = this.pendingSteps;
+    const { companions } = this;
     this.pendingSteps = [];
+    this.companions = [];
     const batch = this.outbox.take();
     try {
-      await this.journal.commit([
-        condition,
-        ...recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher)),
-        ...batch.statements,
-        ...statements,
-      ]);
+      const steps = recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher));
+      await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
     } catch (cause) {
       batch.discard();
       throw this.failure(cause);
     }
     batch.publish();
+    await Promise.all(companions.map((companion) => companion.committed()));
+  }
+
+  /** What goes with the steps comes last in the batch; what is refused of it is made anew until it holds. */
+  private async commitWith(batch: readonly Statement[], companions: readonly StepCompanion[]): Promise<void> {
+    for (;;) {
+      try {
+        return await this.journal.commit([...batch, ...companions.flatMap((companion) => companion.statements())]);
+      } catch (cause) {
+        if (companions.length === 0 || !isRefusedAfter(cause, batch.length)) throw cause;
+        await Promise.all(companions.map((companion) => companion.reconsider()));
+      }
+    }
   }
 
   /**
@@ -260,4 +275,10 @@ function afterThisTick(): Promise<void> {
 
 function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
+}
+
+/** Whether the batch was refused for a statement behind the first `count`. */
+function isRefusedAfter(cause: unknown, count: number): boolean {
+  const at = refusalOf(cause) && (cause as AppError).details?.['statement'];
+  return typeof at === 'number' && at >= count;
 }

@@ -3,6 +3,7 @@ import type { ChildStanding } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import { RunContext, type StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
+import type { StepOptions } from './step-companion.types.js';
 
 /** A context without a journal: for pipelines outside a run, and for tests, which may read what happened. */
 export class MemoryRunContext extends RunContext {
@@ -21,8 +22,10 @@ export class MemoryRunContext extends RunContext {
     super();
   }
 
-  step<T>(_name: StepName, action: () => Promise<T>): Promise<T> {
-    return action();
+  async step<T>(_name: StepName, action: () => Promise<T>, { companion }: StepOptions<T> = {}): Promise<T> {
+    const result = await action();
+    await companion?.()?.alone();
+    return result;
   }
 
   isRecorded(): boolean {

@@ -2,6 +2,7 @@ import type { Principal } from '../common/index.js';
 import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
 import type { RunEvent } from './run-event.types.js';
+import type { StepOptions } from './step-companion.types.js';
 
 /** The explicit, unique name of a step: its kind, then its place. */
 export interface StepName {
@@ -27,11 +28,9 @@ export abstract class RunContext {
   /**
    * Gives what the journal recorded under this name, else runs `action` and resolves when its result is durable.
    * A rejection of `action` is passed on and nothing is recorded.
-   * @param isLast says that the run ends with this result and nothing else happens before: it is then recorded in the
-   *   batch of the end, which saves a commit
    * @throws AppError `STEP_CONFLICT` when the name was recorded about another subject
    */
-  abstract step<T>(name: StepName, action: () => Promise<T>, isLast?: (result: T) => boolean): Promise<T>;
+  abstract step<T>(name: StepName, action: () => Promise<T>, options?: StepOptions<T>): Promise<T>;
 
   /** Whether an earlier execution recorded the step, so that it will answer without happening. */
   abstract isRecorded(name: { readonly kind: StepName['kind'] | 'value'; readonly place: string }): boolean;

@@ -170,6 +170,14 @@ export interface ToolStarted {
   /** The run that the call is, where it is one. */
   readonly child_run_id?: string;
 }
+/** A call has changed its tool's state; what it is now, `GET /api/tool-states/:contextId` tells. */
+export interface StateChanged {
+  readonly type: 'state.changed';
+  readonly iteration: number;
+  readonly call_id: string;
+  readonly tool: string;
+  readonly context_id: string;
+}
 export interface ToolCompleted {
   readonly type: 'tool.completed';
   readonly iteration: number;
@@ -246,6 +254,7 @@ export type JournaledEvent =
   | Thought
   | ToolStarted
   | ToolCompleted
+  | StateChanged
   | UsageReported
   | ModelSwitched
   | ModelCached

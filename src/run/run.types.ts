@@ -96,6 +96,8 @@ export type RunOutcome =
       readonly event: TerminalEvent;
       /** Committed together with the end, the session's turn above all. */
       readonly statements: readonly Statement[];
+      /** Called once the end is durable; what it throws is its own fault. */
+      readonly ended?: () => Promise<void>;
     }
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 

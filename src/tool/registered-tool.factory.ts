@@ -3,6 +3,7 @@ import type { InputSource } from './input/input.types.js';
 import { createSchemaInput } from './input/schema-input.factory.js';
 import { createStandardInput } from './input/standard-input.factory.js';
 import { type Parameter, parametersSchema } from './parameter.builder.js';
+import { toStateful } from './state/stateful-options.policy.js';
 import { isStandardSchema } from './standard-schema.types.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import { createToolNow, type ToolDeclaration, type ToolHandler } from './tool.factory.js';
@@ -22,6 +23,8 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'egress',
   'untrusted',
   'resources',
+  'stateful',
+  'stateParameterName',
   'output',
   'reconcile',
   'source',
@@ -40,8 +43,14 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
   return createToolNow(
     { ...registration, source, ...reconciliationOf(registration) },
     () => inputOf(registration.parameters),
-    (args, context) => (registration.handler as ToolHandler)(args, context),
+    withState(registration, (args, context) => (registration.handler as ToolHandler)(args, context)),
   );
+}
+
+/** Gives the arguments with the state among them. */
+function withState({ stateful, stateParameterName = 'state' }: ToolRegistration, handler: ToolHandler): ToolHandler {
+  if (!toStateful(stateful)) return handler;
+  return (args, context) => handler({ ...(args as object), [stateParameterName]: context.state!.data }, context);
 }
 
 /** Called on the registration, like its handler. */

@@ -1,3 +1,4 @@
+import { statefulProblems, toStateful } from './state/stateful-options.policy.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolEffect, ToolMetadata } from './tool.types.js';
 
@@ -9,17 +10,14 @@ const MAX_RETRIES = 10;
 /** How the executor handles a tool, by what its author said and by default. */
 export function toMetadata(handling: ToolHandling, source: string): ToolMetadata {
   const { effect = 'once', timeoutMs, approval, retries, cacheTtlMs, concurrency, resources } = handling;
+  const given = { timeoutMs, approval, cacheTtlMs, concurrency, resources, state: toStateful(handling.stateful) };
   return {
     effect,
     source,
     egress: handling.egress ?? effect === 'once',
     untrusted: handling.untrusted ?? false,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(approval !== undefined && { approval }),
     ...(retries && { retries }),
-    ...(cacheTtlMs !== undefined && { cacheTtlMs }),
-    ...(concurrency !== undefined && { concurrency }),
-    ...(resources !== undefined && { resources }),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
   };
 }
 
@@ -57,8 +55,12 @@ export function handlingProblems(handling: ToolHandling): string[] {
   refuse(!isWhole(concurrency, 1, MAX_MS), `its concurrency is ${concurrency}: use a whole number from 1 on`);
   refuse(!isSwitch(egress), `its egress is ${JSON.stringify(egress)}: use true or false`);
   refuse(!isSwitch(untrusted), `its untrusted is ${JSON.stringify(untrusted)}: use true or false`);
+  refuse(
+    cacheTtlMs !== undefined && toStateful(handling.stateful) !== undefined,
+    'it has a cacheTtlMs and keeps state: a result from the cache would change none',
+  );
   refuse(!isResources(resources), 'its resources are neither a list of names nor a function of (input)');
-  return problems;
+  return [...problems, ...statefulProblems(handling.stateful)];
 }
 
 function isWhole(value: number | undefined, from: number, to: number): boolean {

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../common/index.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
+import type { StatefulOptions } from './state/stateful-options.types.js';
 import type { ToolApproval, ToolEffect, ToolResources } from './tool.types.js';
 
 /** How a tool wants to be handled, as its author says it; the same whatever kind of tool it is. */
@@ -22,6 +23,8 @@ export interface ToolHandling {
   readonly untrusted?: boolean;
   /** What calls work on: those of one reply that would change the same thing are made one after the other. */
   readonly resources?: ToolResources;
+  /** Whether calls in one session share a state that is kept for them, and how; see `ToolState`. */
+  readonly stateful?: boolean | StatefulOptions;
   /** The shape of the result; a result of another shape is an error. */
   readonly output?: StandardInputSchema | JsonSchema;
 }

@@ -17,6 +17,8 @@ export interface ToolRegistration extends ToolHandling {
   handler(args: never, context: ToolContext): unknown;
   /** Finds out what became of a call that was begun before a crash, by its key; gives a `Reconciliation`. */
   reconcile?(key: string, context: ToolContext): unknown;
+  /** Of a stateful tool: under which name `args` holds a copy of the business state; by default `state`. */
+  readonly stateParameterName?: string;
   /** Where it comes from, for people; errors name it. */
   readonly source?: string;
 }

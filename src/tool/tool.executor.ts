@@ -10,6 +10,9 @@ import { type ThrownError, toThrownError } from './call/thrown-error.mapper.js';
 import { failedResult, succeededCall, type SucceededCall } from './call/tool-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
+import { toCallEnd } from './state/call-end.mapper.js';
+import type { ChangedState, StatefulCall } from './state/stateful-call.executor.js';
+import { ToolStates } from './state/tool-states.service.js';
 import { Suspension } from './suspension.factory.js';
 import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
 import type {
@@ -42,10 +45,14 @@ const VALID = { valid: true } as const;
 export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
 
-  /** @param switches without them every tool is on */
+  /**
+   * @param switches without them every tool is on
+   * @param states without them states are in this process's memory
+   */
   constructor(
     @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
     @Optional() private readonly switches?: ToolSwitchService,
+    @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
   ) {}
 
   /**
@@ -104,10 +111,34 @@ export class ToolExecutor {
 
   /** Calls the tool within its time and the run's signal. */
   async invoke(call: CheckedCall, site: CallSite, options: InvokeOptions = {}): Promise<Invoked> {
+    const { tool } = call;
+    if (!tool.metadata.state) return this.make(call, site, options);
+    let held: StatefulCall;
+    try {
+      held = await this.states.open(tool, call.input, site);
+    } catch (error) {
+      return { kind: 'result', result: this.thrown(tool, error, maxBytesOf(options), 0) };
+    }
+    const done = await this.make(call, site, options, held);
+    if (done.kind === 'suspended') return done;
+    try {
+      return { ...done, kept: held.keep(toCallEnd(done.result)) };
+    } catch (error) {
+      const result = this.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
+      return { kind: 'result', result, kept: held.keep(toCallEnd(result)) };
+    }
+  }
+
+  /** Brings back what a call that is recorded made of its tool's state, where that is not kept. */
+  async replayed(tool: Tool, site: CallSite, changed: ChangedState): Promise<void> {
+    if (tool.metadata.state) await this.states.replayed(tool, site, changed);
+  }
+
+  private async make(call: CheckedCall, site: CallSite, options: InvokeOptions, held?: StatefulCall): Promise<Invoked> {
     const { tool, input } = call;
     const started = performance.now();
     const outcome = await callBounded(
-      (signal) => tool.invoke(input, new ToolRequest(call, site, signal)),
+      (signal) => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)),
       site.signal,
       tool.metadata.timeoutMs,
     );
@@ -115,7 +146,8 @@ export class ToolExecutor {
       return { kind: 'suspended', asked: outcome.value.asked };
     }
     const elapsedMs = Math.round(performance.now() - started);
-    return { kind: 'result', ...this.toResult(tool, outcome, maxBytesOf(options), elapsedMs) };
+    const told = held && outcome.kind === 'returned' ? withoutState(held, outcome.value) : outcome;
+    return { kind: 'result', ...this.toResult(tool, told, maxBytesOf(options), elapsedMs) };
   }
 
   /** Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. */
@@ -193,6 +225,15 @@ export class ToolExecutor {
     const thrown = toThrownError(error);
     this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
     return thrown;
+  }
+}
+
+/** A `state` that is none is the call's failure. */
+function withoutState(held: StatefulCall, value: unknown): CallOutcome {
+  try {
+    return { kind: 'returned', value: held.withoutState(value) };
+  } catch (error) {
+    return { kind: 'threw', error };
   }
 }
 

@@ -6,11 +6,22 @@ import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { ToolMetadataAccessor } from './method/tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './method/tool.explorer.js';
+import { StateHomeRegistry } from './state/state-home.registry.js';
+import { ToolStates } from './state/tool-states.service.js';
 import { ToolRegistry } from './tool.registry.js';
 
 @Module({
   imports: [DiscoveryModule, CacheModule],
-  providers: [ToolMetadataAccessor, MethodHandlerFactory, ToolExplorer, ToolRegistry, ToolPolicyRegistry, ToolExecutor],
-  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor],
+  providers: [
+    ToolMetadataAccessor,
+    MethodHandlerFactory,
+    ToolExplorer,
+    ToolRegistry,
+    ToolPolicyRegistry,
+    ToolExecutor,
+    StateHomeRegistry,
+    ToolStates,
+  ],
+  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates, StateHomeRegistry],
 })
 export class ToolModule {}

@@ -2,9 +2,11 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Cache, MemoryCache } from '../cache/index.js';
 import { AppError } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
+import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
 import { namePattern } from './policy/name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
+import { ToolStates } from './state/tool-states.service.js';
 import { refusedName } from './tool-name.policy.js';
 import type { ToolRegistration } from './tool-registration.types.js';
 import type { CallSite, Tool } from './tool.types.js';
@@ -22,7 +24,10 @@ export class ToolRegistry {
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
 
-  constructor(@Optional() @Inject(Cache) cache: Cache | null = null) {
+  constructor(
+    @Optional() @Inject(Cache) cache: Cache | null = null,
+    @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
+  ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
   }
 
@@ -31,14 +36,23 @@ export class ToolRegistry {
    * `TOOL_DUPLICATE` naming both places, or `TOOL_INVALID` for what no model could call.
    */
   register(added: Tool | ToolRegistration): void {
-    const tool = 'definition' in added ? added : createRegisteredTool(added);
-    const { name } = tool.definition;
-    const { source } = tool.metadata;
-    const refusal = refusedName(name);
-    if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
-    const other = this.tools.get(name);
-    if (other) throw duplicateOf(name, other.metadata.source, source);
-    this.tools.set(name, wrapTool(tool, this.cache));
+    this.registerAll([added]);
+  }
+
+  /** The same for several: all of them, or none where one is refused. */
+  registerAll(added: readonly (Tool | ToolRegistration)[]): void {
+    const coming = new Map<string, Tool>();
+    for (const one of added) {
+      const tool = 'definition' in one ? one : createRegisteredTool(one);
+      const { name } = tool.definition;
+      const { source } = tool.metadata;
+      const refusal = refusedName(name);
+      if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
+      const other = this.tools.get(name) ?? coming.get(name);
+      if (other) throw duplicateOf(name, other.metadata.source, source);
+      coming.set(name, wrapTool(tool, this.cache));
+    }
+    for (const [name, tool] of coming) this.tools.set(name, tool);
     this.selected = new Map();
   }
 
@@ -69,7 +83,7 @@ export class ToolRegistry {
     args: Readonly<Record<string, unknown>> = {},
     site: Partial<CallSite> = {},
   ): Promise<unknown> {
-    return callDirectly(this.get(name), args, site);
+    return callDirectly(this.get(name), args, createCallSite(site), this.states);
   }
 
   /** All tools in the order of their registration. */

@@ -2,6 +2,9 @@ import type { ErrorCode, JsonSchema, JsonValue, Principal } from '../common/inde
 import type { ChildRunRequest } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { PolicyNote } from './policy/policy-note.types.js';
+import type { KeptState } from './state/stateful-call.executor.js';
+import type { StatefulOptions } from './state/stateful-options.types.js';
+import type { ToolState } from './state/tool-state-handle.factory.js';
 
 /**
  * What may happen when a call is repeated after a crash: `read` may repeat, `idempotent` may repeat with the same
@@ -48,6 +51,8 @@ export interface ToolMetadata {
   /** Whether name, description and schema are a stranger's text too, as an MCP server's: whoever is shown them has read it. */
   readonly untrustedDefinition?: boolean;
   readonly resources?: ToolResources;
+  /** How it keeps state, if it does. */
+  readonly state?: StatefulOptions;
 }
 
 /** A question to a person. */
@@ -104,6 +109,8 @@ export interface ToolContext extends Omit<CallSite, 'report'> {
   readonly tenant: string;
   /** The checked arguments. */
   readonly arguments: unknown;
+  /** The tool's state in this session; only of a stateful tool. */
+  readonly state?: ToolState;
   /** Says with every line which run and session it is about. */
   readonly logger: ToolLogger;
   /** Tells those who follow the run how far the call has come (`tool.progress`). Outside of a run nobody hears it. */
@@ -195,8 +202,8 @@ export type PlannedCall = {
 
 /** What came of an invocation: a result, or the question that a person must answer before the call is made again. */
 export type Invoked =
-  /** `whole` is what the result was before it was cut, if it was. */
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue }
+  /** `whole` is what the result was before it was cut, if it was; `kept` what a stateful tool left behind. */
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'suspended'; readonly asked: SuspendOptions };
 
 /** What became of a call that was begun before a crash, as far as its tool can tell. */

@@ -35,6 +35,7 @@ const PORTS = [
   'session-store',
   'state-manager',
   'state-store',
+  'state-home',
   'token-counter',
   'tool-policy',
   'turn-archive',

@@ -17,7 +17,7 @@ export class RestWorld {
   server!: WebServer;
   tools!: ToolRegistry;
   registry!: RestToolRegistry;
-  private client!: OutgoingClient;
+  private client?: OutgoingClient;
   private config!: ReturnType<typeof loadConfig>['config'];
 
   private constructor() {}
@@ -33,9 +33,15 @@ export class RestWorld {
 
   private async start(): Promise<void> {
     this.server = await WebServer.start();
+    await this.allow();
+  }
+
+  /** Lets tools call other servers beside this world's own; without any, this one alone. */
+  async allow(...others: readonly WebServer[]): Promise<void> {
+    await this.client?.close();
     this.config = loadConfig({
       env: {
-        OUTGOING_ALLOW: `127.0.0.1:${this.server.port}`,
+        OUTGOING_ALLOW: [this.server, ...others].map(({ port }) => `127.0.0.1:${port}`).join(','),
         TOOL_SECRETS: 'CRM_TOKEN,CRM_USER',
         CRM_TOKEN: CANARY,
         CRM_USER: 'crm-user',
@@ -49,11 +55,11 @@ export class RestWorld {
   reset(): void {
     this.server.reset();
     this.tools = new ToolRegistry();
-    this.registry = new RestToolRegistry(this.config, this.client, this.tools);
+    this.registry = new RestToolRegistry(this.config, this.client!, this.tools);
   }
 
   private async stop(): Promise<void> {
-    await this.client.close();
+    await this.client?.close();
     await this.server.close();
   }
 

@@ -113,7 +113,7 @@ export class RunHost {
     const store = new ChildRunStore(database);
     const begins = new ChildStartService(this.journal, this.bus, this.dispatcher, handlers);
     const joins = new ChildJoinService(this.journal, this.bus, this.dispatcher, begins, waiting, cancels);
-    this.answers = new ChildAnswerService(this.journal, store, waiting, this.decisions);
+    this.answers = new ChildAnswerService(this.journal, store, waiting, this.decisions, cancels);
     const family = new RunFamilyService(this.executor, this.journal, store, joins, this.answers, cancels);
     this.runs = new RunService(this.journal, this.bus, this.dispatcher, starter, this.follower, family);
   }

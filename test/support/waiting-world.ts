@@ -3,7 +3,14 @@ import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
 import { ProcessorRegistry } from '../../src/reasoning/pipeline/processor.registry.js';
 import { PromptBuilder } from '../../src/reasoning/prompt.builder.js';
 import { ProtocolRegistry } from '../../src/reasoning/protocols/protocol.registry.js';
-import { RunContext, type Decision, type RunEvent, type RunOutcome, type StepName } from '../../src/run/index.js';
+import {
+  RunContext,
+  type Decision,
+  type RunEvent,
+  type RunOutcome,
+  type StepName,
+  type StepOptions,
+} from '../../src/run/index.js';
 import { suspend, ToolExecutor, type Tool, type ToolEffect } from '../../src/tool/index.js';
 import type { MortalDatabase } from './mortal-database.js';
 import { completed } from './run-host.js';
@@ -139,8 +146,8 @@ export class NaiveContext extends RunContext {
     this.signal = real.signal;
   }
 
-  step<T>(name: StepName, action: () => Promise<T>, isLast?: (result: T) => boolean): Promise<T> {
-    return this.real.step(name, action, isLast);
+  step<T>(name: StepName, action: () => Promise<T>, options?: StepOptions<T>): Promise<T> {
+    return this.real.step(name, action, options);
   }
 
   isRecorded(name: Parameters<RunContext['isRecorded']>[0]): boolean {

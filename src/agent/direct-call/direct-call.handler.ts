@@ -10,7 +10,7 @@ import {
   type RunRecord,
   type TerminalEvent,
 } from '../../run/index.js';
-import { failedResult, ToolRegistry, toolResultText } from '../../tool/index.js';
+import { failedResult, ToolRegistry, toolResultText, ToolStates } from '../../tool/index.js';
 import type { DirectCallDefinition, DirectCallInput } from './direct-call.types.js';
 
 export const DIRECT_CALL_RUN = 'tool';
@@ -30,6 +30,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     private readonly handlers: RunHandlerRegistry,
     private readonly engine: ToolCallEngine,
     private readonly tools: ToolRegistry,
+    private readonly states: ToolStates,
   ) {}
 
   onModuleInit(): void {
@@ -44,7 +45,8 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     const tool = this.tools.has(name) ? this.tools.get(name) : undefined;
     const call = { id: CALL_ID, name, arguments: args };
     const outcome = await this.engine.run({ call, tool, ...limits }, context);
-    return outcome.kind === 'waiting' ? outcome : finished(run, outcome);
+    if (outcome.kind === 'waiting') return outcome;
+    return { ...finished(run, outcome), ...(await this.states.ending(context, tool ? [tool] : [])) };
   }
 }
 
@@ -53,7 +55,7 @@ function finished(run: RunRecord, ended: Ended): RunOutcome {
   return { kind: 'finished', event: toEvent(run, ended), statements: [] };
 }
 
-function toEvent(run: RunRecord, { finishReason, result, failure }: Ended): TerminalEvent {
+function toEvent(run: RunRecord, { finishReason, result, failure, childrenUsage, isTainted }: Ended): TerminalEvent {
   const told = {
     run_id: run.id,
     result: result.success ? toolResultText(result) : '',
@@ -63,6 +65,8 @@ function toEvent(run: RunRecord, { finishReason, result, failure }: Ended): Term
     iterations: 0,
     usage: NO_USAGE,
     model: '',
+    ...(isTainted && { is_tainted: isTainted }),
+    ...(childrenUsage && { children_usage: childrenUsage }),
   };
   if (finishReason === 'cancelled') return { type: 'run.cancelled', ...told };
   return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };

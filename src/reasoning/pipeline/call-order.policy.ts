@@ -1,18 +1,26 @@
 import type { ToolCall } from '../../llm/index.js';
-import type { CallResources, ToolExecutor } from '../../tool/index.js';
+import type { CallResources, Tool, ToolExecutor } from '../../tool/index.js';
 import type { Loop } from '../reasoning.types.js';
 
 const NOTHING: CallResources = { names: [], isChanging: false };
 
 /**
  * For every call of the reply, the earlier ones that must be over before it is made (by index): those that work on the
- * same thing, if one of the two changes it. `null` when all may be made at once.
+ * same thing, if one of the two changes it, and those of one stateful tool. `null` when all may be made at once.
  */
 export async function orderOf(loop: Loop, tools: ToolExecutor): Promise<readonly (readonly number[])[] | null> {
   const { calls } = loop.decoded!;
-  if (calls.length < 2 || !calls.some(({ name }) => loop.tools.get(name)?.metadata.resources)) return null;
+  if (calls.length < 2 || !calls.some(({ name }) => isOrdered(loop.tools.get(name)))) return null;
   const resources = await Promise.all(calls.map((call) => resourcesOf(loop, call, tools)));
-  return resources.map((own, at) => indexes(at).filter((earlier) => isConflict(resources[earlier]!, own)));
+  const sharesState = (one: number, other: number) =>
+    calls[one]!.name === calls[other]!.name && loop.tools.get(calls[one]!.name)?.metadata.state !== undefined;
+  return resources.map((own, at) =>
+    indexes(at).filter((earlier) => isConflict(resources[earlier]!, own) || sharesState(earlier, at)),
+  );
+}
+
+function isOrdered(tool: Tool | undefined): boolean {
+  return tool?.metadata.resources !== undefined || tool?.metadata.state !== undefined;
 }
 
 async function resourcesOf(loop: Loop, call: ToolCall, tools: ToolExecutor): Promise<CallResources> {

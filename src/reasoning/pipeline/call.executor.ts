@@ -4,7 +4,9 @@ import type { RunContext, StepName, ToolStarted, WaitingRequest } from '../../ru
 import {
   ToolExecutor,
   type CallSite,
+  type ChangedState,
   type Invoked,
+  type KeptState,
   type PlannedCall,
   type Reconciled,
   type SecurityPolicies,
@@ -38,9 +40,13 @@ export type CallOutcome =
 type Ready = Extract<CallStanding, { kind: 'ready' }>;
 type Unknown = Extract<CallStanding, { kind: 'unknown' }>;
 /** A result, what it was before it was cut, and the run that the call was, if it was one. */
-type Done = ChildResult;
+type Done = ChildResult & { readonly kept?: KeptState };
 /** As the journal has it: a result that was cut is there whole, too. */
-type RecordedResult = ToolResult & { readonly whole?: JsonValue; readonly child?: CalledRun };
+type RecordedResult = ToolResult & {
+  readonly whole?: JsonValue;
+  readonly child?: CalledRun;
+  readonly state?: ChangedState;
+};
 
 /** One call of a reply as steps of the run: planned, claimed if it must not happen twice, invoked, recorded. */
 export class CallExecutor {
@@ -59,7 +65,9 @@ export class CallExecutor {
     const placed: PlacedCall = { loop, call, place: `${loop.iteration}:${at}` };
     const { run } = loop;
     loop.isReadingStrangers ||= readsStrangers(placed);
-    if (run.isRecorded(stepOf(placed))) return result(await run.step(stepOf(placed), unreachable));
+    const tool = loop.tools.get(call.name);
+    if (tool?.metadata.state) loop.stateful.add(tool);
+    if (run.isRecorded(stepOf(placed))) return this.replay(placed);
     if (run.isRecorded(childStep(placed))) return this.joined(placed, await this.children.goOn(placed, toSite(placed)));
     const standing = standingOf(run, placed.place);
     switch (standing.kind) {
@@ -75,6 +83,14 @@ export class CallExecutor {
       case 'ready':
         return this.begin(placed, standing);
     }
+  }
+
+  private async replay(placed: PlacedCall): Promise<CallOutcome> {
+    const { loop, call } = placed;
+    const recorded = await loop.run.step<RecordedResult>(stepOf(placed), unreachable);
+    const tool = loop.tools.get(call.name);
+    if (tool && recorded.state) await this.tools.replayed(tool, toSite(placed), recorded.state);
+    return result(recorded);
   }
 
   /** Neither a cancel nor the loss of the tool makes it known what became of an earlier execution's claim. */
@@ -142,8 +158,9 @@ export class CallExecutor {
     const { run } = placed.loop;
     try {
       const isCalled = planned.kind !== 'rejected';
-      const action = async () => this.finish(placed, await this.invoke(placed, planned, answer), isCalled);
-      return result(await run.step(stepOf(placed), action));
+      let done: Done | undefined;
+      const action = async () => this.finish(placed, (done = await this.invoke(placed, planned, answer)), isCalled);
+      return result(await run.step(stepOf(placed), action, { companion: () => done?.kept?.companion }));
     } catch (error) {
       if (!(error instanceof Suspended)) throw error;
       return waiting(await run.step(suspendStep(placed, at), async () => inputRequest(placed, at, error.asked)));
@@ -174,16 +191,15 @@ export class CallExecutor {
     return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given)));
   }
 
-  private async finish(placed: PlacedCall, { child, ...given }: Done, isCalled = false): Promise<RecordedResult> {
+  private async finish(placed: PlacedCall, { child, kept, ...given }: Done, isCalled = false): Promise<RecordedResult> {
     const { loop, call } = placed;
     if (isInterrupted(given.result, loop.run.signal)) throw loop.run.signal.reason;
     const { result: screened, whole } = screenResult(this.policies.filter('results'), placed, given);
     const done = loop.failed.has(callKey(call)) ? withReminder(screened) : screened;
     await noteStrangers(placed, done, { isCalled, child });
-    const run = child && { child_run_id: child.run_id };
-    loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id: call.id, ...done, ...run });
-    if (child?.answer) tellAnswer(loop, child.run_id, child.answer);
-    return { ...done, ...(whole !== undefined && { whole }), ...(child && { child }) };
+    const state = kept?.changed;
+    tell(placed, done, { child, state });
+    return { ...done, ...(whole !== undefined && { whole }), ...(child && { child }), ...(state && { state }) };
   }
 }
 
@@ -220,8 +236,19 @@ function withReminder(done: ToolResult): ToolResult {
   return { ...done, error: `${done.error} ${reminder}` };
 }
 
-function result({ whole: _whole, child, ...given }: RecordedResult): CallOutcome {
+function result({ whole: _whole, state: _state, child, ...given }: RecordedResult): CallOutcome {
   return { kind: 'result', result: given, ...(child && { child }) };
+}
+
+function tell(
+  { loop, call }: PlacedCall,
+  done: ToolResult,
+  { child, state }: Pick<RecordedResult, 'child' | 'state'>,
+): void {
+  const about = { iteration: loop.iteration, call_id: call.id };
+  loop.run.emit({ type: 'tool.completed', ...about, ...done, ...(child && { child_run_id: child.run_id }) });
+  if (child?.answer) tellAnswer(loop, child.run_id, child.answer);
+  if (state) loop.run.emit({ type: 'state.changed', ...about, tool: call.name, context_id: state.context_id });
 }
 
 /** The answer of the agent that was handed the conversation, as if it came next. */

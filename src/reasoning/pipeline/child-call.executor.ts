@@ -1,11 +1,13 @@
-import { AppError, newId } from '../../common/index.js';
-import type { ChildRunRequest, StepName, WaitingRequest } from '../../run/index.js';
+import { AppError, newId, Semaphore } from '../../common/index.js';
+import type { ChildRunRequest, RunContext, StepName, WaitingRequest } from '../../run/index.js';
 import { failedResult, type CallSite, type CheckedCall, type ToolExecutor } from '../../tool/index.js';
 import { childResult, type ChildResult } from './child-result.factory.js';
 import { childRequest, type PlacedCall } from './waiting-request.factory.js';
 
 /** How many runs may be above one another when nobody says otherwise. */
 const DEFAULT_MAX_DEPTH = 3;
+/** Runs that one run has under way at the same time: no limit on runs at once holds them up, and a reply may call hundreds. */
+const AT_ONCE = 8;
 
 /** What the journal holds of a call that is a run, before that is started. */
 interface RecordedChild {
@@ -23,6 +25,9 @@ export type JoinedCall =
  * joins the run instead of starting another one.
  */
 export class ChildCallExecutor {
+  /** Of each execution that calls runs. */
+  private readonly places = new WeakMap<RunContext, Semaphore>();
+
   constructor(private readonly tools: ToolExecutor) {}
 
   /** @param site where the call is made, as its tool is told */
@@ -33,12 +38,15 @@ export class ChildCallExecutor {
     if ((run.lineage?.depth ?? 0) >= maxDepth)
       return ended(failedResult(tool, 'AGENT_DEPTH_EXCEEDED', tooDeep(maxDepth)));
     const request = requestOf(checked, site);
-    const recorded = await run.step(childStep(placed), async (): Promise<RecordedChild> => {
-      const run_id = newId();
-      run.emit({ type: 'tool.started', iteration, call_id, tool, arguments: args, child_run_id: run_id });
-      return { run_id, is_handoff: request.isHandoff };
+    return this.inPlace(run, async () => {
+      run.signal.throwIfAborted();
+      const recorded = await run.step(childStep(placed), async (): Promise<RecordedChild> => {
+        const run_id = newId();
+        run.emit({ type: 'tool.started', iteration, call_id, tool, arguments: args, child_run_id: run_id });
+        return { run_id, is_handoff: request.isHandoff };
+      });
+      return this.join(placed, recorded, async () => request);
     });
-    return this.join(placed, recorded, async () => request);
   }
 
   /** Goes on with a run whose id an earlier execution recorded; its tool matters only if it was never started. */
@@ -47,11 +55,27 @@ export class ChildCallExecutor {
     const recorded = await loop.run.step<RecordedChild>(childStep(placed), () => {
       throw new AppError('INTERNAL', 'A recorded step was executed again.');
     });
-    return this.join(placed, recorded, async () => {
+    const request = async () => {
       const checked = await this.tools.check(call, loop.tools);
       if (checked.kind === 'run') return requestOf(checked, site);
       throw new AppError('TOOL_FAILED', checked.result.success ? 'It cannot be asked any more.' : checked.result.error);
-    });
+    };
+    return this.inPlace(loop.run, () => this.join(placed, recorded, request));
+  }
+
+  /** Waits for one of the run's places, but not when it is told to stop: what has begun must hear of that at once. */
+  private async inPlace<T>(run: RunContext, action: () => Promise<T>): Promise<T> {
+    const places = this.places.get(run) ?? new Semaphore(AT_ONCE);
+    this.places.set(run, places);
+    const hasPlace = await places.enter(run.signal).then(
+      () => true,
+      () => false,
+    );
+    try {
+      return await action();
+    } finally {
+      if (hasPlace) places.leave();
+    }
   }
 
   private async join(

@@ -72,7 +72,7 @@ async function ask(loop: Loop, place: string, filter: ContentFilter | null): Pro
     tell(loop, reply, !fault);
     return reply;
   };
-  const reply = await run.step(step, action, () => loop.decoded!.calls.length === 0 && !fault);
+  const reply = await run.step(step, action, { isLast: () => loop.decoded!.calls.length === 0 && !fault });
   if (!loop.decoded) decode(reply);
   return { reply, fault };
 }

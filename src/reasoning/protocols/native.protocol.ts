@@ -1,5 +1,6 @@
 import type { ChatRequest, ChatResult, Message, ToolSpec } from '../../llm/index.js';
 import type { Tool } from '../../tool/index.js';
+import { withinLimit } from './call-limit.policy.js';
 import {
   isCut,
   Protocol,
@@ -37,7 +38,7 @@ export class NativeProtocol extends Protocol {
 
   decode(result: ChatResult): DecodedReply {
     const { content, reasoning = '', toolCalls = [], signedReasoning } = result.message;
-    return toDecodedReply(content, reasoning, isCut(result) ? [] : toolCalls, signedReasoning);
+    return toDecodedReply(content, reasoning, isCut(result) ? [] : withinLimit(toolCalls), signedReasoning);
   }
 
   decodeStream(): StreamDecoder {

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { RunDecisionService } from '../decision/run-decision.service.js';
 import { WaitingRunStore } from '../decision/waiting-run.store.js';
+import { RunCancelService } from '../run-cancel.service.js';
 import { RunJournal } from '../run-journal.js';
 import { ChildRunStore } from './child-run.store.js';
 
-/** Tells runs that wait for runs which they called that these have ended; that lets them go on. */
+/** Tells runs that wait what became of those around them: one that they called has ended, or the one that called them. */
 @Injectable()
 export class ChildAnswerService {
   constructor(
@@ -13,9 +14,10 @@ export class ChildAnswerService {
     private readonly store: ChildRunStore,
     private readonly waiting: WaitingRunStore,
     private readonly decisions: RunDecisionService,
+    private readonly cancels: RunCancelService,
   ) {}
 
-  /** Nothing happens to a run that does not wait for such a one. */
+  /** Lets a run go on that waits for one that has ended; nothing happens to any other. */
   async answer(runId: string): Promise<void> {
     const run = await this.journal.find(runId);
     if (run?.status !== 'waiting') return;
@@ -32,14 +34,26 @@ export class ChildAnswerService {
     }
   }
 
-  /** All runs: for what a crash came before. */
+  /** All runs: for what a crash came before. Those whose answer nobody wants any more are cancelled. */
   async answerAll(): Promise<void> {
-    for (let after = ''; ;) {
-      const page = await this.store.waitingParents(after);
-      for (const id of page) await this.answer(id);
-      const last = page.at(-1);
-      if (last === undefined) return;
-      after = last;
+    await this.forEach(
+      (after) => this.store.waitingParents(after),
+      (id) => this.answer(id),
+    );
+    await this.forEach(
+      (after) => this.store.waitingOrphans(after),
+      (id) => this.cancels.cancel(id),
+    );
+  }
+
+  private async forEach(
+    page: (after: string) => Promise<string[]>,
+    tell: (runId: string) => Promise<unknown>,
+  ): Promise<void> {
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const ids: string[] = await page(after);
+      for (const id of ids) await tell(id);
+      after = ids.at(-1);
     }
   }
 }

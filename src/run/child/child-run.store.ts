@@ -35,4 +35,15 @@ export class ChildRunStore {
     );
     return rows.map(({ id }) => id);
   }
+
+  /** Up to 100 runs after the id `after` that wait for a person although nobody waits for them: who called them has ended. */
+  async waitingOrphans(after: string): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT run.id FROM run WHERE run.status = 'waiting' AND run.id > ? AND EXISTS (
+          SELECT 1 FROM run parent WHERE parent.id = run.parent_run_id AND parent.finished_at IS NOT NULL)
+        ORDER BY run.id LIMIT ${PAGE}`,
+      [after],
+    );
+    return rows.map(({ id }) => id);
+  }
 }

@@ -42,11 +42,8 @@ class Life {
     return isDead;
   }
 
-  /** Of the parent first. */
-  async statuses(): Promise<string[]> {
-    const sql = 'SELECT status FROM run WHERE id = ? OR parent_run_id = ? ORDER BY depth';
-    const rows = await this.database.query<{ status: string }>(sql, [this.parentId, this.parentId]);
-    return rows.map(({ status }) => status);
+  statuses(): Promise<string[]> {
+    return statusesOf(this.database, this.parentId);
   }
 
   private async call(context: RunContext): Promise<RunOutcome | void> {
@@ -83,6 +80,51 @@ class Life {
       if ((error as AppError).code !== 'RUN_NOT_WAITING' && (error as Error).message !== 'dead') throw error;
     }
   }
+}
+
+/** A run that ends while the one that it called waits for a person, in however many processes. */
+class Desertion {
+  private readonly parentId = newId();
+  private readonly childId = newId();
+
+  constructor(private readonly database: OpenDatabase['database']) {}
+
+  /** One process, to its death or to the end of both. @returns whether it died */
+  async live(death?: Death): Promise<boolean> {
+    const mortal = new MortalDatabase(this.database, death);
+    const host = new RunHost(mortal);
+    host.scripts.set(this.parentId, (context) => this.desert(context));
+    host.scripts.set(this.childId, async ({ signal }) => {
+      signal.throwIfAborted();
+      return { kind: 'waiting', requests: [aRequest('approval')] };
+    });
+    const ended = host.ended(this.childId);
+    const before = await this.statuses();
+    const begun = before.length === 0 ? host.runs.start(aRun(this.parentId)) : host.runs.recover();
+    begun.catch(() => undefined);
+    await Promise.race([before[1] === 'failed' ? undefined : ended, mortal.died]);
+    const { isDead } = mortal;
+    mortal.bury();
+    await this.database.commit([]);
+    return isDead;
+  }
+
+  statuses(): Promise<string[]> {
+    return statusesOf(this.database, this.parentId);
+  }
+
+  private async desert(context: RunContext): Promise<void> {
+    const id = await context.step({ kind: 'child', place: '1:1', subject: 'called' }, async () => this.childId);
+    const request = async () => ({ kind: 'test', name: id, input: null, isHandoff: false, isTainted: false });
+    await context.join({ id, place: '1:1', request });
+  }
+}
+
+/** Of the parent first. */
+async function statusesOf(database: OpenDatabase['database'], parentId: string): Promise<string[]> {
+  const sql = 'SELECT status FROM run WHERE id = ? OR parent_run_id = ? ORDER BY depth';
+  const rows = await database.query<{ status: string }>(sql, [parentId, parentId]);
+  return rows.map(({ status }) => status);
 }
 
 function aRequest(kind: 'approval' | 'child', child_run_id?: string): WaitingRequest {
@@ -177,5 +219,21 @@ describe('a run that calls another one', () => {
     await host.runs.submit(aRun(childId, null, { lineage }));
     await ended;
     expect(seen).toEqual([true]);
+  });
+
+  it('lets one go that waits for a person when it has ended, wherever the process dies', async () => {
+    let deaths = 0;
+    for (const isDurable of [false, true]) {
+      for (let commits = 0; ; commits++) {
+        const life = new Desertion(opened.database);
+        const isDead = await life.live({ commits, isDurable });
+        if (isDead) await life.live();
+        // A script that is cancelled throws that: its run fails with it.
+        expect([commits, await life.statuses()]).toEqual([commits, ['completed', 'failed']]);
+        if (!isDead) break;
+        deaths++;
+      }
+    }
+    expect(deaths).toBeGreaterThan(8);
   });
 });

@@ -58,7 +58,7 @@ export class RunFamilyService implements RunFamily {
     return this.cancels.cancel(runId);
   }
 
-  /** Lets every run go on that waits for one that has ended. */
+  /** Lets every run go on that waits for one that has ended, and cancels those that wait for a person and for nobody. */
   answerAll(): Promise<void> {
     return this.answers.answerAll();
   }

@@ -18,7 +18,7 @@ const POLL_MS = 10_000;
 
 /**
  * Answers for people who do not: a request that nobody decided in time expires. Answers, too, what a crash has kept from
- * being answered: runs that wait for one that has ended. One timer for all runs; of several nodes
+ * being answered: runs that wait for one that has ended, or were called by one. One timer for all runs; of several nodes
  * that see the same one, the first counts.
  */
 @Injectable()

@@ -24,6 +24,7 @@ const TYPES = Object.keys({
   'tool.started': true,
   'tool.progress': true,
   'tool.completed': true,
+  'state.changed': true,
   'policy.decided': true,
   usage: true,
   'model.switched': true,

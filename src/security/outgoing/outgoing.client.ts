@@ -18,6 +18,12 @@ export interface OutgoingOptions {
   readonly lookup?: LookupFunction;
 }
 
+/** Connections, and what allows them. */
+interface Way {
+  readonly policy: OutgoingPlacePolicy;
+  agent?: Promise<Agent>;
+}
+
 const CONNECT_TIMEOUT_MS = 10_000;
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -29,15 +35,18 @@ const MAX_REDIRECTS = 5;
  * first call.
  */
 export class OutgoingClient {
-  private readonly policy: OutgoingPlacePolicy;
-  private agent?: Promise<Agent>;
+  private readonly own: Way;
+  /** To where another origin redirects: a connection that a declared call may have is not one for everybody. */
+  private readonly foreign: Way;
   private isClosed = false;
 
   constructor(
     rules: OutgoingRules,
     private readonly options: OutgoingOptions = {},
   ) {
-    this.policy = new OutgoingPlacePolicy(rules);
+    const policy = new OutgoingPlacePolicy(rules);
+    this.own = { policy };
+    this.foreign = { policy: policy.ofRedirects() };
   }
 
   /**
@@ -51,7 +60,6 @@ export class OutgoingClient {
     let hop = firstHop(request);
     try {
       for (let count = 0; ; count++) {
-        this.policy.checkUrl(hop.url);
         const { next, reply } = await this.exchange(hop, clock, limits.maxBytes ?? MAX_BYTES);
         if (!next) return reply;
         const most = limits.maxRedirects ?? MAX_REDIRECTS;
@@ -68,12 +76,13 @@ export class OutgoingClient {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    const agent = await this.agent;
-    await agent?.destroy();
+    for (const { agent } of [this.own, this.foreign]) await (await agent)?.destroy();
   }
 
   private async exchange(hop: Hop, clock: CallClock, maxBytes: number): Promise<{ next?: Hop; reply: OutgoingReply }> {
-    const agent = await this.open();
+    const way = hop.isForeign ? this.foreign : this.own;
+    way.policy.checkUrl(hop.url);
+    const agent = await this.open(way);
     clock.awaitFirstByte(hop.url.host);
     const { statusCode: status, headers: given, body } = await agent.request(toDispatch(hop, clock.signal));
     clock.firstByteCame();
@@ -93,21 +102,23 @@ export class OutgoingClient {
     }
   }
 
-  private open(): Promise<Agent> {
+  private open(way: Way): Promise<Agent> {
     if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; nothing further is called.');
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, lookup: known = lookup } = this.options;
-    this.agent ??= createGuardedAgent(this.policy, { connectTimeoutMs, lookup: known });
-    return this.agent;
+    way.agent ??= createGuardedAgent(way.policy, { connectTimeoutMs, lookup: known });
+    return way.agent;
   }
 }
 
-function firstHop({ url: given, method, headers = {}, body }: OutgoingRequest): Hop {
+function firstHop({ url: given, method, headers = {}, body, secrets = [] }: OutgoingRequest): Hop {
   const url = typeof given === 'string' ? URL.parse(given) : given;
   if (!url) throw refused('The address that is to be called is no URL.');
   return {
     url,
     method,
     headers: { 'accept-encoding': ACCEPTED_ENCODINGS, ...headers },
+    secrets,
+    isForeign: false,
     ...(body !== undefined && { body }),
   };
 }

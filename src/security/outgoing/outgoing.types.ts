@@ -22,6 +22,8 @@ export interface OutgoingRequest {
   /** By lower-case names. Those that any server may see also go to another origin that the call is redirected to. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Texts that only the origin of `url` may see: no header that holds one goes to another, nor is such an address followed there. */
+  readonly secrets?: readonly string[];
   /** Ends the call, and its connection. */
   readonly signal?: AbortSignal;
   readonly limits?: OutgoingLimits;

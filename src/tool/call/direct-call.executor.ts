@@ -1,23 +1,34 @@
 import { AppError, messageOf } from '../../common/index.js';
 import { Suspension } from '../suspension.factory.js';
-import type { CallSite, Tool } from '../tool.types.js';
+import type { CallSite, CheckedCall, Tool } from '../tool.types.js';
 import { callBounded } from './bounded-call.executor.js';
-import { createCallSite, ToolRequest } from './tool-request.factory.js';
+import type { StatefulCall } from '../state/stateful-call.executor.js';
+import type { ToolStates } from '../state/tool-states.service.js';
+import { ToolRequest } from './tool-request.factory.js';
 
 /**
  * Calls a tool outside of a run and gives what it returned, as it is. Throws `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED`
  * with what the tool threw as its cause, `TOOL_TIMEOUT`, and `TOOL_CANCELLED` when the context's signal is aborted.
  */
-export async function callDirectly(tool: Tool, args: unknown, given: Partial<CallSite> = {}): Promise<unknown> {
+export async function callDirectly(tool: Tool, args: unknown, site: CallSite, states: ToolStates): Promise<unknown> {
   const { name } = tool.definition;
   const details = { tool: name };
   const input = await tool.validate(args);
   if (!input.valid) {
     throw new AppError('TOOL_INVALID_ARGUMENTS', `Tool "${name}": invalid arguments: ${input.reason}`, { details });
   }
-  const site = createCallSite(given);
+  if (tool.metadata.state) {
+    return states.callAlone(tool, input.value, site, (held) => make({ tool, input: input.value }, site, held));
+  }
+  return make({ tool, input: input.value }, site);
+}
+
+async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Promise<unknown> {
+  const { tool, input } = call;
+  const { name } = tool.definition;
+  const details = { tool: name };
   const outcome = await callBounded(
-    (signal) => tool.invoke(input.value, new ToolRequest({ tool, input: input.value }, site, signal)),
+    (signal) => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)),
     site.signal,
     tool.metadata.timeoutMs,
   );

@@ -1,5 +1,6 @@
 import { newId, type Principal } from '../../common/index.js';
 import type { CallSite, CheckedCall, SuspensionAnswer, ToolContext } from '../tool.types.js';
+import type { ToolStateHandle } from '../state/tool-state-handle.factory.js';
 import { ToolLogger } from './tool-logger.factory.js';
 
 /**
@@ -22,6 +23,7 @@ export class ToolRequest implements ToolContext {
     { tool, input }: CheckedCall,
     private readonly site: CallSite,
     readonly signal: AbortSignal = site.signal,
+    readonly state?: ToolStateHandle,
   ) {
     this.tool = tool.definition.name;
     this.arguments = input;

@@ -1,8 +1,10 @@
 import { type JsonSchema, messageOf } from '../../common/index.js';
 import { isStandardSchema } from '../standard-schema.types.js';
+import { toStateful } from '../state/stateful-options.policy.js';
 import { createMethodInput } from './method-input.factory.js';
 import type { DeclaredTool } from './tool-metadata.accessor.js';
 import type { ToolOptions } from './tool-options.types.js';
+import { takesState } from './tool-parameter.decorator.js';
 import { createTool, type ToolDeclaration, type ToolHandler } from '../tool.factory.js';
 import type { Tool } from '../tool.types.js';
 
@@ -22,7 +24,7 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
       source,
       ...reconciliation,
       ...told,
-      problems: [...(reconciliation.problems ?? []), ...(told.problems ?? [])],
+      problems: [...(reconciliation.problems ?? []), ...(told.problems ?? []), ...stateProblems(declared)],
     },
     () => createMethodInput(declared),
     handler,
@@ -38,6 +40,11 @@ async function outputOf(output: ToolOptions['output']): Promise<Pick<ToolDeclara
   } catch (error) {
     return { problems: [messageOf(error)] };
   }
+}
+
+function stateProblems({ instance, method, options }: DeclaredTool): string[] {
+  if (toStateful(options.stateful) || !takesState(instance.constructor, method)) return [];
+  return ['its method takes its state by @ToolState(), and it keeps none: add stateful: true'];
 }
 
 function reconciliationOf({ instance, options }: DeclaredTool): Pick<ToolDeclaration, 'reconcile' | 'problems'> {

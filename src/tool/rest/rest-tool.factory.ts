@@ -84,18 +84,17 @@ async function call(
   client: OutgoingClient,
 ): Promise<unknown> {
   const { builder, reading, effect, rules, limits } = endpoint;
-  const { url, headers, body } = builder.build(args);
+  const { headers, ...rest } = builder.build(args);
   const request = {
-    url,
+    ...rest,
     method: reading.method,
     // The same key over attempts and crashes, so that the server does once what it is told twice.
     headers: { ...headers, ...(effect === 'idempotent' && { 'idempotency-key': context.key }) },
     signal: context.signal,
     limits,
-    ...(body !== undefined && { body }),
   };
   const reply = await callWithRetries(client, request, rules);
-  return readReply(reply, { ...reading, host: url.host });
+  return readReply(reply, { ...reading, host: rest.url.host });
 }
 
 /** Stands in where the input is wrong, which is told. */

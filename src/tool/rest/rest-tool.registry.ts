@@ -35,14 +35,17 @@ export class RestToolRegistry {
   }
 
   /**
-   * Registers operations of an OpenAPI document as tools: all of them, or none where something cannot be mapped.
+   * Registers operations of an OpenAPI document as tools: all of them, or none where something cannot be mapped or
+   * a name is taken.
    * @param source where it was declared, for people
    * @throws AppError `TOOL_INVALID` with all that cannot be mapped, `TOOL_DUPLICATE`
    */
   async importOpenApi(given: OpenApiImport, source = 'OpenAPI'): Promise<void> {
     const { document, operations, ...rest } = checkImport(given, source);
     const problems: string[] = [];
-    const mapper = new OpenApiOperations(await loadOpenApi(document).catch(refusing(source)), rest);
+    const mapper = await loadOpenApi(document)
+      .then((node) => new OpenApiOperations(node, rest))
+      .catch(refusing(source));
     const declared = operations.map((operation) => attempt(() => mapper.map(operation), problems));
     const { client, secrets } = this;
     const tools = declared.map(
@@ -51,7 +54,7 @@ export class RestToolRegistry {
         attempt(() => createRestTool(one, `${source} ${JSON.stringify(one.name)}`, { client, secrets }), problems),
     );
     if (problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
-    for (const tool of tools) if (tool) this.tools.register(tool);
+    this.tools.registerAll(tools.filter((tool) => tool !== undefined));
   }
 }
 

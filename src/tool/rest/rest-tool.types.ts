@@ -8,12 +8,20 @@ export const REST_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as
 export type RestMethod = (typeof REST_METHODS)[number];
 
 /**
- * How a call says who it is. Every value but `name` is the name of a variable that `TOOL_SECRETS` allows, never a secret
- * itself.
+ * Who logs in (RFC 7617): `user` is the name itself, which is no secret; `username` and `password` are names of variables
+ * that `TOOL_SECRETS` allows.
+ */
+export type RestLogin = { readonly password?: string } & (
+  { readonly user: string; readonly username?: undefined } | { readonly username: string; readonly user?: undefined }
+);
+
+/**
+ * How a call says who it is. Every value but `name` and `user` is the name of a variable that `TOOL_SECRETS` allows, never
+ * a secret itself.
  */
 export type RestAuth =
   | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'basic'; readonly username: string; readonly password?: string }
+  | ({ readonly type: 'basic' } & RestLogin)
   | { readonly type: 'apiKey'; readonly in: 'header' | 'query'; readonly name: string; readonly key: string };
 
 /**

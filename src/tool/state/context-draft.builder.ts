@@ -14,6 +14,10 @@ export interface PutOptions {
   readonly ttlMs?: number | undefined;
   readonly basedOn?: number | undefined;
   readonly by?: string | null | undefined;
+  /** Its number, for one that comes back; by default one more than the last. */
+  readonly version?: number | undefined;
+  /** Which keys of the data are what is changed; by default all. */
+  readonly keys?: readonly string[] | undefined;
 }
 
 /** A context as it is to be next, put together without touching the one that is stored. */
@@ -43,6 +47,11 @@ export class ContextDraft {
     this.change = stored?.lastChange ?? null;
   }
 
+  /** The last change of a call that is in it; `null` for none. */
+  get carried(): string | null {
+    return this.change;
+  }
+
   get isNew(): boolean {
     return this.stored === null;
   }
@@ -59,7 +68,7 @@ export class ContextDraft {
   }
 
   /** @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
-  put(type: StateType, data: StateData, { basedOn, ...options }: PutOptions = {}): void {
+  put(type: StateType, data: StateData, { basedOn, keys, ...options }: PutOptions = {}): void {
     const version = this.versionOf(type);
     if (basedOn === undefined || basedOn === version) return this.replace(type, data, options);
     switch (this.policy.conflict) {
@@ -68,7 +77,7 @@ export class ContextDraft {
       case 'first_write_wins':
         return;
       case 'merge':
-        return this.replace(type, { ...this.get(type)?.data, ...data }, options);
+        return this.replace(type, laidOver(this.get(type)?.data ?? {}, data, keys), options);
       case 'error':
         throw stateConflict(this.key, type, basedOn, version);
     }
@@ -125,22 +134,28 @@ export class ContextDraft {
     return this.history.at(-1)?.n ?? this.stored?.lastHistory ?? 0;
   }
 
-  private replace(type: StateType, data: StateData, { ttlMs, by = null }: PutOptions): void {
+  private replace(type: StateType, data: StateData, { ttlMs, by = null, version }: PutOptions): void {
     const json = JSON.stringify(data);
-    const bytes = Buffer.byteLength(json);
-    if (bytes > this.policy.maxStateBytes) throw stateTooLarge(this.key, type, bytes, this.policy.maxStateBytes);
+    this.assertFits(type, json);
     const old = this.stored?.states[type];
-    const version = (old?.version ?? 0) + 1;
-    const lifetime = ttlMs ?? this.policy.ttlMs;
-    this.changed.add(type);
-    this.states[type] = {
+    const state: StoredState = {
       json,
-      version,
+      version: version ?? (old?.version ?? 0) + 1,
       createdAt: old && isLive(old, this.now) ? old.createdAt : this.now,
       updatedAt: this.now,
-      expiresAt: lifetime === null ? null : this.now + lifetime,
+      expiresAt: expiryAt(this.now, ttlMs ?? this.policy.ttlMs),
     };
-    if (type === 'business') this.keep({ version, json, at: this.now, by });
+    this.changed.add(type);
+    this.states[type] = state;
+    if (type === 'business') this.keep({ version: state.version, json, at: this.now, by });
+  }
+
+  private assertFits(type: StateType, json: string): void {
+    // What is kept of its calls is not the tool's doing.
+    if (type === 'connection') return;
+    const { maxStateBytes } = this.policy;
+    const bytes = Buffer.byteLength(json);
+    if (bytes > maxStateBytes) throw stateTooLarge(this.key, type, bytes, maxStateBytes);
   }
 
   private keep(version: StoredVersion): void {
@@ -159,6 +174,15 @@ export class ContextDraft {
     if (byState === null || byUse === null) return byState ?? byUse;
     return Math.min(byState, byUse);
   }
+}
+
+function laidOver(under: StateData, over: StateData, keys: readonly string[] = Object.keys(over)): StateData {
+  const kept = Object.entries(under).filter(([key]) => !keys.includes(key));
+  return Object.fromEntries([...kept, ...Object.entries(over).filter(([key]) => keys.includes(key))]);
+}
+
+function expiryAt(now: number, lifetimeMs: number | null): number | null {
+  return lifetimeMs === null ? null : now + lifetimeMs;
 }
 
 export function isLive({ expiresAt }: { readonly expiresAt: number | null }, now: number): boolean {

@@ -21,6 +21,13 @@ import type {
 const MOST_TRIES = 200;
 const MAX_PAUSE_MS = 30;
 
+/** How a context begins that is not there yet. */
+export interface ContextOrigin {
+  readonly key: ContextKey;
+  /** Whether it goes with the run that makes it. */
+  readonly isOfRun: boolean;
+}
+
 /** What all managers do, over the store that each keeps its contexts in. */
 export class StoredStateManager extends ToolStateManager {
   /**
@@ -39,7 +46,7 @@ export class StoredStateManager extends ToolStateManager {
   async createContext(key: ContextKey): Promise<string> {
     const id = contextIdOf(key);
     if (await this.load(id)) return id;
-    await this.edit(id, (draft) => draft.id, key);
+    await this.edit(id, (draft) => draft.id, { key, isOfRun: false });
     return id;
   }
 
@@ -117,14 +124,13 @@ export class StoredStateManager extends ToolStateManager {
 
   /**
    * Changes a context, as often as it takes until nobody else has changed it meanwhile.
-   * @param key of one that is made when it is not there
-   * @throws AppError `TOOL_STATE_NOT_FOUND` when it is not there and no key is given, `TOOL_STATE_LIMIT`, and what `change` throws
+   * @param origin of one that is made when it is not there
+   * @throws AppError `TOOL_STATE_NOT_FOUND` when it is not there and no origin is given, `TOOL_STATE_LIMIT`, and what `change` throws
    */
-  async edit<T>(id: string, change: (draft: ContextDraft) => T, key?: ContextKey): Promise<T> {
+  async edit<T>(id: string, change: (draft: ContextDraft) => T, origin?: ContextOrigin): Promise<T> {
     return this.queue.next(id, async () => {
       for (let tries = 1; tries <= MOST_TRIES; tries++) {
-        const draft = this.draft(await this.load(id), id, key);
-        if (!(await this.hasRoom(draft))) throw tooManyContexts(draft.key, this.policy.maxContextsPerSession!);
+        const draft = await this.open(id, origin);
         const changed = change(draft);
         if (await this.store.write(draft.toWrite())) return changed;
         await pause(Math.random() * Math.min(tries, MAX_PAUSE_MS));
@@ -141,10 +147,23 @@ export class StoredStateManager extends ToolStateManager {
     return null;
   }
 
-  private draft(stored: StoredContext | null, id: string, key: ContextKey | undefined): ContextDraft {
-    const about = stored ?? key;
-    if (!about) throw contextNotFound(id);
-    return new ContextDraft(stored, about, this.policy, Date.now());
+  /** A context as it is, to be changed. @throws AppError as `edit` */
+  async open(id: string, origin?: ContextOrigin): Promise<ContextDraft> {
+    return (await this.drafts(id, origin))();
+  }
+
+  /** As `open`, any number of times of the same state. */
+  async drafts(id: string, origin?: ContextOrigin): Promise<() => ContextDraft> {
+    const stored = await this.load(id);
+    const draft = this.draft(stored, id, origin);
+    if (await this.hasRoom(draft)) return () => this.draft(stored, id, origin);
+    throw tooManyContexts(draft.key, this.policy.maxContextsPerSession!);
+  }
+
+  private draft(stored: StoredContext | null, id: string, origin: ContextOrigin | undefined): ContextDraft {
+    const key = stored ?? origin?.key;
+    if (!key) throw contextNotFound(id);
+    return new ContextDraft(stored, key, this.policy, Date.now(), origin?.isOfRun);
   }
 
   private async hasRoom({ isNew, key: { tenant, session } }: ContextDraft): Promise<boolean> {

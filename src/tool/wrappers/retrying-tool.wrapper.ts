@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HttpException } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
+import { ToolRequest } from '../call/tool-request.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
 /** The longest wait before the second call, in ms; it doubles with each. */
@@ -18,6 +19,7 @@ export function retryingTool(tool: Tool, retries: number): Tool {
       } catch (error) {
         if (attempt >= retries || context.signal.aborted || !mayPass(error)) throw error;
         const longest = Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS);
+        if (context instanceof ToolRequest) context.state?.reset();
         await pause(Math.random() * longest, undefined, { signal: context.signal });
       }
     }

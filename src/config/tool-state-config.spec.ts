@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig, type EnvRecord } from './config.loader.js';
+
+const stateOf = (env: EnvRecord) => loadConfig({ env }).config.toolState;
+
+describe('how tools keep state', () => {
+  it('is in memory by default, with the defaults of the table in docs/tool-state.md', () => {
+    expect(stateOf({})).toEqual({
+      manager: 'memory',
+      ttlMs: null,
+      cleanupIntervalMs: 300_000,
+      format: 'json',
+      path: 'data/tool-states',
+      isCompressed: false,
+      redis: { prefix: 'tool_state' },
+      maxPerSession: 10,
+      sessionTimeoutMs: 3_600_000,
+      maxBytes: 1_048_576,
+      maxHistory: 1000,
+      maxVersions: 10,
+      conflict: 'last_write_wins',
+      isSavedAlone: true,
+      sync: { isOnChange: true, intervalMs: 60_000 },
+      backup: null,
+    });
+  });
+
+  it.each([
+    [{ DATABASE_URL: 'postgres://u@h/d' }, { manager: 'distributed' }],
+    [{ TOOL_STATE_FORMAT: 'sqlite' }, { path: null }],
+    [{ TOOL_STATE_FORMAT: 'sqlite', DATABASE_URL: 'postgres://u@h/d' }, { path: 'data/tool-states' }],
+    [{ TOOL_STATE_FORMAT: 'sqlite', TOOL_STATE_PATH: './mine' }, { path: './mine' }],
+    [{ TOOL_STATE_CLEANUP: 'false' }, { cleanupIntervalMs: null }],
+    [{ TOOL_STATE_BACKUP: 'true' }, { backup: { intervalMs: 3_600_000, keptDays: 7 } }],
+    [{ TOOL_STATE_REDIS_DB: '3' }, { redis: { prefix: 'tool_state', db: 3 } }],
+  ])('follows %j', (env, expected) => {
+    expect(stateOf(env)).toMatchObject(expected);
+  });
+
+  it('refuses pickle, and says why', () => {
+    expect(() => stateOf({ TOOL_STATE_FORMAT: 'pickle' })).toThrow(
+      /runs whatever code stands in it; give json or sqlite/,
+    );
+  });
+});

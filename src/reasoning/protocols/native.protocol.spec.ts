@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ChatResult } from '../../llm/index.js';
+import { NativeProtocol } from './native.protocol.js';
+
+function reply(count: number): ChatResult {
+  const toolCalls = Array.from({ length: count }, (_, i) => ({ id: `c${i + 1}`, name: 'look', arguments: '{}' }));
+  return { message: { role: 'assistant', content: '', toolCalls }, finishReason: 'tool_calls', model: 'm' };
+}
+
+describe('a reply with more calls than a reply may have', () => {
+  const protocol = new NativeProtocol();
+
+  it('is read no further than the first one too many, which says so', () => {
+    const { calls, message } = protocol.decode(reply(5_000));
+    expect(calls).toHaveLength(1_001);
+    expect(new Set(calls.slice(0, 1_000).map((call) => call.arguments))).toEqual(new Set(['{}']));
+    expect(calls.at(-1)).toEqual({ id: 'c1001', name: 'look', arguments: 'Over 1000 calls' });
+    expect(message.toolCalls).toEqual(calls);
+  });
+
+  it('is what it is when it has as many as it may', () => {
+    expect(protocol.decode(reply(1_000)).calls).toEqual(reply(1_000).message.toolCalls);
+  });
+});

@@ -1,0 +1,46 @@
+import type { StepCompanion } from '../../../run/index.js';
+import { contextIdOf } from '../context-id.factory.js';
+import type { ContextQueue } from '../context-queue.policy.js';
+import { applyChange, type StateChange } from '../state-change.mapper.js';
+import type { DatabaseStateStore } from '../stores/database-state-store.js';
+import type { StatePolicy } from '../tool-state.types.js';
+import type { ContextDraft } from '../context-draft.builder.js';
+import type { StateManagerName } from '../stateful-options.types.js';
+import type { ContextWrite } from '../stores/state-store.js';
+import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
+
+/** In the journal's own database: a change is in the batch that records its step. */
+export class JournalStateHome extends StateHome {
+  readonly isVolatile = false;
+
+  constructor(
+    name: StateManagerName,
+    override readonly store: DatabaseStateStore,
+    queue: ContextQueue,
+  ) {
+    super(name, store, queue);
+  }
+
+  companion(change: StateChange, policy: StatePolicy, draft: ContextDraft): StepCompanion {
+    const contextId = contextIdOf(change.key);
+    let write = draft.toWrite();
+    return {
+      statements: () => this.store.statements(write),
+      reconsider: async () => {
+        const again = await this.manager(policy).open(contextId, change);
+        applyChange(again, change);
+        write = again.toWrite();
+      },
+      committed: async () => undefined,
+      alone: () => this.apply(change, policy, contextId),
+    };
+  }
+
+  creating(write: ContextWrite): StatesCopy {
+    return { statements: this.store.statements(write), ended: async () => undefined, undone: () => undefined };
+  }
+
+  forgetting(_tenant: string, contextIds: readonly string[]): StatesEnd {
+    return { statements: contextIds.flatMap((id) => this.store.statementsToRemove(id)), ended: async () => undefined };
+  }
+}

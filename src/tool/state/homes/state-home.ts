@@ -1,0 +1,96 @@
+import type { StepCompanion } from '../../../run/index.js';
+import type { Statement } from '../../../persistence/index.js';
+import { isLive, type ContextDraft } from '../context-draft.builder.js';
+import type { ContextQueue } from '../context-queue.policy.js';
+import { applyChange, type StateChange } from '../state-change.mapper.js';
+import type { StateManagerName } from '../stateful-options.types.js';
+import { StoredStateManager } from '../stored-state-manager.js';
+import type { ContextWrite, StateStore } from '../stores/state-store.js';
+import type { StatePolicy } from '../tool-state.types.js';
+
+const PAGE = 100;
+
+/** What forgets states: in the batch of what they go with, and once that is durable. */
+export interface StatesEnd {
+  readonly statements: readonly Statement[];
+  /** Never throws. */
+  readonly ended: () => Promise<void>;
+}
+
+/** What makes states with a batch: of those that are beside it, `undone` forgets what a refused one leaves. */
+export interface StatesCopy extends StatesEnd {
+  readonly undone: () => void;
+}
+
+/** The port to how the changes that calls make come to where contexts are stored. */
+export abstract class StateHome {
+  /** Whether what is in it ends with the process, so that a run that goes on must bring its changes back. */
+  abstract readonly isVolatile: boolean;
+
+  /**
+   * @param name of the manager, as it stands in contexts' information
+   * @param queue one for the store
+   */
+  constructor(
+    readonly name: StateManagerName,
+    readonly store: StateStore,
+    private readonly queue: ContextQueue,
+  ) {}
+
+  /** A manager over its store. */
+  manager(policy: StatePolicy): StoredStateManager {
+    return new StoredStateManager(this.name, this.store, policy, this.queue);
+  }
+
+  /** What goes with the step of the call. @param draft the context with the change in it */
+  abstract companion(change: StateChange, policy: StatePolicy, draft: ContextDraft): StepCompanion;
+
+  /** Carries over what the journal still holds of a context's changes. */
+  async catchUp(_contextId: string): Promise<void> {}
+
+  /** Forgets contexts of a tenant with a batch, or after it; they need not be there. */
+  abstract forgetting(tenant: string, contextIds: readonly string[]): StatesEnd;
+
+  /** Makes a context with a batch. */
+  abstract creating(write: ContextWrite): StatesCopy;
+
+  /** The ids of all that a tenant has, page by page. */
+  async *contextsOf(tenant: string): AsyncGenerator<string> {
+    for (let after = ''; ;) {
+      const ids = await this.store.list({ tenant, after, limit: PAGE });
+      yield* ids;
+      if (ids.length < PAGE) return;
+      after = ids.at(-1)!;
+    }
+  }
+
+  /** Forgets a context that has expired, unless it was used meanwhile. Gives whether it did. */
+  async removeExpired(contextId: string): Promise<boolean> {
+    const stored = await this.store.load(contextId);
+    if (!stored || isLive(stored, Date.now())) return false;
+    return this.store.remove(contextId, stored.revision);
+  }
+
+  /** Makes the change now; once, however often. */
+  protected async apply(change: StateChange, policy: StatePolicy, contextId: string): Promise<void> {
+    await this.manager(policy).edit(contextId, (draft) => applyChange(draft, change), change);
+  }
+}
+
+export function joinEnds(ends: readonly StatesEnd[]): StatesEnd {
+  return {
+    statements: ends.flatMap(({ statements }) => statements),
+    ended: async () => {
+      for (const { ended } of ends) await ended();
+    },
+  };
+}
+
+export function joinCopies(copies: readonly StatesCopy[]): StatesCopy {
+  return {
+    ...joinEnds(copies),
+    undone: () => {
+      for (const { undone } of copies) undone();
+    },
+  };
+}

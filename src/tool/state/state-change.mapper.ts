@@ -1,0 +1,55 @@
+import type { ContextDraft } from './context-draft.builder.js';
+import type { WantedChange } from './tool-state-handle.factory.js';
+import type { ContextKey, StateData } from './tool-state.types.js';
+
+/** What one call makes of its context: plain data, which a journal can hold until it is done. */
+export interface StateChange {
+  /** The call's key: a change is made once. */
+  readonly id: string;
+  readonly key: ContextKey;
+  readonly isOfRun: boolean;
+  /** The version of the business state that the call found. */
+  readonly basedOn: number;
+  readonly wanted: WantedChange;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** What is told of the call's beginning. */
+  readonly call: StateData;
+  readonly outcome: CallEnd;
+}
+
+/** How a call ended, as its context remembers it. */
+export type CallEnd =
+  | { readonly kind: 'success'; readonly detail: StateData }
+  | { readonly kind: 'error'; readonly error: string; readonly detail: StateData };
+
+/** Makes a change, unless it is the last one that was made. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
+export function applyChange(draft: ContextDraft, change: StateChange): void {
+  if (draft.carried === change.id) return;
+  const { wanted, id: by, basedOn } = change;
+  if (wanted.business) draft.put('business', wanted.business.data, { by, basedOn, keys: wanted.business.keys });
+  for (const type of ['session', 'cache'] as const) {
+    const side = wanted.sides[type];
+    if (side?.data) draft.put(type, side.data, { by, ttlMs: side.ttlMs });
+    else if (side) draft.drop(type);
+  }
+  applyCall(draft, change);
+  draft.carry(by);
+}
+
+function applyCall(draft: ContextDraft, { id: by, call, outcome, startedAt, endedAt }: StateChange): void {
+  const before = draft.get('connection')?.data;
+  const errors = Number(before?.['error_count'] ?? 0);
+  draft.put('connection', {
+    ...before,
+    session_active: true,
+    created_at: before?.['created_at'] ?? startedAt,
+    last_used: startedAt,
+    last_activity: endedAt,
+    error_count: outcome.kind === 'error' ? errors + 1 : errors,
+    last_error: outcome.kind === 'error' ? outcome.error : (before?.['last_error'] ?? null),
+  });
+  draft.note('execution_start', by, call, startedAt);
+  draft.note(`execution_${outcome.kind}`, by, outcome.detail, endedAt);
+}

@@ -1,0 +1,57 @@
+import { CONFLICT_RESOLUTIONS } from './tool-state.types.js';
+import { STATE_MANAGERS, type StatefulOptions } from './stateful-options.types.js';
+
+/** The longest delay of a timer, and the largest numbers that make sense here. */
+const MOST = 2 ** 31 - 1;
+
+/** What may be said, and what is wrong with a value, for the end of a sentence about the tool. */
+const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unknown) => string | null } = {
+  manager: oneOf(STATE_MANAGERS),
+  initial: (value) =>
+    typeof value === 'function' || isObject(value) ? null : 'use an object, or a function that gives one',
+  ttlMs: whole(1),
+  maxStateBytes: whole(2),
+  maxHistory: whole(0),
+  maxVersions: whole(0),
+  conflict: oneOf(CONFLICT_RESOLUTIONS),
+  cleanupAfterRun: isSwitch,
+  autoSave: isSwitch,
+};
+
+/** All that is wrong with what a tool says of its state. */
+export function statefulProblems(stateful: unknown): string[] {
+  if (stateful === undefined || typeof stateful === 'boolean') return [];
+  if (!isObject(stateful)) return ['its stateful is neither true, false nor an object of options'];
+  return Object.entries(stateful).flatMap(([key, value]) => {
+    const check = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof StatefulOptions] : undefined;
+    if (!check) return [`its stateful has an unknown option ${key} (known: ${Object.keys(CHECKS).join(', ')})`];
+    const wrong = value === undefined ? null : check(value);
+    return wrong === null ? [] : [`its stateful.${key} is ${JSON.stringify(value)}: ${wrong}`];
+  });
+}
+
+/** What was said, or `undefined` where a tool keeps no state. */
+export function toStateful(stateful: boolean | StatefulOptions | undefined): StatefulOptions | undefined {
+  if (stateful === undefined || stateful === false) return undefined;
+  return stateful === true ? {} : stateful;
+}
+
+function whole(from: number) {
+  return (value: unknown): string | null =>
+    Number.isInteger(value) && (value as number) >= from && (value as number) <= MOST
+      ? null
+      : `use a whole number from ${from} to ${MOST}`;
+}
+
+function oneOf(values: readonly string[]) {
+  return (value: unknown): string | null =>
+    values.includes(value as string) ? null : `use ${values.map((one) => JSON.stringify(one)).join(', ')}`;
+}
+
+function isSwitch(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : 'use true or false';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,121 @@
+import type { ContextDraft } from './context-draft.builder.js';
+import type { StateData, StateType } from './tool-state.types.js';
+
+/** Of the types of state, those that a method changes by their name. */
+export type SideStateType = Exclude<StateType, 'business' | 'connection'>;
+
+/** A tool's state in one call: what it finds, and what it changes. A call that fails changes nothing. */
+export interface ToolState<T extends object = StateData> {
+  /** What is there, with this call's changes. A copy of one's own. */
+  readonly data: Readonly<T>;
+  /** The version that was found, 0 for none. */
+  readonly version: number;
+  readonly contextId: string;
+  /** Lays keys over the state; a key that is `undefined` is taken out. */
+  update(changes: Partial<T> | ((data: Readonly<T>) => Partial<T>)): void;
+  /** Makes it the whole state. */
+  replace(data: T): void;
+  /** Keeps what has changed by now also if the call fails later; without `autoSave` nothing is kept else. */
+  save(): void;
+  /** The session's or the cache's state; `null` when there is none. */
+  get(type: SideStateType): StateData | null;
+  /** Replaces it, or forgets it (`null`). @param ttlMs after how many ms it expires */
+  set(type: SideStateType, data: StateData | null, ttlMs?: number): void;
+}
+
+export interface SideChange {
+  readonly data: StateData | null;
+  readonly ttlMs?: number;
+}
+
+/** What a call wants changed. */
+export interface WantedChange {
+  /** The whole business state, and which of its keys are not as they were found; without it that stays as it is. */
+  readonly business?: { readonly data: StateData; readonly keys: readonly string[] };
+  readonly sides: Readonly<Partial<Record<SideStateType, SideChange>>>;
+}
+
+interface Wanted {
+  readonly business?: StateData;
+  readonly sides: WantedChange['sides'];
+}
+
+const NOTHING: Wanted = { sides: {} };
+
+/** The state as a method gets it; nothing is written here. */
+export class ToolStateHandle implements ToolState {
+  readonly version: number;
+  readonly contextId: string;
+  private readonly found: StateData;
+  private wanted: Wanted = NOTHING;
+  private saved: Wanted = NOTHING;
+  private shown: StateData | undefined;
+
+  /**
+   * @param initial the business state where there is none
+   * @param isSavedAlone whether what was not saved is kept too, when the call succeeds
+   */
+  constructor(
+    private readonly draft: ContextDraft,
+    initial: StateData,
+    private readonly isSavedAlone: boolean,
+  ) {
+    this.version = draft.versionOf('business');
+    this.contextId = draft.id;
+    this.found = draft.get('business')?.data ?? initial;
+  }
+
+  get data(): StateData {
+    return (this.shown ??= structuredClone(this.current));
+  }
+
+  private get current(): StateData {
+    return this.wanted.business ?? this.found;
+  }
+
+  update(changes: Partial<StateData> | ((data: StateData) => Partial<StateData>)): void {
+    const changed = typeof changes === 'function' ? changes(structuredClone(this.current)) : changes;
+    this.replace({ ...this.current, ...changed } as StateData);
+  }
+
+  replace(data: StateData): void {
+    this.wanted = { ...this.wanted, business: toData(data) };
+    this.shown = undefined;
+  }
+
+  save(): void {
+    this.saved = this.wanted;
+  }
+
+  get(type: SideStateType): StateData | null {
+    const side = this.wanted.sides[type];
+    return side ? structuredClone(side.data) : (this.draft.get(type)?.data ?? null);
+  }
+
+  set(type: SideStateType, data: StateData | null, ttlMs?: number): void {
+    const change = { data: data && toData(data), ...(ttlMs !== undefined && { ttlMs }) };
+    this.wanted = { ...this.wanted, sides: { ...this.wanted.sides, [type]: change } };
+  }
+
+  /** What a call that is made again begins with. */
+  reset(): void {
+    this.wanted = this.saved;
+    this.shown = undefined;
+  }
+
+  /** What is to be kept of a call that ended so. */
+  kept(isSuccess: boolean): WantedChange {
+    const { business, sides } = isSuccess && this.isSavedAlone ? this.wanted : this.saved;
+    if (!business) return { sides };
+    const keys = [...new Set([...Object.keys(this.found), ...Object.keys(business)])];
+    const changed = keys.filter((key) => JSON.stringify(this.found[key]) !== JSON.stringify(business[key]));
+    return { sides, business: { data: business, keys: changed } };
+  }
+}
+
+/** As it will be read again. @throws TypeError for what is not a JSON object */
+export function toData(value: unknown): StateData {
+  const data = JSON.parse(JSON.stringify(value) ?? 'null') as unknown;
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as StateData;
+  throw new TypeError('A state is a JSON object.');
+}

@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { messageOf } from '../../common/index.js';
+import { loadConfig } from '../../config/index.js';
+import type { CallSite, Tool } from '../tool.types.js';
+import type { ContextDraft } from './context-draft.builder.js';
+import { ContextQueue } from './context-queue.policy.js';
+import { contextIdOf } from './context-id.factory.js';
+import type { CallEnd } from './state-change.mapper.js';
+import { StatefulCall, type ChangedState } from './stateful-call.executor.js';
+import { joinEnds, type StatesEnd } from './homes/state-home.js';
+import { StateHomeRegistry } from './state-home.registry.js';
+import type { StatefulOptions } from './stateful-options.types.js';
+import type { StoredStateManager } from './stored-state-manager.js';
+import type { ContextKey, StateData } from './tool-state.types.js';
+
+/** A call as the states of tools need it. */
+export type StateSite = Pick<CallSite, 'principal' | 'sessionId' | 'runId' | 'callId' | 'key'>;
+
+type RunSite = Pick<StateSite, 'principal' | 'sessionId' | 'runId'>;
+
+/** Longer arguments (UTF-16 units of JSON) are not remembered with a call. */
+const MAX_REMEMBERED = 1000;
+
+/** The states of tools, as calls and runs need them. */
+@Injectable()
+export class ToolStates {
+  /** Calls outside of runs: one finds what the one before it has left. */
+  private readonly calls = new ContextQueue();
+
+  constructor(private readonly homes: StateHomeRegistry) {}
+
+  /** Where there is no application: states are in this process's memory, with the defaults. */
+  static inMemory(): ToolStates {
+    return new ToolStates(new StateHomeRegistry(loadConfig({ env: {} }).config));
+  }
+
+  /**
+   * Opens a tool's state for one call.
+   * @throws AppError `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`, and what the tool's `initial` throws
+   */
+  async open(tool: Tool, input: unknown, site: StateSite): Promise<StatefulCall> {
+    const options = tool.metadata.state!;
+    const key = keyOf(tool, site);
+    const contextId = contextIdOf(key);
+    const home = await this.homes.of(this.homes.nameOf(options));
+    await home.catchUp(contextId);
+    const policy = this.homes.policyOf(options);
+    const drafts = await home.manager(policy).drafts(contextId, { key, isOfRun: isOfRun(options, site) });
+    const call = { id: site.key, key, isOfRun: isOfRun(options, site), about: aboutCall(site, input) };
+    return new StatefulCall(home, policy, drafts, call, initialOf(options), this.homes.isSavedAlone(options));
+  }
+
+  /** Brings back what a recorded call made of its state, where that ended with the process. */
+  async replayed(tool: Tool, site: StateSite, { version, data }: ChangedState): Promise<void> {
+    const options = tool.metadata.state!;
+    const home = await this.homes.of(this.homes.nameOf(options));
+    if (!home.isVolatile) return;
+    const key = keyOf(tool, site);
+    const contextId = contextIdOf(key);
+    const manager = home.manager(this.homes.policyOf(options));
+    if (((await manager.getState(contextId, 'business'))?.version ?? 0) >= version) return;
+    const bringBack = (draft: ContextDraft) => draft.put('business', data, { by: site.key, version });
+    await manager.edit(contextId, bringBack, { key, isOfRun: isOfRun(options, site) });
+  }
+
+  /**
+   * Makes a call outside of a run, after those of the same context that go on: its state is changed when it has
+   * succeeded. Without a session it ends with the call.
+   * @throws AppError as `open`, `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`, and what the call throws
+   */
+  async callAlone(
+    tool: Tool,
+    input: unknown,
+    site: StateSite,
+    make: (held: StatefulCall) => Promise<unknown>,
+  ): Promise<unknown> {
+    return this.calls.next(contextIdOf(keyOf(tool, site)), () => this.callNext(tool, input, site, make));
+  }
+
+  private async callNext(
+    tool: Tool,
+    input: unknown,
+    site: StateSite,
+    make: (held: StatefulCall) => Promise<unknown>,
+  ): Promise<unknown> {
+    const held = await this.open(tool, input, site);
+    const started = performance.now();
+    const keep = (outcome: CallEnd) => held.keep(outcome).companion.alone();
+    const elapsed = () => ({ elapsed_ms: Math.round(performance.now() - started) });
+    try {
+      const result = held.withoutState(await make(held));
+      await keep({ kind: 'success', detail: elapsed() });
+      return result;
+    } catch (error) {
+      await keep({ kind: 'error', error: messageOf(error), detail: elapsed() });
+      throw error;
+    } finally {
+      if (site.sessionId === null) await (await this.managerOf(tool)).cleanupContext(held.handle.contextId);
+    }
+  }
+
+  /** The manager of a tool's states. */
+  async managerOf(tool: Tool): Promise<StoredStateManager> {
+    const options = tool.metadata.state ?? {};
+    return (await this.homes.of(this.homes.nameOf(options))).manager(this.homes.policyOf(options));
+  }
+
+  /**
+   * How the states end that go with a run: in the batch of its end, or after it.
+   * @param tools those that it has called
+   */
+  async ending(run: RunSite, tools: Iterable<Tool>): Promise<StatesEnd> {
+    const ends: StatesEnd[] = [];
+    for (const tool of tools) {
+      const { state } = tool.metadata;
+      if (!isOfRun(state, run)) continue;
+      const home = await this.homes.of(this.homes.nameOf(state));
+      ends.push(home.forgetting(run.principal.tenant, [contextIdOf(keyOf(tool, run))]));
+    }
+    return joinEnds(ends);
+  }
+}
+
+/** What goes when its run does: without a session nobody would find it again. */
+function isOfRun(
+  options: StatefulOptions | undefined,
+  { sessionId }: Pick<StateSite, 'sessionId'>,
+): options is StatefulOptions {
+  return options !== undefined && (sessionId === null || options.cleanupAfterRun === true);
+}
+
+/** The session of the states of a run that has none. */
+function sessionOf({ sessionId, runId }: Pick<StateSite, 'sessionId' | 'runId'>): string {
+  return sessionId ?? `run:${runId}`;
+}
+
+function keyOf({ definition }: Tool, site: RunSite): ContextKey {
+  return { tenant: site.principal.tenant, session: sessionOf(site), tool: definition.name };
+}
+
+function initialOf({ initial = {} }: StatefulOptions): StateData {
+  return structuredClone(typeof initial === 'function' ? initial() : initial);
+}
+
+function aboutCall({ runId, callId }: StateSite, input: unknown): StateData {
+  const told = JSON.stringify(input) ?? 'null';
+  return {
+    run_id: runId,
+    call_id: callId,
+    ...(told.length <= MAX_REMEMBERED && { arguments: JSON.parse(told) as StateData }),
+  };
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { Tool, ToolRegistry, ToolState, type ToolContext } from '../../src/tool/index.js';
+
+export interface Counted {
+  readonly count: number;
+  readonly words?: readonly string[];
+}
+
+const BY = z.object({ by: z.number().optional() });
+const INITIAL = { count: 0 };
+
+/** Tools that keep state in each of the ways in which one can. */
+export class CounterTools {
+  /** What was given in, call by call. */
+  readonly seen: unknown[] = [];
+
+  @Tool({ description: 'Counts.', effect: 'read', stateful: { initial: INITIAL }, input: BY })
+  count({ by = 1 }: z.infer<typeof BY>, @ToolState() state: ToolState<Counted>): number {
+    this.seen.push(state.data);
+    state.update(({ count }) => ({ count: count + by }));
+    return state.data.count;
+  }
+
+  @Tool({ description: 'Counts by what it returns.', stateful: { initial: INITIAL }, input: BY })
+  async tally({ by = 1 }: z.infer<typeof BY>, { state }: ToolContext): Promise<unknown> {
+    const { count } = state!.data as unknown as Counted;
+    return { was: count, state: { count: count + by } };
+  }
+
+  @Tool({ description: 'Counts, then breaks.', effect: 'read', stateful: true, input: z.object({ save: z.boolean() }) })
+  breaking({ save }: { save: boolean }, @ToolState() state: ToolState<Partial<Counted>>): never {
+    state.update({ count: (state.data.count ?? 0) + 1 });
+    if (save) state.save();
+    throw new Error('the other side is away');
+  }
+
+  @Tool({ description: 'Remembers for a run.', effect: 'read', stateful: { cleanupAfterRun: true }, input: BY })
+  passing({ by = 1 }: z.infer<typeof BY>, @ToolState() state: ToolState<Partial<Counted>>): number {
+    state.update({ count: (state.data.count ?? 0) + by });
+    return state.data.count!;
+  }
+
+  @Tool({
+    description: 'Fills.',
+    effect: 'read',
+    stateful: { maxStateBytes: 100 },
+    input: z.object({ size: z.number() }),
+  })
+  fill({ size }: { size: number }, @ToolState() state: ToolState<{ text?: string }>): string {
+    state.update({ text: 'x'.repeat(size) });
+    return 'filled';
+  }
+
+  @Tool({ description: 'Keeps none.', effect: 'read', input: z.object({}) })
+  stateless(_input: object, context: ToolContext): unknown {
+    return { state: { kept: false }, has: context.state !== undefined };
+  }
+}
+
+/** A function that is registered at run time, with its state among its arguments. */
+export function registerCounter(registry: ToolRegistry): void {
+  registry.register({
+    name: 'registered',
+    description: 'Counts as seed functions do.',
+    effect: 'read',
+    stateful: { initial: INITIAL },
+    stateParameterName: 'memory',
+    handler: ({ memory }: { memory: Counted }) => ({ was: memory.count, state: { count: memory.count + 1 } }),
+  });
+}

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ToolRegistry } from '../src/tool/index.js';
+import { CounterTools, registerCounter } from './support/counter.tool.js';
+import { callTool } from './support/direct-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+
+const tools = new CounterTools();
+let llm: FakeLlm;
+let jackdaw: Jackdaw;
+
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+  jackdaw = await startJackdaw({ llm, tools: [tools] });
+  registerCounter(jackdaw.app.get(ToolRegistry));
+});
+beforeEach(() => {
+  llm.reset();
+  tools.seen.length = 0;
+});
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+});
+
+async function newSession(): Promise<string> {
+  return String((await jackdaw.post('/api/sessions', {})).body['id']);
+}
+
+async function call(tool: string, args: Readonly<Record<string, unknown>> = {}, sessionId?: string): Promise<unknown> {
+  const { body } = await callTool(jackdaw, tool, { arguments: args, ...(sessionId && { sessionId }) });
+  return body['success'] ? body['result'] : [body['code'], body['error']];
+}
+
+function calls(...names: readonly (readonly [string, object])[]) {
+  return { calls: names.map(([name, args]) => ({ name, arguments: args as Record<string, unknown> })) };
+}
+
+describe('a tool with a state', () => {
+  it('finds in a session what it left there, and nothing in another one', async () => {
+    const [one, other] = [await newSession(), await newSession()];
+    expect([await call('count', {}, one), await call('count', { by: 5 }, one)]).toEqual([1, 6]);
+    expect([await call('count', {}, other), await call('count', {}, one)]).toEqual([1, 7]);
+    expect(tools.seen).toEqual([{ count: 0 }, { count: 1 }, { count: 0 }, { count: 6 }]);
+  });
+
+  it('has it changed by what it returns, which is not in the result', async () => {
+    const session = await newSession();
+    expect(await call('tally', {}, session)).toEqual({ was: 0 });
+    expect(await call('tally', { by: 4 }, session)).toEqual({ was: 1 });
+    expect(await call('tally', {}, session)).toEqual({ was: 5 });
+  });
+
+  it('may be a function with the state among its arguments', async () => {
+    const session = await newSession();
+    expect(await call('registered', {}, session)).toEqual({ was: 0 });
+    expect(await call('registered', {}, session)).toEqual({ was: 1 });
+  });
+
+  it('loses nothing to calls of one reply, which are made one after the other', async () => {
+    const session = await newSession();
+    llm.reply(calls(['count', {}], ['count', { by: 2 }], ['count', { by: 3 }]), { text: 'done' });
+    const { body } = await jackdaw.post('/api/agent/chat', {
+      query: 'count',
+      sessionId: session,
+      includeDetails: true,
+    });
+    expect(body['tool_results']).toMatchObject([{ result: 1 }, { result: 3 }, { result: 6 }]);
+    expect(await call('count', {}, session)).toBe(7);
+  });
+
+  it('has one for a run without a session, which goes with it', async () => {
+    expect([await call('count'), await call('count')]).toEqual([1, 1]);
+    llm.reply(calls(['count', {}]), calls(['count', {}]), { text: 'done' });
+    const { body } = await jackdaw.post('/api/agent/runs', { query: 'count' });
+    const events = await (await jackdaw.follow(String(body['run_id']))).all();
+    const results = events
+      .filter(({ event }) => event === 'tool.completed')
+      .map(({ data }) => (data as { result?: unknown }).result);
+    expect(results).toEqual([1, 2]);
+  });
+
+  it('forgets it with the run where it says so', async () => {
+    const session = await newSession();
+    for (let round = 0; round < 2; round++) {
+      llm.reply(calls(['passing', {}]), calls(['passing', {}]), { text: 'done' });
+      const { body } = await jackdaw.post('/api/agent/chat', {
+        query: 'count',
+        sessionId: session,
+        includeDetails: true,
+      });
+      expect(body['tool_results']).toMatchObject([{ result: 1 }, { result: 2 }]);
+    }
+  });
+
+  it('keeps of a call that failed only what it saved', async () => {
+    const session = await newSession();
+    expect(await call('breaking', { save: false }, session)).toEqual(['TOOL_FAILED', 'the other side is away']);
+    expect(await state(session, 'breaking')).toBeNull();
+    await call('breaking', { save: true }, session);
+    await call('breaking', { save: false }, session);
+    expect(await state(session, 'breaking')).toEqual({ count: 1 });
+  });
+
+  it('keeps the old one when the new one is too large, and says so', async () => {
+    const session = await newSession();
+    expect(await call('fill', { size: 10 }, session)).toBe('filled');
+    expect(await call('fill', { size: 100 }, session)).toEqual([
+      'TOOL_STATE_TOO_LARGE',
+      expect.stringMatching(/^The business state of tool "fill" would have 111 bytes, and at most 100 are kept/),
+    ]);
+    expect(await state(session, 'fill')).toEqual({ text: 'xxxxxxxxxx' });
+  });
+
+  it('tells followers that it changed', async () => {
+    const session = await newSession();
+    llm.reply(calls(['count', {}], ['stateless', {}]), { text: 'done' });
+    const { body } = await jackdaw.post('/api/agent/runs', { query: 'count', sessionId: session });
+    const events = await (await jackdaw.follow(String(body['run_id']))).all();
+    expect(events.filter(({ event }) => event === 'state.changed').map(({ data }) => data)).toMatchObject([
+      { tool: 'count', iteration: 1, context_id: expect.stringMatching(/^ctx_/) },
+    ]);
+  });
+});
+
+it('leaves a tool without one alone', async () => {
+  expect(await call('stateless')).toEqual({ state: { kept: false }, has: false });
+});
+
+async function state(session: string, tool: string): Promise<unknown> {
+  const { ToolStates, contextIdOf } = await import('../src/tool/index.js');
+  const manager = await jackdaw.app.get(ToolStates).managerOf(jackdaw.app.get(ToolRegistry).get(tool));
+  const entry = await manager.getState(contextIdOf({ tenant: 'default', session, tool }), 'business');
+  return entry && entry.data;
+}
