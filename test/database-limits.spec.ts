@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { DatabaseKind } from '../src/config/index.js';
 import { createReader } from '../src/extension/database/database-reader.factory.js';
 import type { DatabaseReader, ReadLimits, RowSet } from '../src/extension/database/database-reader.js';
 import { toQueryResult } from '../src/extension/database/query-result.mapper.js';
-import { createReadable, type ReadableDatabase } from './support/readable-database.js';
+import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const servers = await testServers();
@@ -99,6 +98,22 @@ describeDatabases('a read', servers, (database, kind) => {
       await expectWorks();
     });
 
+    it('leaves no connection behind when several are stopped at once', async () => {
+      const controller = new AbortController();
+      const own = await createReader(shop.options);
+      const before = await shop.connections();
+      await own.open();
+      const limits = { ...LIMITS, timeoutMs: 30_000, signal: controller.signal };
+      const reads = [1, 2].map(() => own.read(ENDLESS[kind][0]!, [], limits).catch((error: unknown) => error));
+      // One process reads SQLite, and one at a time.
+      const both = kind === 'sqlite' ? 0 : 2;
+      while ((await database().sleeping()) < both);
+      controller.abort();
+      expect(await Promise.all(reads)).toEqual(Array(2).fill(expect.objectContaining({ code: 'TOOL_CANCELLED' })));
+      await own.close();
+      await connectionsEnd(shop, before);
+    });
+
     it('does not keep others waiting for ever', async () => {
       const reads = [...Array(5).keys()].map(() => read(ENDLESS[kind][0]!).catch((error: unknown) => error));
       const told = await Promise.all([...reads, expectWorks()]);
@@ -139,43 +154,6 @@ describeDatabases('a read', servers, (database, kind) => {
       await read('SELECT 1').catch(() => undefined);
       await read('SELECT 1').catch(() => undefined);
       await expectWorks();
-    });
-  });
-});
-
-describe('a database that may not be given to agents', () => {
-  const refuse = async (options: DataSourceOptions | DataSource) => {
-    const reader = await createReader(options);
-    try {
-      await reader.open();
-    } finally {
-      await reader.close();
-    }
-  };
-
-  it.each<[string, DataSourceOptions, string]>([
-    ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'of SQLite it must be a file'],
-    ['is not there', { type: 'better-sqlite3', database: '/nowhere/x.db' }, '/nowhere/x.db cannot be read'],
-    ['is encrypted', { type: 'better-sqlite3', database: '/tmp/x.db', key: 'k' }, 'encrypted'],
-    ['is of another kind', { type: 'oracle' }, 'its type is "oracle"'],
-  ])('%s', async (_title, options, message) => {
-    await expect(refuse(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
-    await expect(refuse(options)).rejects.toThrow(message);
-  });
-
-  describeDatabases('as its owner', servers, (database, kind) => {
-    if (kind === 'sqlite') {
-      it('has no rights that could be too many', () => expect(database().url).toBe('sqlite::memory:'));
-      return;
-    }
-    it('can reach beyond it', async () => {
-      const type = kind === 'postgres' ? 'postgres' : 'mariadb';
-      const owner = refuse({ type, url: database().url });
-      const rights =
-        kind === 'postgres'
-          ? /its role "postgres" may do more than read it \(.*pg_read_file\(\).*superuser/
-          : /ALL PRIVILEGES/;
-      await expect(owner).rejects.toThrow(rights);
     });
   });
 });

@@ -11,11 +11,12 @@ import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS } from '../src/run/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../src/session/index.js';
+import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../src/tool/index.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 const OPTIONS = {
-  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...LLM_ENTITIES],
-  migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...LLM_MIGRATIONS],
+  entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
+  migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...LLM_MIGRATIONS, ...TOOL_MIGRATIONS],
 };
 Logger.overrideLogger(false);
 const servers = await testServers();

@@ -8,6 +8,8 @@ import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 import { call, documentedRoutes, routeHandlers, said, type RouteCall } from './support/route-walk.js';
 import { callOf } from './support/waiting-run.js';
+import { contextIdOf, ToolRegistry } from '../src/tool/index.js';
+import { CounterTools } from './support/counter.tool.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
 const ANN = keyHolder('ann', 'a', 'admin|operator');
@@ -30,8 +32,9 @@ interface Things {
   session: string;
   key: string;
   user: string;
+  state: string;
 }
-const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '', user: 'ann' };
+const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '', user: 'ann', state: '' };
 
 interface Case {
   readonly scope: (typeof SCOPES)[number];
@@ -84,6 +87,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'POST /api/tools/{name}/call': { scope: 'tools:call', tool: 'look', body: () => ({ arguments: { text: 'x' } }) },
   'POST /api/tools/{name}/enable': { scope: 'tools:write', tool: 'look' },
   'POST /api/tools/{name}/disable': { scope: 'tools:write', tool: 'refund' },
+  'GET /api/tool-states': { scope: 'sessions:read', query: ({ session }) => `?sessionId=${session}` },
+  'GET /api/tool-states/{id}': { scope: 'sessions:read', id: 'state' },
+  'GET /api/tool-states/{id}/history': { scope: 'sessions:read', id: 'state' },
+  'GET /api/tool-states/{id}/versions': { scope: 'sessions:read', id: 'state' },
+  'POST /api/tool-states/{id}/rollback': { scope: 'sessions:write', id: 'state', body: () => ({ version: 1 }) },
+  'DELETE /api/tool-states/{id}': { scope: 'sessions:write', id: 'state' },
   'GET /api/usage': { scope: 'usage:read', query: ({ session }) => `?sessionId=${session}&by=session` },
   'GET /api/usage/tenants': { scope: 'operate' },
   'POST /api/usage/rebuild': { scope: 'operate' },
@@ -106,7 +115,7 @@ beforeAll(async () => {
   llm = await FakeLlm.start();
   jackdaw = await startJackdaw({
     llm,
-    tools: [new WaitingTools()],
+    tools: [new WaitingTools(), new CounterTools()],
     env: { API_KEYS: `${ANN.entry},${BOB.entry}`, DOCS_ENABLED: 'true', BUDGET_DAY: 'tokens=1000000' },
   });
   const ask = async (sessionId: string) => {
@@ -117,6 +126,9 @@ beforeAll(async () => {
   things.ended = await ask(things.session);
   llm.reply({ text: 'the answer-of-a', calls: [callOf('pay', { to: 'recipient-of-a', amount: 5 })] });
   things.waiting = await ask('another-session-of-a');
+  const principal = { id: 'ann', tenant: 'a', roles: ['user'] };
+  await jackdaw.app.get(ToolRegistry).call('count', {}, { principal, sessionId: things.session });
+  things.state = contextIdOf({ tenant: 'a', session: things.session, tool: 'count' });
   things.key = (await makeKey(jackdaw, ANN.headers, { name: 'key-name-of-a' })).id;
 });
 beforeEach(() => {

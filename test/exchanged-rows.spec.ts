@@ -12,13 +12,15 @@ import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
 import { SessionStore } from '../src/session/session-store.js';
 import { SESSION_SEALED_TABLES } from '../src/session/turn-place.factory.js';
+import { TOOL_STATE_SEALED_TABLES } from '../src/tool/state/stores/state-place.factory.js';
 import { aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { sessionsOn } from './support/session-host.js';
+import { stateStatements } from './support/sealed-states.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 Logger.overrideLogger(false);
 const NOW = 1_764_000_000_123;
-const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES];
+const TABLES = [...RUN_SEALED_TABLES, ...SESSION_SEALED_TABLES, ...TOOL_STATE_SEALED_TABLES];
 const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
 
 /** One sealed text, and where it is. */
@@ -62,6 +64,7 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
       ...sessions.turnStatements(principal, 's', n - 1, turn),
       ...sessions.summaryStatements(principal, 's', { through: n, text: 'same', tokens: 1 }),
       endRun(run, 'running', 'completed', NOW),
+      ...stateStatements(opened.database, cipher, { tenant, session: `${n}`, tool: 'x' }),
     ]);
   }
 
@@ -94,7 +97,7 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
   it('open where they are', () => {
     expect(all.map(faultOf)).toEqual(all.map(() => null));
     expect(new Set(all.map(({ table }) => table.name)).size).toBe(TABLES.length);
-    expect(all.length).toBeGreaterThan(30);
+    expect(all.length).toBeGreaterThan(50);
   });
 
   it('are all reached, whatever the pages', async () => {

@@ -47,6 +47,31 @@ describe('an extension that is added while the agent runs', () => {
     await expect(agent.use(half)).rejects.toThrow('2 extensions are named "half"');
   });
 
+  it('is ended when it fails, and what goes wrong with that hides nothing', async () => {
+    const notes: string[] = [];
+    const warn = (text: string) => notes.push(text);
+    const agent = await host.start({ logger: { log: () => undefined, error: warn, warn } });
+    class Broken extends NotingExtension {
+      override async boot(): Promise<void> {
+        await super.boot();
+        throw new Error('no answer');
+      }
+      override onApplicationShutdown(): void {
+        super.onApplicationShutdown();
+        throw new Error('nothing to end');
+      }
+    }
+    // A slow disk is warned of.
+    notes.splice(0);
+    await expect(agent.use(new Broken('broken', [], notes))).rejects.toThrow('failed in boot: no answer');
+    expect(notes).toEqual([
+      'register broken',
+      'boot broken',
+      'end broken',
+      expect.stringContaining('could not be ended: nothing to end'),
+    ]);
+  });
+
   it('has its name from the first moment on', async () => {
     const agent = await host.start({});
     const { opened, open } = gate();

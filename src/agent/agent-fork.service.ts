@@ -4,7 +4,6 @@ import type { Statement } from '../persistence/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   FIRST_STEP,
-  RunForkService,
   RunHandlerRegistry,
   RunService,
   type ForkEdits,
@@ -19,6 +18,7 @@ import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { asAsked } from './asked-agent.mapper.js';
 import { assertSeen } from './given-image.policy.js';
+import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
@@ -28,7 +28,7 @@ export class AgentForkService {
   constructor(
     private readonly runs: RunService,
     private readonly handlers: RunHandlerRegistry,
-    private readonly forks: RunForkService,
+    private readonly forks: ForkedRuns,
     private readonly definitions: ForkDefinitionFactory,
     private readonly models: AgentModelFactory,
     private readonly sessions: SessionService,
@@ -60,6 +60,7 @@ export class AgentForkService {
     if (input.images) assertSeen(input.images, this.models.create(asAsked(definition, asked)));
     const changes = { isNewSession: window === 0, isStreaming: true };
     await this.forks.start(
+      principal,
       plan,
       {
         id,

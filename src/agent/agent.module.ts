@@ -5,7 +5,7 @@ import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
-import { ToolModule } from '../tool/index.js';
+import { ToolModule, ToolStateModule } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { AgentDecisionService } from './agent-decision.service.js';
@@ -20,6 +20,7 @@ import { AgentService } from './agent.service.js';
 import { DirectCallCheckService } from './direct-call/direct-call-check.service.js';
 import { DirectCallHandler } from './direct-call/direct-call.handler.js';
 import { DirectCallService } from './direct-call/direct-call.service.js';
+import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
@@ -44,7 +45,7 @@ export class AgentModule {
     return {
       module: AgentModule,
       global: true,
-      imports: [LlmModule, ToolModule, RunModule, SessionModule, thinking],
+      imports: [LlmModule, ToolModule, ToolStateModule, RunModule, SessionModule, thinking],
       providers: [
         {
           provide: AgentRegistry,
@@ -66,6 +67,7 @@ export class AgentModule {
         AgentDecisionService,
         ForkDefinitionFactory,
         AgentForkService,
+        ForkedRuns,
         DirectCallCheckService,
         DirectCallHandler,
         DirectCallService,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import { RunEraseStore } from '../run/index.js';
 import { FactMemory, SessionKeeper, TurnErasureService } from '../session/index.js';
+import { ToolStateKeeper } from '../tool/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
 /** How much was deleted. */
@@ -24,6 +25,7 @@ export class UserErasureService {
     private readonly facts: FactMemory,
     private readonly turns: TurnErasureService,
     private readonly agents: AgentRegistry,
+    private readonly states: ToolStateKeeper,
   ) {}
 
   /**
@@ -47,6 +49,7 @@ export class UserErasureService {
     // Also those in which something happens at this moment.
     const { deleted: sessions, held } = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
     const turns = await this.turns.eraseRuns(tenant, ended);
+    await this.states.eraseRuns(tenant, ended);
     // Last: whatever is left finds what else there is.
     const runs = await this.runs.erase(tenant, ended, this.agents.hashes());
     if (held > 0) {

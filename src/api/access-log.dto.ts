@@ -28,7 +28,7 @@ export class AccessEntryDto {
   at!: number;
   /** Who asked, by id. */
   principal!: string;
-  /** `read`, `export`, `fork`, `erase`, `call`, `enable` or `disable`. */
+  /** `read`, `export`, `fork`, `erase`, `call`, `enable`, `disable` or `rollback`. */
   action!: string;
   target_kind!: string;
   /** Empty when all of a kind were meant. */

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
-import { ToolModule } from '../tool/index.js';
+import { ToolModule, ToolStateModule } from '../tool/index.js';
 import { AccessLogController } from './access-log.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
@@ -18,11 +18,12 @@ import { RunListController } from './run-list.controller.js';
 import { RunController } from './run.controller.js';
 import { SessionController } from './session.controller.js';
 import { ToolCallController } from './tool-call.controller.js';
+import { ToolStateController } from './tool-state.controller.js';
 import { ToolController } from './tool.controller.js';
 import { UsageController } from './usage.controller.js';
 
 @Module({
-  imports: [RunModule, SessionModule, ToolModule],
+  imports: [RunModule, SessionModule, ToolModule, ToolStateModule],
   controllers: [
     ChatController,
     RunListController,
@@ -34,6 +35,7 @@ import { UsageController } from './usage.controller.js';
     SessionController,
     ToolController,
     ToolCallController,
+    ToolStateController,
     KeyController,
     AccessLogController,
     UsageController,

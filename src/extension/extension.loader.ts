@@ -40,7 +40,7 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * Begins an extension while the application runs: registers and boots it at once. What it depends on must have begun.
-   * When it fails, its tools, agents and listeners are taken back.
+   * When it fails, its tools, agents and listeners are taken back, and it is ended.
    * @throws AppError `EXTENSION_INVALID` saying what is wrong with it
    */
   async use(extension: Extension): Promise<void> {
@@ -52,6 +52,7 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
       await this.beginNow(extension, hosted);
     } catch (error) {
       hosted.revoke();
+      await this.end(extension);
       this.begun.splice(this.begun.indexOf(extension), 1);
       throw error;
     }
@@ -61,6 +62,15 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(signal?: string): Promise<void> {
     for (const extension of this.added.toReversed() as (Extension & Partial<OnApplicationShutdown>)[]) {
       await extension.onApplicationShutdown?.(signal);
+    }
+  }
+
+  /** What it holds is given back; what goes wrong with that does not hide why it failed. */
+  private async end(extension: Extension & Partial<OnApplicationShutdown>): Promise<void> {
+    try {
+      await extension.onApplicationShutdown?.();
+    } catch (error) {
+      this.logger.warn(`The ${titleOf(extension)}, which failed, could not be ended: ${messageOf(error)}`);
     }
   }
 

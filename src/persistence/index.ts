@@ -13,5 +13,7 @@ export { loadPostgresClient } from './postgres-client.factory.js';
 export { createRedisClient } from './redis-client.factory.js';
 export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';
+export { serverFault } from './server-failure.error.js';
+export { lockFile } from './sqlite-lock.factory.js';
 export { insert } from './statement.factory.js';
 export type { Dialect, SqlValue, Statement } from './statement.types.js';

@@ -1,16 +1,25 @@
 import { AppError, messageOf } from '../common/index.js';
 
-const REFUSED = 'nothing answers there: start it, or correct DATABASE_URL';
-const UNKNOWN_HOST = 'there is no such host: correct DATABASE_URL';
-const SILENT = 'it does not answer: see whether the host is right and a firewall is between';
-const WRONG_USER = 'it refuses the user or the password: correct DATABASE_URL';
-const NO_DATABASE = 'it has no database of that name: create it, or correct DATABASE_URL';
-const NO_RIGHT =
-  'the user may not create and change tables there: grant it, or make the user the owner of the database';
-const FULL = 'it takes no more connections: raise its limit, or close others';
+/** How a server is used, for what to do about it. */
+export interface ServerUse {
+  /** What says where it is. */
+  readonly setting: string;
+  /** What its user may not do, and what to do about that. */
+  readonly right: string;
+}
+
+type Fault = (use: ServerUse) => string;
+
+const REFUSED: Fault = ({ setting }) => `nothing answers there: start it, or correct ${setting}`;
+const UNKNOWN_HOST: Fault = ({ setting }) => `there is no such host: correct ${setting}`;
+const SILENT: Fault = () => 'it does not answer: see whether the host is right and a firewall is between';
+const WRONG_USER: Fault = ({ setting }) => `it refuses the user or the password: correct ${setting}`;
+const NO_DATABASE: Fault = ({ setting }) => `it has no database of that name: create it, or correct ${setting}`;
+const NO_RIGHT: Fault = ({ right }) => right;
+const FULL: Fault = () => 'it takes no more connections: raise its limit, or close others';
 
 /** What is wrong and what to do, by the code of the network, of PostgreSQL (SQLSTATE) or of MariaDB. */
-const REASONS: Readonly<Record<string, string>> = {
+const FAULTS: Readonly<Record<string, Fault>> = {
   ECONNREFUSED: REFUSED,
   ENOTFOUND: UNKNOWN_HOST,
   EAI_AGAIN: UNKNOWN_HOST,
@@ -35,6 +44,11 @@ const REASONS: Readonly<Record<string, string>> = {
 const TIMEOUT = /timeout/i;
 const OF_CONNECTION = /terminated|SSL|certificate|ECONNRESET|password must be|authentication/i;
 
+const OURS: ServerUse = {
+  setting: 'DATABASE_URL',
+  right: 'the user may not create and change tables there: grant it, or make the user the owner of the database',
+};
+
 /**
  * The error of a server that cannot be used; what is no fault of it or of the configuration stays as it is.
  * @param product its name
@@ -42,10 +56,14 @@ const OF_CONNECTION = /terminated|SSL|certificate|ECONNRESET|password must be|au
  */
 export function toServerFailure(product: string, name: string, cause: unknown): unknown {
   if (cause instanceof AppError) return cause;
-  const message = messageOf(cause);
-  const reason = unreadableFile(cause) ?? REASONS[codeOf(cause)] ?? reasonOf(message);
-  if (reason === undefined) return cause;
-  return new AppError('CONFIG_INVALID', `The ${product} database ${name} cannot be opened: ${reason}.`, { cause });
+  const fault = serverFault(cause, OURS);
+  if (fault === undefined) return cause;
+  return new AppError('CONFIG_INVALID', `The ${product} database ${name} cannot be opened: ${fault}.`, { cause });
+}
+
+/** What is wrong with a server that cannot be used, and what to do; `undefined` when it is no fault of it or of its settings. */
+export function serverFault(cause: unknown, use: ServerUse): string | undefined {
+  return unreadableFile(cause, use) ?? FAULTS[codeOf(cause)]?.(use) ?? faultOf(messageOf(cause), use);
 }
 
 /** The error of a server that answers and is not what is needed. */
@@ -54,13 +72,13 @@ export function unsuitableServer(product: string, name: string, reason: string):
 }
 
 /** A certificate that the URL names. */
-function unreadableFile(cause: unknown): string | undefined {
+function unreadableFile(cause: unknown, { setting }: ServerUse): string | undefined {
   const { syscall, path = '' } = (cause ?? {}) as NodeJS.ErrnoException;
-  return syscall === 'open' ? `the file ${path} that DATABASE_URL names cannot be read: correct it` : undefined;
+  return syscall === 'open' ? `the file ${path} that ${setting} names cannot be read: correct it` : undefined;
 }
 
-function reasonOf(message: string): string | undefined {
-  if (TIMEOUT.test(message)) return SILENT;
+function faultOf(message: string, use: ServerUse): string | undefined {
+  if (TIMEOUT.test(message)) return SILENT(use);
   return OF_CONNECTION.test(message) ? message : undefined;
 }
 

@@ -4,28 +4,37 @@ import { makePrivateFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 
 /**
- * Takes the one process-wide right to a database file: an exclusive transaction on a small file beside it, whose
- * lock the operating system drops even after kill -9. Others may still read the database itself (backups, a shell).
+ * Takes the one process-wide right to a database file: others may still read the database itself (backups, a shell).
  * @returns a function that gives the right back
  * @throws AppError `DATABASE_LOCKED` when another process has it
  */
 export function lockSqliteFile(file: string): () => void {
+  return lockFile(
+    `${file}.lock`,
+    `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, or give this one its own DATA_DIR.`,
+  );
+}
+
+/**
+ * Takes a right that one process can have: an exclusive transaction on a small file, whose lock the operating system drops
+ * even after kill -9.
+ * @param refusal what is said when another process has it
+ * @returns a function that gives the right back
+ * @throws AppError `DATABASE_LOCKED` when another process has it
+ */
+export function lockFile(file: string, refusal: string): () => void {
   const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (
     path: string,
     options: { timeout: number },
   ) => SqliteHandle;
-  makePrivateFile(`${file}.lock`);
-  const lock = new Sqlite(`${file}.lock`, { timeout: 0 });
+  makePrivateFile(file);
+  const lock = new Sqlite(file, { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     lock.close();
     if ((cause as { code?: unknown }).code !== 'SQLITE_BUSY') throw cause;
-    throw new AppError(
-      'DATABASE_LOCKED',
-      `The database ${file} belongs to another running Jackdaw. One process owns a SQLite file: stop the other one, or give this one its own DATA_DIR.`,
-      { cause },
-    );
+    throw new AppError('DATABASE_LOCKED', refusal, { cause });
   }
   return () => void lock.close();
 }

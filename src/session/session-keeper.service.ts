@@ -5,11 +5,11 @@ import { AppError, newId, type Principal } from '../common/index.js';
 import { TokenCounterRegistry } from '../llm/index.js';
 import { Database, refusalOf, type Statement } from '../persistence/index.js';
 import { countTurn } from './memory/turn-tokens.mapper.js';
-import { SummaryStore } from './memory/summary.store.js';
 import { sessionExportSchema, toExport, toMessages, type SessionExport } from './session-export.schema.js';
 import { SessionStore, type SessionPlace } from './session-store.js';
 import { PINNED, type SessionKey, type SessionRecord, type StoredTurn } from './session.types.js';
 import { assertSessionId } from './session-id.policy.js';
+import { SessionContent } from './session-content.service.js';
 import { SessionService } from './session.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
@@ -40,7 +40,7 @@ export class SessionKeeper {
     private readonly sessions: SessionService,
     private readonly store: SessionStore,
     private readonly turns: TurnStore,
-    private readonly summaries: SummaryStore,
+    private readonly content: SessionContent,
     private readonly counters: TokenCounterRegistry,
   ) {}
 
@@ -80,7 +80,9 @@ export class SessionKeeper {
    */
   async clear(principal: Principal, id: string): Promise<void> {
     const key = { tenant: principal.tenant, id };
-    await this.change(key, (lastTurn) => this.store.clear(key, lastTurn, Date.now()));
+    const clear = (lastTurn: number) =>
+      this.attempt([this.store.clear(key, lastTurn, Date.now()), ...this.content.withoutTurns(key, lastTurn)]);
+    await this.change(key, clear);
     for (const child of await this.store.childrenOf(key)) await this.clear(principal, child);
   }
 
@@ -91,7 +93,7 @@ export class SessionKeeper {
   async remove(principal: Principal, id: string): Promise<void> {
     const key = { tenant: principal.tenant, id };
     for (const child of await this.store.childrenOf(key)) await this.remove(principal, child);
-    await this.change(key, (lastTurn) => this.store.remove(key, lastTurn));
+    await this.change(key, (lastTurn) => this.attemptWhole(key, lastTurn, this.store.remove(key, lastTurn)));
   }
 
   /**
@@ -176,13 +178,13 @@ export class SessionKeeper {
   private async removeIdle(key: SessionKey, before: number): Promise<boolean> {
     const lastTurn = await this.store.lastTurn(key);
     if (lastTurn === null) return true;
-    return this.attempt([this.store.remove(key, lastTurn, before), ...this.withoutTurns(key, lastTurn)]);
+    return this.attemptWhole(key, lastTurn, this.store.remove(key, lastTurn, before));
   }
 
-  /** Does it to the session with all its turns; a turn that comes in between is one of them. */
-  private async change(key: SessionKey, head: (lastTurn: number) => Statement): Promise<void> {
+  /** Does it to the session with all its turns, again with a turn that comes in between. @param attempt gives whether it was done */
+  private async change(key: SessionKey, attempt: (lastTurn: number) => Promise<boolean>): Promise<void> {
     for (let lastTurn = await this.store.lastTurn(key); lastTurn !== null;) {
-      if (await this.attempt([head(lastTurn), ...this.withoutTurns(key, lastTurn)])) return;
+      if (await attempt(lastTurn)) return;
       const now = await this.store.lastTurn(key);
       if (now === lastTurn) {
         const message = `A run of the session "${key.id}" has not ended: wait for it, or cancel it.`;
@@ -204,8 +206,12 @@ export class SessionKeeper {
     }
   }
 
-  private withoutTurns(key: SessionKey, through: number): Statement[] {
-    return [...this.turns.remove(key, through), this.summaries.remove(key)];
+  /** As `attempt`, with all that is in the session. */
+  private async attemptWhole(key: SessionKey, lastTurn: number, head: Statement): Promise<boolean> {
+    const states = await this.content.withoutStates(key);
+    const isDone = await this.attempt([head, ...this.content.withoutTurns(key, lastTurn), ...states.statements]);
+    if (isDone) await states.ended();
+    return isDone;
   }
 
   private async commitNew(id: string, statements: readonly Statement[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { ToolStateModule } from '../tool/index.js';
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { LlmModule } from '../llm/index.js';
@@ -17,12 +18,13 @@ import { SessionService } from './session.service.js';
 import { SESSION_SEALED_TABLES } from './turn-place.factory.js';
 import { SessionStore } from './session-store.js';
 import { JournalTurnStore } from './turns/journal-turn-store.js';
+import { SessionContent } from './session-content.service.js';
 import { TurnErasureService } from './turn-erasure.service.js';
 import { TurnStore } from './turns/turn-store.js';
 
 /** Turns are in the journal's database, or, if so configured, in an archive beside it. */
 @Module({
-  imports: [LlmModule],
+  imports: [LlmModule, ToolStateModule],
   providers: [
     SessionStore,
     SessionChangeStore,
@@ -44,6 +46,7 @@ import { TurnStore } from './turns/turn-store.js';
     SummaryStore,
     MemoryPolicyRegistry,
     SessionMemory,
+    SessionContent,
     SessionKeeper,
     TurnErasureService,
     ConversationStore,

@@ -26,6 +26,14 @@ import { ToolRegistry } from './tool.registry.js';
     ToolStates,
     StatefulToolSessions,
   ],
-  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates, StatefulToolSessions, ContextClosings],
+  exports: [
+    ToolRegistry,
+    ToolPolicyRegistry,
+    ToolExecutor,
+    ToolStates,
+    StatefulToolSessions,
+    StateHomeRegistry,
+    ContextClosings,
+  ],
 })
 export class ToolModule {}

@@ -39,15 +39,24 @@ export class ToolRegistry implements OnApplicationShutdown {
    * `TOOL_DUPLICATE` naming both places, or `TOOL_INVALID` for what no model could call.
    */
   register(added: Tool | ToolRegistration): void {
-    const tool = 'definition' in added ? added : createRegisteredTool(added);
-    const { name } = tool.definition;
-    const { source } = tool.metadata;
-    const refusal = refusedName(name);
-    if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
-    const other = this.tools.get(name);
-    if (other) throw duplicateOf(name, other.metadata.source, source);
-    this.tools.set(name, wrapTool(tool, this.cache));
-    if ('holder' in added && added.holder) this.hold(name, added.holder);
+    this.registerAll([added]);
+  }
+
+  /** The same for several: all of them, or none where one is refused. */
+  registerAll(added: readonly (Tool | ToolRegistration)[]): void {
+    const coming = new Map<string, Tool>();
+    for (const one of added) {
+      const tool = 'definition' in one ? one : createRegisteredTool(one);
+      const { name } = tool.definition;
+      const { source } = tool.metadata;
+      const refusal = refusedName(name);
+      if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
+      const other = this.tools.get(name) ?? coming.get(name);
+      if (other) throw duplicateOf(name, other.metadata.source, source);
+      coming.set(name, wrapTool(tool, this.cache));
+    }
+    for (const [name, tool] of coming) this.tools.set(name, tool);
+    for (const one of added) if ('holder' in one && one.holder) this.hold(one.name, one.holder);
     this.selected = new Map();
   }
 

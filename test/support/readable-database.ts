@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { DatabaseKind } from '../../src/config/index.js';
 import { newFolder } from './jackdaw.js';
@@ -11,13 +12,18 @@ export interface ReadableDatabase {
   readonly kind: DatabaseKind;
   /** Of the login that may only read. */
   readonly options: DataSourceOptions;
+  readonly login: string;
   /** Of the owner, who may do anything. */
   readonly owner: DataSource;
   /** Everything in it, and around it as far as the login could leave something there, as a text. */
   state(): Promise<string>;
+  /** How many connections the login has; for a file, how many processes this one has begun. */
+  connections(): Promise<number>;
   drop(): Promise<void>;
 }
 
+/** Less than a pool keeps an idle connection. */
+const END_MS = 5_000;
 const LOGIN = `reader_${randomBytes(5).toString('hex')}`;
 const PASSWORD = 'only-for-tests';
 
@@ -52,9 +58,11 @@ const ROWS = [
 
 export async function createReadable(kind: DatabaseKind, database: TestDatabase): Promise<ReadableDatabase> {
   const opened = await openOwner(kind, database);
-  const { owner, options, login } = opened;
-  for (const sql of [...TABLES[kind], ...ROWS, ...login]) await owner.query(sql);
-  return { kind, owner, options, state: () => stateOf(kind, owner), drop: () => opened.drop() };
+  const { owner, options } = opened;
+  for (const sql of [...TABLES[kind], ...ROWS, ...opened.login]) await owner.query(sql);
+  const connections = () => connectionsTo(kind, owner);
+  const state = () => stateOf(kind, owner);
+  return { kind, owner, options, login: LOGIN, state, connections, drop: () => opened.drop() };
 }
 
 interface Owned {
@@ -130,4 +138,21 @@ async function stateOf(kind: DatabaseKind, owner: DataSource): Promise<string> {
   const states: unknown[] = [];
   for (const sql of statements) states.push(await owner.query(sql));
   return JSON.stringify(states);
+}
+
+/** Waits until it has no more connections than that. */
+export async function connectionsEnd(database: ReadableDatabase, most = 0): Promise<void> {
+  const from = performance.now();
+  while ((await database.connections()) > most) {
+    if (performance.now() - from > END_MS) throw new Error(`it still has ${await database.connections()} connections`);
+    await delay(20);
+  }
+}
+
+async function connectionsTo(kind: DatabaseKind, owner: DataSource): Promise<number> {
+  if (kind === 'sqlite') return process.getActiveResourcesInfo().filter((type) => type === 'ProcessWrap').length;
+  const [of, column] =
+    kind === 'postgres' ? ['pg_stat_activity', 'usename'] : ['information_schema.processlist', 'user'];
+  const rows = await owner.query<unknown[]>(`SELECT 1 FROM ${of} WHERE ${column} = '${LOGIN}'`);
+  return rows.length;
 }

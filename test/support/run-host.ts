@@ -32,6 +32,7 @@ import type { StartRun } from '../../src/run/run.types.js';
 import { LLM_ENTITIES, LLM_MIGRATIONS } from '../../src/llm/index.js';
 import { PrincipalDirectory, SECURITY_ENTITIES, SECURITY_MIGRATIONS } from '../../src/security/index.js';
 import { SESSION_ENTITIES, SESSION_MIGRATIONS } from '../../src/session/index.js';
+import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../src/tool/index.js';
 
 export const ALICE: Principal = { id: 'alice', tenant: 'nest', roles: [] };
 
@@ -47,8 +48,14 @@ export interface OpenDatabase {
 /** The whole schema: in memory, in the `DATA_DIR` of the variables, or on the server of their `DATABASE_URL`. */
 export function openDatabase(env: EnvRecord = { DATABASE_URL: 'sqlite::memory:' }): Promise<OpenDatabase> {
   return openPersistence(loadConfig({ env }).config, {
-    entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES],
-    migrations: [...RUN_MIGRATIONS, ...SESSION_MIGRATIONS, ...SECURITY_MIGRATIONS, ...LLM_MIGRATIONS],
+    entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
+    migrations: [
+      ...RUN_MIGRATIONS,
+      ...SESSION_MIGRATIONS,
+      ...SECURITY_MIGRATIONS,
+      ...LLM_MIGRATIONS,
+      ...TOOL_MIGRATIONS,
+    ],
   });
 }
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { ServerCertificate } from './certificate.factory.js';
 
 /** A request as it came. */
 export interface SeenRequest {
@@ -8,6 +10,8 @@ export interface SeenRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** Over TLS, whom it was asked for (SNI). */
+  readonly servername?: string | undefined;
 }
 
 export type WebAnswer = (request: SeenRequest, reply: ServerResponse, count: number) => void;
@@ -17,20 +21,26 @@ export class WebServer {
   readonly requests: SeenRequest[] = [];
   /** How many connections there have been. */
   connections = 0;
+  /** How many are open now. */
+  open = 0;
   private readonly answers = new Map<string, WebAnswer>();
   private readonly closings: Promise<void>[] = [];
   private readonly waiters = new Set<() => void>();
 
-  private constructor(private readonly server: Server) {
+  private constructor(private readonly server: Server | TlsServer) {
     server.on('connection', (socket) => {
       this.connections++;
+      this.open++;
+      socket.on('close', () => this.open--);
       this.closings.push(new Promise((resolve) => socket.on('close', () => resolve())));
     });
     server.on('request', (incoming, outgoing) => void this.serve(incoming, outgoing));
   }
 
-  static async start(host = '127.0.0.1'): Promise<WebServer> {
-    const server = createServer({ keepAliveTimeout: 60_000 });
+  /** @param certificate for one that speaks TLS */
+  static async start(host = '127.0.0.1', certificate?: ServerCertificate): Promise<WebServer> {
+    const options = { keepAliveTimeout: 60_000 };
+    const server = certificate ? createTlsServer({ ...options, ...certificate }) : createServer(options);
     server.listen(0, host);
     await once(server, 'listening');
     return new WebServer(server);
@@ -41,7 +51,7 @@ export class WebServer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.server instanceof TlsServer ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   /** What is answered at a path, whatever its query. `count` is how often it has been asked for, from 1. */
@@ -88,7 +98,8 @@ export class WebServer {
     let body = '';
     for await (const chunk of incoming.setEncoding('utf8')) body += chunk;
     const { method = '', url: path = '', headers } = incoming;
-    const request = { method, path, headers, body };
+    const { servername } = incoming.socket as { servername?: string };
+    const request = { method, path, headers, body, servername };
     this.requests.push(request);
     for (const wake of this.waiters) wake();
     this.waiters.clear();

@@ -26,3 +26,9 @@ export function createOwnDataSource(
     ...changes,
   } as DataSourceOptions);
 }
+
+/** Closes it, also when it was opened by half: its driver may have connections although it could not be used. */
+export async function closeOwnDataSource(source: DataSource): Promise<void> {
+  if (source.isInitialized) await source.destroy();
+  else await source.driver.disconnect().catch(() => undefined);
+}

@@ -100,7 +100,13 @@ export class DatabaseExtension extends Extension implements OnApplicationShutdow
   }
 
   override async boot(): Promise<void> {
-    await this.reader?.open();
+    try {
+      await this.reader?.open();
+    } catch (error) {
+      // Nobody ends what did not begin. What went wrong first is what is told.
+      await this.onApplicationShutdown().catch(() => undefined);
+      throw error;
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {

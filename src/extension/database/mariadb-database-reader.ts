@@ -1,11 +1,14 @@
 import type { FieldPacket, PoolConnection, PrepareStatementInfo, QueryError } from 'mysql2';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { onConnection, type ByteStream, type ReadConnection } from './connection.executor.js';
-import { createOwnDataSource } from './data-source.factory.js';
+import { ControlClient } from './control.client.js';
+import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
 import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
 import { MARIADB_SCHEMA } from './mariadb-catalog.registry.js';
-import { readTooLong, unsuitable } from './read.error.js';
+import { notOpened, readTooLong, unsuitable } from './read.error.js';
+import { serverAddress } from './server-address.parser.js';
 
+const PRODUCT = { title: 'MariaDB', protocols: ['mariadb:', 'mysql:'], port: 3306 };
 /** `ER_STATEMENT_TIMEOUT`. */
 const TIMED_OUT = 1969;
 /** Rights that no read-only transaction takes away. */
@@ -19,11 +22,13 @@ const TOO_MUCH = /\b(ALL PRIVILEGES|FILE|SUPER)\b/;
 export class MariadbDatabaseReader extends DatabaseReader {
   readonly dialect = 'MariaDB; place holders are ?';
   readonly schemaSql = MARIADB_SCHEMA;
+  private readonly address: string;
   private readonly source: DataSource;
-  private readonly control: DataSource;
+  private readonly control: ControlClient;
 
   constructor(options: DataSourceOptions) {
     super();
+    this.address = serverAddress(options, PRODUCT);
     const { extra } = options as { extra?: object };
     const changes = {
       supportBigNumbers: true,
@@ -32,11 +37,32 @@ export class MariadbDatabaseReader extends DatabaseReader {
       extra: { ...extra, multipleStatements: false, infileStreamFactory: undefined },
     };
     this.source = createOwnDataSource(options, changes);
-    this.control = createOwnDataSource(options, changes, 1);
+    this.control = new ControlClient(createOwnDataSource(options, changes, 1));
   }
 
   async open(): Promise<void> {
-    await this.source.initialize();
+    try {
+      await this.source.initialize();
+      await this.assertRights();
+    } catch (error) {
+      throw notOpened(this.address, error);
+    }
+  }
+
+  read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
+    return onConnection(
+      this.source,
+      limits,
+      (connection: PoolConnection) => this.hold(connection),
+      (connection) => readOnce(connection, sql, parameters, limits),
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([closeOwnDataSource(this.source), this.control.close()]);
+  }
+
+  private async assertRights(): Promise<void> {
     const [{ version } = { version: '' }] =
       await this.source.query<{ version: string }[]>('SELECT VERSION() AS version');
     if (!/mariadb/i.test(version)) throw unsuitable(`it is MySQL ${version}, and not MariaDB.`);
@@ -51,27 +77,11 @@ export class MariadbDatabaseReader extends DatabaseReader {
     );
   }
 
-  read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
-    return onConnection(
-      this.source,
-      limits,
-      (connection: PoolConnection) => this.hold(connection),
-      (connection) => readOnce(connection, sql, parameters, limits),
-    );
-  }
-
-  async close(): Promise<void> {
-    for (const source of [this.source, this.control]) if (source.isInitialized) await source.destroy();
-  }
-
   private hold(connection: PoolConnection): ReadConnection<PoolConnection> {
     return {
       connection,
       stream: (connection as unknown as { stream: ByteStream }).stream,
-      stop: async () => {
-        if (!this.control.isInitialized) await this.control.initialize();
-        await this.control.query(`KILL QUERY ${connection.threadId}`);
-      },
+      stop: () => this.control.query(`KILL QUERY ${connection.threadId}`),
       destroy: async () => connection.destroy(),
     };
   }

@@ -28,14 +28,16 @@ export const POSTGRES_SCHEMA = `
 
 /**
  * What the role, or one that it may turn into, can do that a read-only transaction does not prevent: call functions that reach the
- * server's files or other servers, and all that a superuser can.
+ * server's files or other servers, make replication slots, which keep its log until the disk is full, and all that a superuser can.
  */
 export const POSTGRES_RIGHTS = `
   WITH mine AS (SELECT oid, rolname, rolsuper, rolreplication FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER'))
   SELECT session_user AS role, ARRAY(
     SELECT 'superuser' FROM mine WHERE rolsuper AND rolname = session_user
     UNION
-    SELECT 'SET ROLE ' || quote_ident(rolname) FROM mine WHERE rolsuper AND rolname <> session_user
+    SELECT 'REPLICATION' FROM mine WHERE rolreplication AND rolname = session_user
+    UNION
+    SELECT 'SET ROLE ' || quote_ident(rolname) FROM mine WHERE (rolsuper OR rolreplication) AND rolname <> session_user
       AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = session_user)
     UNION
     SELECT p.proname || '()' FROM pg_proc p

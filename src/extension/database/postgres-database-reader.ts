@@ -4,11 +4,14 @@ import type { PoolClient } from 'pg';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { messageOf } from '../../common/index.js';
 import { onConnection, type ByteStream, type ReadConnection } from './connection.executor.js';
-import { createOwnDataSource } from './data-source.factory.js';
+import { ControlClient } from './control.client.js';
+import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
 import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
 import { POSTGRES_RIGHTS, POSTGRES_SCHEMA } from './postgres-catalog.registry.js';
-import { readTooLong, unsuitable } from './read.error.js';
+import { notOpened, readTooLong, unsuitable } from './read.error.js';
+import { serverAddress } from './server-address.parser.js';
 
+const PRODUCT = { title: 'PostgreSQL', protocols: ['postgres:', 'postgresql:'], port: 5432 };
 /** `query_canceled`. */
 const CANCELLED = '57014';
 /** The values as the server writes them: nothing is lost on the way. */
@@ -24,24 +27,25 @@ const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
 export class PostgresDatabaseReader extends DatabaseReader {
   readonly dialect = 'PostgreSQL; place holders are $1, $2, …';
   readonly schemaSql = POSTGRES_SCHEMA;
+  private readonly address: string;
   private readonly source: DataSource;
-  private readonly control: DataSource;
+  private readonly control: ControlClient;
 
   constructor(options: DataSourceOptions) {
     super();
+    this.address = serverAddress(options, PRODUCT);
     const changes = { installExtensions: false, applicationName: 'jackdaw: reads for agents' };
     this.source = createOwnDataSource(options, changes);
-    this.control = createOwnDataSource(options, changes, 1);
+    this.control = new ControlClient(createOwnDataSource(options, changes, 1));
   }
 
   async open(): Promise<void> {
-    await this.source.initialize();
-    const [found] = await this.source.query<{ role: string; rights: string[] }[]>(POSTGRES_RIGHTS);
-    if (!found || found.rights.length === 0) return;
-    const { role, rights } = found;
-    throw unsuitable(
-      `its role "${role}" may do more than read it (${rights.join(', ')}). Make one of its own: CREATE ROLE agent_reader LOGIN PASSWORD '…'; GRANT SELECT ON … TO agent_reader; and let the data source log in as that.`,
-    );
+    try {
+      await this.source.initialize();
+      await this.assertRights();
+    } catch (error) {
+      throw notOpened(this.address, error);
+    }
   }
 
   read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
@@ -54,7 +58,16 @@ export class PostgresDatabaseReader extends DatabaseReader {
   }
 
   async close(): Promise<void> {
-    for (const source of [this.source, this.control]) if (source.isInitialized) await source.destroy();
+    await Promise.all([closeOwnDataSource(this.source), this.control.close()]);
+  }
+
+  private async assertRights(): Promise<void> {
+    const [found] = await this.source.query<{ role: string; rights: string[] }[]>(POSTGRES_RIGHTS);
+    if (!found || found.rights.length === 0) return;
+    const { role, rights } = found;
+    throw unsuitable(
+      `its role "${role}" may do more than read it (${rights.join(', ')}). Make one of its own: CREATE ROLE agent_reader LOGIN PASSWORD '…'; GRANT SELECT ON … TO agent_reader; and let the data source log in as that.`,
+    );
   }
 
   private hold(client: PoolClient): ReadConnection<PoolClient> {
@@ -62,10 +75,7 @@ export class PostgresDatabaseReader extends DatabaseReader {
     return {
       connection: client,
       stream: connection.stream,
-      stop: async () => {
-        if (!this.control.isInitialized) await this.control.initialize();
-        await this.control.query('SELECT pg_cancel_backend($1)', [processID]);
-      },
+      stop: () => this.control.query('SELECT pg_cancel_backend($1)', [processID]),
       destroy: async () => {
         if (connection.stream.destroyed) return;
         connection.stream.destroy();

@@ -1,4 +1,10 @@
 import { AppError, messageOf } from '../../common/index.js';
+import { serverFault } from '../../persistence/index.js';
+
+const SERVER = {
+  setting: 'the data source',
+  right: 'its user may not read there: grant it CONNECT on the database, and SELECT on what agents may see',
+};
 
 /** What the database said against a statement, for the model to mend it. */
 export function readRefused(cause: unknown): AppError {
@@ -27,4 +33,11 @@ export function readCancelled(): AppError {
 /** @param reason what is wrong, and what to do */
 export function unsuitable(reason: string, cause?: unknown): AppError {
   return new AppError('CONFIG_INVALID', `The database cannot be given to agents: ${reason}`, { cause });
+}
+
+/** @param address of the server, without a password */
+export function notOpened(address: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const fault = serverFault(cause, SERVER) ?? `${messageOf(cause)}: correct ${SERVER.setting}`;
+  return unsuitable(`${address} cannot be opened: ${fault}.`, cause);
 }

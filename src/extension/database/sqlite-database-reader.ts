@@ -39,7 +39,11 @@ export class SqliteDatabaseReader extends DatabaseReader {
   async open(): Promise<void> {
     const limits = { ...OPEN_LIMITS, signal: new AbortController().signal };
     await this.read('SELECT count(*) FROM sqlite_schema', [], limits).catch((error: unknown) => {
-      throw unsuitable(`${this.file} cannot be read: ${messageOf(error)}`, error);
+      const { cause = error } = error as Error;
+      throw unsuitable(
+        `${this.file} cannot be read: ${messageOf(cause)}. Give a SQLite file that is there and that this process may read.`,
+        error,
+      );
     });
   }
 

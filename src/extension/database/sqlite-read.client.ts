@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { AppError } from '../../common/index.js';
+import { AppError, untilAborted } from '../../common/index.js';
 import type { ReadLimits } from './database-reader.js';
 import { readCancelled, readTooLong } from './read.error.js';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-read.types.js';
@@ -9,6 +9,9 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-read.types.js';
 const SCRIPT = fileURLToPath(
   new URL(`./sqlite-read.executor.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
 );
+
+/** How long the process may take to begin, in ms. */
+const START_MS = 10_000;
 
 interface Reading {
   readonly child: ChildProcess;
@@ -22,6 +25,12 @@ type AskLimits = Pick<ReadLimits, 'timeoutMs' | 'signal'>;
 export class SqliteReadClient {
   private reading: Reading | null = null;
   private last: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+
+  constructor(
+    private readonly script = SCRIPT,
+    private readonly startMs = START_MS,
+  ) {}
 
   /** @throws AppError `TOOL_FAILED` when it takes too long, `TOOL_CANCELLED` */
   ask(request: SqliteRequest, limits: AskLimits): Promise<SqliteAnswer> {
@@ -30,19 +39,23 @@ export class SqliteReadClient {
     return asked;
   }
 
+  /** Ends it for good: reads that wait for their turn are refused. */
   close(): void {
+    this.isClosed = true;
+    this.kill();
+  }
+
+  private kill(): void {
     this.reading?.child.kill('SIGKILL');
     this.reading = null;
   }
 
   private async askNow(request: SqliteRequest, { timeoutMs, signal }: AskLimits): Promise<SqliteAnswer> {
-    if (signal.aborted) throw readCancelled();
-    const { child, ready } = (this.reading ??= this.begin());
-    await ready;
+    const child = await this.started(signal);
     return new Promise((resolve, reject) => {
       const end = (error: Error) => {
         leave();
-        this.close();
+        this.kill();
         reject(error);
       };
       const answered = (answer: SqliteAnswer) => {
@@ -64,25 +77,49 @@ export class SqliteReadClient {
     });
   }
 
+  /** The process, when it takes requests. One that still begins when its read is cancelled is there for the next. */
+  private async started(signal: AbortSignal): Promise<ChildProcess> {
+    if (signal.aborted) throw readCancelled();
+    if (this.isClosed) throw closed();
+    const { child, ready } = (this.reading ??= this.begin());
+    try {
+      await untilAborted(ready, signal);
+    } catch (error) {
+      throw signal.aborted ? readCancelled() : error;
+    }
+    return child;
+  }
+
   private begin(): Reading {
-    const child = fork(SCRIPT, [], {
+    const child = fork(this.script, [], {
       env: {},
       execArgv: [],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const ready = new Promise((resolve, reject) => {
-      child.once('message', resolve);
-      child.once('error', reject);
-      child.once('exit', () => reject(ended()));
-    });
-    child.once('exit', () => {
+    const forget = () => {
       if (this.reading?.child === child) this.reading = null;
-    });
+    };
+    const { promise: ready, resolve, reject } = Promise.withResolvers<unknown>();
+    const late = setTimeout(() => {
+      reject(notBegun(this.startMs));
+      child.kill('SIGKILL');
+    }, this.startMs);
+    child.once('message', resolve).once('error', reject);
+    child.once('exit', () => reject(ended())).once('exit', forget);
+    void ready.catch(forget).finally(() => clearTimeout(late));
     return { child, ready };
   }
 }
 
 function ended(): AppError {
   return new AppError('TOOL_FAILED', 'The process that reads SQLite ended before it answered: try again.');
+}
+
+function notBegun(ms: number): AppError {
+  return new AppError('TOOL_FAILED', `The process that reads SQLite did not begin within ${ms} ms: try again.`);
+}
+
+function closed(): AppError {
+  return new AppError('TOOL_FAILED', 'The database is closed, as the application ends.');
 }

@@ -16,6 +16,9 @@ import { parseStepName } from './step-name.parser.js';
 /** Step names that an error tells of; a long run has thousands. */
 const TOLD_STEPS = 30;
 
+/** Calls of one tool that are looked at, in earlier runs. */
+const EARLIER_CALLS = 100;
+
 /** Time travel: a new run that has recorded what another one had before a step, and lives from there on. */
 @Injectable()
 export class RunForkService {
@@ -38,6 +41,19 @@ export class RunForkService {
   async value(runId: string, place: string): Promise<unknown> {
     const text = await this.store.result(runId, `value:${place}`);
     return text === null ? null : JSON.parse(text);
+  }
+
+  /** What the calls came to that a fork takes along, as their steps have it. */
+  async calls({ original, prefix }: ForkPlan): Promise<unknown[]> {
+    const names = prefix.steps.filter((name) => parseStepName(name).kind === 'tool');
+    const results = await Promise.all(names.map((name) => this.store.result(original.id, name)));
+    return results.flatMap((text) => (text === null ? [] : [JSON.parse(text) as unknown]));
+  }
+
+  /** The same of a tool's calls in earlier runs of the session, the last first. */
+  async earlierCalls(original: RunRecord, tool: string): Promise<unknown[]> {
+    if (original.sessionId === null) return [];
+    return (await this.store.earlierCalls(original, tool, EARLIER_CALLS)).map((text) => JSON.parse(text) as unknown);
   }
 
   /**

@@ -4,6 +4,8 @@ import type { Cipher } from '../../security/index.js';
 import { stepPlace } from '../row-place.factory.js';
 import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
+import { toSubject } from '../step-subject.mapper.js';
+import type { RunRecord } from '../run.types.js';
 import { RunJournal } from '../run-journal.js';
 import { SealedCopyStore } from './sealed-copy.store.js';
 import type { EventMark, RunMarks } from './run-fork.types.js';
@@ -36,6 +38,18 @@ export class RunForkStore {
     const sql = 'SELECT tenant, result FROM run_step WHERE run_id = ? AND name = ?';
     const [row] = await this.database.query<{ tenant: string; result: string }>(sql, [runId, step]);
     return row ? this.cipher.open(row.result, stepPlace(row.tenant, runId, step)) : null;
+  }
+
+  /** Results of calls of a tool in earlier runs of a run's session, the last first; as JSON text. */
+  async earlierCalls({ tenant, sessionId, createdAt }: RunRecord, tool: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ run_id: string; name: string; result: string }>(
+      `SELECT run_step.run_id, run_step.name, run_step.result FROM run JOIN run_step ON run_step.run_id = run.id
+        WHERE run.tenant = ? AND run.session_id = ? AND run.created_at < ?
+          AND run_step.kind = 'tool' AND run_step.subject = ?
+        ORDER BY run_step.created_at DESC LIMIT ?`,
+      [tenant, sessionId, createdAt, toSubject(tool), limit],
+    );
+    return rows.map(({ run_id, name, result }) => this.cipher.open(result, stepPlace(tenant, run_id, name)));
   }
 
   /**

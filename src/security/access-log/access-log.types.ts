@@ -1,5 +1,5 @@
 /** What was done. */
-export type AccessAction = 'read' | 'export' | 'fork' | 'erase' | 'call' | 'enable' | 'disable';
+export type AccessAction = 'read' | 'export' | 'fork' | 'erase' | 'call' | 'enable' | 'disable' | 'rollback';
 
 /** What it was done to. `sessions` and `runs` are the lists of them, which have no id. */
 export const ACCESS_TARGETS = [
@@ -11,6 +11,8 @@ export const ACCESS_TARGETS = [
   'run.journal',
   'runs',
   'tool',
+  'tool-state',
+  'tool-states',
   'user',
   'tenant',
 ] as const;

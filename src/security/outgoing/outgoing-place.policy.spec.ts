@@ -181,6 +181,31 @@ describe('what may be called', () => {
     expect(faultOf(url, policyOf({ OUTGOING_ALLOW: '100.100.100.200' }))).toBe('none');
   });
 
+  it('opens to redirects what it names with host and port, and public places', () => {
+    const given = policyOf({
+      OUTGOING_ALLOW: '10.1.0.0/16,10.2.0.1:80,100.100.100.200,169.254.169.254:80,db.internal:80,[fd00::1]:80',
+      OUTGOING_PORTS: '443,80',
+    });
+    const policy = given.ofRedirects();
+    const open = [
+      'http://10.2.0.1',
+      'http://0xa.2.1',
+      'http://[::ffff:a02:1]',
+      'http://[fd00:0::1]',
+      'https://1.1.1.1',
+    ];
+    expect(open.map((url) => faultOf(url, policy))).toEqual(open.map(() => 'none'));
+    for (const url of ['http://10.1.0.1', 'http://100.100.100.200', 'https://10.2.0.1', 'http://[fd00::2]']) {
+      expect(faultOf(url, policy)).toContain('leads there only where OUTGOING_ALLOW names host and port');
+    }
+    const reach = (name: string, address: string) => policy.addressFault(toPlace(name, 80), address)?.message ?? 'none';
+    expect(reach('db.internal', '10.9.9.9')).toBe('none');
+    expect(reach('db.internal', '169.254.169.254')).toContain('not public (metadata)');
+    expect(reach('evil.example', '10.2.0.1')).toContain('not public (private)');
+    expect(reach('evil.example', '1.1.1.1')).toBe('none');
+    expect(given.addressFault(toPlace('evil.example', 80), '10.2.0.1')).toBeUndefined();
+  });
+
   it('keeps to the ports it is given', () => {
     const policy = policyOf({ OUTGOING_PORTS: '443', OUTGOING_ALLOW: '10.0.0.1:5432' });
     expect(faultOf('https://1.1.1.1', policy)).toBe('none');

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { redirectedHop } from './redirect.policy.js';
 
-const hop = (url: string, method = 'GET') => ({ url: new URL(url), method, headers: { 'x-own': 'secret' } });
+const hop = (url: string, method = 'GET') => ({
+  url: new URL(url),
+  method,
+  headers: { 'x-own': 'secret' },
+  secrets: [],
+  isForeign: false,
+});
 
 describe('a redirect', () => {
   it('leads from http to https, and never back', () => {
@@ -18,6 +24,23 @@ describe('a redirect', () => {
       expect(redirectedHop(hop('https://a.example/'), 307, to)?.headers).toEqual({});
     },
   );
+
+  it.each([
+    'https://b.example/?key=Own-Secret-1',
+    'https://own-secret-1.b.example/',
+    'https://b.example/to/%4fwn-Secret-1',
+    'https://b.example/?to=%2F%3Fkey%3D%254fwn-Secret-1',
+    'mailto:Own-Secret-1',
+  ])('to %s takes no secret elsewhere, nor tells it', (to) => {
+    const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
+    const what = 'a.example leads elsewhere with a secret of the call in the address, which is not followed';
+    expect(() => redirectedHop(given, 302, to)).toThrow(`${what}; if it belongs there, call that place itself.`);
+  });
+
+  it('to its own origin says again what it was told', () => {
+    const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
+    expect(redirectedHop(given, 302, '/?key=Own-Secret-1')?.url.search).toBe('?key=Own-Secret-1');
+  });
 
   it.each([200, 300, 304, 305, 306, 404])('is none of status %i', (status) => {
     expect(redirectedHop(hop('https://a.example/'), status, 'https://b.example/')).toBeUndefined();

@@ -1,6 +1,9 @@
 import { AppError } from '../../common/index.js';
 import { placeholdersIn, type Placeholder, type TextTemplate } from './text-template.parser.js';
 
+/** Of a text that is not well-formed. */
+export const HALF = 'holds half a character (a lone surrogate), which cannot be written there';
+
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** What an argument, or the inside of one, is; undefined where there is none. */
@@ -13,11 +16,14 @@ export function argumentAt(args: Arguments, path: readonly string[]): unknown {
   return value;
 }
 
-/** How arguments are written into a text. `encode` is applied to each argument's own text. */
+/** What becomes of an argument's own text. @param name for people */
+type Encoding = (text: string, name: string) => string;
+
+/** How arguments are written into a text. */
 export function fillText(
   template: TextTemplate,
   args: Arguments,
-  encode = (text: string): string => text,
+  encode: Encoding = (text) => text,
 ): string | undefined {
   const isWhole = placeholdersIn(template).every(({ path }) => (argumentAt(args, path) ?? null) !== null);
   if (!isWhole) return undefined;
@@ -35,11 +41,19 @@ export function scalarTexts(value: unknown, name: string): string[] {
   });
 }
 
+/** A text that goes where only whole characters can. @throws AppError, as halves would arrive as something else */
+export function wholeText(text: string, name: string): string {
+  if (text.isWellFormed()) return text;
+  throw unwritable(`the argument ${JSON.stringify(name)} ${HALF}`);
+}
+
 /** What is wrong with checked arguments all the same, for the model to mend. */
 export function unwritable(what: string): AppError {
   return new AppError('TOOL_INVALID_ARGUMENTS', `Nothing was called: ${what}.`);
 }
 
-function pieceText({ path }: Placeholder, args: Arguments, encode: (text: string) => string): string {
-  return scalarTexts(argumentAt(args, path), path.join('.')).map(encode).join(',');
+function pieceText({ path }: Placeholder, args: Arguments, encode: Encoding): string {
+  const name = path.join('.');
+  const texts = scalarTexts(argumentAt(args, path), name);
+  return texts.map((text) => encode(text, name)).join(',');
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../common/index.js';
-import { argumentAt, type Arguments, fillText, scalarTexts } from './argument-text.mapper.js';
+import { argumentAt, type Arguments, fillText, scalarTexts, wholeText } from './argument-text.mapper.js';
 import { parseTemplate, placeholdersIn, solePlaceholder } from './text-template.parser.js';
 
 export type Pair = readonly [name: string, value: string];
@@ -24,17 +24,19 @@ export function compilePair(name: string, value: JsonValue): PairTemplate {
   const template = parseTemplate(value);
   const sole = solePlaceholder(template);
   const paths = placeholdersIn(template).map(({ path }) => path);
-  if (sole?.isSpread) return { paths, fill: (args) => spreadPairs(name, argumentAt(args, sole.path)) };
+  if (sole?.isSpread)
+    return { paths, fill: (args) => spreadPairs(name, argumentAt(args, sole.path), sole.path.join('.')) };
   return {
     paths,
     fill: (args) => {
-      const text = fillText(template, args);
+      const text = fillText(template, args, wholeText);
       return text === undefined ? [] : [[name, text]];
     },
   };
 }
 
-/** A list as the same name several times. */
-export function spreadPairs(name: string, value: unknown): readonly Pair[] {
-  return value === undefined || value === null ? [] : scalarTexts(value, name).map((text): Pair => [name, text]);
+/** A list as the same name several times. @param argument what the value is called */
+export function spreadPairs(name: string, value: unknown, argument = name): readonly Pair[] {
+  if (value === undefined || value === null) return [];
+  return scalarTexts(value, argument).map((text): Pair => [wholeText(name, name), wholeText(text, argument)]);
 }

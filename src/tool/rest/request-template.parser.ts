@@ -1,4 +1,5 @@
 import { attempt } from '../attempt.policy.js';
+import { isHeaderName, isHeaderText, isReservedHeader } from './header.policy.js';
 import { compilePair, type PairTemplate } from './query-template.mapper.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { UrlTemplate } from './url-template.parser.js';
@@ -12,18 +13,13 @@ export interface RequestTemplate {
   readonly body?: ValueTemplate;
 }
 
-const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** What the connection says of itself, and what says who somebody is. */
-const RESERVED_HEADERS =
-  /^(connection|content-encoding|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
-
 /** Compiles what a declaration says of its request; nothing where that is wrong, and `problems` has why. */
 export function parseRequest(declaration: RestToolDeclaration, problems: string[]): RequestTemplate | undefined {
   const { query = {}, headers = {}, body } = declaration;
   const url = attempt(() => UrlTemplate.parse(declaration.url), problems);
   const pairs = Object.entries(query).map(([name, value]) => attempt(() => compilePair(name, value), problems));
   const named = Object.entries(headers).map(([name, value]) =>
-    attempt(() => compilePair(checkedHeader(name), value), problems),
+    attempt(() => compilePair(checkedHeader(name, value), value), problems),
   );
   const content = attempt(() => bodyOf(declaration), problems);
   if (!url) return undefined;
@@ -44,12 +40,15 @@ function isThere(template: PairTemplate | undefined): template is PairTemplate {
 }
 
 /** @throws Error for one that is not the tool's to set */
-function checkedHeader(given: string): string {
+function checkedHeader(given: string, value: string): string {
   const name = given.toLowerCase();
-  if (!HEADER_NAME.test(given)) throw new Error(`its header ${JSON.stringify(given)} is no name of a header`);
+  if (!isHeaderName(given)) throw new Error(`its header ${JSON.stringify(given)} is no name of a header`);
   if (name === 'authorization') {
     throw new Error('its headers hold authorization: use `auth`, which takes it from a secret');
   }
-  if (RESERVED_HEADERS.test(name)) throw new Error(`its headers hold ${name}, which is not for a tool to set`);
+  if (isReservedHeader(name)) throw new Error(`its headers hold ${name}, which is not for a tool to set`);
+  if (!isHeaderText(value)) {
+    throw new Error(`its header "${name}" is ${JSON.stringify(value)}, which no header holds: use plain ASCII`);
+  }
   return name;
 }

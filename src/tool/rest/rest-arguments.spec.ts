@@ -119,6 +119,42 @@ describe('a REST tool maps arguments', () => {
     expect(world.server.requests).toEqual([]);
   });
 
+  it.each([
+    [{ query: { x: '{a}' } }, 'a'],
+    [{ query: { x: 'is {b.inner}' } }, 'b.inner'],
+    [{ query: { x: '{list*}' } }, 'list'],
+    [{ query: { x: '{list}' } }, 'list'],
+    [{}, 'a'],
+    [{}, 'list'],
+    [{ method: 'POST', bodyType: 'form' }, 'a'],
+    [{ method: 'POST', bodyType: 'form' }, 'list'],
+    [{ method: 'POST', bodyType: 'form', body: { a: 'is {a}' } }, 'a'],
+    [{ headers: { 'x-a': '{a}' } }, 'a'],
+    [{ url: '/crm/{a}' }, 'a'],
+  ] as const)('and sends no half characters in the place of others: %j', async (more, name) => {
+    const part = { type: ['string', 'array', 'object'] };
+    const parameters = { type: 'object', properties: { a: part, b: part, list: part }, required: ['a'] } as const;
+    const url = `${world.server.url}${'url' in more ? more.url : '/crm'}`;
+    world.declare({ ...more, url, parameters: { ...parameters, additionalProperties: true } });
+    const half = 'x\ud800y';
+    const args = { a: 'a', [name.split('.')[0]!]: { a: half, 'b.inner': { inner: half }, list: ['x', half] }[name] };
+    const error = await world.errorOf(args);
+    expect(error).toContain(`"${name}"`);
+    expect(error).toContain('holds half a character (a lone surrogate), which cannot be written there.');
+    expect(world.server.requests).toEqual([]);
+  });
+
+  it('nor in a name, while JSON can say them', async () => {
+    const parameters = { type: 'object', properties: {}, additionalProperties: true } as const;
+    world.declare({ parameters });
+    expect(await world.errorOf({ '\udc00': 1 })).toContain('"\\udc00" holds half a character');
+    expect(world.server.requests).toEqual([]);
+    world.declare({ method: 'POST', parameters });
+    world.server.json('/crm', {});
+    expect(await world.call({ '\udc00': 'a\ud800' })).toMatchObject({ success: true });
+    expect(JSON.parse(world.server.requests[0]!.body)).toEqual({ '\udc00': 'a\ud800' });
+  });
+
   it('and refuses what has no text', async () => {
     world.declare({ query: { a: '{a}' }, parameters: { type: 'object', properties: { a: { type: 'object' } } } });
     expect(await world.errorOf({ a: {} })).toContain('the argument "a" holds a list or an object');

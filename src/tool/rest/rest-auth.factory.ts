@@ -1,3 +1,4 @@
+import { isHeaderName, isReservedHeader } from './header.policy.js';
 import type { Pair } from './query-template.mapper.js';
 import type { RestAuth, RestToolDeclaration } from './rest-tool.types.js';
 
@@ -13,6 +14,8 @@ type Secrets = Readonly<Record<string, string>>;
 
 /** What may stand in a header: printable ASCII. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
+/** What the call says by itself: a secret there would be overwritten, or read as something else. */
+const OWN_HEADERS = new Set(['accept-encoding', 'content-type', 'idempotency-key']);
 
 /**
  * The credentials of a declaration, by the secrets that are allowed. What is wrong goes to `problems`; no value is ever
@@ -24,6 +27,7 @@ export function createCredentials(
   problems: string[],
 ): Credentials {
   const entries = auth === undefined ? [] : ([auth].flat() as readonly RestAuth[]);
+  problems.push(...entries.flatMap(headerProblems));
   const named = entries.flatMap(secretNames);
   const missing = named.filter((name) => !Object.hasOwn(secrets, name));
   problems.push(
@@ -44,12 +48,20 @@ export function createCredentials(
   };
 }
 
+function headerProblems(auth: RestAuth): string[] {
+  if (auth.type !== 'apiKey' || auth.in !== 'header') return [];
+  const what = `its auth names the header ${JSON.stringify(auth.name)}, which is`;
+  if (!isHeaderName(auth.name)) return [`${what} no name of a header`];
+  const name = auth.name.toLowerCase();
+  return isReservedHeader(name) || OWN_HEADERS.has(name) ? [`${what} not for a tool to set`] : [];
+}
+
 function secretNames(auth: RestAuth): string[] {
   switch (auth.type) {
     case 'bearer':
       return [auth.token];
     case 'basic':
-      return [auth.username, ...(auth.password === undefined ? [] : [auth.password])];
+      return [auth.username, auth.password].filter((name) => name !== undefined);
     case 'apiKey':
       return [auth.key];
   }
@@ -62,10 +74,11 @@ function credentialsOf(auth: RestAuth, all: Secrets): Credentials {
       return { headers: { authorization: `Bearer ${token}` }, query: [], secrets: [token] };
     }
     case 'basic': {
-      const user = all[auth.username]!;
+      const user = auth.user ?? all[auth.username]!;
       const password = auth.password === undefined ? '' : all[auth.password]!;
       const pair = Buffer.from(`${user}:${password}`).toString('base64');
-      const secrets = [pair, user, ...(password === '' ? [] : [password])];
+      const hidden = secretNames(auth).map((name) => all[name]!);
+      const secrets = hidden.length > 0 ? [pair, ...hidden] : [];
       return { headers: { authorization: `Basic ${pair}` }, query: [], secrets };
     }
     case 'apiKey': {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { CANARY, RestWorld } from '../../../test/support/rest-world.js';
 import { WebServer } from '../../../test/support/web-server.js';
@@ -14,6 +14,11 @@ describe('a REST tool says who it is', () => {
       { type: 'basic', username: 'CRM_USER', password: 'CRM_TOKEN' },
       '/crm',
       { authorization: `Basic ${Buffer.from(`crm-user:${CANARY}`).toString('base64')}` },
+    ],
+    [
+      { type: 'basic', user: 'Änn', username: undefined, password: 'CRM_TOKEN' },
+      '/crm',
+      { authorization: `Basic ${Buffer.from(`Änn:${CANARY}`).toString('base64')}` },
     ],
     [{ type: 'apiKey', in: 'header', name: 'X-Api-Key', key: 'CRM_TOKEN' }, '/crm', { 'x-api-key': CANARY }],
     [
@@ -35,7 +40,8 @@ describe('a REST tool says who it is', () => {
     expect(results.map(({ success }) => success)).toEqual([true, false, false]);
     const told = JSON.stringify(results);
     expect(told).toContain('[redacted]');
-    for (const secret of ['canary', Buffer.from(`crm-user:${CANARY}`).toString('base64'), 'crm-user']) {
+    const pairs = ['crm-user', 'Änn'].map((user) => Buffer.from(`${user}:${CANARY}`).toString('base64'));
+    for (const secret of ['canary', 'crm-user', ...pairs]) {
       expect(told).not.toContain(secret);
     }
   });
@@ -47,5 +53,55 @@ describe('a REST tool says who it is', () => {
     expect(await world.errorOf({})).toContain('127.0.0.1 is not public (loopback)');
     expect(other.requests).toEqual([]);
     await other.close();
+  });
+
+  describe('where the other origin may be called too', () => {
+    let other: WebServer;
+    beforeAll(async () => {
+      other = await WebServer.start();
+      await world.allow(other);
+    });
+    beforeEach(() => other.reset());
+    afterAll(async () => {
+      await world.allow();
+      await other.close();
+    });
+
+    it.each(['User-Agent', 'Accept', 'accept-language', 'X-Api-Key', 'authorization'])(
+      'in the header %s, which no other origin sees',
+      async (name) => {
+        world.server.on('/crm', (_request, reply) => void reply.writeHead(307, { location: `${other.url}/crm` }).end());
+        other.json('/crm', {});
+        world.declare({ auth: { type: 'apiKey', in: 'header', name, key: 'CRM_TOKEN' } });
+        expect(await world.call({})).toMatchObject({ success: true });
+        expect(world.server.requests).toMatchObject([{ headers: { [name.toLowerCase()]: CANARY } }]);
+        expect(JSON.stringify(other.requests)).not.toContain('canary');
+      },
+    );
+
+    it.each([encodeURIComponent(CANARY), new URLSearchParams({ CANARY }).toString(), 'canary/secret+1%22x'])(
+      'in the query, also where the server says it again as %s',
+      async (said) => {
+        const locations = [
+          `${other.url}/crm?key=${said}`,
+          `${other.url}/login?to=${encodeURIComponent(`/crm?${said}`)}`,
+          `secret://${said}`,
+        ];
+        for (const location of locations) {
+          world.server.on('/crm', (_request, reply) => void reply.writeHead(302, { location }).end());
+          world.declare({ auth: { type: 'apiKey', in: 'query', name: 'key', key: 'CRM_TOKEN' } });
+          const error = await world.errorOf({});
+          expect(error).toContain(
+            `127.0.0.1:${world.server.port} leads elsewhere with a secret of the call in the address`,
+          );
+          expect(error).not.toContain('canary');
+        }
+        expect(other.requests).toEqual([]);
+        world.server.on('/crm', (_request, reply) => void reply.writeHead(302, { location: `${other.url}/crm` }).end());
+        other.json('/crm', {});
+        expect(await world.call({})).toMatchObject({ success: true });
+        expect(other.requests).toMatchObject([{ path: '/crm' }]);
+      },
+    );
   });
 });

@@ -5,6 +5,7 @@ import { Parameter } from '../parameter.builder.js';
 const world = RestWorld.prepare();
 
 const ID = Parameter.string('id', '', true);
+const keyIn = (name: string) => ({ type: 'apiKey', in: 'header', name, key: 'CRM_TOKEN' });
 
 describe('the declaration of a REST tool', () => {
   it.each([
@@ -27,10 +28,14 @@ describe('the declaration of a REST tool', () => {
       { url: 'https://a.example/{id}', parameters: [Parameter.string('id')] },
       'its url needs {id}, which is not required and has no default',
     ],
+    [{ url: 'https://a.example/\ud800' }, '"\\ud800" holds half a character'],
+    [{ query: { a: '\ud800' } }, '"\\ud800" holds half a character'],
     [{ parameters: [ID], query: {} }, 'its parameter "id" goes nowhere'],
     [{ body: {} }, 'it has a body, which GET cannot have'],
     [{ headers: { Authorization: 'Bearer x' } }, 'its headers hold authorization: use `auth`'],
     [{ headers: { Host: 'x' } }, 'its headers hold host, which is not for a tool to set'],
+    [{ headers: { 'X-A': 'grüße' } }, 'its header "x-a" is "grüße", which no header holds: use plain ASCII'],
+    [{ headers: { 'x-a': 'a\r\nb: {id}' }, parameters: [ID] }, 'its header "x-a" is "a\\r\\nb: {id}", which no header'],
     [{ headers: { 'a b': 'x' } }, 'its header "a b" is no name of a header'],
     [{ result: 'a' }, '"a" is no JSON pointer: one begins with /'],
     [{ result: '/~2' }, '"/~2" is no JSON pointer: one writes ~ as ~0'],
@@ -45,6 +50,22 @@ describe('the declaration of a REST tool', () => {
       },
       'its auth has two entries for one header',
     ],
+    [{ auth: keyIn('Host') }, 'its auth names the header "Host", which is not for a tool to set'],
+    [{ auth: keyIn('Content-Length') }, 'its auth names the header "Content-Length", which is not for a tool to set'],
+    [{ auth: keyIn('CONNECTION') }, 'its auth names the header "CONNECTION", which is not for a tool to set'],
+    [{ auth: keyIn('transfer-encoding') }, 'header "transfer-encoding", which is not for a tool to set'],
+    [{ auth: keyIn('Cookie') }, 'its auth names the header "Cookie", which is not for a tool to set'],
+    [{ auth: keyIn('Content-Type') }, 'its auth names the header "Content-Type", which is not for a tool to set'],
+    [{ auth: keyIn('idempotency-key') }, 'header "idempotency-key", which is not for a tool to set'],
+    [{ auth: keyIn('x key') }, 'its auth names the header "x key", which is no name of a header'],
+    [{ auth: keyIn('x-key:') }, 'its auth names the header "x-key:", which is no name of a header'],
+    [{ auth: keyIn('x-a\r\nx-b') }, 'which is no name of a header'],
+    [{ auth: { type: 'basic' } }, 'its auth.user: give the user name as `user`, or as `username` the name'],
+    [{ auth: { type: 'basic', user: 'ann', username: 'CRM_USER' } }, 'its auth.user: give the user name as `user`, or'],
+    [{ auth: { type: 'basic', user: 'ann', password: 'ann' } }, 'its auth names ann, which TOOL_SECRETS does not'],
+    [{ auth: { type: 'basic', user: 'a:b' } }, 'its auth.user: a user name has no colon and no control characters'],
+    [{ auth: { type: 'basic', user: '\ud800' } }, 'its auth.user: a user name has no colon'],
+    [{ auth: { type: 'basic', user: '' } }, 'its auth.user: '],
     [{ auth: { type: 'bearer' } }, 'its auth.token: '],
     [{ auth: { type: 'none' } }, 'its auth'],
     [{ method: 'TRACE' }, 'its method: '],

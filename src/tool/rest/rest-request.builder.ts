@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../common/index.js';
 import { argumentProblems } from './argument-use.policy.js';
 import { type Arguments, unwritable } from './argument-text.mapper.js';
+import { isHeaderText } from './header.policy.js';
 import { type Pair, spreadPairs } from './query-template.mapper.js';
 import { parseRequest, type RequestTemplate } from './request-template.parser.js';
 import type { Credentials } from './rest-auth.factory.js';
@@ -10,6 +11,8 @@ export interface RestRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** What of it is for the declared origin alone. */
+  readonly secrets: readonly string[];
 }
 
 /** Where arguments go that stand nowhere. */
@@ -17,7 +20,6 @@ type Rest = 'query' | 'body' | undefined;
 type Entry = readonly [name: string, value: unknown];
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
-const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 const DEFAULT_HEADERS = { accept: 'application/json, text/*;q=0.9', 'user-agent': 'jackdaw' };
 
 /** Builds requests of calls from their checked arguments. */
@@ -66,6 +68,7 @@ export class RestRequestBuilder {
         ...this.credentials.headers,
       },
       ...(body !== undefined && { body }),
+      secrets: this.credentials.secrets,
     };
   }
 
@@ -96,7 +99,7 @@ function restOf({ method = 'GET', query, body }: RestToolDeclaration): Rest {
 function headersOf(pairs: readonly Pair[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of pairs) {
-    if (!HEADER_VALUE.test(value)) {
+    if (!isHeaderText(value)) {
       throw unwritable(`the header "${name}" cannot hold these characters; use plain ASCII`);
     }
     headers[name] = value;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { AppError, type JsonValue } from '../../common/index.js';
+import { connectionSchema } from './connection/rest-connection.schema.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
-import { REST_METHODS, type RestAuth, type RestToolDeclaration } from './rest-tool.types.js';
+import { REST_METHODS, type RestToolDeclaration } from './rest-tool.types.js';
 
 const text = z.string().min(1);
 const wholeMs = z.int().min(1);
@@ -9,11 +10,21 @@ const wholeMs = z.int().min(1);
 const checkedLater = <T>() => z.custom<T>((value) => value !== undefined);
 const json: z.ZodType<JsonValue> = z.json();
 
+/** In what is sent, a colon ends it (RFC 7617, 2). */
+const userName = text.regex(/^[^:\p{Cc}\p{Cs}]+$/u, 'a user name has no colon and no control characters');
+const login = { user: userName.optional(), username: text.optional(), password: text.optional() };
+const hasOneUser = ({ user, username }: { user?: unknown; username?: unknown }) =>
+  (user === undefined) !== (username === undefined);
+const ONE_USER = {
+  path: ['user'],
+  message: 'give the user name as `user`, or as `username` the name of a variable of `TOOL_SECRETS`',
+};
+
 const authSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('bearer'), token: text }),
-  z.strictObject({ type: z.literal('basic'), username: text, password: text.optional() }),
+  z.strictObject({ type: z.literal('basic'), ...login }).refine(hasOneUser, ONE_USER),
   z.strictObject({ type: z.literal('apiKey'), in: z.enum(['header', 'query']), name: text, key: text }),
-]) satisfies z.ZodType<RestAuth>;
+]);
 
 /** How a tool of an endpoint is handled. */
 const handling = {
@@ -29,6 +40,8 @@ const handling = {
   untrusted: z.boolean().optional(),
   resources: checkedLater<RestToolDeclaration['resources']>().optional(),
   output: checkedLater<RestToolDeclaration['output']>().optional(),
+  stateful: checkedLater<RestToolDeclaration['stateful']>().optional(),
+  connection: connectionSchema.optional(),
 };
 
 const declarationSchema = z.strictObject({
@@ -60,9 +73,7 @@ const importSchema = z.strictObject({
   ]),
   operations: z.array(z.union([text, operationSchema])).min(1),
   server: text.optional(),
-  secrets: z
-    .record(z.string(), z.union([text, z.strictObject({ username: text, password: text.optional() })]))
-    .optional(),
+  secrets: z.record(z.string(), z.union([text, z.strictObject(login).refine(hasOneUser, ONE_USER)])).optional(),
   prefix: z.string().optional(),
 });
 

@@ -1,6 +1,8 @@
 import type { JsonSchema, JsonValue } from '../../common/index.js';
 import type { Parameter } from '../parameter.builder.js';
+import type { RestConnection } from './connection/rest-connection.types.js';
 import type { StandardInputSchema } from '../standard-schema.types.js';
+import type { StatefulOptions } from '../state/stateful-options.types.js';
 import type { ToolHandling } from '../tool-handling.types.js';
 
 /** The methods a tool may use. */
@@ -8,12 +10,20 @@ export const REST_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as
 export type RestMethod = (typeof REST_METHODS)[number];
 
 /**
- * How a call says who it is. Every value but `name` is the name of a variable that `TOOL_SECRETS` allows, never a secret
- * itself.
+ * Who logs in (RFC 7617): `user` is the name itself, which is no secret; `username` and `password` are names of variables
+ * that `TOOL_SECRETS` allows.
+ */
+export type RestLogin = { readonly password?: string } & (
+  { readonly user: string; readonly username?: undefined } | { readonly username: string; readonly user?: undefined }
+);
+
+/**
+ * How a call says who it is. Every value but `name` and `user` is the name of a variable that `TOOL_SECRETS` allows, never
+ * a secret itself.
  */
 export type RestAuth =
   | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'basic'; readonly username: string; readonly password?: string }
+  | ({ readonly type: 'basic' } & RestLogin)
   | { readonly type: 'apiKey'; readonly in: 'header' | 'query'; readonly name: string; readonly key: string };
 
 /**
@@ -50,6 +60,10 @@ export interface RestToolDeclaration extends ToolHandling {
   readonly firstByteTimeoutMs?: number;
   /** How often a call that failed is made again; by default 2, and 0 for the effect `once`, which is never repeated. */
   readonly retries?: number;
+  /** Whether the calls of a session share a connection: cookies, tokens, and sockets that are kept. */
+  readonly stateful?: boolean | Pick<StatefulOptions, 'manager' | 'ttlMs' | 'maxHistory' | 'cleanupAfterRun'>;
+  /** Of a stateful tool: what its connection is like. */
+  readonly connection?: RestConnection;
   /** By default `read` for GET and HEAD, else `once`. */
   readonly effect?: ToolHandling['effect'];
   /** By default true: what a server answers is a stranger's text. */

@@ -14,8 +14,11 @@ export type TextTemplate = readonly (string | Placeholder)[];
 const PIECE = /\{\{|\}\}|\{([^{}]*)\}|[{}]/g;
 const NAME = /^([\w-]+(?:\.[\w-]+)*)(\*)?$/;
 
-/** @throws AppError `TOOL_INVALID` for a brace that is none of a placeholder's */
+/** @throws AppError `TOOL_INVALID` for a brace that is none of a placeholder's, and for half a character */
 export function parseTemplate(text: string): TextTemplate {
+  if (!text.isWellFormed()) {
+    throw new AppError('TOOL_INVALID', `${JSON.stringify(text)} holds half a character (a lone surrogate)`);
+  }
   const pieces: (string | Placeholder)[] = [];
   let end = 0;
   for (const match of text.matchAll(PIECE)) {

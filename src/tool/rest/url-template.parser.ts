@@ -1,5 +1,5 @@
 import { AppError } from '../../common/index.js';
-import { type Arguments, fillText, unwritable } from './argument-text.mapper.js';
+import { type Arguments, fillText, HALF, unwritable } from './argument-text.mapper.js';
 import { parseTemplate, placeholdersIn, type TextTemplate } from './text-template.parser.js';
 
 const PARTS = /^(https?:\/\/[^/?#\\]+)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/i;
@@ -59,10 +59,10 @@ function segmentOf(segment: TextTemplate, args: Arguments): string {
   return text;
 }
 
-function encoded(text: string): string {
+function encoded(text: string, name: string): string {
   if (text === '') throw unwritable('an argument of the address is empty');
-  if (CONTROL.test(text) || !text.isWellFormed())
-    throw unwritable('an argument of the address holds control characters');
+  if (!text.isWellFormed()) throw unwritable(`an argument of the address, "${name}", ${HALF}`);
+  if (CONTROL.test(text)) throw unwritable('an argument of the address holds control characters');
   if (leadsElsewhere(text)) throw unwritable('an argument of the address leads out of its place');
   return encodeURIComponent(text);
 }

@@ -31,7 +31,7 @@ export class ContextDraft {
   private readonly history: StateHistoryEntry[] = [];
   private version: StoredVersion | undefined;
   private oldestVersion = 0;
-  private change: string | null;
+  private change: number;
   private holding: StateData;
 
   /**
@@ -48,12 +48,12 @@ export class ContextDraft {
   ) {
     this.id = stored?.id ?? contextIdOf(key);
     this.states = { ...stored?.states };
-    this.change = stored?.lastChange ?? null;
+    this.change = Number(stored?.lastChange ?? 0);
     this.holding = heldIn(this.states.connection, now);
   }
 
-  /** The last change of a call that is in it; `null` for none. */
-  get carried(): string | null {
+  /** The number of the last change of a call that is in it; 0 for none. */
+  get lastChange(): number {
     return this.change;
   }
 
@@ -116,33 +116,38 @@ export class ContextDraft {
     if (this.policy.maxHistory > 0) this.history.push({ n: this.lastHistory + 1, at, kind, by, detail });
   }
 
-  /** Remembers that a change of the journal is in it. */
-  carry(change: string): void {
+  /** Remembers that a change of a call is in it. */
+  carry(change: number): void {
     this.change = change;
   }
 
   toWrite(): ContextWrite {
     const { maxHistory } = this.policy;
     return {
-      context: {
-        tenant: this.key.tenant,
-        session: this.key.session,
-        tool: this.key.tool,
-        id: this.id,
-        revision: (this.stored?.revision ?? 0) + 1,
-        createdAt: this.stored?.createdAt ?? this.now,
-        usedAt: this.now,
-        expiresAt: this.expiresAt(),
-        isOfRun: this.stored?.isOfRun ?? this.isOfRun,
-        lastHistory: this.lastHistory,
-        lastChange: this.change,
-        states: this.states,
-      },
+      context: this.next(),
       changed: [...this.changed],
       ...(this.version && { version: this.version }),
       oldestVersion: this.oldestVersion,
       history: this.history.slice(-maxHistory || undefined),
       oldestHistory: this.history.length > 0 ? Math.max(0, this.lastHistory - maxHistory + 1) : 0,
+    };
+  }
+
+  private next(): StoredContext {
+    const { tenant, session, tool } = this.key;
+    return {
+      tenant,
+      session,
+      tool,
+      id: this.id,
+      revision: (this.stored?.revision ?? 0) + 1,
+      createdAt: this.stored?.createdAt ?? this.now,
+      usedAt: this.now,
+      expiresAt: this.expiresAt(),
+      isOfRun: this.stored?.isOfRun ?? this.isOfRun,
+      lastHistory: this.lastHistory,
+      lastChange: this.change === 0 ? null : String(this.change),
+      states: this.states,
     };
   }
 

@@ -4,8 +4,10 @@ import type { ContextKey, StateData } from './tool-state.types.js';
 
 /** What one call makes of its context: plain data, which a journal can hold until it is done. */
 export interface StateChange {
-  /** The call's key: a change is made once. */
+  /** The call's key. */
   readonly id: string;
+  /** Counted in the context: a change is made once, and none after a later one. */
+  readonly seq: number;
   readonly key: ContextKey;
   readonly isOfRun: boolean;
   /** The version of the business state that the call found. */
@@ -24,9 +26,9 @@ export type CallEnd =
   | { readonly kind: 'success'; readonly detail: StateData }
   | { readonly kind: 'error'; readonly error: string; readonly detail: StateData };
 
-/** Makes a change, unless it is the last one that was made. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
+/** Makes a change, unless it was made before. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
 export function applyChange(draft: ContextDraft, change: StateChange): void {
-  if (draft.carried === change.id) return;
+  if (change.seq <= draft.lastChange) return;
   const { wanted, id: by, basedOn } = change;
   if (wanted.business) draft.put('business', wanted.business.data, { by, basedOn, keys: wanted.business.keys });
   for (const type of ['session', 'cache'] as const) {
@@ -36,7 +38,7 @@ export function applyChange(draft: ContextDraft, change: StateChange): void {
   }
   if (wanted.held) draft.hold(wanted.held);
   applyCall(draft, change);
-  draft.carry(by);
+  draft.carry(change.seq);
 }
 
 function applyCall(draft: ContextDraft, { id: by, call, outcome, startedAt, endedAt }: StateChange): void {

@@ -69,8 +69,10 @@ export class StatefulCall {
 
   /** @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call is to end with that instead */
   keep(outcome: CallEnd): KeptState {
+    const draft = this.newDraft();
     const change: StateChange = {
       id: this.site.id,
+      seq: draft.lastChange + 1,
       key: this.site.key,
       isOfRun: this.site.isOfRun,
       basedOn: this.handle.version,
@@ -80,7 +82,6 @@ export class StatefulCall {
       call: this.site.about,
       outcome,
     };
-    const draft = this.newDraft();
     applyChange(draft, change);
     const business = change.wanted.business && draft.get('business');
     return {

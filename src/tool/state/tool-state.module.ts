@@ -1,10 +1,17 @@
 import { Module } from '@nestjs/common';
 import { SealedTableRegistry } from '../../security/index.js';
 import { ToolModule } from '../tool.module.js';
+import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
+import { ToolStateForks } from './tool-state-fork.service.js';
+import { ToolStateKeeper } from './tool-state-keeper.service.js';
 import { TOOL_STATE_SEALED_TABLES } from './stores/state-place.factory.js';
 
 /** What the states of tools need where there is a database. */
-@Module({ imports: [ToolModule] })
+@Module({
+  imports: [ToolModule],
+  providers: [ToolStateKeeper, ToolStateForks, ToolStateUpkeep],
+  exports: [ToolStateKeeper, ToolStateForks],
+})
 export class ToolStateModule {
   constructor(tables: SealedTableRegistry) {
     tables.register(TOOL_STATE_SEALED_TABLES);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { messageOf } from '../../common/index.js';
 import { loadConfig } from '../../config/index.js';
-import type { Statement } from '../../persistence/index.js';
 import type { CallSite, Tool } from '../tool.types.js';
 import type { ContextListener } from './context-closing.registry.js';
 import type { ContextDraft } from './context-draft.builder.js';
@@ -9,15 +8,16 @@ import { ContextQueue } from './context-queue.policy.js';
 import { contextIdOf } from './context-id.factory.js';
 import type { CallEnd } from './state-change.mapper.js';
 import { StatefulCall, type ChangedState } from './stateful-call.executor.js';
+import { joinEnds, type StatesEnd } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
-import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
+import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import type { ContextKey, StateData } from './tool-state.types.js';
 
-const NOTHING_ENDS: StatesEnd = { statements: [], ended: async () => undefined };
-
 /** A call as the states of tools need it. */
 export type StateSite = Pick<CallSite, 'principal' | 'sessionId' | 'runId' | 'callId' | 'key'>;
+
+type RunSite = Pick<StateSite, 'principal' | 'sessionId' | 'runId'>;
 
 /** Longer arguments (UTF-16 units of JSON) are not remembered with a call. */
 const MAX_REMEMBERED = 1000;
@@ -131,22 +131,15 @@ export class ToolStates {
    * How the states end that go with a run: in the batch of its end, or after it.
    * @param tools those that it has called
    */
-  async ending(run: Pick<StateSite, 'principal' | 'sessionId' | 'runId'>, tools: Iterable<Tool>): Promise<StatesEnd> {
-    const going = [...tools].filter(({ metadata }) => isOfRun(metadata.state, run));
-    if (going.length === 0) return NOTHING_ENDS;
-    const names = new Set<StateManagerName>(going.map(({ metadata }) => this.homes.nameOf(metadata.state!)));
-    const homes = await Promise.all([...names].map((name) => this.homes.of(name)));
-    const { tenant } = run.principal;
-    const session = sessionOf(run);
-    return {
-      statements: homes.flatMap((home) => home.ending(tenant, session)),
-      ended: async () => {
-        await Promise.allSettled(homes.map((home) => home.endRun(tenant, session)));
-        for (const { definition } of going) {
-          this.homes.closings.closed(contextIdOf({ tenant, session, tool: definition.name }));
-        }
-      },
-    };
+  async ending(run: RunSite, tools: Iterable<Tool>): Promise<StatesEnd> {
+    const ends: StatesEnd[] = [];
+    for (const tool of tools) {
+      const { state } = tool.metadata;
+      if (!isOfRun(state, run)) continue;
+      const home = await this.homes.of(this.homes.nameOf(state));
+      ends.push(home.forgetting(run.principal.tenant, [contextIdOf(keyOf(tool, run))]));
+    }
+    return joinEnds(ends);
   }
 }
 
@@ -158,17 +151,12 @@ function isOfRun(
   return options !== undefined && (sessionId === null || options.cleanupAfterRun === true);
 }
 
-export interface StatesEnd {
-  readonly statements: readonly Statement[];
-  readonly ended: () => Promise<void>;
-}
-
 /** The session of the states of a run that has none. */
-export function sessionOf({ sessionId, runId }: Pick<StateSite, 'sessionId' | 'runId'>): string {
+function sessionOf({ sessionId, runId }: Pick<StateSite, 'sessionId' | 'runId'>): string {
   return sessionId ?? `run:${runId}`;
 }
 
-function keyOf({ definition }: Tool, site: StateSite): ContextKey {
+function keyOf({ definition }: Tool, site: RunSite): ContextKey {
   return { tenant: site.principal.tenant, session: sessionOf(site), tool: definition.name };
 }
 

@@ -123,6 +123,12 @@ function placeholderOf({ argument, isSpread }: Named<MappedParameter>): string {
 }
 
 function toUrl(path: string, parameters: readonly Named<MappedParameter>[], where: string): string {
+  const stray = parameters.find(({ name }) => !path.includes(`{${name}}`));
+  if (stray)
+    throw unmappable(
+      `${where}: parameter ${JSON.stringify(stray.name)}`,
+      `it stands in the path, which has no {${stray.name}}`,
+    );
   return path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
     const parameter = parameters.find((one) => one.name === name);
     if (!parameter) throw unmappable(where, `its path has {${name}}, which is none of its path parameters`);

@@ -1,4 +1,4 @@
-import { parsePointer, valueAt } from '../json-pointer.parser.js';
+import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.js';
 import { unmappable } from './openapi.error.js';
 import { isNode, type Node } from './openapi.types.js';
 
@@ -30,8 +30,17 @@ export class OpenApiReferences {
       const round = [...trail.slice(trail.indexOf(reference)), reference].join(' → ');
       throw unmappable(where, `it refers to itself (${round}), and arguments cannot be described without end`);
     }
-    const target = valueAt(this.document, parsePointer(decodeURIComponent(reference.slice(1))));
+    const target = valueAt(this.document, pointerOf(reference, where));
     if (target === undefined) throw unmappable(where, `it refers to ${reference}, and nothing is there`);
     return this.resolve(target, where, [...trail, reference]);
+  }
+}
+
+/** RFC 6901, 6. */
+function pointerOf(reference: string, where: string): JsonPointer {
+  try {
+    return parsePointer(decodeURIComponent(reference.slice(1)));
+  } catch {
+    throw unmappable(where, `it refers to ${reference}, which is no place in a document (#/components/…)`);
   }
 }

@@ -37,7 +37,8 @@ function toAuth(scheme: Node, secret: OpenApiSecret, where: string): RestAuth {
   const kind = type === 'http' ? String(scheme['scheme']).toLowerCase() : type;
   switch (kind) {
     case 'basic':
-      if (typeof secret === 'string') throw unmappable(where, 'it is basic: give { username, password } in `secrets`');
+      if (typeof secret === 'string')
+        throw unmappable(where, 'it is basic: give { username, password } or { user, password } in `secrets`');
       return { type: 'basic', ...secret };
     case 'bearer':
     case 'oauth2':

@@ -182,6 +182,17 @@ describe('an OpenAPI document', () => {
     expect(world.tools.list()).toEqual([]);
   });
 
+  it('takes a user name that is no secret', async () => {
+    const login = { user: 'ann', password: 'CRM_TOKEN' };
+    await pets(['pets.create'], { secrets: { key: 'CRM_TOKEN', login } });
+    await world.call({ body: { name: 'Rex' } }, {}, 'pets_create');
+    const authorization = `Basic ${Buffer.from(`ann:${CANARY}`).toString('base64')}`;
+    expect(world.server.requests).toMatchObject([{ headers: { authorization, 'x-key': CANARY } }]);
+    await expect(pets(['removePet'], { secrets: { login: { password: 'CRM_TOKEN' } as never } })).rejects.toThrow(
+      'its secrets.login.user: give the user name as `user`',
+    );
+  });
+
   it.each([
     [{ type: 'apiKey', in: 'cookie', name: 's' }, 'CRM_TOKEN', 'its key stands in "cookie"'],
     [{ type: 'http', scheme: 'basic' }, 'CRM_TOKEN', 'it is basic: give { username, password }'],
@@ -231,6 +242,18 @@ describe('an OpenAPI document', () => {
       expect(message).toContain(part);
     }
     expect(world.tools.list()).toEqual([]);
+  });
+
+  it.each([
+    ['of another tool', [{ operationId: 'pets.create', name: 'crm' }]],
+    ['of one of its own', [{ operationId: 'pets.create', name: 'listPets' }]],
+    ['that is reserved', [{ operationId: 'pets.create', name: 'finish' }]],
+  ])('gives none of its tools where one has the name %s', async (_whose, others) => {
+    world.declare({});
+    await expect(pets(['listPets', ...others, 'removePet'])).rejects.toThrow(/"(crm|listPets|finish)"/);
+    expect(world.tools.list().map(({ definition }) => definition.name)).toEqual(['crm']);
+    await pets(['listPets', 'removePet']);
+    expect(world.tools.list()).toHaveLength(3);
   });
 
   it('leaves out what need not be told', async () => {

@@ -1,7 +1,7 @@
-import type { RestToolDeclaration } from '../rest-tool.types.js';
+import type { RestLogin, RestToolDeclaration } from '../rest-tool.types.js';
 
 /** Values for a security scheme of the document: names of variables that `TOOL_SECRETS` allows. */
-export type OpenApiSecret = string | { readonly username: string; readonly password?: string };
+export type OpenApiSecret = string | RestLogin;
 
 /** An operation that becomes a tool, with what is to be otherwise than the document and its method say. */
 export interface OpenApiOperation extends Partial<

@@ -1,4 +1,3 @@
-import type { Statement } from '../../../persistence/index.js';
 import type { StepCompanion } from '../../../run/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { ContextQueue } from '../context-queue.policy.js';
@@ -6,14 +5,16 @@ import { applyChange, type StateChange } from '../state-change.mapper.js';
 import type { DatabaseStateStore } from '../stores/database-state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextDraft } from '../context-draft.builder.js';
-import { StateHome } from './state-home.js';
+import type { StateManagerName } from '../stateful-options.types.js';
+import type { ContextWrite } from '../stores/state-store.js';
+import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
 /** In the journal's own database: a change is in the batch that records its step. */
 export class JournalStateHome extends StateHome {
   readonly isVolatile = false;
 
   constructor(
-    name: string,
+    name: StateManagerName,
     override readonly store: DatabaseStateStore,
     queue: ContextQueue,
   ) {
@@ -35,10 +36,11 @@ export class JournalStateHome extends StateHome {
     };
   }
 
-  /** It was in the batch. */
-  override async endRun(): Promise<void> {}
+  creating(write: ContextWrite): StatesCopy {
+    return { statements: this.store.statements(write), ended: async () => undefined, undone: () => undefined };
+  }
 
-  override ending(tenant: string, session: string): readonly Statement[] {
-    return this.store.statementsToRemoveRun(tenant, session);
+  protected removal(_tenant: string, contextIds: readonly string[]): StatesEnd {
+    return { statements: contextIds.flatMap((id) => this.store.statementsToRemove(id)), ended: async () => undefined };
   }
 }

@@ -4,10 +4,12 @@ import type { StepCompanion } from '../../../run/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { ContextQueue } from '../context-queue.policy.js';
 import type { StateChange } from '../state-change.mapper.js';
-import type { StateChangeStore } from '../stores/state-change.store.js';
+import type { ContextWrite } from '../stores/state-store.js';
+import type { OutgoingChange, StateChangeStore } from '../stores/state-change.store.js';
 import type { StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
-import { StateHome } from './state-home.js';
+import type { StateManagerName } from '../stateful-options.types.js';
+import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
 /**
  * Beside the journal's database: a change is in the journal from the moment its step is recorded, and is carried over
@@ -22,7 +24,7 @@ export class ProjectedStateHome extends StateHome {
    * @param isEager whether a change is carried over as soon as its step is recorded
    */
   constructor(
-    name: string,
+    name: StateManagerName,
     store: StateStore,
     queue: ContextQueue,
     private readonly changes: StateChangeStore,
@@ -34,21 +36,50 @@ export class ProjectedStateHome extends StateHome {
   companion(change: StateChange, policy: StatePolicy): StepCompanion {
     const contextId = contextIdOf(change.key);
     return {
-      statements: () => [this.changes.add(contextId, { home: this.name, change, policy })],
+      statements: () => [this.changes.add(change.key.tenant, contextId, { home: this.name, change, policy })],
       reconsider: async () => undefined,
       committed: async () => {
-        if (this.isEager) await this.catchUp(contextId).catch((error: unknown) => this.tellLate(contextId, error));
+        if (this.isEager) await this.carryOver(contextId);
       },
       alone: () => this.apply(change, policy, contextId),
     };
   }
 
+  creating(write: ContextWrite): StatesCopy {
+    const { tenant, id } = write.context;
+    return {
+      statements: [this.changes.add(tenant, id, { home: this.name, write })],
+      ended: () => this.carryOver(id),
+      undone: () => undefined,
+    };
+  }
+
+  protected removal(tenant: string, contextIds: readonly string[]): StatesEnd {
+    const removal = { home: this.name, isRemoval: true } as const;
+    return {
+      statements: contextIds.map((id) => this.changes.add(tenant, id, removal)),
+      ended: async () => {
+        for (const id of contextIds) await this.carryOver(id);
+      },
+    };
+  }
+
   override async catchUp(contextId: string): Promise<void> {
-    for (const { id, home, change, policy } of await this.changes.waiting(contextId)) {
-      if (home !== this.name) continue;
-      await this.apply(change, policy, contextId);
+    for (const { id, outgoing } of await this.changes.waiting(contextId)) {
+      if (outgoing.home !== this.name) continue;
+      await this.make(outgoing, contextId);
       await this.changes.done(id);
     }
+  }
+
+  private async make(outgoing: OutgoingChange, contextId: string): Promise<void> {
+    if ('isRemoval' in outgoing) await this.store.remove(contextId);
+    else if ('write' in outgoing) await this.store.write(outgoing.write);
+    else await this.apply(outgoing.change, outgoing.policy, contextId);
+  }
+
+  private async carryOver(contextId: string): Promise<void> {
+    await this.catchUp(contextId).catch((error: unknown) => this.tellLate(contextId, error));
   }
 
   private tellLate(contextId: string, error: unknown): void {

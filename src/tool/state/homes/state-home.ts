@@ -1,12 +1,27 @@
 import type { StepCompanion } from '../../../run/index.js';
 import type { Statement } from '../../../persistence/index.js';
 import { ContextClosings } from '../context-closing.registry.js';
-import type { ContextDraft } from '../context-draft.builder.js';
+import { isLive, type ContextDraft } from '../context-draft.builder.js';
 import type { ContextQueue } from '../context-queue.policy.js';
 import { applyChange, type StateChange } from '../state-change.mapper.js';
+import type { StateManagerName } from '../stateful-options.types.js';
 import { StoredStateManager } from '../stored-state-manager.js';
-import type { StateStore } from '../stores/state-store.js';
+import type { ContextWrite, StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
+
+const PAGE = 100;
+
+/** What forgets states: in the batch of what they go with, and once that is durable. */
+export interface StatesEnd {
+  readonly statements: readonly Statement[];
+  /** Never throws. */
+  readonly ended: () => Promise<void>;
+}
+
+/** What makes states with a batch: of those that are beside it, `undone` forgets what a refused one leaves. */
+export interface StatesCopy extends StatesEnd {
+  readonly undone: () => void;
+}
 
 /** The port to how the changes that calls make come to where contexts are stored. */
 export abstract class StateHome {
@@ -19,7 +34,7 @@ export abstract class StateHome {
    * @param queue one for the store
    */
   constructor(
-    readonly name: string,
+    readonly name: StateManagerName,
     readonly store: StateStore,
     private readonly queue: ContextQueue,
   ) {}
@@ -41,21 +56,62 @@ export abstract class StateHome {
   /** Carries over what the journal still holds of a context's changes. */
   async catchUp(_contextId: string): Promise<void> {}
 
-  /** For the batch of a run's end: forgets the contexts of a session that go with the run. */
-  ending(_tenant: string, _session: string): readonly Statement[] {
-    return [];
+  /** Forgets contexts of a tenant with a batch, or after it; they need not be there. */
+  forgetting(tenant: string, contextIds: readonly string[]): StatesEnd {
+    const { statements, ended } = this.removal(tenant, contextIds);
+    return {
+      statements,
+      ended: async () => {
+        await ended();
+        for (const id of contextIds) this.closings.closed(id);
+      },
+    };
   }
 
-  /** After a run's end: forgets them where that was in no batch. */
-  async endRun(tenant: string, session: string): Promise<void> {
-    for (const id of await this.store.list({ tenant, session })) {
-      await this.catchUp(id);
-      if ((await this.store.load(id))?.isOfRun) await this.store.remove(id);
+  /** Makes a context with a batch. */
+  abstract creating(write: ContextWrite): StatesCopy;
+
+  /** The ids of all that a tenant has, page by page. */
+  async *contextsOf(tenant: string): AsyncGenerator<string> {
+    for (let after = ''; ;) {
+      const ids = await this.store.list({ tenant, after, limit: PAGE });
+      yield* ids;
+      if (ids.length < PAGE) return;
+      after = ids.at(-1)!;
     }
   }
+
+  /** Forgets a context that has expired, unless it was used meanwhile. Gives whether it did. */
+  async removeExpired(contextId: string): Promise<boolean> {
+    const stored = await this.store.load(contextId);
+    if (!stored || isLive(stored, Date.now())) return false;
+    const isRemoved = await this.store.remove(contextId, stored.revision);
+    if (isRemoved) this.closings.closed(contextId);
+    return isRemoved;
+  }
+
+  protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
 
   /** Makes the change now; once, however often. */
   protected async apply(change: StateChange, policy: StatePolicy, contextId: string): Promise<void> {
     await this.manager(policy).edit(contextId, (draft) => applyChange(draft, change), change);
   }
+}
+
+export function joinEnds(ends: readonly StatesEnd[]): StatesEnd {
+  return {
+    statements: ends.flatMap(({ statements }) => statements),
+    ended: async () => {
+      for (const { ended } of ends) await ended();
+    },
+  };
+}
+
+export function joinCopies(copies: readonly StatesCopy[]): StatesCopy {
+  return {
+    ...joinEnds(copies),
+    undone: () => {
+      for (const { undone } of copies) undone();
+    },
+  };
 }

@@ -2,14 +2,37 @@ import type { StepCompanion } from '../../../run/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { StateChange } from '../state-change.mapper.js';
 import type { StatePolicy } from '../tool-state.types.js';
-import { StateHome } from './state-home.js';
+import type { ContextWrite } from '../stores/state-store.js';
+import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
 /** In this process's memory: changes are made when their step is durable. */
 export class VolatileStateHome extends StateHome {
   readonly isVolatile = true;
+  /** Contexts that are there once the batch is durable which they go with. */
+  private readonly coming = new Map<string, ContextWrite>();
 
   companion(change: StateChange, policy: StatePolicy): StepCompanion {
     const apply = () => this.apply(change, policy, contextIdOf(change.key));
     return { statements: () => [], reconsider: async () => undefined, committed: apply, alone: apply };
+  }
+
+  override async catchUp(contextId: string): Promise<void> {
+    const write = this.coming.get(contextId);
+    if (write && this.coming.delete(contextId)) await this.store.write(write);
+  }
+
+  creating(write: ContextWrite): StatesCopy {
+    const { id } = write.context;
+    this.coming.set(id, write);
+    return { statements: [], ended: () => this.catchUp(id), undone: () => void this.coming.delete(id) };
+  }
+
+  protected removal(_tenant: string, contextIds: readonly string[]): StatesEnd {
+    return {
+      statements: [],
+      ended: async () => {
+        for (const id of contextIds) await this.store.remove(id);
+      },
+    };
   }
 }

@@ -1,16 +1,23 @@
 import { newId } from '../../../common/index.js';
 import { insert, type Database, type Statement } from '../../../persistence/index.js';
 import type { Cipher } from '../../../security/index.js';
+import type { StateManagerName } from '../stateful-options.types.js';
 import type { StateChange } from '../state-change.mapper.js';
 import type { StatePolicy } from '../tool-state.types.js';
+import type { ContextWrite } from './state-store.js';
+import { changePlace } from './state-place.factory.js';
 
 /** A change on its way to a store beside the journal's database. */
-export interface OutgoingChange {
+export type OutgoingChange = {
   /** Whose it is: the manager's name. */
-  readonly home: string;
-  readonly change: StateChange;
-  readonly policy: StatePolicy;
-}
+  readonly home: StateManagerName;
+} & (
+  | { readonly change: StateChange; readonly policy: StatePolicy }
+  /** The context is to be there. */
+  | { readonly write: ContextWrite }
+  /** The context is to be forgotten. */
+  | { readonly isRemoval: true }
+);
 
 interface ChangeRow {
   readonly id: string;
@@ -25,50 +32,48 @@ export class StateChangeStore {
     private readonly cipher: Cipher,
   ) {}
 
-  add(contextId: string, outgoing: OutgoingChange): Statement {
+  add(tenant: string, contextId: string, outgoing: OutgoingChange): Statement {
     const id = newId();
-    const { tenant } = outgoing.change.key;
     return insert('tool_state_change', {
       id,
       context_id: contextId,
       tenant,
-      data: this.cipher.seal(JSON.stringify(outgoing), placeOf(tenant, contextId, id)),
-      created_at: outgoing.change.endedAt,
+      data: this.cipher.seal(JSON.stringify(outgoing), changePlace({ tenant, id: contextId }, id)),
+      created_at: Date.now(),
     });
   }
 
   /** In the order in which they were decided. */
-  async waiting(contextId: string): Promise<(OutgoingChange & { readonly id: string })[]> {
+  async waiting(contextId: string): Promise<{ readonly id: string; readonly outgoing: OutgoingChange }[]> {
     const rows = await this.database.query<ChangeRow>(
       'SELECT id, tenant, data FROM tool_state_change WHERE context_id = ? ORDER BY created_at, id',
       [contextId],
     );
-    return rows.map(({ id, tenant, data }) => ({
-      id,
-      ...(JSON.parse(this.cipher.open(data, placeOf(tenant, contextId, id))) as OutgoingChange),
-    }));
+    return rows.map((row) => ({ id: row.id, outgoing: this.open(row, contextId) }));
   }
 
   async done(id: string): Promise<void> {
     await this.database.commit([{ sql: 'DELETE FROM tool_state_change WHERE id = ?', params: [id] }]);
   }
 
-  /** For batches: what waits for a context is not done any more. */
-  drop(contextId: string): Statement {
-    return { sql: 'DELETE FROM tool_state_change WHERE context_id = ?', params: [contextId] };
-  }
-
   /** Contexts for which something has waited since before a time, the longest first. @param before epoch ms */
-  async late(before: number, limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ context_id: string }>(
-      `SELECT context_id, MIN(created_at) AS since FROM tool_state_change WHERE created_at < ?
-        GROUP BY context_id ORDER BY since LIMIT ?`,
+  async late(
+    before: number,
+    limit: number,
+  ): Promise<{ readonly contextId: string; readonly home: StateManagerName }[]> {
+    const rows = await this.database.query<Omit<ChangeRow, 'id'> & { context_id: string; first: string }>(
+      `SELECT tool_state_change.context_id, id AS first, tenant, data FROM tool_state_change JOIN
+        (SELECT context_id, MIN(id) AS oldest FROM tool_state_change WHERE created_at <= ? GROUP BY context_id) waiting
+        ON waiting.oldest = tool_state_change.id ORDER BY created_at LIMIT ?`,
       [before, limit],
     );
-    return rows.map(({ context_id }) => context_id);
+    return rows.map(({ context_id, first, tenant, data }) => ({
+      contextId: context_id,
+      home: this.open({ id: first, tenant, data }, context_id).home,
+    }));
   }
-}
 
-function placeOf(tenant: string, owner: string, row: string) {
-  return { tenant, column: 'tool_state_change.data', owner, row };
+  private open({ id, tenant, data }: ChangeRow, contextId: string): OutgoingChange {
+    return JSON.parse(this.cipher.open(data, changePlace({ tenant, id: contextId }, id))) as OutgoingChange;
+  }
 }

@@ -1,0 +1,87 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import { ToolStateKeeper } from '../tool/index.js';
+import {
+  ShownToolContextDto,
+  ToolContextPageDto,
+  ToolStateDto,
+  ToolStateHistoryDto,
+  ToolStateHistoryQueryDto,
+  ToolStateListQueryDto,
+  ToolStateRollbackDto,
+  ToolStateVersionsDto,
+} from './tool-state.dto.js';
+import { toContextPage, toHistory, toShownContext, toState, toVersions } from './tool-state.mapper.js';
+
+@Requires('sessions:read')
+@Controller('tool-states')
+export class ToolStateController {
+  constructor(
+    private readonly states: ToolStateKeeper,
+    private readonly access: AccessLogService,
+  ) {}
+
+  /** What tools keep in the tenant's sessions, without the data. */
+  @Get()
+  async list(
+    @CurrentPrincipal() principal: Principal,
+    @Query() { tool, sessionId: session, cursor: after, limit = 50 }: ToolStateListQueryDto,
+  ): Promise<ToolContextPageDto> {
+    const filter = { ...(tool && { tool }), ...(session && { session }), ...(after && { after }) };
+    const listed = await this.states.list(principal, filter, limit + 1);
+    this.access.record(principal, 'read', 'tool-states', '');
+    return toContextPage(listed, limit);
+  }
+
+  /** What a tool keeps in a session. */
+  @Get(':id')
+  async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ShownToolContextDto> {
+    const context = await this.states.get(principal, id);
+    this.access.record(principal, 'read', 'tool-state', id);
+    return toShownContext(context);
+  }
+
+  /** Its calls and rollbacks, the last first. */
+  @Get(':id/history')
+  async history(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() { before, limit = 50 }: ToolStateHistoryQueryDto,
+  ): Promise<ToolStateHistoryDto> {
+    const entries = await this.states.history(principal, id, limit + 1, before);
+    this.access.record(principal, 'read', 'tool-state', id);
+    return toHistory(entries, limit);
+  }
+
+  /** Its business states as they were, as far as they are kept. */
+  @Get(':id/versions')
+  async versions(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ToolStateVersionsDto> {
+    const versions = await this.states.versions(principal, id);
+    this.access.record(principal, 'read', 'tool-state', id);
+    return toVersions(versions);
+  }
+
+  /** Makes the business state what it was; that is a new version. 409 while a run of the session has not ended. */
+  @Requires('sessions:write')
+  @Post(':id/rollback')
+  @HttpCode(200)
+  async rollback(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Body() { version }: ToolStateRollbackDto,
+  ): Promise<ToolStateDto> {
+    const state = await this.states.rollback(principal, id, version);
+    this.access.record(principal, 'rollback', 'tool-state', id);
+    return toState(state);
+  }
+
+  /** Forgets what a tool keeps in a session, with versions and history. 409 while a run of the session has not ended. */
+  @Requires('sessions:write')
+  @Delete(':id')
+  @HttpCode(204)
+  async remove(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
+    await this.states.remove(principal, id);
+    this.access.record(principal, 'erase', 'tool-state', id);
+  }
+}

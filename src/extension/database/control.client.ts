@@ -1,0 +1,33 @@
+import type { DataSource } from 'typeorm';
+import { closeOwnDataSource } from './data-source.factory.js';
+
+/** The connection on which the reads of others are ended: opened when the first of them must be, and once for all that come together. */
+export class ControlClient {
+  private opening: Promise<unknown> | null = null;
+  private isClosed = false;
+
+  /** @param source not opened yet */
+  constructor(private readonly source: DataSource) {}
+
+  async query(sql: string, parameters: unknown[] = []): Promise<void> {
+    if (this.isClosed) throw new Error('The database is closed.');
+    await (this.opening ??= this.open());
+    await this.source.query(sql, parameters);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.opening?.catch(() => undefined);
+    await closeOwnDataSource(this.source);
+  }
+
+  private async open(): Promise<void> {
+    try {
+      await this.source.initialize();
+    } catch (error) {
+      // The next one may have more luck.
+      this.opening = null;
+      throw error;
+    }
+  }
+}

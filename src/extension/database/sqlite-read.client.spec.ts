@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SqliteReadClient } from './sqlite-read.client.js';
+
+const ENDLESS = 'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c';
+/** Far less than the time a read may take here. */
+const PROMPT_MS = 5_000;
+
+let folder: string;
+let silent: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'jackdaw-read-'));
+  writeFileSync(join(folder, 'empty.db'), '');
+  silent = join(folder, 'silent.mjs');
+  writeFileSync(silent, `process.on('disconnect', () => process.exit());`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ask = (client: SqliteReadClient, sql: string, signal = new AbortController().signal) => {
+  const request = { file: join(folder, 'empty.db'), sql, parameters: [], maxRows: 1, maxBytes: 100 };
+  return client.ask(request, { timeoutMs: 30_000, signal }).catch((error: unknown) => error);
+};
+
+describe('the process that reads SQLite', () => {
+  it('is not begun again for a read that waited when it was closed', async () => {
+    const client = new SqliteReadClient();
+    expect(await ask(client, 'SELECT 7')).toMatchObject({ kind: 'rows' });
+    const reads = [ask(client, ENDLESS), ask(client, 'SELECT 8')];
+    // The first one is with it by then.
+    await new Promise(setImmediate);
+    client.close();
+    const [first, second] = await Promise.all([...reads, ask(client, 'SELECT 9')]);
+    expect(first).toMatchObject({ code: 'TOOL_FAILED' });
+    expect(second).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('is closed') });
+    expect(await ask(client, 'SELECT 9')).toMatchObject({ code: 'TOOL_FAILED' });
+  });
+
+  it('is waited for no longer than it may take to begin, and is tried again', async () => {
+    const client = new SqliteReadClient(silent, 300);
+    for (let i = 0; i < 2; i++) {
+      expect(await ask(client, 'SELECT 1')).toMatchObject({
+        code: 'TOOL_FAILED',
+        message: expect.stringContaining('did not begin within 300 ms'),
+      });
+    }
+    client.close();
+  });
+
+  it('is not waited for by a read that is cancelled', async () => {
+    const client = new SqliteReadClient(silent, 30_000);
+    const controller = new AbortController();
+    const from = performance.now();
+    const read = ask(client, 'SELECT 1', controller.signal);
+    await new Promise(setImmediate);
+    controller.abort();
+    expect(await read).toMatchObject({ code: 'TOOL_CANCELLED' });
+    client.close();
+    expect(performance.now() - from).toBeLessThan(PROMPT_MS);
+  });
+});

@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { LookupFunction } from 'node:net';
+import { WebServer } from '../../../test/support/web-server.js';
+import { loadConfig } from '../../config/index.js';
+import { OutgoingClient } from './outgoing.client.js';
+
+/** Every name is this machine. */
+const lookup: LookupFunction = (_name, _options, callback) =>
+  setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
+
+const REFUSED = 'a redirect of another origin leads there only where OUTGOING_ALLOW names host and port';
+
+describe('a redirect to another origin', () => {
+  let open: WebServer;
+  let inner: WebServer;
+  let client: OutgoingClient;
+  beforeAll(async () => {
+    open = await WebServer.start();
+    inner = await WebServer.start();
+  });
+  beforeEach(() => {
+    open.reset();
+    inner.reset();
+    inner.json('/admin', { inner: true });
+  });
+  afterEach(() => client.close());
+  afterAll(async () => {
+    await open.close();
+    await inner.close();
+  });
+
+  /** `open` may be called by its name; what else is allowed is given, with `:port` for that of `inner`. */
+  const allow = (entries: string) => {
+    const env = { OUTGOING_ALLOW: `open.example,${entries.replaceAll(':port', `:${inner.port}`)}` };
+    client = new OutgoingClient(loadConfig({ env }).config.outgoing, { lookup });
+  };
+  const at = (host: string, server: WebServer, path: string) => `http://${host}:${server.port}${path}`;
+  const lead = (location: string, from = open, path = '/') =>
+    from.on(path, (_request, reply) => void reply.writeHead(302, { location }).end());
+  const ask = (url = at('open.example', open, '/')) => client.send({ url, method: 'GET' });
+
+  it.each([
+    ['127.0.0.1', '127.0.0.0/8'],
+    ['127.0.0.1', '127.0.0.0/8:port'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['127.0.0.1', '0.0.0.0/0:port'],
+    ['crm.internal', 'crm.internal'],
+    ['crm.internal', '*.internal:port'],
+    ['crm.internal', '127.0.0.1:port'],
+    ['crm.internal', '127.0.0.0/8'],
+    ['crm.internal', '127.0.0.1,other.internal:port'],
+    ['localhost', 'localhost'],
+  ])('does not lead to %s, which %s opens to whom it was meant for', async (host, entry) => {
+    allow(entry);
+    const url = at(host, inner, '/admin');
+    expect((await ask(url)).status).toBe(200);
+    inner.requests.length = 0;
+    const before = inner.connections;
+    lead(url);
+    // Also not over a connection that is open to it already.
+    await expect(ask()).rejects.toMatchObject({ code: 'OUTGOING_REFUSED', message: expect.stringContaining(REFUSED) });
+    expect({ requests: inner.requests, connections: inner.connections - before }).toEqual({
+      requests: [],
+      connections: 0,
+    });
+  });
+
+  it.each([
+    ['127.0.0.1', '127.0.0.1:port'],
+    ['127.0.0.1', '127.0.0.0/8,127.0.0.1/32:port'],
+    ['crm.internal', 'crm.internal:port'],
+    ['localhost', 'localhost:port'],
+  ])('leads to %s where %s names it with its port', async (host, entry) => {
+    allow(entry);
+    lead(at(host, inner, '/admin'));
+    expect((await ask()).body.toString()).toBe('{"inner":true}');
+  });
+
+  it('is one also when a further one leads from there to itself, or back', async () => {
+    allow('crm.internal:port');
+    lead(at('crm.internal', inner, '/step'));
+    lead('/admin', inner, '/step');
+    expect((await ask()).status).toBe(200);
+    lead(at('open.example', open, '/mine'), inner, '/step');
+    await expect(ask()).rejects.toThrow(REFUSED);
+    expect(open.at('/mine')).toEqual([]);
+  });
+
+  it('is none where only the path is another', async () => {
+    allow('127.0.0.1');
+    lead('/there');
+    open.json('/there', {});
+    expect((await ask()).status).toBe(200);
+    lead(at('OPEN.example', open, '/there'));
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('is one where the port is another, though any is allowed', async () => {
+    allow('127.0.0.1');
+    lead(at('open.example', inner, '/admin'));
+    await expect(ask()).rejects.toThrow(REFUSED);
+    expect(inner.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { openDatabase, type OpenDatabase } from '../../../../test/support/run-host.js';
+import { gate } from '../../../../test/support/jackdaw.js';
+import { PLAIN_CIPHER } from '../../../security/index.js';
+import { contextIdOf } from '../context-id.factory.js';
+import { ContextQueue } from '../context-queue.policy.js';
+import type { StateChange } from '../state-change.mapper.js';
+import { MemoryStateStore } from '../stores/memory-state-store.js';
+import { StateChangeStore } from '../stores/state-change.store.js';
+import type { StatePolicy } from '../tool-state.types.js';
+import { ProjectedStateHome } from './projected-state-home.js';
+
+const KEY = { tenant: 'a', session: 's', tool: 'count' };
+const ID = contextIdOf(KEY);
+const POLICY: StatePolicy = {
+  ttlMs: null,
+  idleMs: null,
+  maxStateBytes: 1000,
+  maxHistory: 100,
+  maxVersions: 10,
+  maxContextsPerSession: null,
+  conflict: 'last_write_wins',
+};
+
+let opened: OpenDatabase;
+beforeAll(async () => {
+  opened = await openDatabase();
+});
+afterAll(() => opened.close());
+
+function change(seq: number): StateChange {
+  return {
+    id: `run:tool:${seq}:1`,
+    seq,
+    key: KEY,
+    isOfRun: false,
+    basedOn: seq - 1,
+    wanted: { business: { data: { count: seq }, keys: ['count'] }, sides: {} },
+    startedAt: 1,
+    endedAt: 2,
+    call: {},
+    outcome: { kind: 'success', detail: {} },
+  };
+}
+
+/** Reads what waits, and then is held up. */
+class FrozenChanges extends StateChangeStore {
+  readonly frozen = gate();
+  readonly hasRead = gate();
+
+  override async waiting(contextId: string) {
+    const rows = await super.waiting(contextId);
+    this.hasRead.open();
+    await this.frozen.opened;
+    return rows;
+  }
+}
+
+it('is changed by nothing late that another process has carried over meanwhile', async () => {
+  const store = new MemoryStateStore();
+  const changes = new StateChangeStore(opened.database, PLAIN_CIPHER);
+  const slow = new FrozenChanges(opened.database, PLAIN_CIPHER);
+  const home = new ProjectedStateHome('distributed', store, new ContextQueue(), changes, false);
+  const other = new ProjectedStateHome('distributed', store, new ContextQueue(), slow, false);
+  const journal = (n: number) => opened.database.commit([...home.companion(change(n), POLICY).statements()]);
+
+  await journal(1);
+  const late = other.catchUp(ID);
+  await slow.hasRead.opened;
+  await home.catchUp(ID);
+  await journal(2);
+  await home.catchUp(ID);
+  slow.frozen.open();
+  await late;
+
+  expect((await store.load(ID))?.states.business).toMatchObject({ json: '{"count":2}', version: 2 });
+  expect((await store.history(ID, 10)).map(({ by }) => by)).toEqual([
+    'run:tool:2:1',
+    'run:tool:2:1',
+    'run:tool:1:1',
+    'run:tool:1:1',
+  ]);
+  expect(await changes.waiting(ID)).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
+import type { KeptContext } from './kept-context.mapper.js';
+import type { StoredContext, StoredState, StoredVersion } from './state-store.js';
+
+const FORMAT = 1;
+
+/** Data as the value that they are, so that a file can be read by people. */
+type WithData<T extends { readonly json: string }> = Omit<T, 'json'> & { readonly data: unknown };
+
+interface ContextFile {
+  readonly format: number;
+  readonly context: Omit<StoredContext, 'states'>;
+  readonly states: Readonly<Partial<Record<StateType, WithData<StoredState>>>>;
+  readonly versions: readonly WithData<StoredVersion>[];
+  readonly history: readonly StateHistoryEntry[];
+}
+
+/** A context as one JSON text. Its data are texts already and stay byte for byte what they are. */
+export function toFileText({ context: { states, ...context }, versions, history }: KeptContext): string {
+  const stored = Object.entries(states).map(([type, state]) => `"${type}":${withData(state)}`);
+  const parts = [
+    `"format":${FORMAT}`,
+    `"context":${JSON.stringify(context)}`,
+    `"states":{${stored.join(',')}}`,
+    `"versions":[${versions.map(withData).join(',')}]`,
+    `"history":${JSON.stringify(history)}`,
+  ];
+  return `{${parts.join(',')}}\n`;
+}
+
+/** @throws Error saying what is wrong with it */
+export function parseFileText(text: string, id: string): KeptContext {
+  const file = JSON.parse(text) as ContextFile;
+  assertFile(file, id);
+  const states = Object.entries(file.states).map(([type, state]) => [type, withText(state)]);
+  return {
+    context: { ...file.context, states: Object.fromEntries(states) as StoredContext['states'] },
+    versions: file.versions.map((version) => withText(version)),
+    history: [...file.history],
+  };
+}
+
+function withData({ json, ...rest }: { readonly json: string }): string {
+  return `${JSON.stringify(rest).slice(0, -1)},"data":${json}}`;
+}
+
+function withText<T extends { readonly data: unknown }>({ data, ...rest }: T): Omit<T, 'data'> & { json: string } {
+  return { ...rest, json: JSON.stringify(data) };
+}
+
+function assertFile(file: ContextFile | null, id: string): void {
+  if (file?.format !== FORMAT) throw new Error(`its format is not ${FORMAT}`);
+  const { context, states, versions, history } = file;
+  if (context?.id !== id) throw new Error('it is another context’s');
+  const isWhole = Number.isInteger(context.revision) && isObject(states);
+  if (!isWhole || !Array.isArray(versions) || !Array.isArray(history)) throw new Error('something is missing in it');
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}

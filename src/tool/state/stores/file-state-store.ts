@@ -1,0 +1,167 @@
+import { Logger } from '@nestjs/common';
+import { AppError, messageOf } from '../../../common/index.js';
+import type { Cipher, RowPlace } from '../../../security/index.js';
+import { ContextQueue } from '../context-queue.policy.js';
+import type { ContextFilter, StateHistoryEntry } from '../tool-state.types.js';
+import { parseFileText, toFileText } from './context-file.parser.js';
+import { ContextIndex } from './context-index.registry.js';
+import { applyWrite, historyOf, type KeptContext } from './kept-context.mapper.js';
+import { StateCodec } from './state-codec.mapper.js';
+import { StateFolder } from './state-folder.store.js';
+import { stateFileDamaged } from './state-store.error.js';
+import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
+
+export interface FileStateOptions {
+  readonly cipher?: Cipher;
+  readonly isCompressed?: boolean;
+}
+
+/** Files that are read at once when the folder is opened. */
+const AT_ONCE = 16;
+
+/** Contexts in files of a folder, one a context. One process may use it. */
+export class FileStateStore extends StateStore {
+  private readonly logger = new Logger(FileStateStore.name);
+  private readonly index = new ContextIndex();
+  /** What is wrong with files that could not be read; nothing takes their place. */
+  private readonly spoilt = new Map<string, AppError>();
+  /** Who removes a context that has expired is in no queue of those who write to it. */
+  private readonly queue = new ContextQueue();
+
+  private constructor(
+    private readonly folder: StateFolder,
+    private readonly codec: StateCodec,
+  ) {
+    super();
+  }
+
+  /**
+   * Files that are not stored as is wanted now, compressed or encrypted, are rewritten.
+   * @throws AppError `DATABASE_LOCKED` when another process uses the folder, `TOOL_STATE_UNAVAILABLE`, `ENCRYPTION_KEY_UNKNOWN`
+   */
+  static async open(path: string, { cipher, isCompressed = false }: FileStateOptions = {}): Promise<FileStateStore> {
+    // What is encrypted is compressed before, or not at all.
+    const isSealed = (cipher?.head ?? null) !== null;
+    const codec = new StateCodec({ ...(cipher && { cipher }), isCompressed: isCompressed && isSealed });
+    const folder = await StateFolder.open(path, isCompressed && !isSealed);
+    const store = new FileStateStore(folder, codec);
+    try {
+      await store.readAll();
+      return store;
+    } catch (error) {
+      await folder.close();
+      throw error;
+    }
+  }
+
+  async load(id: string): Promise<StoredContext | null> {
+    return (await this.read(id))?.context ?? null;
+  }
+
+  write(write: ContextWrite): Promise<boolean> {
+    const { id } = write.context;
+    return this.queue.next(id, async () => {
+      const kept = applyWrite(await this.read(id), write);
+      if (!kept) return false;
+      await this.put(kept);
+      return true;
+    });
+  }
+
+  async versions(id: string): Promise<StoredVersion[]> {
+    return (await this.read(id))?.versions.toReversed() ?? [];
+  }
+
+  async history(id: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
+    const kept = await this.read(id);
+    return kept ? historyOf(kept, limit, before) : [];
+  }
+
+  /** One that cannot be read is removed all the same, when it is removed whatever its revision. */
+  remove(id: string, revision?: number): Promise<boolean> {
+    return this.queue.next(id, async () => {
+      if (!this.knows(id)) return false;
+      if (revision !== undefined && (await this.read(id))?.context.revision !== revision) return false;
+      await this.folder.remove(id);
+      if (this.spoilt.delete(id)) await this.folder.remove(id, true);
+      this.index.remove(id);
+      return true;
+    });
+  }
+
+  async list(filter: ContextFilter): Promise<string[]> {
+    return this.index.list(filter, Date.now());
+  }
+
+  async expired(now: number, limit: number): Promise<string[]> {
+    return this.index.expired(now, limit);
+  }
+
+  close(): Promise<void> {
+    return this.folder.close();
+  }
+
+  private knows(id: string): boolean {
+    return this.index.has(id) || this.spoilt.has(id);
+  }
+
+  /** Only of names that were found or written here: an id may be anything that somebody asks for. */
+  private async read(id: string): Promise<KeptContext | null> {
+    if (!this.knows(id)) return null;
+    const text = await this.folder.read(id);
+    if (text !== null) return this.parse(id, text, this.folder.pathOf(id));
+    const fault = this.spoilt.get(id);
+    if (fault) throw fault;
+    return null;
+  }
+
+  private async put(kept: KeptContext): Promise<void> {
+    const { context } = kept;
+    await this.folder.write(context.id, this.codec.seal(toFileText(kept), placeOf(context.id)));
+    this.index.put(context);
+    this.spoilt.delete(context.id);
+  }
+
+  private parse(id: string, text: string, path: string): KeptContext {
+    try {
+      return parseFileText(this.codec.open(text, placeOf(id)), id);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'ENCRYPTION_KEY_UNKNOWN') throw error;
+      throw stateFileDamaged(path, messageOf(error), error);
+    }
+  }
+
+  private async readAll(): Promise<void> {
+    const { current, old } = await this.folder.names();
+    const known = new Set(current);
+    const files = [
+      ...current.map((id) => () => this.take(id)),
+      // Both are there when a crash came between: the other one is the newer then.
+      ...old.map((id) => () => (known.has(id) ? this.folder.remove(id, true) : this.take(id, true))),
+    ];
+    const next = files.values();
+    const workers = Array.from({ length: AT_ONCE }, async () => {
+      for (const work of next) await work();
+    });
+    await Promise.all(workers);
+  }
+
+  private async take(id: string, isOld = false): Promise<void> {
+    try {
+      const text = (await this.folder.read(id, isOld)) ?? '';
+      const kept = this.parse(id, text, this.folder.pathOf(id, isOld));
+      this.index.put(kept.context);
+      if (isOld || !this.codec.isCurrent(text)) await this.put(kept);
+      if (isOld) await this.folder.remove(id, true);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'TOOL_STATE_UNAVAILABLE') throw error;
+      this.spoilt.set(id, error);
+      this.logger.warn(error.message);
+    }
+  }
+}
+
+/** Whose it is is told by what is sealed: nothing is known of a file but its name. */
+function placeOf(id: string): RowPlace {
+  return { tenant: '', column: 'tool_state.file', owner: id, row: '' };
+}

@@ -1,0 +1,199 @@
+import type { Redis } from 'ioredis';
+import { randomBytes } from 'node:crypto';
+import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
+import {
+  changedFields,
+  readContext,
+  readEntry,
+  readHead,
+  readVersion,
+  writeEntry,
+  writeVersion,
+  type ContextHead,
+} from './redis-context.mapper.js';
+import { REMOVE, TIDY, WRITE } from './redis-state-script.factory.js';
+import type { StateCodec } from './state-codec.mapper.js';
+import { storeUnavailable } from './state-store.error.js';
+import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
+
+/** How many ids are looked at in one go. */
+const PAGE = 500;
+
+/** A context as it stands in the index of those that expire: Redis may have dropped the rest. */
+type Member = readonly [id: string, tenant: string, session: string, tool: string];
+
+/**
+ * Contexts in Redis, for all processes that share it: a hash each, sorted sets of its versions and of its history, and sorted
+ * sets of ids by tenant, session and tool. Redis itself lets one that expires go.
+ */
+export class RedisStateStore extends StateStore {
+  /** Tells this store's writes from all others. */
+  private readonly writer = randomBytes(9).toString('base64url');
+  private writes = 0;
+
+  /** @param prefix keeps applications apart that share a Redis */
+  constructor(
+    private readonly redis: Redis,
+    private readonly prefix: string,
+    private readonly codec: StateCodec,
+  ) {
+    super();
+  }
+
+  async load(id: string): Promise<StoredContext | null> {
+    const fields = await this.ask(() => this.redis.hgetall(this.nameOf(id)));
+    return readContext(id, fields, this.codec);
+  }
+
+  async write(write: ContextWrite): Promise<boolean> {
+    const { context, version, oldestVersion, history, oldestHistory } = write;
+    const { set, dropped } = changedFields(write, this.codec);
+    const versions = version ? writeVersion(context, version, this.codec) : [];
+    const entries = history.flatMap((entry) => writeEntry(context, entry, this.codec));
+    const args = [
+      context.revision - 1,
+      `${this.writer}${this.writes++}`,
+      context.id,
+      context.expiresAt ?? '',
+      memberOf(context.id, context),
+      ...counted(set),
+      ...counted(dropped),
+      oldestVersion,
+      ...counted(versions),
+      oldestHistory,
+      ...counted(entries),
+    ];
+    const keys = this.keysOf(context.id, context);
+    return (await this.ask(() => WRITE.run(this.redis, keys, args))) === 1;
+  }
+
+  async versions(id: string): Promise<StoredVersion[]> {
+    const tenant = await this.tenantOf(id);
+    if (tenant === null) return [];
+    const members = await this.ask(() => this.redis.zrevrange(this.versionsOf(id), 0, -1));
+    return members.map((member) => readVersion({ tenant, id }, member, this.codec));
+  }
+
+  async history(id: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
+    const tenant = await this.tenantOf(id);
+    if (tenant === null) return [];
+    const from = before === undefined ? '+inf' : `(${before}`;
+    const members = await this.ask(() =>
+      this.redis.zrevrangebyscore(this.historyOf(id), from, '-inf', 'LIMIT', 0, limit),
+    );
+    return members.map((member) => readEntry({ tenant, id }, member, this.codec));
+  }
+
+  async remove(id: string, revision?: number): Promise<boolean> {
+    const head = await this.headOf(id);
+    if (!head) return false;
+    const args = [id, memberOf(id, head), revision ?? ''];
+    return (await this.ask(() => REMOVE.run(this.redis, this.keysOf(id, head), args))) === 1;
+  }
+
+  async list(filter: ContextFilter): Promise<string[]> {
+    const { limit = Infinity } = filter;
+    const now = Date.now();
+    const found: string[] = [];
+    for (let after = filter.after; found.length < limit;) {
+      const from = after === undefined ? '-' : `(${after}`;
+      const page = await this.ask(() => this.redis.zrangebylex(this.indexOf(filter), from, '+', 'LIMIT', 0, PAGE));
+      const heads = await this.headsOf(page);
+      found.push(...page.filter((_, at) => isMeant(heads[at] ?? null, filter, now)));
+      if (page.length < PAGE) break;
+      after = page.at(-1);
+    }
+    return found.slice(0, limit);
+  }
+
+  /** Those that Redis has let go are taken out of the indexes. */
+  async expired(now: number, limit: number): Promise<string[]> {
+    for (;;) {
+      const range = [this.expiries, '-inf', now, 'LIMIT', 0, limit] as const;
+      const members = await this.ask(() => this.redis.zrangebyscore(...range));
+      const found: string[] = [];
+      for (const member of members) {
+        const [id, tenant, session, tool] = JSON.parse(member) as Member;
+        const keys = this.keysOf(id, { tenant, session, tool });
+        if ((await this.ask(() => TIDY.run(this.redis, keys, [id, member]))) === 1) found.push(id);
+      }
+      if (found.length > 0 || members.length < limit) return found;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.redis.quit().catch(() => this.redis.disconnect());
+  }
+
+  private async headOf(id: string): Promise<ContextHead | null> {
+    return readHead(await this.ask(() => this.redis.hget(this.nameOf(id), 'head')));
+  }
+
+  private async tenantOf(id: string): Promise<string | null> {
+    return (await this.headOf(id))?.tenant ?? null;
+  }
+
+  private async headsOf(ids: readonly string[]): Promise<(ContextHead | null)[]> {
+    if (ids.length === 0) return [];
+    const batch = this.redis.pipeline();
+    for (const id of ids) batch.hget(this.nameOf(id), 'head');
+    const results = (await this.ask(() => batch.exec())) ?? [];
+    return results.map(([error, text]) => {
+      if (error) throw storeUnavailable('The Redis', error);
+      return readHead(text as string | null);
+    });
+  }
+
+  private async ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw storeUnavailable('The Redis', error);
+    }
+  }
+
+  private nameOf(id: string): string {
+    return `${this.prefix}{${id}}`;
+  }
+
+  private versionsOf(id: string): string {
+    return `${this.nameOf(id)}:versions`;
+  }
+
+  private historyOf(id: string): string {
+    return `${this.nameOf(id)}:history`;
+  }
+
+  /** Of those that expire, by when they do. */
+  private get expiries(): string {
+    return `${this.prefix}expiries`;
+  }
+
+  /** The smallest one that holds all that is meant; a session has few contexts. */
+  private indexOf({ tenant, session, tool }: ContextFilter): string {
+    if (session !== undefined) return `${this.prefix}session:${JSON.stringify([tenant, session])}`;
+    if (tool !== undefined) return `${this.prefix}tool:${JSON.stringify([tenant, tool])}`;
+    return `${this.prefix}tenant:${tenant}`;
+  }
+
+  private keysOf(id: string, { tenant, session, tool }: ContextKey): string[] {
+    const parts = [this.nameOf(id), this.versionsOf(id), this.historyOf(id)];
+    const indexes = [this.indexOf({ tenant }), this.indexOf({ tenant, session }), this.indexOf({ tenant, tool })];
+    return [...parts, ...indexes, this.expiries];
+  }
+}
+
+function memberOf(id: string, { tenant, session, tool }: ContextKey): string {
+  return JSON.stringify([id, tenant, session, tool]);
+}
+
+function counted<T>(list: readonly T[]): (number | T)[] {
+  return [list.length, ...list];
+}
+
+function isMeant(head: ContextHead | null, { tool, session }: ContextFilter, now: number): boolean {
+  if (!head) return false;
+  if (tool !== undefined && head.tool !== tool) return false;
+  if (session !== undefined && head.session !== session) return false;
+  return head.expiresAt === null || head.expiresAt > now;
+}

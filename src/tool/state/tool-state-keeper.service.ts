@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type Principal } from '../../common/index.js';
+import { Database } from '../../persistence/index.js';
+import { ToolRegistry } from '../tool.registry.js';
+import { contextIdOf } from './context-id.factory.js';
+import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js';
+import { StateHomeRegistry } from './state-home.registry.js';
+import type { StoredStateManager } from './stored-state-manager.js';
+import { contextNotFound } from './tool-state.error.js';
+import {
+  STATE_TYPES,
+  type ContextFilter,
+  type ContextInfo,
+  type StateEntry,
+  type StateHistoryEntry,
+  type StateVersion,
+} from './tool-state.types.js';
+
+/** More entries than any context keeps. */
+const WHOLE_HISTORY = 10_000_000;
+
+/** A context with what is in it. */
+export interface ShownContext extends Omit<ContextInfo, 'states'> {
+  readonly states: readonly StateEntry[];
+}
+
+export type StateFilter = Pick<ContextFilter, 'tool' | 'session' | 'after'>;
+
+/** What people do with the states of tools, whichever manager keeps them. Others' contexts do not exist. */
+@Injectable()
+export class ToolStateKeeper {
+  constructor(
+    private readonly homes: StateHomeRegistry,
+    private readonly tools: ToolRegistry,
+    private readonly database: Database,
+  ) {}
+
+  /** Up to `limit` of a tenant's contexts, in the order of their ids. */
+  async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<ContextInfo[]> {
+    const found: ContextInfo[] = [];
+    for (const home of await this.used()) {
+      const ids = await home.store.list({ ...filter, tenant, limit });
+      const manager = this.managerOf(home);
+      const infos = await Promise.all(ids.map((id) => manager.getContextInfo(id)));
+      found.push(...infos.filter((info) => info !== null));
+    }
+    return found.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
+  }
+
+  /** @throws AppError `TOOL_STATE_NOT_FOUND` */
+  async get(principal: Principal, id: string): Promise<ShownContext> {
+    const { info, manager } = await this.find(principal, id);
+    const states = await Promise.all(STATE_TYPES.map((type) => manager.getState(id, type)));
+    return { ...info, states: states.filter((state) => state !== null) };
+  }
+
+  /** What happened, the last first. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  async history(principal: Principal, id: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
+    const { manager } = await this.find(principal, id);
+    return manager.getHistory(id, limit, before);
+  }
+
+  /** The business states that are kept, the present one first. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  async versions(principal: Principal, id: string): Promise<StateVersion[]> {
+    const { manager } = await this.find(principal, id);
+    return manager.getVersions(id);
+  }
+
+  /** @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` while a run may change it */
+  async rollback(principal: Principal, id: string, version: number): Promise<StateEntry> {
+    const { manager, info } = await this.find(principal, id);
+    await this.assertFree(info);
+    return manager.rollback(id, version, principal.id);
+  }
+
+  /** Forgets a context with all that is in it. @throws AppError as `rollback` */
+  async remove(principal: Principal, id: string): Promise<void> {
+    const { home, info } = await this.find(principal, id);
+    await this.assertFree(info);
+    await this.carryOut(home.forgetting(info.tenant, [id]));
+  }
+
+  /** For what ends a session: forgets its tools' states with it. */
+  async forgetting(tenant: string, session: string): Promise<StatesEnd> {
+    const ends = (await this.used()).map(async (home) => {
+      const stored = await home.store.list({ tenant, session });
+      return home.forgetting(tenant, [...new Set([...stored, ...this.possible(home, tenant, session)])]);
+    });
+    return joinEnds(await Promise.all(ends));
+  }
+
+  /**
+   * Forgets the contexts in which calls of runs have left something, whoever's session it is: what one of several has
+   * said in a state cannot be taken out of it.
+   * @returns how many
+   */
+  async eraseRuns(tenant: string, runIds: readonly string[]): Promise<number> {
+    const gone = new Set(runIds);
+    let erased = 0;
+    for (const home of await this.used()) {
+      for await (const id of home.contextsOf(tenant)) {
+        await home.catchUp(id);
+        if (!(await isTouched(home, id, gone))) continue;
+        await this.carryOut(home.forgetting(tenant, [id]));
+        erased++;
+      }
+    }
+    return erased;
+  }
+
+  /** Where tools keep states now, opened or not. */
+  private async used(): Promise<StateHome[]> {
+    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
+    const names = new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
+    return Promise.all([...names].map((name) => this.homes.of(name)));
+  }
+
+  /** Contexts that a change may be on its way to which has made none yet. */
+  private possible(home: StateHome, tenant: string, session: string): string[] {
+    return this.tools.list().flatMap(({ metadata: { state }, definition: { name: tool } }) => {
+      const isHere = state !== undefined && this.homes.nameOf(state) === home.name;
+      return isHere ? [contextIdOf({ tenant, session, tool })] : [];
+    });
+  }
+
+  private async find({ tenant }: Principal, id: string) {
+    for (const home of await this.used()) {
+      await home.catchUp(id);
+      const manager = this.managerOf(home);
+      const info = await manager.getContextInfo(id);
+      if (info?.tenant === tenant) return { home, manager, info };
+    }
+    throw contextNotFound(id);
+  }
+
+  private managerOf(home: StateHome): StoredStateManager {
+    return home.manager(this.homes.policyOf({}));
+  }
+
+  private async carryOut({ statements, ended }: StatesEnd): Promise<void> {
+    if (statements.length > 0) await this.database.commit(statements);
+    await ended();
+  }
+
+  private async assertFree({ tenant, session }: ContextInfo): Promise<void> {
+    const [held] = await this.database.query(
+      'SELECT id FROM run WHERE tenant = ? AND (session_id = ? OR id = ?) AND finished_at IS NULL LIMIT 1',
+      [tenant, session, session.replace(/^run:/, '')],
+    );
+    if (!held) return;
+    throw new AppError('SESSION_BUSY', `A run of "${session}" has not ended: wait for it, or cancel it.`, {
+      isRetryable: true,
+    });
+  }
+}
+
+async function isTouched({ store }: StateHome, id: string, runs: ReadonlySet<string>): Promise<boolean> {
+  const made = [...(await store.versions(id)), ...(await store.history(id, WHOLE_HISTORY))];
+  return made.some(({ by }) => by !== null && runs.has(by.split(':')[0]!));
+}

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DatabaseExtension, type ExtensionHost } from '../src/index.js';
+import { createReader } from '../src/extension/database/database-reader.factory.js';
+import { newFolder } from './support/jackdaw.js';
+import { connectionsEnd, createReadable, type ReadableDatabase } from './support/readable-database.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const servers = await testServers();
+const onServers = servers.filter(({ kind }) => kind !== 'sqlite');
+const onPostgres = servers.filter(({ kind }) => kind === 'postgres');
+
+async function refuse(options: DataSourceOptions | DataSource): Promise<void> {
+  const reader = await createReader(options);
+  try {
+    await reader.open();
+  } finally {
+    await reader.close();
+  }
+}
+
+const optionsOf = (kind: string, url: string) =>
+  ({ type: kind === 'postgres' ? 'postgres' : 'mariadb', url }) as DataSourceOptions;
+
+const folder = newFolder();
+const noDatabase = join(folder, 'letter.txt');
+writeFileSync(noDatabase, 'Dear Ann, this is no database. '.repeat(50));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A host that takes no tools: what is looked at is the database. */
+const HOST = { registerTool: () => undefined } as unknown as ExtensionHost;
+
+describe('a database that may not be given to agents', () => {
+  it.each<[string, DataSourceOptions, string]>([
+    ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'of SQLite it must be a file'],
+    [
+      'is not there',
+      { type: 'better-sqlite3', database: '/nowhere/x.db' },
+      '/nowhere/x.db cannot be read: Cannot open database because the directory does not exist. Give a SQLite file',
+    ],
+    [
+      'is none',
+      { type: 'better-sqlite3', database: noDatabase },
+      `${noDatabase} cannot be read: file is not a database.`,
+    ],
+    ['is encrypted', { type: 'better-sqlite3', database: '/tmp/x.db', key: 'k' }, 'encrypted'],
+    ['is of another kind', { type: 'oracle' }, 'its type is "oracle"'],
+  ])('%s', async (_title, options, message) => {
+    await expect(refuse(options)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    await expect(refuse(options)).rejects.toThrow(message);
+  });
+
+  it.each<[string, DataSourceOptions]>([
+    ['is no URL', { type: 'postgres', url: 'postgres://u:hun#ter2@db/x' }],
+    ['has its password where a path is', { type: 'mariadb', url: 'mysql://u:1/hunter2@db/x' }],
+    ['has its password where a port is', { type: 'postgres', url: 'postgres://u:1?hunter2@db/x' }],
+    ['has a stray %', { type: 'postgres', url: 'postgres://u:100%hunter2@db/x' }],
+    ['is of another product', { type: 'mariadb', url: 'postgres://u:hunter2@db/x' }],
+    ['comes from a variable that is not set', { type: 'postgres', url: undefined } as unknown as DataSourceOptions],
+    [
+      'of a replica is none',
+      { type: 'postgres', replication: { master: { host: 'db' }, slaves: [{ url: 'hunter2' }] } },
+    ],
+  ])('because its URL %s', async (_title, options) => {
+    const error = await refuse(options).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/ its url is .*: (give|set) /),
+    });
+    expect((error as Error).message).not.toMatch(/hun|ter2|%h/);
+    expect((error as Error).cause).toBeUndefined();
+  });
+});
+
+describeDatabases('a database', onServers, (database, kind) => {
+  const changed = (change: (url: URL) => void) => {
+    const url = new URL(database().url);
+    change(url);
+    // A server that knows the user would say something else.
+    if (url.pathname !== '/nowhere') url.password = 'hunter2';
+    return { options: optionsOf(kind, url.href), name: `${url.hostname}:${url.port}${url.pathname}` };
+  };
+
+  it.each([
+    ['no server', 'nothing answers there', (url: URL) => (url.port = '1')],
+    ['no host', 'there is no such host', (url: URL) => (url.hostname = 'nowhere.invalid')],
+    ['an unknown database', 'it has no database of that name', (url: URL) => (url.pathname = '/nowhere')],
+    ['an unknown user', 'it refuses the user or the password', (url: URL) => (url.username = 'stranger')],
+  ])('with %s is not opened, which says why, without a password', async (_what, reason, change) => {
+    const { options, name } = changed(change);
+    const product = kind === 'postgres' ? 'PostgreSQL' : 'MariaDB';
+    const error = await refuse(options).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
+    const { message } = error as Error;
+    expect(message).toContain(`The database cannot be given to agents: ${product} ${name} cannot be opened: ${reason}`);
+    expect(message).toMatch(/: (correct|create|start|see) |or correct/);
+    expect(message).not.toMatch(/hunter2|DATABASE_URL/);
+  });
+
+  it('as its owner can reach beyond it', async () => {
+    const rights =
+      kind === 'postgres'
+        ? /its role "postgres" may do more than read it \(.*pg_read_file\(\).*superuser/
+        : /ALL PRIVILEGES/;
+    await expect(refuse(optionsOf(kind, database().url))).rejects.toThrow(rights);
+  });
+});
+
+describeDatabases('a login', onPostgres, (database) =>
+  describe('that may copy', () => {
+    const name = `copier_${randomBytes(5).toString('hex')}`;
+    let owner: DataSource;
+    const as = (login: string) => {
+      const url = new URL(database().url);
+      url.username = login;
+      url.password = 'only-for-tests';
+      return optionsOf('postgres', url.href);
+    };
+    beforeAll(async () => {
+      owner = await new DataSource(optionsOf('postgres', database().url)).initialize();
+      await owner.query(`CREATE ROLE ${name} LOGIN REPLICATION PASSWORD 'only-for-tests'`);
+      await owner.query(`CREATE ROLE ${name}_friend LOGIN PASSWORD 'only-for-tests' IN ROLE ${name}`);
+    });
+    afterAll(async () => {
+      await owner.query(`DROP ROLE ${name}_friend, ${name}`);
+      await owner.destroy();
+    });
+
+    it('the whole server is refused', async () => {
+      await expect(refuse(as(name))).rejects.toThrow(`its role "${name}" may do more than read it (REPLICATION)`);
+    });
+
+    it('nothing, but may turn into one that may, is refused', async () => {
+      const friend = `${name}_friend`;
+      await expect(refuse(as(friend))).rejects.toThrow(
+        `its role "${friend}" may do more than read it (SET ROLE ${name})`,
+      );
+    });
+  }),
+);
+
+describeDatabases('an extension that cannot begin', servers, (database, kind) =>
+  describe('leaves', () => {
+    let shop: ReadableDatabase;
+    beforeAll(async () => {
+      shop = await createReadable(kind, database());
+    });
+    afterAll(() => shop.drop());
+
+    async function begin(dataSource: DataSourceOptions): Promise<unknown> {
+      const extension = new DatabaseExtension({ dataSource });
+      await extension.register(HOST);
+      return extension.boot().catch((error: unknown) => error);
+    }
+
+    it('no connection and no process behind', async () => {
+      if (kind === 'postgres') await shop.owner.query(`ALTER ROLE ${shop.login} REPLICATION`);
+      if (kind === 'mariadb') await shop.owner.query(`GRANT FILE ON *.* TO '${shop.login}'@'localhost'`);
+      if (kind === 'mariadb') await shop.owner.query(`GRANT FILE ON *.* TO '${shop.login}'@'%'`);
+      const dataSource = kind === 'sqlite' ? ({ type: 'better-sqlite3', database: noDatabase } as const) : shop.options;
+      expect(await begin(dataSource)).toMatchObject({ code: 'CONFIG_INVALID' });
+      await connectionsEnd(shop);
+    });
+
+    if (kind !== 'postgres') return;
+    it('none behind that was opened by half', async () => {
+      await shop.owner.query('REVOKE EXECUTE ON FUNCTION version() FROM PUBLIC');
+      expect(await begin(shop.options)).toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('its user may not read there: grant it CONNECT'),
+      });
+      await connectionsEnd(shop);
+    });
+  }),
+);

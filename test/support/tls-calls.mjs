@@ -1,0 +1,15 @@
+// Calls the addresses of CALLS as tools do, where every name is this machine, and prints what came of each.
+import { loadConfig } from '../../dist/config/index.js';
+import { OutgoingClient } from '../../dist/security/index.js';
+
+const lookup = (_name, _options, callback) => setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
+const { CALLS, OUTGOING_ALLOW } = process.env;
+const client = new OutgoingClient(loadConfig({ env: { OUTGOING_ALLOW } }).config.outgoing, { lookup });
+for (const url of CALLS.split(' ')) {
+  const told = await client.send({ url, method: 'GET' }).then(
+    ({ body }) => body.toString(),
+    ({ message }) => message,
+  );
+  process.stdout.write(`${told}\n`);
+}
+await client.close();

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '../src/config/index.js';
+import type { Database } from '../src/persistence/index.js';
+import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
+import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
+import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
+import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
+import type { RunContext, RunOutcome } from '../src/run/index.js';
+import { endsStream } from '../src/run/run-event.types.js';
+import { PLAIN_CIPHER } from '../src/security/index.js';
+import { contextIdOf, ToolExecutor, ToolRegistry, ToolStates, type Tool } from '../src/tool/index.js';
+import { ContextQueue } from '../src/tool/state/context-queue.policy.js';
+import { JournalStateHome } from '../src/tool/state/homes/journal-state-home.js';
+import { ProjectedStateHome } from '../src/tool/state/homes/projected-state-home.js';
+import type { StateHome } from '../src/tool/state/homes/state-home.js';
+import { VolatileStateHome } from '../src/tool/state/homes/volatile-state-home.js';
+import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { DatabaseStateStore } from '../src/tool/state/stores/database-state-store.js';
+import { MemoryStateStore } from '../src/tool/state/stores/memory-state-store.js';
+import { StateChangeStore } from '../src/tool/state/stores/state-change.store.js';
+import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
+import type { ContextWrite } from '../src/tool/state/stores/state-store.js';
+import { MortalDatabase } from './support/mortal-database.js';
+import { ALICE, aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+
+/** A server beside the database, which outlives processes. */
+class Outside extends MemoryStateStore {
+  /** Writes that come to nothing. */
+  failures = 0;
+
+  override async write(write: ContextWrite): Promise<boolean> {
+    if (this.failures-- > 0) throw new Error('the server is away');
+    return super.write(write);
+  }
+}
+
+class OneHome extends StateHomeRegistry {
+  constructor(private readonly home: StateHome) {
+    super(loadConfig({ env: {} }).config);
+  }
+
+  override async of(): Promise<StateHome> {
+    return this.home;
+  }
+}
+
+type MakeHome = (database: Database, outside: Outside) => StateHome;
+
+const HOMES: readonly (readonly [string, MakeHome])[] = [
+  ['memory', () => new VolatileStateHome('memory', new MemoryStateStore(), new ContextQueue())],
+  [
+    'a store beside the journal',
+    (database, outside) =>
+      new ProjectedStateHome(
+        'persistent',
+        outside,
+        new ContextQueue(),
+        new StateChangeStore(database, PLAIN_CIPHER),
+        true,
+      ),
+  ],
+  [
+    'the journal',
+    (database) =>
+      new JournalStateHome('distributed', new DatabaseStateStore(database, new StateCodec()), new ContextQueue()),
+  ],
+];
+
+/** Two iterations, of two calls and of one. */
+const SCRIPT = [calls(['count', {}], ['count', {}]), calls(['count', {}]), says('the end')];
+
+const DEATHS = [true, false].flatMap((isDurable) =>
+  Array.from({ length: 12 }, (_, commits) => ({ commits, isDurable })),
+);
+
+describe.each(HOMES)('a run whose tool keeps its state in %s', (kind, makeHome) => {
+  let opened: OpenDatabase;
+  const processes: MortalDatabase[] = [];
+  beforeAll(async () => {
+    opened = await openDatabase();
+  });
+  afterAll(async () => {
+    for (const process of processes) process.bury();
+    await opened.close();
+  });
+
+  function countIn(process: MortalDatabase): Tool {
+    const registry = new ToolRegistry();
+    registry.register({
+      name: 'count',
+      description: 'Counts.',
+      effect: 'read',
+      stateful: { initial: { count: 0 } },
+      handler: ({ state }: { state: { count: number } }) => {
+        if (process.isDead) return process.silence;
+        return { at: state.count + 1, state: { count: state.count + 1 } };
+      },
+    });
+    return registry.get('count');
+  }
+
+  async function reason(run: RunContext, process: MortalDatabase, home: StateHome): Promise<RunOutcome> {
+    const states = new ToolStates(new OneHome(home));
+    const tools = new ToolExecutor(undefined, undefined, states);
+    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
+    // Replies that are recorded are not asked for again.
+    const model = new ScriptedChatModel(
+      SCRIPT.map(() => async ({ messages }: { messages: readonly { role: string }[] }) => {
+        const said = messages.filter(({ role }) => role === 'assistant').length;
+        return process.isDead ? process.silence : SCRIPT[said]!;
+      }),
+    );
+    await engine.run(
+      {
+        agent: null,
+        instructions: '',
+        history: [],
+        input: { role: 'user', content: 'go' },
+        model,
+        protocol: 'native',
+        tools: [countIn(process)],
+        limits: { maxIterations: 5, maxResultBytes: 1000 },
+        isStreaming: false,
+      },
+      run,
+    );
+    return completed(run.runId);
+  }
+
+  /** Lets processes go on with a run, the first of which dies. @returns the home as the next process finds it; of memory the last one's */
+  async function live(id: string, deaths: readonly { commits: number; isDurable: boolean }[], outside = new Outside()) {
+    for (let lives = 0; ; lives++) {
+      const mortal = new MortalDatabase(opened.database, deaths[lives]);
+      processes.push(mortal);
+      const home = makeHome(mortal, outside);
+      const host = new RunHost(mortal);
+      host.scripts.set(id, (context) => reason(context, mortal, home));
+      const ended = new Promise<void>((resolve) => {
+        host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
+      });
+      const isThere = (await opened.database.query('SELECT id FROM run WHERE id = ?', [id])).length > 0;
+      if (isThere) await Promise.race([host.dispatcher.recover(), mortal.died]);
+      else void host.runs.start(aRun(id)).catch(() => undefined);
+      await Promise.race([ended, mortal.died]);
+      const run = await new RunHost(opened.database).journal.find(id);
+      if (!mortal.isDead || run?.status === 'completed')
+        return home.isVolatile ? home : makeHome(opened.database, outside);
+    }
+  }
+
+  async function given(id: string): Promise<unknown[]> {
+    const events = await new RunHost(opened.database).events(id);
+    return events.flatMap(({ event }) => (event.type === 'tool.completed' && event.success ? [event.result] : []));
+  }
+
+  async function kept(home: StateHome, id: string): Promise<unknown> {
+    const context = contextIdOf({ tenant: ALICE.tenant, session: `run:${id}`, tool: 'count' });
+    await home.catchUp(context);
+    const policy = new OneHome(home).policyOf({});
+    const manager = home.manager(policy);
+    const entry = await manager.getState(context, 'business');
+    return { count: entry?.data['count'], version: entry?.version };
+  }
+
+  const ALL = [{ at: 1 }, { at: 2 }, { at: 3 }];
+  const KEPT = { count: 3, version: 3 };
+
+  it.each(DEATHS)(
+    'neither loses nor doubles a change when it dies at commit $commits, durable: $isDurable',
+    async ({ commits, isDurable }) => {
+      const id = `${kind}-${commits}-${isDurable}`;
+      const home = await live(id, [{ commits, isDurable }]);
+      expect(await given(id)).toEqual(ALL);
+      expect(await kept(home, id)).toEqual(KEPT);
+    },
+  );
+
+  it('goes on while the server beside it is away, and its changes come there in the end', async () => {
+    const id = `${kind}-away`;
+    const outside = new Outside();
+    outside.failures = 1;
+    const home = await live(id, [], outside);
+    expect(await given(id)).toEqual(ALL);
+    expect(await kept(home, id)).toEqual(KEPT);
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CounterTools } from './support/counter.tool.js';
+import { callTool } from './support/direct-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { callOf } from './support/waiting-run.js';
+
+describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state in %s', (manager) => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    jackdaw = await startJackdaw({
+      llm,
+      tools: [new CounterTools()],
+      env: { TOOL_STATE_MANAGER: manager, TOOL_STATE_MAX_VERSIONS: '4' },
+    });
+  });
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  async function count(sessionId: string, by = 1): Promise<unknown> {
+    return (await callTool(jackdaw, 'count', { arguments: { by }, sessionId })).body['result'];
+  }
+
+  /** Counts in two iterations by 10 and 100. @returns the run's id */
+  async function chat(sessionId: string): Promise<string> {
+    for (const by of [10, 100]) llm.reply({ calls: [callOf('count', { by })] });
+    llm.reply({ text: 'done' });
+    return String((await jackdaw.chat({ query: 'count', sessionId })).body['run_id']);
+  }
+
+  /** @returns what the fork's calls gave */
+  async function fork(id: string, fromStep: string, sessionId: string): Promise<unknown[]> {
+    llm.reply({ calls: [callOf('count', { by: 1000 })] }, { text: 'done' });
+    const { status, body } = await jackdaw.post(`/api/runs/${id}/fork`, { fromStep, sessionId });
+    expect(status).toBe(202);
+    await (await jackdaw.follow(String(body['run_id']))).all();
+    const run = await jackdaw.get(`/api/runs/${String(body['run_id'])}`);
+    return (run.body['tool_results'] as unknown as { result: unknown }[]).map(({ result }) => result);
+  }
+
+  it('has its own copy, as it was there', async () => {
+    await jackdaw.post('/api/sessions', { id: 'one' });
+    expect(await count('one')).toBe(1);
+    const run = await chat('one');
+    expect(await count('one')).toBe(112);
+    expect(await fork(run, 'model:2', 'forked-2')).toEqual([11, 1011]);
+    expect(await fork(run, 'model:1', 'forked-1')).toEqual([1001]);
+    expect(await fork(run, 'model:3', 'forked-3')).toEqual([11, 111, 1111]);
+    expect([await count('one'), await count('forked-1'), await count('forked-2')]).toEqual([113, 1002, 1012]);
+  });
+
+  it('finds it in the journal when its version is not kept any more', async () => {
+    await jackdaw.post('/api/sessions', { id: 'old' });
+    expect(await count('old', 7)).toBe(7);
+    const run = await chat('old');
+    for (let n = 0; n < 4; n++) await count('old');
+    expect(await fork(run, 'model:1', 'from-old')).toEqual([1007]);
+  });
+
+  it('begins with none where there was none', async () => {
+    const run = await chat('fresh');
+    expect(await fork(run, 'model:1', 'from-fresh')).toEqual([1000]);
+  });
+
+  it('leaves nothing where it is refused', async () => {
+    const run = await chat('refused');
+    await jackdaw.post('/api/sessions', { id: 'taken' });
+    const { status } = await jackdaw.post(`/api/runs/${run}/fork`, { fromStep: 'model:3', sessionId: 'taken' });
+    expect(status).toBe(409);
+    expect(await count('taken')).toBe(1);
+  });
+});

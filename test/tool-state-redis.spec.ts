@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { RedisStateStore } from '../src/tool/state/stores/redis-state-store.js';
+import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
+import { openRedisStateStore } from '../src/tool/state/stores/state-store.factory.js';
+import type { StateStore } from '../src/tool/state/stores/state-store.js';
+import { managerOf } from './support/state-stores.js';
+import { testRedisUrl } from './support/test-databases.js';
+
+Logger.overrideLogger(false);
+const HOUR_MS = 3_600_000;
+const url = (await testRedisUrl()) ?? (process.env['CI'] ? 'redis://127.0.0.1:6379' : null);
+const prefix = `test-${process.pid}-${Date.now()}:`;
+let count = 0;
+const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
+
+(url === null ? describe.skip : describe)('states of tools in Redis', () => {
+  let redis: Redis;
+  const stores: StateStore[] = [];
+  const open = async (db = 0) => {
+    const store = await openRedisStateStore({ url: url!, prefix, db });
+    stores.push(store);
+    return store;
+  };
+  beforeAll(() => {
+    redis = new Redis(url!);
+  });
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    for (const db of [7, 0]) {
+      await redis.select(db);
+      await redis.del(...(await redis.keys(`${prefix}*`)), 'none');
+    }
+    await redis.quit();
+  });
+
+  it('are in the database that is named', async () => {
+    const id = await managerOf(await open(7)).createContext(fresh());
+    expect([await (await open()).load(id), await redis.keys(`${prefix}*${id}*`)]).toEqual([null, []]);
+    expect(await (await open(7)).load(id)).toMatchObject({ id });
+  });
+
+  it('end on their own when nobody looks, and leave no index behind', async () => {
+    const store = await open();
+    const states = managerOf(store, { idleMs: HOUR_MS });
+    const keys = Array.from({ length: 5 }, fresh);
+    const ids = await Promise.all(keys.map((key) => states.createContext(key)));
+    for (const id of ids) {
+      await states.setState(id, 'business', { n: 1 });
+      await states.edit(id, (draft) => draft.note('execution_start', null, {}));
+    }
+    const parts = ids.flatMap((id) => ['', ':versions', ':history'].map((part) => `${prefix}{${id}}${part}`));
+    const times = await Promise.all(parts.map((key) => redis.pexpiretime(key)));
+    expect(new Set(times.slice(0, 3)).size).toBe(1);
+    expect(Math.min(...times)).toBeGreaterThan(Date.now() + HOUR_MS - 60_000);
+    // As Redis does when their time has come.
+    await redis.del(...parts.slice(0, 12));
+    expect(await states.listContexts({ tenant: 't', session: keys[0]!.session })).toEqual([]);
+    expect(await store.expired(Date.now() + 2 * HOUR_MS, 2)).toEqual([ids[4]]);
+    const left = await Promise.all((await redis.keys(`${prefix}*`)).map(async (key) => [key, await members(key)]));
+    for (const id of ids.slice(0, 4)) expect(JSON.stringify(left)).not.toContain(id);
+  });
+
+  const members = async (key: string) => ((await redis.type(key)) === 'zset' ? redis.zrange(key, 0, -1) : []);
+
+  it('expire no more once one of their states does not', async () => {
+    const states = managerOf(await open(), { ttlMs: HOUR_MS });
+    const id = await states.createContext(fresh());
+    await states.setState(id, 'cache', { n: 1 });
+    expect(await redis.pttl(`${prefix}{${id}}`)).toBeGreaterThan(0);
+    await managerOf(await open()).setState(id, 'business', { n: 1 });
+    expect([await redis.pttl(`${prefix}{${id}}`), await redis.pttl(`${prefix}{${id}}:versions`)]).toEqual([-1, -1]);
+    expect(await members(`${prefix}expiries`)).not.toContainEqual(expect.stringContaining(id));
+  });
+
+  it('are changed once by a command that is sent again because its answer was lost', async () => {
+    const twice = redis.duplicate();
+    const send = twice.evalsha.bind(twice) as (...args: unknown[]) => Promise<unknown>;
+    twice.evalsha = async (...args: unknown[]) => {
+      await send(...args);
+      return send(...args);
+    };
+    const store = new RedisStateStore(twice, prefix, new StateCodec());
+    stores.push(store);
+    const states = managerOf(store);
+    const id = await states.createContext(fresh());
+    const add = () => states.updateState(id, 'business', ({ n }) => ({ n: Number(n ?? 0) + 1 }));
+    for (let n = 0; n < 3; n++) await add();
+    expect(await states.getState(id, 'business')).toMatchObject({ version: 3, data: { n: 3 } });
+    expect(await states.getVersions(id)).toHaveLength(3);
+  });
+
+  it('work with a Redis that has forgotten the scripts', async () => {
+    const states = managerOf(await open());
+    await redis.script('FLUSH');
+    const id = await states.createContext(fresh());
+    await redis.script('FLUSH');
+    expect(await states.cleanupContext(id)).toBe(true);
+  });
+});
+
+describe('a Redis that is away', () => {
+  let server: Server;
+  const sockets: Socket[] = [];
+  beforeAll(async () => {
+    server = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  const away = { code: 'TOOL_STATE_UNAVAILABLE', isRetryable: true };
+
+  it.each(['silent', 'absent'])('is an error within half a second: %s', async (how) => {
+    const port = how === 'silent' ? (server.address() as AddressInfo).port : 1;
+    const store = await openRedisStateStore({ url: `redis://127.0.0.1:${port}`, prefix });
+    const states = managerOf(store);
+    const asked = [
+      () => states.createContext(fresh()),
+      () => states.getState('ctx', 'business'),
+      () => states.listContexts({ tenant: 't' }),
+      () => states.cleanupContext('ctx'),
+      () => store.expired(1, 1),
+    ];
+    for (const ask of asked) {
+      const begun = performance.now();
+      await expect(ask()).rejects.toMatchObject(away);
+      expect(performance.now() - begun).toBeLessThan(500);
+    }
+    await store.close();
+  });
+
+  it('is one as soon as it stops answering, and none when it answers again', async () => {
+    if (url === null) return;
+    const { hostname, port } = new URL(url);
+    const lines: Socket[] = [];
+    const relay = createServer((client) => {
+      const target = connect(Number(port || 6379), hostname);
+      for (const socket of [client, target]) lines.push(socket.on('error', () => undefined));
+      client.pipe(target).pipe(client);
+    }).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const store = await openRedisStateStore({
+      url: `redis://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+      prefix,
+    });
+    const states = managerOf(store);
+    const id = await states.createContext(fresh());
+    for (const socket of lines) socket.pause();
+    const begun = performance.now();
+    await expect(states.setState(id, 'business', {})).rejects.toMatchObject(away);
+    expect(performance.now() - begun).toBeLessThan(500);
+    for (const socket of lines) socket.resume();
+    expect(await states.setState(id, 'business', { n: 1 })).toMatchObject({ data: { n: 1 } });
+    await states.cleanupContext(id);
+    relay.close();
+    for (const socket of lines) socket.destroy();
+    await expect(states.createContext(fresh())).rejects.toMatchObject(away);
+    await store.close();
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
+import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
+import { statePlace } from '../src/tool/state/stores/state-place.factory.js';
+
+const PLACE = statePlace({ tenant: 't', id: 'c' }, 'business', 1);
+const LONG = JSON.stringify({ text: 'kingfisher '.repeat(200) });
+const RANDOM = JSON.stringify({ text: randomBytes(3000).toString('base64') });
+
+describe('texts of states', () => {
+  const codec = new StateCodec({ isCompressed: true });
+  const stored = (json: string) => codec.seal(json, PLACE);
+
+  it('are compressed when they are long and it gains something', () => {
+    expect(stored(LONG).length).toBeLessThan(LONG.length / 10);
+    for (const json of [JSON.stringify({ text: 'a'.repeat(1000) }), RANDOM]) expect(stored(json)).toBe(json);
+  });
+
+  it('are JSON all the same: whoever sees that no key was used asks for it', () => {
+    expect(JSON.parse(stored(LONG))).toMatch(/^gzip:/);
+    const cipher = new AesGcmCipher([{ id: 'k', key: randomBytes(32).toString('base64') }], false);
+    expect(new StateCodec({ cipher }).open(stored(LONG), PLACE)).toBe(LONG);
+  });
+
+  it('come back as they were, whether or not texts are compressed now', () => {
+    for (const json of [LONG, RANDOM, '{}', '{"text":"\\"gzip:AAAA\\""}']) {
+      for (const [writer, reader] of [
+        [codec, new StateCodec()],
+        [new StateCodec(), codec],
+        [codec, codec],
+      ] as const) {
+        expect(reader.open(writer.seal(json, PLACE), PLACE)).toBe(json);
+      }
+    }
+  });
+});
