@@ -51,7 +51,7 @@ function guarded(): StateCodecOptions {
   return { cipher: new AesGcmCipher([{ id: 'k', key }], true), isCompressed: true };
 }
 
-async function only(store: StateStore, traces: StatePlace['traces'], then = () => {}): Promise<StatePlace> {
+async function one(store: StateStore, traces: StatePlace['traces'], then = () => {}): Promise<StatePlace> {
   return {
     open: async () => store,
     traces,
@@ -69,7 +69,7 @@ function newFolder(): { folder: string; remove: () => void } {
 
 async function createMemory(): Promise<StatePlace> {
   const store = new MemoryStateStore();
-  return only(store, async (id) => {
+  return one(store, async (id) => {
     const [context, versions, history] = await Promise.all([store.load(id), store.versions(id), store.history(id, 1)]);
     return [context, ...versions, ...history].filter(Boolean).map(() => id);
   });
@@ -78,7 +78,7 @@ async function createMemory(): Promise<StatePlace> {
 async function createFiles(options: StateCodecOptions): Promise<StatePlace> {
   const { folder, remove } = newFolder();
   const store = await FileStateStore.open(folder, options);
-  return only(store, async (id) => readdirSync(folder).filter((name) => name.includes(id)), remove);
+  return one(store, async (id) => readdirSync(folder).filter((name) => name.includes(id)), remove);
 }
 
 async function createOwnSqlite(options: StateCodecOptions): Promise<StatePlace> {
@@ -86,7 +86,7 @@ async function createOwnSqlite(options: StateCodecOptions): Promise<StatePlace> 
   const file = join(folder, 'states.db');
   const store = await openSqliteStateStore(loadConfig({ env: {} }).config, file, options);
   const { database } = store as unknown as { database: Database };
-  return only(store, (id) => tracesIn(database, id), remove);
+  return one(store, (id) => tracesIn(database, id), remove);
 }
 
 const COLUMNS = Object.entries({ tool_state: 'id', tool_state_entry: 'context_id' }).concat([
@@ -113,7 +113,7 @@ async function createShared(created: TestDatabase): Promise<StatePlace> {
     },
     traces: (id) => tracesIn(opened[0]!.database, id),
     close: async () => {
-      for (const each of opened) await each.close();
+      for (const connection of opened) await connection.close();
       await created.drop();
     },
   };

@@ -12,7 +12,7 @@ import { StateCodec, type StateCodecOptions } from './state-codec.mapper.js';
 import type { StateStore } from './state-store.js';
 
 /** Longer than this nobody waits for Redis, in ms. */
-const REDIS_TIMEOUT_MS = 450;
+const REDIS_TIMEOUT_MS = 2_000;
 /** So long a start waits for its first connection, in ms: what is asked before fails at once. */
 const REDIS_CONNECT_MS = 2_000;
 
