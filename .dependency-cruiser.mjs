@@ -50,6 +50,7 @@ const SDKS = [
   { name: 'gpt-tokenizer', packages: ['gpt-tokenizer'], folders: ['^src/llm/tokens/'] },
   { name: 'undici', packages: ['undici'], folders: ['^src/llm/', '^src/security/'] },
   { name: 'ipaddr', packages: ['ipaddr.js'], folders: ['^src/security/outgoing/'] },
+  { name: 'tough-cookie', packages: ['tough-cookie'], folders: ['^src/tool/rest/'] },
   { name: 'yaml', packages: ['js-yaml'], folders: ['^src/tool/rest/openapi/'] },
   { name: 'swagger', packages: ['@nestjs/swagger', 'swagger-ui-dist'], folders: ['^src/[^/]+\\.ts$'] },
   { name: 'event-emitter', packages: ['@nestjs/event-emitter'], folders: ['^src/extension/events/'] },

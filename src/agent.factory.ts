@@ -4,6 +4,8 @@ import { NestFactory } from '@nestjs/core';
 import {
   AgentRegistry,
   AgentService,
+  DirectCallService,
+  toCallValue,
   toRunError,
   UserErasureService,
   type AgentDefinitionInput,
@@ -13,13 +15,13 @@ import {
   asSchemaOutput,
 } from './agent/index.js';
 import { AgentSessions } from './agent-sessions.client.js';
-import type { Principal } from './common/index.js';
+import type { JsonValue, Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import { ExtensionLoader } from './extension/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, ModelFactory, ModelParameters, ToolChoice, Usage } from './llm/index.js';
 import { RunService, toUsage, type RunEvent, type RunFinishReason } from './run/index.js';
-import { SecurityPolicies, type SecurityPolicy } from './tool/index.js';
+import { SecurityPolicies, StatefulToolSessions, type SecurityPolicy, type StatefulToolSession } from './tool/index.js';
 import { MemoryFactory, SessionKeeper, SessionService, type Memory, type MemoryRules } from './session/index.js';
 
 export interface CreateAgentOptions {
@@ -42,7 +44,7 @@ export interface CreateAgentOptions {
   readonly runEvents?: boolean;
   /** Endpoints as tools. */
   readonly restTools?: JackdawOptions['restTools'];
-  /** Whether `calculator` and `get_timestamp` are there too; by default they are not. */
+  /** Whether `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking` are there too; by default they are not. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
   /** What its answers must be: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
@@ -135,6 +137,33 @@ export class Agent {
   createMemory(rules: Partial<MemoryRules> = {}): Promise<Memory> {
     const { memory } = this.context.get(AgentRegistry, { strict: false }).get().definition;
     return this.context.get(MemoryFactory, { strict: false }).create(this.principal, { ...memory, ...rules });
+  }
+
+  /**
+   * Calls a tool as a run of its own, as `POST /api/tools/:name/call`: through policies and approvals, in its journal.
+   * @param sessionId one that is there (`sessions.create`): a stateful tool finds in it what it left there
+   * @throws AppError with the call's code when it failed or was not made, `RUN_WAITING` while a person must decide, with
+   *   `details.run_id`
+   */
+  async executeTool(
+    name: string,
+    args: Readonly<Record<string, unknown>> = {},
+    sessionId?: string,
+  ): Promise<JsonValue> {
+    const request = { arguments: args, ...(sessionId !== undefined && { sessionId }) };
+    return toCallValue(
+      await this.context.get(DirectCallService, { strict: false }).call(this.principal, name, request),
+    );
+  }
+
+  /**
+   * A stateful tool bound to a session, for code that uses it by itself: its calls are no runs, and you answer for them.
+   * @param sessionId any of 1 to 128 of `A-Z a-z 0-9 _ -` @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND`, `VALIDATION_FAILED`
+   */
+  createStatefulToolSession(name: string, sessionId: string): StatefulToolSession {
+    return this.context
+      .get(StatefulToolSessions, { strict: false })
+      .create(name, sessionId, { principal: this.principal });
   }
 
   /**

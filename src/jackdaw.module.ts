@@ -48,7 +48,7 @@ const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 export interface JackdawOptions extends AgentModuleOptions {
   /** A configuration of one's own, or variables that win over the environment. */
   readonly config?: AppConfig | EnvRecord;
-  /** Whether `calculator` and `get_timestamp` are there; by default they are. */
+  /** Whether `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking` are there; by default they are. */
   readonly builtinTools?: boolean;
   /** Whether `remember` and `recall` are there; by default as `LONG_TERM_MEMORY` says. */
   readonly longTermMemory?: boolean;

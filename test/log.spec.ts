@@ -45,6 +45,8 @@ describe('the log', () => {
       'Registered tool: get_timestamp',
       'Registering tools from StringTools',
       'Registered tool: string_tools',
+      'Registering tools from SequentialThinkingTools',
+      'Registered tool: sequentialthinking',
     ]);
     const contexts = new Set(jackdaw.log.filter(({ level }) => level === DEBUG).map(({ context }) => context));
     expect(contexts).toEqual(

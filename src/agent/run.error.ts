@@ -14,6 +14,7 @@ export function toRunError({ error, run_id, session_id, finish_reason, iteration
   });
 }
 
-function toErrorCode(code: string): ErrorCode {
+/** One of another release is `INTERNAL`. */
+export function toErrorCode(code: string): ErrorCode {
   return ERROR_CODES.find((known) => known === code) ?? 'INTERNAL';
 }

@@ -27,6 +27,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'stateParameterName',
   'output',
   'reconcile',
+  'holder',
   'source',
 ]);
 
@@ -40,16 +41,18 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
   if (typeof registration.handler !== 'function') {
     throw new AppError('TOOL_INVALID', `${source}: it has no handler: give a function of (args, context).`);
   }
-  return createToolNow(
+  const tool = createToolNow(
     { ...registration, source, ...reconciliationOf(registration) },
     () => inputOf(registration.parameters),
     withState(registration, (args, context) => (registration.handler as ToolHandler)(args, context)),
   );
+  return registration.holder ? { ...tool, metadata: { ...tool.metadata, isReturnForeign: true } } : tool;
 }
 
 /** Gives the arguments with the state among them. */
-function withState({ stateful, stateParameterName = 'state' }: ToolRegistration, handler: ToolHandler): ToolHandler {
-  if (!toStateful(stateful)) return handler;
+function withState(registration: ToolRegistration, handler: ToolHandler): ToolHandler {
+  const { stateful, holder, stateParameterName = 'state' } = registration;
+  if (!toStateful(stateful) || holder) return handler;
   return (args, context) => handler({ ...(args as object), [stateParameterName]: context.state!.data }, context);
 }
 

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../common/index.js';
 import type { Parameter } from './parameter.builder.js';
 import type { StandardInputSchema } from './standard-schema.types.js';
+import type { ContextHolder } from './state/context-holder.types.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolContext } from './tool.types.js';
 
@@ -19,6 +20,8 @@ export interface ToolRegistration extends ToolHandling {
   reconcile?(key: string, context: ToolContext): unknown;
   /** Of a stateful tool: under which name `args` holds a copy of the business state; by default `state`. */
   readonly stateParameterName?: string;
+  /** Of a stateful tool: what it holds beside the state, as `adaptStateful` makes it. A `state` in what it returns is then a part of the result. */
+  readonly holder?: ContextHolder;
   /** Where it comes from, for people; errors name it. */
   readonly source?: string;
 }

@@ -6,7 +6,9 @@ import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { ToolMetadataAccessor } from './method/tool-metadata.accessor.js';
 import { ToolExecutor } from './tool.executor.js';
 import { ToolExplorer } from './method/tool.explorer.js';
+import { ContextClosings } from './state/context-closing.registry.js';
 import { StateHomeRegistry } from './state/state-home.registry.js';
+import { StatefulToolSessions } from './state/stateful-tool-sessions.service.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { ToolRegistry } from './tool.registry.js';
 
@@ -19,9 +21,19 @@ import { ToolRegistry } from './tool.registry.js';
     ToolRegistry,
     ToolPolicyRegistry,
     ToolExecutor,
+    ContextClosings,
     StateHomeRegistry,
     ToolStates,
+    StatefulToolSessions,
   ],
-  exports: [ToolRegistry, ToolPolicyRegistry, ToolExecutor, ToolStates, StateHomeRegistry],
+  exports: [
+    ToolRegistry,
+    ToolPolicyRegistry,
+    ToolExecutor,
+    ToolStates,
+    StatefulToolSessions,
+    StateHomeRegistry,
+    ContextClosings,
+  ],
 })
 export class ToolModule {}

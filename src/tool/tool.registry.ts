@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { Cache, MemoryCache } from '../cache/index.js';
 import { AppError } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
@@ -6,6 +6,7 @@ import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
 import { namePattern } from './policy/name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
+import type { ContextHolder } from './state/context-holder.types.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { refusedName } from './tool-name.policy.js';
 import type { ToolRegistration } from './tool-registration.types.js';
@@ -18,9 +19,11 @@ const OWN_CACHE_BYTES = 16 * 1024 * 1024;
 
 /** Owns every tool by its name, whatever kind it is. Works without Nest too. */
 @Injectable()
-export class ToolRegistry {
+export class ToolRegistry implements OnApplicationShutdown {
   private readonly tools = new Map<string, Tool>();
   private readonly cache: Cache;
+  /** What ends the holding of tools that hold something for contexts. */
+  private readonly holders = new Map<string, () => Promise<void>>();
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
 
@@ -53,12 +56,14 @@ export class ToolRegistry {
       coming.set(name, wrapTool(tool, this.cache));
     }
     for (const [name, tool] of coming) this.tools.set(name, tool);
+    for (const one of added) if ('holder' in one && one.holder) this.hold(one.name, one.holder);
     this.selected = new Map();
   }
 
   /** Gives whether there was one. Runs that already hold the tool keep it. */
   unregister(name: string): boolean {
     this.selected = new Map();
+    void this.holders.get(name)?.();
     return this.tools.delete(name);
   }
 
@@ -109,6 +114,19 @@ export class ToolRegistry {
       this.selected.set(patterns, tools);
     }
     return tools;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.holders.values()].map((end) => end()));
+  }
+
+  private hold(name: string, holder: ContextHolder): void {
+    const leave = this.states.onClosed((contextId) => holder.release(contextId));
+    this.holders.set(name, async () => {
+      leave();
+      this.holders.delete(name);
+      await holder.releaseAll();
+    });
   }
 
   private matching(pattern: string): readonly Tool[] {

@@ -53,6 +53,8 @@ export interface ToolMetadata {
   readonly resources?: ToolResources;
   /** How it keeps state, if it does. */
   readonly state?: StatefulOptions;
+  /** Whether what it returns is another's words: a `state` in it is then a part of the result and changes nothing. */
+  readonly isReturnForeign?: boolean;
 }
 
 /** A question to a person. */

@@ -7,7 +7,7 @@ import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
 /** How much of any JSON a field is given in the short form. */
 const SHORT = 150;
 const TIMEOUT_MS = IS_WHOLE ? 3_600_000 : 120_000;
-const TOOLS = ['calculator', 'get_timestamp', 'recall', 'remember', 'string_tools'];
+const TOOLS = ['calculator', 'get_timestamp', 'recall', 'remember', 'sequentialthinking', 'string_tools'];
 
 let jackdaw: Jackdaw;
 

@@ -64,6 +64,7 @@ function faultyFiles(): Record<string, string> {
         'undici',
         'ipaddr.js',
         'js-yaml',
+        'tough-cookie',
         '@nestjs/swagger',
         '@nestjs/terminus',
         '@nestjs/event-emitter',

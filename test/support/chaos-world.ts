@@ -22,8 +22,6 @@ const PATIENCE_MS = 10_000;
 /** When nobody dies any more, something comes to its end at least so often, also on a machine with far more to do, in ms. */
 const CALM_MS = 60_000;
 const PLANS = 400;
-/** Compiled code, for all processes of all worlds: half of a start is compiling. */
-const CODE_CACHE = join(tmpdir(), 'jackdaw-chaos-code');
 
 /** Runs that are to go on without anybody's doing: not those behind one of their session that waits for a person. */
 const GOING_ON = `SELECT r.id FROM run r WHERE r.status IN ('queued', 'running') AND NOT EXISTS (
@@ -200,7 +198,6 @@ export class ChaosWorld {
       CHAOS_WORLD: this.name,
       ...this.llm.env,
       DOCS_ENABLED: 'false',
-      NODE_COMPILE_CACHE: CODE_CACHE,
       LOG_LEVEL: process.env['CHAOS_LOG'] ?? 'error',
       ...env,
     });

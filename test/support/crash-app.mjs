@@ -2,6 +2,7 @@
 // EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never comes to its end. AGENTS
 // are definitions as JSON, instead of the default agent.
 import { appendFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { createApp } from '../../dist/bootstrap.js';
@@ -72,4 +73,6 @@ for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved']) {
 
 const app = await createApp({ tools: [StepTools], ...(AGENTS && { agents: JSON.parse(AGENTS) }) });
 await app.listen(Number(PORT), '127.0.0.1');
+// The next start is quicker; one that is killed would not write it.
+flushCompileCache();
 process.stdout.write(`ready ${await app.getUrl()}\n`);

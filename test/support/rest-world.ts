@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { loadConfig } from '../../src/config/index.js';
 import { OutgoingClient } from '../../src/security/index.js';
+import { ContextConnections } from '../../src/tool/rest/connection/context-connections.registry.js';
 import { RestToolRegistry } from '../../src/tool/rest/rest-tool.registry.js';
 import type { RestToolDeclaration } from '../../src/tool/rest/rest-tool.types.js';
+import { ContextClosings } from '../../src/tool/state/context-closing.registry.js';
+import { StateHomeRegistry } from '../../src/tool/state/state-home.registry.js';
+import { ToolStates } from '../../src/tool/state/tool-states.service.js';
 import { ToolExecutor } from '../../src/tool/tool.executor.js';
 import { ToolRegistry } from '../../src/tool/tool.registry.js';
 import type { CallSite, ToolResult } from '../../src/tool/tool.types.js';
@@ -17,6 +22,10 @@ export class RestWorld {
   server!: WebServer;
   tools!: ToolRegistry;
   registry!: RestToolRegistry;
+  /** The states of its tools, and the connections of those that keep one. */
+  states!: ToolStates;
+  closings!: ContextClosings;
+  connections!: ContextConnections;
   private client?: OutgoingClient;
   private config!: ReturnType<typeof loadConfig>['config'];
 
@@ -27,6 +36,7 @@ export class RestWorld {
     const world = new RestWorld();
     beforeAll(() => world.start());
     beforeEach(() => world.reset());
+    afterEach(() => world.connections.onApplicationShutdown());
     afterAll(() => world.stop());
     return world;
   }
@@ -36,12 +46,14 @@ export class RestWorld {
     await this.allow();
   }
 
-  /** Lets tools call other servers beside this world's own; without any, this one alone. */
-  async allow(...others: readonly WebServer[]): Promise<void> {
+  /** Lets tools call other servers, or places, beside this world's own; without any, this one alone. */
+  async allow(...others: readonly (WebServer | string)[]): Promise<void> {
     await this.client?.close();
     this.config = loadConfig({
       env: {
-        OUTGOING_ALLOW: [this.server, ...others].map(({ port }) => `127.0.0.1:${port}`).join(','),
+        OUTGOING_ALLOW: [this.server, ...others]
+          .map((one) => (typeof one === 'string' ? one : `127.0.0.1:${one.port}`))
+          .join(','),
         TOOL_SECRETS: 'CRM_TOKEN,CRM_USER',
         CRM_TOKEN: CANARY,
         CRM_USER: 'crm-user',
@@ -55,7 +67,10 @@ export class RestWorld {
   reset(): void {
     this.server.reset();
     this.tools = new ToolRegistry();
-    this.registry = new RestToolRegistry(this.config, this.client!, this.tools);
+    this.closings = new ContextClosings();
+    this.states = new ToolStates(new StateHomeRegistry(this.config, undefined, undefined, this.closings));
+    this.connections = new ContextConnections(this.client!, this.closings);
+    this.registry = new RestToolRegistry(this.config, this.client!, this.tools, this.connections);
   }
 
   private async stop(): Promise<void> {
@@ -70,13 +85,19 @@ export class RestWorld {
   }
 
   async call(args: unknown, site: Partial<CallSite> = {}, name = 'crm'): Promise<ToolResult> {
-    const executor = new ToolExecutor();
+    const executor = new ToolExecutor(undefined, undefined, this.states);
     const tools = new Map(this.tools.list().map((tool) => [tool.definition.name, tool]));
     const planned = await executor.check({ name, arguments: JSON.stringify(args) }, tools);
     if (planned.kind === 'rejected') return planned.result;
     const invoked = await executor.invoke(planned, callSite(site));
     if (invoked.kind === 'suspended') throw new Error('It asks.');
+    await invoked.kept?.companion.alone();
     return invoked.result;
+  }
+
+  /** A call of its own in a session. */
+  async callIn(sessionId: string, args: unknown = {}, site: Partial<CallSite> = {}): Promise<ToolResult> {
+    return this.call(args, { sessionId, key: randomUUID(), ...site });
   }
 
   async errorOf(args: unknown): Promise<string> {

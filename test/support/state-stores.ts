@@ -113,7 +113,7 @@ async function createShared(created: TestDatabase): Promise<StatePlace> {
     },
     traces: (id) => tracesIn(opened[0]!.database, id),
     close: async () => {
-      for (const one of opened) await one.close();
+      for (const each of opened) await each.close();
       await created.drop();
     },
   };

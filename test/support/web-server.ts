@@ -21,6 +21,8 @@ export class WebServer {
   readonly requests: SeenRequest[] = [];
   /** How many connections there have been. */
   connections = 0;
+  /** How many are open now. */
+  open = 0;
   private readonly answers = new Map<string, WebAnswer>();
   private readonly closings: Promise<void>[] = [];
   private readonly waiters = new Set<() => void>();
@@ -28,6 +30,8 @@ export class WebServer {
   private constructor(private readonly server: Server | TlsServer) {
     server.on('connection', (socket) => {
       this.connections++;
+      this.open++;
+      socket.on('close', () => this.open--);
       this.closings.push(new Promise((resolve) => socket.on('close', () => resolve())));
     });
     server.on('request', (incoming, outgoing) => void this.serve(incoming, outgoing));

@@ -1,10 +1,10 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { OutgoingPlacePolicy } from './outgoing-place.policy.js';
 import { toPlace } from './outgoing-place.policy.js';
 import type { OutgoingPlace } from './outgoing.types.js';
-import { failed } from './outgoing.error.js';
+import { failed, tookTooLong } from './outgoing.error.js';
 
 type Connector = buildConnector.connector;
 
@@ -13,6 +13,10 @@ export interface ConnectorOptions {
   readonly connectTimeoutMs: number;
   /** Who knows names; the operating system as a rule. */
   readonly lookup: LookupFunction;
+  /** The longest time in which nothing of a request is taken, in ms. */
+  readonly writeTimeoutMs?: number | undefined;
+  /** How often the system asks whether the other side is still there, in ms; by default 60,000. */
+  readonly probeMs?: number | undefined;
 }
 
 /**
@@ -25,11 +29,12 @@ export function createGuardedConnector(
   build: typeof buildConnector,
   place: OutgoingPlace,
   policy: OutgoingPlacePolicy,
-  { connectTimeoutMs, lookup }: ConnectorOptions,
+  { connectTimeoutMs, lookup, writeTimeoutMs, probeMs }: ConnectorOptions,
 ): Connector {
   const connect = build({
     timeout: connectTimeoutMs,
     allowH2: false,
+    ...(probeMs !== undefined && { keepAliveInitialDelay: probeMs }),
     // Its type wants a host and port, which each connection brings.
     ...({ lookup: guardedLookup(lookup, place, policy) } as object),
   });
@@ -42,11 +47,22 @@ export function createGuardedConnector(
       if (!socket) return callback(error, null);
       const { remoteAddress } = socket;
       const wrong = remoteAddress === undefined ? goneFault(place) : policy.addressFault(place, remoteAddress);
-      if (!wrong) return callback(null, socket);
+      if (!wrong) {
+        if (writeTimeoutMs !== undefined) limitWriting(socket, place, writeTimeoutMs);
+        return callback(null, socket);
+      }
       socket.destroy();
       callback(wrong, null);
     });
   };
+}
+
+/** The socket's own clock starts anew with all that is read and with every part that is taken of what is written. */
+function limitWriting(socket: Socket, { host }: OutgoingPlace, writeTimeoutMs: number): void {
+  socket.setTimeout(writeTimeoutMs, () => {
+    if (socket.writableLength === 0) return;
+    socket.destroy(tookTooLong(`${host} took nothing of the request within ${writeTimeoutMs} ms.`));
+  });
 }
 
 function goneFault({ host }: OutgoingPlace): Error {

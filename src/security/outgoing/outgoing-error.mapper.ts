@@ -1,5 +1,5 @@
 import { AppError } from '../../common/index.js';
-import { failed, notTaken } from './outgoing.error.js';
+import { failed, notTaken, tookTooLong } from './outgoing.error.js';
 
 /** What is said of errors of the system and of undici; their own texts hold addresses. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -17,12 +17,14 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Certificates whose authority is not known. */
 const OF_NOBODY = /^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 const TRUSTING = 'an operator can have Node.js trust its authority with NODE_EXTRA_CA_CERTS';
+const SILENCE = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 const HEADERS_TOO_LONG = new Set(['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW']);
 
 /** Any failure of a call as an error that names the host and nothing else of the address. */
 export function toOutgoingError(error: unknown, { host }: URL): Error {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
+  if (SILENCE.has(code)) return tookTooLong(`${host} was silent for longer than its connection may be.`);
   if (HEADERS_TOO_LONG.has(code)) return notTaken(`The headers of ${host}'s reply are too long.`, error);
   if (code.startsWith('HPE_')) return notTaken(`${host} does not answer in HTTP.`, error);
   if (/^(ERR_SSL|EPROTO)/.test(code)) return notTaken(`${host} does not speak TLS as it should (${code}).`, error);

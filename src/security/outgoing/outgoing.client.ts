@@ -4,16 +4,17 @@ import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../../common/index.js';
 import { ACCEPTED_ENCODINGS, readBounded } from './bounded-body.parser.js';
 import { callClock, type CallClock } from './call-clock.policy.js';
+import { CallGate, type GateOptions } from './call-gate.policy.js';
 import { createGuardedAgent } from './guarded-agent.factory.js';
 import { OutgoingPlacePolicy, type OutgoingRules } from './outgoing-place.policy.js';
 import { toOutgoingError } from './outgoing-error.mapper.js';
 import { refused } from './outgoing.error.js';
-import type { OutgoingReply, OutgoingRequest } from './outgoing.types.js';
+import type { ConnectionOptions, OutgoingCookies, OutgoingReply, OutgoingRequest } from './outgoing.types.js';
 import { type Hop, redirectedHop, tooManyRedirects } from './redirect.policy.js';
 
-export interface OutgoingOptions {
-  /** The longest time of a TCP and TLS handshake, in ms; by default 10,000. */
-  readonly connectTimeoutMs?: number;
+export interface OutgoingOptions extends ConnectionOptions {
+  /** Without it any number of calls is made at once. */
+  readonly gate?: GateOptions;
   /** Who knows names, in the place of the operating system. */
   readonly lookup?: LookupFunction;
 }
@@ -24,7 +25,6 @@ interface Way {
   agent?: Promise<Agent>;
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
@@ -38,15 +38,23 @@ export class OutgoingClient {
   private readonly own: Way;
   /** To where another origin redirects: a connection that a declared call may have is not one for everybody. */
   private readonly foreign: Way;
+  private readonly gate: CallGate | undefined;
   private isClosed = false;
 
   constructor(
-    rules: OutgoingRules,
+    private readonly rules: OutgoingRules,
     private readonly options: OutgoingOptions = {},
   ) {
     const policy = new OutgoingPlacePolicy(rules);
     this.own = { policy };
     this.foreign = { policy: policy.ofRedirects() };
+    this.gate = options.gate && new CallGate(options.gate);
+  }
+
+  /** Another one that may call the same places, with connections of its own; whoever asks for it closes it. */
+  apart(options: Omit<OutgoingOptions, 'lookup'>): OutgoingClient {
+    const { lookup: known } = this.options;
+    return new OutgoingClient(this.rules, { ...options, ...(known && { lookup: known }) });
   }
 
   /**
@@ -57,18 +65,13 @@ export class OutgoingClient {
   async send(request: OutgoingRequest): Promise<OutgoingReply> {
     const { limits = {}, signal } = request;
     const clock = callClock({ timeoutMs: TIMEOUT_MS, ...limits }, signal);
-    let hop = firstHop(request);
+    const hops = [firstHop(request)];
+    const follow = () => this.follow(hops, request, clock);
     try {
-      for (let count = 0; ; count++) {
-        const { next, reply } = await this.exchange(hop, clock, limits.maxBytes ?? MAX_BYTES);
-        if (!next) return reply;
-        const most = limits.maxRedirects ?? MAX_REDIRECTS;
-        if (count >= most) throw tooManyRedirects(hop.url, most);
-        hop = next;
-      }
+      return await (this.gate ? this.gate.pass(follow, clock.signal) : follow());
     } catch (error) {
       signal?.throwIfAborted();
-      throw toOutgoingError(clock.failure ?? error, hop.url);
+      throw toOutgoingError(clock.failure ?? error, hops.at(-1)!.url);
     } finally {
       clock.stop();
     }
@@ -79,13 +82,39 @@ export class OutgoingClient {
     for (const { agent } of [this.own, this.foreign]) await (await agent)?.destroy();
   }
 
-  private async exchange(hop: Hop, clock: CallClock, maxBytes: number): Promise<{ next?: Hop; reply: OutgoingReply }> {
+  /** @param hops with the first one; each further one comes to them */
+  private async follow(
+    hops: Hop[],
+    { limits = {}, cookies }: OutgoingRequest,
+    clock: CallClock,
+  ): Promise<OutgoingReply> {
+    for (;;) {
+      const hop = hops.at(-1)!;
+      const { next, reply } = await this.exchange(hop, clock, limits.maxBytes ?? MAX_BYTES, cookies);
+      if (!next) return reply;
+      const most = limits.maxRedirects ?? MAX_REDIRECTS;
+      if (hops.length > most) throw tooManyRedirects(hop.url, most);
+      hops.push(next);
+    }
+  }
+
+  private async exchange(
+    hop: Hop,
+    clock: CallClock,
+    maxBytes: number,
+    cookies: OutgoingCookies | undefined,
+  ): Promise<{ next?: Hop; reply: OutgoingReply }> {
     const way = hop.isForeign ? this.foreign : this.own;
     way.policy.checkUrl(hop.url);
     const agent = await this.open(way);
     clock.awaitFirstByte(hop.url.host);
-    const { statusCode: status, headers: given, body } = await agent.request(toDispatch(hop, clock.signal));
+    const {
+      statusCode: status,
+      headers: given,
+      body,
+    } = await agent.request(toDispatch(withCookies(hop, cookies), clock.signal));
     clock.firstByteCame();
+    cookies?.take(hop.url, [given['set-cookie'] ?? []].flat());
     // It is told of by what reads it; nobody else may be surprised by it.
     body.on('error', () => undefined);
     const headers = joined(given);
@@ -104,8 +133,7 @@ export class OutgoingClient {
 
   private open(way: Way): Promise<Agent> {
     if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; nothing further is called.');
-    const { connectTimeoutMs = CONNECT_TIMEOUT_MS, lookup: known = lookup } = this.options;
-    way.agent ??= createGuardedAgent(way.policy, { connectTimeoutMs, lookup: known });
+    way.agent ??= createGuardedAgent(way.policy, this.options.lookup ?? lookup, this.options);
     return way.agent;
   }
 }
@@ -121,6 +149,12 @@ function firstHop({ url: given, method, headers = {}, body, secrets = [] }: Outg
     isForeign: false,
     ...(body !== undefined && { body }),
   };
+}
+
+/** To each place its own: they are no part of what a redirect may take along. */
+function withCookies(hop: Hop, cookies: OutgoingCookies | undefined): Hop {
+  const cookie = cookies?.headerFor(hop.url);
+  return cookie === undefined ? hop : { ...hop, headers: { ...hop.headers, cookie } };
 }
 
 function toDispatch({ url, method, headers, body }: Hop, signal: AbortSignal): Dispatcher.RequestOptions {

@@ -121,6 +121,7 @@ describe('tools of a Nest application', () => {
       'fromValue',
       'get_timestamp',
       'inherited',
+      'sequentialthinking',
       'string_tools',
     ]);
   });
@@ -139,7 +140,7 @@ describe('tools of a Nest application', () => {
   });
 
   it('has registered everything before the hooks of the modules above', () => {
-    expect(seenByHooks).toEqual([6]);
+    expect(seenByHooks).toEqual([7]);
   });
 
   it('calls methods on their instances', async () => {

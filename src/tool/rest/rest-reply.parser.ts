@@ -34,6 +34,12 @@ export function readReply(reply: OutgoingReply, reading: ReplyReading): unknown 
   return reading.redaction.text(text);
 }
 
+/** A reply as JSON; undefined for one that is none. */
+export function jsonOf(reply: OutgoingReply): unknown {
+  const parsed = isJson(mediaType(reply.headers)) ? parseJson(textOf(reply) ?? '') : undefined;
+  return parsed?.ok ? parsed.value : undefined;
+}
+
 function readJson(reply: OutgoingReply, reading: ReplyReading): unknown {
   const parsed = parseJson(textOf(reply) ?? '');
   if (!parsed.ok) {

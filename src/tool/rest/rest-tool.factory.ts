@@ -4,33 +4,36 @@ import { attempt } from '../attempt.policy.js';
 import { inputOf } from '../registered-tool.factory.js';
 import type { InputSource } from '../input/input.types.js';
 import { createToolNow } from '../tool.factory.js';
-import type { Tool, ToolContext, ToolEffect } from '../tool.types.js';
+import type { ToolStateHandle } from '../state/tool-state-handle.factory.js';
+import type { Tool, ToolContext } from '../tool.types.js';
 import type { Arguments } from './argument-text.mapper.js';
 import { parsePointer } from './json-pointer.parser.js';
 import { createCredentials } from './rest-auth.factory.js';
-import { callWithRetries, type CallRules } from './rest-call.executor.js';
+import type { ContextConnections } from './connection/context-connections.registry.js';
+import { type ConnectionPlan, createConnectionPlan } from './connection/connection-plan.factory.js';
+import { RestSession } from './connection/rest-session.factory.js';
+import { type Repetition, repetitionOf } from './repetition.policy.js';
+import { callWithRetries } from './rest-call.executor.js';
 import { type ReplyReading, readReply } from './rest-reply.parser.js';
-import { RestRequestBuilder } from './rest-request.builder.js';
+import { type RestRequest, RestRequestBuilder } from './rest-request.builder.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { SecretRedaction } from './secret-text.mapper.js';
 
 export interface RestToolWorld {
   readonly client: OutgoingClient;
+  /** Those of tools that keep state. */
+  readonly connections: ContextConnections;
   /** What declarations may name, by the names of their variables. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-const TIMEOUT_MS = 30_000;
-const RETRIES = 2;
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
 /** How a tool's calls are made and read. */
-interface Endpoint {
+interface Endpoint extends Repetition {
   readonly builder: RestRequestBuilder;
   readonly reading: Omit<ReplyReading, 'host'>;
-  readonly effect: ToolEffect;
-  readonly rules: CallRules;
   readonly limits: OutgoingLimits;
+  /** Of a tool that keeps state. */
+  readonly connection?: ConnectionPlan;
 }
 
 /** A tool of a declared endpoint. @throws AppError `TOOL_INVALID` with all that is wrong, naming `source` */
@@ -38,17 +41,15 @@ export function createRestTool(declaration: RestToolDeclaration, source: string,
   const problems: string[] = [];
   const input = attempt(() => inputOf(declaration.parameters), problems) ?? NO_INPUT;
   const endpoint = createEndpoint(declaration, input.schema, world, problems);
-  const { effect, rules } = endpoint;
-  if (effect === 'once' && rules.retries > 0) {
-    problems.push('it has retries, and a call with the effect "once" is never repeated');
-  }
+  const { effect, rules, connection } = endpoint;
   // What is made again is this module's own business, which knows what a reply says of it.
   const { retries: _retries, ...handling } = declaration;
-  return createToolNow(
+  const tool = createToolNow(
     { ...handling, untrusted: declaration.untrusted ?? true, effect, timeoutMs: rules.timeoutMs, source, problems },
     () => input,
-    (args, context) => call(endpoint as Endpoint, args as Arguments, context, world.client),
+    (args, context) => call(endpoint as Endpoint, args as Arguments, context, world),
   );
+  return connection ? { ...tool, metadata: { ...tool.metadata, isReturnForeign: true } } : tool;
 }
 
 /** Without a builder where something is wrong, which `problems` has. */
@@ -61,30 +62,41 @@ function createEndpoint(
   const { method = 'GET', auth, result = '', firstByteTimeoutMs } = declaration;
   const credentials = createCredentials(auth, secrets, problems);
   const builder = RestRequestBuilder.create(declaration, schema, credentials, problems);
+  const named = [...Object.keys(credentials.headers), ...Object.keys(declaration.headers ?? {})];
+  const taken = named.map((name) => name.toLowerCase());
+  const connection = createConnectionPlan(declaration, taken, problems);
   const pointer = attempt(() => parsePointer(result), problems) ?? [];
   return {
     ...(builder && { builder }),
     reading: { method, pointer, redaction: new SecretRedaction(credentials.secrets) },
-    ...repetitionOf(declaration),
+    ...repetitionOf(declaration, problems),
+    ...(connection && { connection }),
     limits: { ...(firstByteTimeoutMs !== undefined && { firstByteTimeoutMs }) },
   };
 }
 
-function repetitionOf(declaration: RestToolDeclaration): Pick<Endpoint, 'effect' | 'rules'> {
-  const { method = 'GET', timeoutMs = TIMEOUT_MS } = declaration;
-  const { effect = READING.has(method) ? 'read' : 'once' } = declaration;
-  const { retries = effect === 'once' ? 0 : RETRIES } = declaration;
-  return { effect, rules: { retries, timeoutMs } };
+async function call(endpoint: Endpoint, args: Arguments, context: ToolContext, world: RestToolWorld): Promise<unknown> {
+  const request = endpoint.builder.build(args);
+  const { connection } = endpoint;
+  if (!connection) return exchange(endpoint, request, context, world.client);
+  const handle = context.state as ToolStateHandle;
+  const session = await RestSession.open(connection, handle, request.url);
+  try {
+    return await world.connections.use(handle.contextId, connection.options, (client) =>
+      exchange(endpoint, session.requestOf(request), context, client, session),
+    );
+  } finally {
+    session.close();
+  }
 }
 
-async function call(
-  endpoint: Endpoint,
-  args: Arguments,
+async function exchange(
+  { reading, effect, rules, limits }: Endpoint,
+  { headers, ...rest }: RestRequest,
   context: ToolContext,
   client: OutgoingClient,
+  session?: RestSession,
 ): Promise<unknown> {
-  const { builder, reading, effect, rules, limits } = endpoint;
-  const { headers, ...rest } = builder.build(args);
   const request = {
     ...rest,
     method: reading.method,
@@ -94,7 +106,9 @@ async function call(
     limits,
   };
   const reply = await callWithRetries(client, request, rules);
-  return readReply(reply, { ...reading, host: rest.url.host });
+  session?.hear(reply);
+  const redaction = session ? new SecretRedaction([...rest.secrets, ...session.secrets]) : reading.redaction;
+  return readReply(reply, { ...reading, redaction, host: rest.url.host });
 }
 
 /** Stands in where the input is wrong, which is told. */

@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { OutgoingModule } from '../../security/index.js';
 import { ToolModule } from '../tool.module.js';
+import { ContextConnections } from './connection/context-connections.registry.js';
 import { DeclaredRestTools, RestToolLoader } from './rest-tool.loader.js';
 import { RestToolRegistry } from './rest-tool.registry.js';
 
@@ -11,7 +12,12 @@ export class RestToolModule {
     return {
       module: RestToolModule,
       imports: [ToolModule, OutgoingModule],
-      providers: [{ provide: DeclaredRestTools, useValue: { tools } }, RestToolRegistry, RestToolLoader],
+      providers: [
+        { provide: DeclaredRestTools, useValue: { tools } },
+        ContextConnections,
+        RestToolRegistry,
+        RestToolLoader,
+      ],
       exports: [RestToolRegistry],
     };
   }

@@ -7,7 +7,8 @@ import { attempt } from '../attempt.policy.js';
 import { loadOpenApi } from './openapi/openapi-document.loader.js';
 import { OpenApiOperations } from './openapi/openapi-operation.mapper.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
-import { createRestTool } from './rest-tool.factory.js';
+import { ContextConnections } from './connection/context-connections.registry.js';
+import { createRestTool, type RestToolWorld } from './rest-tool.factory.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { checkDeclaration, checkImport } from './rest-tool.schema.js';
 
@@ -20,8 +21,14 @@ export class RestToolRegistry {
     config: AppConfig,
     private readonly client: OutgoingClient,
     private readonly tools: ToolRegistry,
+    private readonly connections: ContextConnections,
   ) {
     this.secrets = config.tools.secrets;
+  }
+
+  private get world(): RestToolWorld {
+    const { client, connections, secrets } = this;
+    return { client, connections, secrets };
   }
 
   /**
@@ -30,8 +37,7 @@ export class RestToolRegistry {
    * @throws AppError `TOOL_INVALID` with all that is wrong, `TOOL_DUPLICATE`
    */
   register(declaration: RestToolDeclaration, source = `REST tool ${JSON.stringify(declaration.name)}`): void {
-    const { client, secrets } = this;
-    this.tools.register(createRestTool(checkDeclaration(declaration, source), source, { client, secrets }));
+    this.tools.register(createRestTool(checkDeclaration(declaration, source), source, this.world));
   }
 
   /**
@@ -47,11 +53,8 @@ export class RestToolRegistry {
       .then((node) => new OpenApiOperations(node, rest))
       .catch(refusing(source));
     const declared = operations.map((operation) => attempt(() => mapper.map(operation), problems));
-    const { client, secrets } = this;
     const tools = declared.map(
-      (one) =>
-        one &&
-        attempt(() => createRestTool(one, `${source} ${JSON.stringify(one.name)}`, { client, secrets }), problems),
+      (one) => one && attempt(() => createRestTool(one, `${source} ${JSON.stringify(one.name)}`, this.world), problems),
     );
     if (problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
     this.tools.registerAll(tools.filter((tool) => tool !== undefined));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError, type JsonValue } from '../../common/index.js';
+import { connectionSchema } from './connection/rest-connection.schema.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
 import { REST_METHODS, type RestToolDeclaration } from './rest-tool.types.js';
 
@@ -39,6 +40,8 @@ const handling = {
   untrusted: z.boolean().optional(),
   resources: checkedLater<RestToolDeclaration['resources']>().optional(),
   output: checkedLater<RestToolDeclaration['output']>().optional(),
+  stateful: checkedLater<RestToolDeclaration['stateful']>().optional(),
+  connection: connectionSchema.optional(),
 };
 
 const declarationSchema = z.strictObject({

@@ -1,6 +1,8 @@
 import type { JsonSchema, JsonValue } from '../../common/index.js';
 import type { Parameter } from '../parameter.builder.js';
+import type { RestConnection } from './connection/rest-connection.types.js';
 import type { StandardInputSchema } from '../standard-schema.types.js';
+import type { StatefulOptions } from '../state/stateful-options.types.js';
 import type { ToolHandling } from '../tool-handling.types.js';
 
 /** The methods a tool may use. */
@@ -58,6 +60,10 @@ export interface RestToolDeclaration extends ToolHandling {
   readonly firstByteTimeoutMs?: number;
   /** How often a call that failed is made again; by default 2, and 0 for the effect `once`, which is never repeated. */
   readonly retries?: number;
+  /** Whether the calls of a session share a connection: cookies, tokens, and sockets that are kept. */
+  readonly stateful?: boolean | Pick<StatefulOptions, 'manager' | 'ttlMs' | 'maxHistory' | 'cleanupAfterRun'>;
+  /** Of a stateful tool: what its connection is like. */
+  readonly connection?: RestConnection;
   /** By default `read` for GET and HEAD, else `once`. */
   readonly effect?: ToolHandling['effect'];
   /** By default true: what a server answers is a stranger's text. */

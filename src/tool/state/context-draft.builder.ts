@@ -20,6 +20,9 @@ export interface PutOptions {
   readonly keys?: readonly string[] | undefined;
 }
 
+/** Under which key of the stored connection state stands what it holds. */
+const HELD = '$held';
+
 /** A context as it is to be next, put together without touching the one that is stored. */
 export class ContextDraft {
   readonly id: string;
@@ -29,6 +32,7 @@ export class ContextDraft {
   private version: StoredVersion | undefined;
   private oldestVersion = 0;
   private change: number;
+  private holding: StateData;
 
   /**
    * @param stored what is there and has not expired; `null` when there is none
@@ -45,6 +49,7 @@ export class ContextDraft {
     this.id = stored?.id ?? contextIdOf(key);
     this.states = { ...stored?.states };
     this.change = Number(stored?.lastChange ?? 0);
+    this.holding = heldIn(this.states.connection, now);
   }
 
   /** The number of the last change of a call that is in it; 0 for none. */
@@ -54,6 +59,17 @@ export class ContextDraft {
 
   get isNew(): boolean {
     return this.stored === null;
+  }
+
+  /** What a connection keeps to itself, as cookies: not a part of the state that is shown. */
+  get held(): StateData {
+    return this.holding;
+  }
+
+  /** Lays entries over what the connection holds, for the next change of its state; `null` takes one out. */
+  hold(changes: StateData): void {
+    const kept = laidOver(this.holding, changes);
+    this.holding = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== null));
   }
 
   get(type: StateType): StateEntry | null {
@@ -140,7 +156,7 @@ export class ContextDraft {
   }
 
   private replace(type: StateType, data: StateData, { ttlMs, by = null, version }: PutOptions): void {
-    const json = JSON.stringify(data);
+    const json = this.jsonOf(type, data);
     this.assertFits(type, json);
     const old = this.stored?.states[type];
     const state: StoredState = {
@@ -153,6 +169,11 @@ export class ContextDraft {
     this.changed.add(type);
     this.states[type] = state;
     if (type === 'business') this.keep({ version: state.version, json, at: this.now, by });
+  }
+
+  private jsonOf(type: StateType, data: StateData): string {
+    const isHolding = type === 'connection' && Object.keys(this.holding).length > 0;
+    return JSON.stringify(isHolding ? { ...data, [HELD]: this.holding } : data);
   }
 
   private assertFits(type: StateType, json: string): void {
@@ -195,5 +216,12 @@ export function isLive({ expiresAt }: { readonly expiresAt: number | null }, now
 }
 
 export function toEntry(contextId: string, type: StateType, { json, ...state }: StoredState): StateEntry {
-  return { id: `${contextId}:${type}`, contextId, type, data: JSON.parse(json) as StateData, ...state };
+  const { [HELD]: held, ...shown } = JSON.parse(json) as StateData;
+  const data = type === 'connection' || held === undefined ? shown : { ...shown, [HELD]: held };
+  return { id: `${contextId}:${type}`, contextId, type, data, ...state };
+}
+
+function heldIn(connection: StoredState | undefined, now: number): StateData {
+  if (!connection || !isLive(connection, now)) return {};
+  return ((JSON.parse(connection.json) as StateData)[HELD] ?? {}) as StateData;
 }

@@ -36,6 +36,7 @@ export function applyChange(draft: ContextDraft, change: StateChange): void {
     if (side?.data) draft.put(type, side.data, { by, ttlMs: side.ttlMs });
     else if (side) draft.drop(type);
   }
+  if (wanted.held) draft.hold(wanted.held);
   applyCall(draft, change);
   draft.carry(change.seq);
 }

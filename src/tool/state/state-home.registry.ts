@@ -3,6 +3,7 @@ import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { Database } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
+import { ContextClosings } from './context-closing.registry.js';
 import { ContextQueue } from './context-queue.policy.js';
 import type { StateHome } from './homes/state-home.js';
 import { VolatileStateHome } from './homes/volatile-state-home.js';
@@ -15,11 +16,15 @@ import type { StatePolicy } from './tool-state.types.js';
 export class StateHomeRegistry implements OnApplicationShutdown {
   private readonly homes = new Map<StateManagerName, Promise<StateHome>>();
 
-  /** @param database without one there is only memory */
+  /**
+   * @param database without one there is only memory
+   * @param closings hear of contexts that are gone
+   */
   constructor(
     private readonly config: AppConfig,
     @Optional() private readonly database?: Database,
     @Optional() @Inject(Cipher) private readonly cipher: Cipher = PLAIN_CIPHER,
+    @Optional() readonly closings: ContextClosings = new ContextClosings(),
   ) {}
 
   nameOf({ manager = this.config.toolState.manager }: StatefulOptions): StateManagerName {
@@ -30,7 +35,7 @@ export class StateHomeRegistry implements OnApplicationShutdown {
   async of(name: StateManagerName): Promise<StateHome> {
     let home = this.homes.get(name);
     if (!home) {
-      home = this.open(name);
+      home = this.open(name).then((opened) => opened.telling(this.closings));
       this.homes.set(name, home);
       home.catch(() => this.homes.delete(name));
     }

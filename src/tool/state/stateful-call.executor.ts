@@ -27,6 +27,8 @@ export interface StatefulCallSite {
   readonly key: ContextKey;
   readonly isOfRun: boolean;
   readonly about: StateData;
+  /** Whether what it returns is another's words, so that a `state` in it is no change of this one. */
+  readonly isStrangers: boolean;
 }
 
 /** One call of a stateful tool: opened before the tool is called, kept when its result is known. */
@@ -54,7 +56,7 @@ export class StatefulCall {
    * @throws AppError `TOOL_INVALID_RESULT` when that is no JSON object
    */
   withoutState(returned: unknown): unknown {
-    if (!isPlainObject(returned) || !Object.hasOwn(returned, 'state')) return returned;
+    if (this.site.isStrangers || !isPlainObject(returned) || !Object.hasOwn(returned, 'state')) return returned;
     const { state, ...result } = returned;
     if (state === undefined) return result;
     try {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { ContextClosings } from './context-closing.registry.js';
 import { ContextDraft, isLive, toEntry } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
 import type { ContextQueue } from './context-queue.policy.js';
@@ -33,12 +34,14 @@ export class StoredStateManager extends ToolStateManager {
   /**
    * @param name as it stands in contexts' information
    * @param queue of all managers over the store
+   * @param closings hear of contexts that are cleaned up or have expired
    */
   constructor(
     readonly name: string,
     private readonly store: StateStore,
     private readonly policy: StatePolicy,
     private readonly queue: ContextQueue,
+    private readonly closings = new ContextClosings(),
   ) {
     super();
   }
@@ -82,7 +85,9 @@ export class StoredStateManager extends ToolStateManager {
   }
 
   async cleanupContext(contextId: string): Promise<boolean> {
-    return this.queue.next(contextId, () => this.store.remove(contextId));
+    const isRemoved = await this.queue.next(contextId, () => this.store.remove(contextId));
+    this.closings.closed(contextId);
+    return isRemoved;
   }
 
   async listContexts(filter: ContextFilter): Promise<string[]> {
@@ -143,7 +148,7 @@ export class StoredStateManager extends ToolStateManager {
   async load(id: string): Promise<StoredContext | null> {
     const stored = await this.store.load(id);
     if (!stored || isLive(stored, Date.now())) return stored;
-    await this.store.remove(id, stored.revision);
+    if (await this.store.remove(id, stored.revision)) this.closings.closed(id);
     return null;
   }
 

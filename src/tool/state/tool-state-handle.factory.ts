@@ -33,6 +33,8 @@ export interface WantedChange {
   /** The whole business state, and which of its keys are not as they were found; without it that stays as it is. */
   readonly business?: { readonly data: StateData; readonly keys: readonly string[] };
   readonly sides: Readonly<Partial<Record<SideStateType, SideChange>>>;
+  /** What is laid over what the connection holds, however the call ended; `null` takes an entry out. */
+  readonly held?: StateData;
 }
 
 interface Wanted {
@@ -50,6 +52,7 @@ export class ToolStateHandle implements ToolState {
   private wanted: Wanted = NOTHING;
   private saved: Wanted = NOTHING;
   private shown: StateData | undefined;
+  private holding: StateData | undefined;
 
   /**
    * @param initial the business state where there is none
@@ -97,6 +100,16 @@ export class ToolStateHandle implements ToolState {
     this.wanted = { ...this.wanted, sides: { ...this.wanted.sides, [type]: change } };
   }
 
+  /** What the connection holds beside its state, as it was found: cookies and tokens, which nobody is shown. */
+  get held(): StateData {
+    return this.draft.held;
+  }
+
+  /** Keeps entries there, also if the call fails: they are the other side's. `null` takes one out. */
+  hold(changes: StateData): void {
+    this.holding = { ...this.holding, ...changes };
+  }
+
   /** What a call that is made again begins with. */
   reset(): void {
     this.wanted = this.saved;
@@ -106,10 +119,11 @@ export class ToolStateHandle implements ToolState {
   /** What is to be kept of a call that ended so. */
   kept(isSuccess: boolean): WantedChange {
     const { business, sides } = isSuccess && this.isSavedAlone ? this.wanted : this.saved;
-    if (!business) return { sides };
+    const held = this.holding && { held: this.holding };
+    if (!business) return { sides, ...held };
     const keys = [...new Set([...Object.keys(this.found), ...Object.keys(business)])];
     const changed = keys.filter((key) => JSON.stringify(this.found[key]) !== JSON.stringify(business[key]));
-    return { sides, business: { data: business, keys: changed } };
+    return { sides, ...held, business: { data: business, keys: changed } };
   }
 }
 

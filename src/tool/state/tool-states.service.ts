@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { messageOf } from '../../common/index.js';
 import { loadConfig } from '../../config/index.js';
 import type { CallSite, Tool } from '../tool.types.js';
+import type { ContextListener } from './context-closing.registry.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { ContextQueue } from './context-queue.policy.js';
 import { contextIdOf } from './context-id.factory.js';
@@ -46,7 +47,13 @@ export class ToolStates {
     await home.catchUp(contextId);
     const policy = this.homes.policyOf(options);
     const drafts = await home.manager(policy).drafts(contextId, { key, isOfRun: isOfRun(options, site) });
-    const call = { id: site.key, key, isOfRun: isOfRun(options, site), about: aboutCall(site, input) };
+    const call = {
+      id: site.key,
+      key,
+      isOfRun: isOfRun(options, site),
+      about: aboutCall(site, input),
+      isStrangers: tool.metadata.isReturnForeign === true,
+    };
     return new StatefulCall(home, policy, drafts, call, initialOf(options), this.homes.isSavedAlone(options));
   }
 
@@ -97,6 +104,21 @@ export class ToolStates {
     } finally {
       if (site.sessionId === null) await (await this.managerOf(tool)).cleanupContext(held.handle.contextId);
     }
+  }
+
+  contextIdOf(tool: Tool, site: StateSite): string {
+    return contextIdOf(keyOf(tool, site));
+  }
+
+  /** The manager of a tool's states, after what the journal still holds of a context has been carried over. */
+  async caughtUp(tool: Tool, contextId: string): Promise<StoredStateManager> {
+    await (await this.homes.of(this.homes.nameOf(tool.metadata.state!))).catchUp(contextId);
+    return this.managerOf(tool);
+  }
+
+  /** Has a listener hear which context is gone; gives what ends that. */
+  onClosed(listener: ContextListener): () => void {
+    return this.homes.closings.onClosed(listener);
   }
 
   /** The manager of a tool's states. */

@@ -1,8 +1,11 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AppConfig } from '../../../config/index.js';
 import type { Database } from '../../../persistence/index.js';
 import type { Cipher } from '../../../security/index.js';
 import { ContextQueue } from '../context-queue.policy.js';
 import { DatabaseStateStore } from '../stores/database-state-store.js';
+import { openRedisStateStore, openSqliteStateStore } from '../stores/state-store.factory.js';
 import { StateChangeStore } from '../stores/state-change.store.js';
 import { StateCodec } from '../stores/state-codec.mapper.js';
 import type { StateStore } from '../stores/state-store.js';
@@ -32,10 +35,19 @@ export async function openDurableHome(name: 'persistent' | 'distributed', means:
 }
 
 /** `null` for the journal's database. */
-async function openPersistent(_means: Means): Promise<StateStore | null> {
-  return null;
+async function openPersistent({ config, cipher }: Means): Promise<StateStore | null> {
+  const { format, path, isCompressed } = config.toolState;
+  if (path === null) return null;
+  if (format === 'json') {
+    const { FileStateStore } = await import('../stores/file-state-store.js');
+    return FileStateStore.open(path, { cipher, isCompressed });
+  }
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  return openSqliteStateStore(config, join(path, 'tool-states.sqlite'), { cipher, isCompressed });
 }
 
-async function openShared(_means: Means): Promise<StateStore | null> {
-  return null;
+async function openShared({ config, cipher }: Means): Promise<StateStore | null> {
+  const { redis, isCompressed } = config.toolState;
+  const { url, ...place } = redis;
+  return url === undefined ? null : openRedisStateStore({ url, ...place }, { cipher, isCompressed });
 }

@@ -40,7 +40,7 @@ export class JournalStateHome extends StateHome {
     return { statements: this.store.statements(write), ended: async () => undefined, undone: () => undefined };
   }
 
-  forgetting(_tenant: string, contextIds: readonly string[]): StatesEnd {
+  protected removal(_tenant: string, contextIds: readonly string[]): StatesEnd {
     return { statements: contextIds.flatMap((id) => this.store.statementsToRemove(id)), ended: async () => undefined };
   }
 }

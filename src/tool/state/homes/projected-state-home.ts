@@ -54,7 +54,7 @@ export class ProjectedStateHome extends StateHome {
     };
   }
 
-  forgetting(tenant: string, contextIds: readonly string[]): StatesEnd {
+  protected removal(tenant: string, contextIds: readonly string[]): StatesEnd {
     const removal = { home: this.name, isRemoval: true } as const;
     return {
       statements: contextIds.map((id) => this.changes.add(tenant, id, removal)),

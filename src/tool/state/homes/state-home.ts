@@ -1,5 +1,6 @@
 import type { StepCompanion } from '../../../run/index.js';
 import type { Statement } from '../../../persistence/index.js';
+import { ContextClosings } from '../context-closing.registry.js';
 import { isLive, type ContextDraft } from '../context-draft.builder.js';
 import type { ContextQueue } from '../context-queue.policy.js';
 import { applyChange, type StateChange } from '../state-change.mapper.js';
@@ -26,6 +27,7 @@ export interface StatesCopy extends StatesEnd {
 export abstract class StateHome {
   /** Whether what is in it ends with the process, so that a run that goes on must bring its changes back. */
   abstract readonly isVolatile: boolean;
+  private closings = new ContextClosings();
 
   /**
    * @param name of the manager, as it stands in contexts' information
@@ -37,9 +39,15 @@ export abstract class StateHome {
     private readonly queue: ContextQueue,
   ) {}
 
+  /** Has its managers tell of contexts that are gone. */
+  telling(closings: ContextClosings): this {
+    this.closings = closings;
+    return this;
+  }
+
   /** A manager over its store. */
   manager(policy: StatePolicy): StoredStateManager {
-    return new StoredStateManager(this.name, this.store, policy, this.queue);
+    return new StoredStateManager(this.name, this.store, policy, this.queue, this.closings);
   }
 
   /** What goes with the step of the call. @param draft the context with the change in it */
@@ -49,7 +57,16 @@ export abstract class StateHome {
   async catchUp(_contextId: string): Promise<void> {}
 
   /** Forgets contexts of a tenant with a batch, or after it; they need not be there. */
-  abstract forgetting(tenant: string, contextIds: readonly string[]): StatesEnd;
+  forgetting(tenant: string, contextIds: readonly string[]): StatesEnd {
+    const { statements, ended } = this.removal(tenant, contextIds);
+    return {
+      statements,
+      ended: async () => {
+        await ended();
+        for (const id of contextIds) this.closings.closed(id);
+      },
+    };
+  }
 
   /** Makes a context with a batch. */
   abstract creating(write: ContextWrite): StatesCopy;
@@ -68,8 +85,12 @@ export abstract class StateHome {
   async removeExpired(contextId: string): Promise<boolean> {
     const stored = await this.store.load(contextId);
     if (!stored || isLive(stored, Date.now())) return false;
-    return this.store.remove(contextId, stored.revision);
+    const isRemoved = await this.store.remove(contextId, stored.revision);
+    if (isRemoved) this.closings.closed(contextId);
+    return isRemoved;
   }
+
+  protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
 
   /** Makes the change now; once, however often. */
   protected async apply(change: StateChange, policy: StatePolicy, contextId: string): Promise<void> {

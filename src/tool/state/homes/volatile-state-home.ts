@@ -27,7 +27,7 @@ export class VolatileStateHome extends StateHome {
     return { statements: [], ended: () => this.catchUp(id), undone: () => void this.coming.delete(id) };
   }
 
-  forgetting(_tenant: string, contextIds: readonly string[]): StatesEnd {
+  protected removal(_tenant: string, contextIds: readonly string[]): StatesEnd {
     return {
       statements: [],
       ended: async () => {

@@ -1,0 +1,33 @@
+import { AppError, type JsonValue } from '../../common/index.js';
+import { toErrorCode } from '../run.error.js';
+import type { DirectCallAnswer } from './direct-call.types.js';
+
+/**
+ * What a direct call gave, for code that wants it and nothing else.
+ * @throws AppError with the call's code when it failed, `RUN_WAITING` while a person must decide, `SHUTTING_DOWN` when it was
+ *   handed over to the next start; `details.run_id` is its run
+ */
+export function toCallValue({ tool, run_id, status, ...answer }: DirectCallAnswer): JsonValue {
+  const details = { tool, run_id };
+  switch (status) {
+    case 'completed':
+      return answer.result ?? null;
+    case 'failed':
+    case 'cancelled':
+      throw new AppError(toErrorCode(answer.code ?? 'INTERNAL'), `Tool "${tool}": ${answer.error}`, { details });
+    case 'waiting': {
+      const what = answer.waiting?.map(({ kind }) => kind).join(', ') ?? 'an answer';
+      throw new AppError(
+        'RUN_WAITING',
+        `The call of tool "${tool}" waits for a person (${what}): decide on run ${run_id}, it goes on then.`,
+        { details: { ...details, waiting: answer.waiting } },
+      );
+    }
+    case 'queued':
+    case 'running':
+      throw new AppError('SHUTTING_DOWN', `The call of tool "${tool}" goes on at the next start, as run ${run_id}.`, {
+        isRetryable: false,
+        details,
+      });
+  }
+}

@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { Tool } from '../method/tool.decorator.js';
+import { ToolState } from '../method/tool-parameter.decorator.js';
+
+/** Numbers and flags also as text: models write them so. */
+interface ThoughtInput {
+  readonly thought: string;
+  readonly nextThoughtNeeded: boolean | string;
+  readonly thoughtNumber: number | string;
+  readonly totalThoughts: number | string;
+  readonly isRevision?: boolean | string;
+  readonly revisesThought?: number | string;
+  readonly branchFromThought?: number | string;
+  readonly branchId?: string;
+  readonly needsMoreThoughts?: boolean | string;
+}
+
+interface Thought {
+  readonly thought: string;
+  readonly thoughtNumber: number;
+  readonly totalThoughts: number;
+  readonly nextThoughtNeeded: boolean;
+  readonly isRevision?: boolean;
+  readonly revisesThought?: number;
+  readonly branchFromThought?: number;
+  readonly branchId?: string;
+  readonly needsMoreThoughts?: boolean;
+}
+
+/** What a session has thought so far. */
+interface Thinking {
+  /** How many thoughts there were, kept ones or not. */
+  readonly count: number;
+  /** In the order in which they began. */
+  readonly branches: readonly string[];
+  /** The last ones. */
+  readonly thoughts: readonly Thought[];
+}
+
+/** The answer of the public server's tool, field by field. */
+interface ThoughtAnswer {
+  readonly thoughtNumber: number;
+  readonly totalThoughts: number;
+  readonly nextThoughtNeeded: boolean;
+  readonly branches: readonly string[];
+  readonly thoughtHistoryLength: number;
+}
+
+const NOTHING_YET = { count: 0, branches: [], thoughts: [] };
+/** How much of thoughts is kept, in UTF-16 units: every step holds the whole state, and thinking must not end by its length. */
+const MAX_KEPT = 100_000;
+const MAX_STATE_BYTES = 1024 * 1024;
+
+const flag = (description: string) => ({ enum: [true, false, 'true', 'false', 'True', 'False'], description });
+const number = (description: string) => ({
+  type: ['integer', 'string'],
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  pattern: '^[1-9][0-9]{0,14}$',
+  description,
+});
+
+/** Thinking aloud, kept by session; name, arguments and answers are those of the public sequential thinking server. */
+@Injectable()
+export class SequentialThinkingTools {
+  // A `read`: all that a call changes is its own state, in the batch of its step, so that to repeat one is harmless.
+  @Tool({
+    name: 'sequentialthinking',
+    description:
+      'Works on a hard problem thought by thought, one a call, and keeps them. Use it to plan, to analyse, and where an ' +
+      'earlier step may turn out wrong. Guess how many thoughts it takes and correct totalThoughts on the way, also when ' +
+      'it seemed done. Doubt what you thought: revise a thought, or branch off to try another way. Make a hypothesis, ' +
+      'check it against the thoughts, go on until it holds; only then end with nextThoughtNeeded false and give one answer.',
+    effect: 'read',
+    stateful: { initial: NOTHING_YET, maxStateBytes: MAX_STATE_BYTES },
+    input: {
+      type: 'object',
+      properties: {
+        thought: {
+          type: 'string',
+          description: 'What you think now: a step, a doubt, a revision, a hypothesis, a check.',
+        },
+        nextThoughtNeeded: flag('Whether you go on thinking.'),
+        thoughtNumber: number('The number of this thought, from 1.'),
+        totalThoughts: number('How many thoughts you expect in all.'),
+        isRevision: flag('Whether it revises an earlier thought.'),
+        revisesThought: number('The number of the thought that it revises.'),
+        branchFromThought: number('The number of the thought that this branch begins at.'),
+        branchId: { type: 'string', description: 'The name of the branch.' },
+        needsMoreThoughts: flag('Whether more thoughts are needed than expected.'),
+      },
+      required: ['thought', 'nextThoughtNeeded', 'thoughtNumber', 'totalThoughts'],
+    },
+    output: {
+      type: 'object',
+      properties: {
+        thoughtNumber: { type: 'number' },
+        totalThoughts: { type: 'number' },
+        nextThoughtNeeded: { type: 'boolean' },
+        branches: { type: 'array', items: { type: 'string' } },
+        thoughtHistoryLength: { type: 'number' },
+      },
+      required: ['thoughtNumber', 'totalThoughts', 'nextThoughtNeeded', 'branches', 'thoughtHistoryLength'],
+    },
+  })
+  think(input: ThoughtInput, @ToolState() state: ToolState<Thinking>): ThoughtAnswer {
+    const thought = toThought(input);
+    const { count, branches, thoughts } = state.data;
+    const thinking = {
+      count: count + 1,
+      branches: withBranch(branches, thought),
+      thoughts: lastOf([...thoughts, thought]),
+    };
+    state.replace(thinking);
+    return {
+      thoughtNumber: thought.thoughtNumber,
+      totalThoughts: thought.totalThoughts,
+      nextThoughtNeeded: thought.nextThoughtNeeded,
+      branches: asKeys(thinking.branches),
+      thoughtHistoryLength: thinking.count,
+    };
+  }
+}
+
+function toThought(input: ThoughtInput): Thought {
+  const { thought, branchId } = input;
+  const thoughtNumber = Number(input.thoughtNumber);
+  return {
+    thought,
+    thoughtNumber,
+    totalThoughts: Math.max(thoughtNumber, Number(input.totalThoughts)),
+    nextThoughtNeeded: isTrue(input.nextThoughtNeeded),
+    ...(input.isRevision !== undefined && { isRevision: isTrue(input.isRevision) }),
+    ...(input.revisesThought !== undefined && { revisesThought: Number(input.revisesThought) }),
+    ...(input.branchFromThought !== undefined && { branchFromThought: Number(input.branchFromThought) }),
+    ...(branchId !== undefined && { branchId }),
+    ...(input.needsMoreThoughts !== undefined && { needsMoreThoughts: isTrue(input.needsMoreThoughts) }),
+  };
+}
+
+function isTrue(said: boolean | string): boolean {
+  return String(said).toLowerCase() === 'true';
+}
+
+/** A branch has a place that it begins at and a name. */
+function withBranch(branches: readonly string[], { branchFromThought, branchId }: Thought): readonly string[] {
+  if (branchFromThought === undefined || !branchId || branches.includes(branchId)) return branches;
+  return [...branches, branchId];
+}
+
+/** As keys of an object come, for that is how the public server keeps them: whole numbers first. */
+function asKeys(branches: readonly string[]): string[] {
+  return Object.keys(Object.fromEntries(branches.map((branch) => [branch, true])));
+}
+
+/** The newest always, before it as many as there is room for. */
+function lastOf(thoughts: readonly Thought[]): readonly Thought[] {
+  let length = 0;
+  const from = thoughts.findLastIndex(({ thought }) => (length += thought.length) > MAX_KEPT) + 1;
+  return thoughts.slice(Math.min(from, thoughts.length - 1));
+}

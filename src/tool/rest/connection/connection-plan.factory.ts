@@ -1,0 +1,61 @@
+import type { OutgoingOptions } from '../../../security/index.js';
+import type { RestToolDeclaration } from '../rest-tool.types.js';
+import { type TokenRule, tokenRules } from './held-token.factory.js';
+import { connectionProblems } from './connection-use.policy.js';
+import type { RestConnection } from './rest-connection.types.js';
+
+/** What the calls of a session share, ready to be used. */
+export interface ConnectionPlan {
+  /** The same object for all calls of the tool. */
+  readonly options: OutgoingOptions;
+  readonly hasCookies: boolean;
+  readonly tokens: readonly TokenRule[];
+}
+
+/**
+ * Of what a declaration says of its connection; nothing for a tool without state. What is wrong goes to `problems`.
+ * @param taken names of headers, in lower case, that the tool sets otherwise
+ */
+export function createConnectionPlan(
+  declaration: RestToolDeclaration,
+  taken: readonly string[],
+  problems: string[],
+): ConnectionPlan | undefined {
+  problems.push(...connectionProblems(declaration));
+  if (!declaration.stateful) return undefined;
+  const { connection = {} } = declaration;
+  return {
+    options: toOptions(connection),
+    hasCookies: connection.cookies ?? true,
+    tokens: tokenRules(declaration, taken, problems),
+  };
+}
+
+/** Those of seed configurations (`ConnectionStateConfig`). */
+const DEFAULTS = {
+  poolSize: 10,
+  maxOverflow: 20,
+  poolTimeoutMs: 30_000,
+  poolRecycleMs: 3_600_000,
+  connectTimeoutMs: 10_000,
+  readTimeoutMs: 60_000,
+  writeTimeoutMs: 60_000,
+  keepAlive: true,
+  keepAliveTimeoutMs: 30_000,
+  keepAliveIntervalMs: 60_000,
+};
+
+function toOptions(connection: RestConnection): OutgoingOptions {
+  const wanted = { ...DEFAULTS, ...connection };
+  return {
+    gate: { most: wanted.poolSize, mostWaiting: wanted.maxOverflow, waitMs: wanted.poolTimeoutMs },
+    most: wanted.poolSize,
+    lifetimeMs: wanted.poolRecycleMs,
+    connectTimeoutMs: wanted.connectTimeoutMs,
+    readTimeoutMs: wanted.readTimeoutMs,
+    writeTimeoutMs: wanted.writeTimeoutMs,
+    isKept: wanted.keepAlive,
+    idleMs: wanted.keepAliveTimeoutMs,
+    probeMs: wanted.keepAliveIntervalMs,
+  };
+}

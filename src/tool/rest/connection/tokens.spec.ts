@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RestWorld } from '../../../../test/support/rest-world.js';
+import { WebServer } from '../../../../test/support/web-server.js';
+
+Logger.overrideLogger(false);
+
+const world = RestWorld.prepare();
+const TOKEN = 'eyJhbGciOiJub25lIn0';
+const CAPTURE = { token: { from: '/access_token', header: 'Authorization', prefix: 'Bearer ' } };
+
+function answer(...replies: readonly unknown[]): void {
+  world.server.on('/crm', (request, reply, count) => {
+    const said = replies[count - 1] ?? { told: request.headers.authorization ?? null };
+    reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+  });
+}
+
+const tokensAt = ({ requests }: WebServer) => requests.map(({ headers }) => headers.authorization ?? null);
+const sent = () => tokensAt(world.server);
+
+describe('a token of a reply', () => {
+  it('is said by later calls of the session, and shown to nobody', async () => {
+    answer({ access_token: TOKEN, name: 'Ann' });
+    world.declare({ stateful: true, connection: { capture: CAPTURE } });
+    const told = [await world.callIn('one'), await world.callIn('one'), await world.callIn('other')];
+    expect(sent()).toEqual([null, `Bearer ${TOKEN}`, null]);
+    expect(told).toMatchObject([
+      { result: { access_token: '[redacted]', name: 'Ann' } },
+      { result: { told: 'Bearer [redacted]' } },
+      { result: { told: null } },
+    ]);
+  });
+
+  it('gives way to a newer one', async () => {
+    answer({ access_token: TOKEN }, { access_token: `${TOKEN}-2` });
+    world.declare({ stateful: true, connection: { capture: CAPTURE } });
+    for (let count = 0; count < 3; count++) await world.callIn('s');
+    expect(sent()).toEqual([null, `Bearer ${TOKEN}`, `Bearer ${TOKEN}-2`]);
+  });
+
+  it('is for the origin that gave it, also when the tool calls another one by now', async () => {
+    answer({ access_token: TOKEN });
+    world.declare({ stateful: true, connection: { capture: CAPTURE } });
+    await world.callIn('s');
+    const other = await WebServer.start();
+    const states = world.states;
+    await world.allow(other);
+    world.reset();
+    world.states = states;
+    other.json('/crm', {});
+    world.declare({ url: `${other.url}/crm`, stateful: true, connection: { capture: CAPTURE } });
+    await world.callIn('s');
+    expect(tokensAt(other)).toEqual([null]);
+    await other.close();
+    await world.allow();
+  });
+
+  it('goes along with no redirect to another origin', async () => {
+    const other = await WebServer.start();
+    await world.allow(other);
+    world.reset();
+    other.json('/', {});
+    world.server.on('/crm', (_request, reply, count) => {
+      if (count > 1) return void reply.writeHead(302, { location: other.url }).end();
+      reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token: TOKEN }));
+    });
+    world.declare({ stateful: true, connection: { capture: CAPTURE } });
+    await world.callIn('s');
+    await world.callIn('s');
+    expect(tokensAt(other)).toEqual([null]);
+    await other.close();
+    await world.allow();
+  });
+
+  it.each([
+    ['short', 'it has fewer than 8 characters, which cannot be hidden'],
+    [{ a: 1 }, 'it is no text'],
+    ['x'.repeat(9000), 'it has more than 8192 characters'],
+    [`${TOKEN}\r\nx: y`, 'it has characters that no header takes'],
+  ])('that is %j is refused', async (token, fault) => {
+    answer({ access_token: token });
+    world.declare({ stateful: true, connection: { capture: CAPTURE } });
+    const result = await world.callIn('s');
+    expect(result).toMatchObject({
+      success: false,
+      error: `The token at /access_token of the reply is not kept: ${fault}.`,
+    });
+    await world.callIn('s');
+    expect(sent()).toEqual([null, null]);
+  });
+
+  it('is not looked for in an error', async () => {
+    world.server.on('/crm', (_request, reply) => {
+      reply.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token: TOKEN }));
+    });
+    world.declare({ stateful: true, connection: { capture: CAPTURE } });
+    await world.callIn('s');
+    await world.callIn('s');
+    expect(sent()).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { createCallSite } from '../call/tool-request.factory.js';
+import { createRegisteredTool } from '../registered-tool.factory.js';
+import type { StatefulCall } from './stateful-call.executor.js';
+import { ToolStates } from './tool-states.service.js';
+
+const site = () => createCallSite({ sessionId: 's' });
+const TOOL = createRegisteredTool({ name: 'crm', description: 'Asks.', stateful: true, handler: () => 1 });
+
+it('is no change of its own state what a stranger calls one', async () => {
+  const states = ToolStates.inMemory();
+  const tool = { ...TOOL, metadata: { ...TOOL.metadata, isReturnForeign: true } };
+  const returned = { city: 'Albany', state: 'NY' };
+  expect(await states.callAlone(tool, {}, site(), async () => returned)).toEqual(returned);
+  await expect(states.callAlone(TOOL, {}, site(), async () => returned)).rejects.toThrow('not a JSON object');
+});
+
+describe('what a connection holds', () => {
+  const states = ToolStates.inMemory();
+  const call = (work: (held: StatefulCall) => unknown) =>
+    states.callAlone(TOOL, {}, site(), async (held) => work(held));
+  const held = async () => (await states.open(TOOL, {}, site())).handle.held;
+
+  it('is there for the next call, laid over what was there', async () => {
+    await call(({ handle }) => handle.hold({ 'cookie:a': 'one', 'cookie:b': 'two' }));
+    await call(({ handle }) => {
+      expect(handle.held).toEqual({ 'cookie:a': 'one', 'cookie:b': 'two' });
+      handle.hold({ 'cookie:a': null });
+      handle.hold({ 'cookie:c': 'three' });
+    });
+    expect(await held()).toEqual({ 'cookie:b': 'two', 'cookie:c': 'three' });
+  });
+
+  it('stays also when the call fails', async () => {
+    const failing = call(({ handle }) => {
+      handle.hold({ 'cookie:d': 'four' });
+      throw new Error('403');
+    });
+    await expect(failing).rejects.toThrow('403');
+    expect(await held()).toMatchObject({ 'cookie:d': 'four' });
+  });
+
+  it('is shown to nobody who asks for the state, and is not lost by who changes that', async () => {
+    const manager = await states.managerOf(TOOL);
+    const { contextId } = (await states.open(TOOL, {}, site())).handle;
+    const before = await held();
+    const shown = await manager.getState(contextId, 'connection');
+    expect(shown!.data).toMatchObject({ session_active: true });
+    const changed = await manager.updateState(contextId, 'connection', (data) => {
+      expect(JSON.stringify(data)).not.toContain('four');
+      return { note: 'x' };
+    });
+    const replaced = await manager.setState(contextId, 'connection', { session_active: false });
+    expect(JSON.stringify([shown, changed, replaced])).not.toContain('four');
+    expect(await held()).toEqual(before);
+  });
+});

@@ -1,0 +1,82 @@
+import { Logger } from '@nestjs/common';
+import { messageOf } from '../../common/index.js';
+import { ContextQueue } from './context-queue.policy.js';
+import type { ContextHolder } from './context-holder.types.js';
+
+interface Held<Instance> {
+  readonly instance: Instance;
+  /** The state that it knows, as JSON. */
+  readonly known: string;
+}
+
+/** The instances of one adapted tool in this process, by their contexts; of too many, that which was not used longest goes. */
+export class InstanceHolder<Instance> implements ContextHolder {
+  private readonly logger = new Logger('ToolState');
+  private readonly queue = new ContextQueue();
+  private readonly inUse = new Set<string>();
+  private readonly held = new Map<string, Held<Instance>>();
+  /** What is being disposed of. */
+  private readonly endings = new Set<Promise<void>>();
+
+  /** @param most that are kept while they are not in use */
+  constructor(
+    private readonly dispose: (instance: Instance) => Promise<void>,
+    private readonly most: number,
+  ) {}
+
+  /** Does what needs a context's instance, after what is being done with it. */
+  async alone<T>(contextId: string, work: () => Promise<T>): Promise<T> {
+    return this.queue.next(contextId, async () => {
+      this.inUse.add(contextId);
+      try {
+        return await work();
+      } finally {
+        this.inUse.delete(contextId);
+        this.makeRoom();
+      }
+    });
+  }
+
+  get(contextId: string): Instance | undefined {
+    return this.held.get(contextId)?.instance;
+  }
+
+  knownTo(contextId: string): string | undefined {
+    return this.held.get(contextId)?.known;
+  }
+
+  put(contextId: string, instance: Instance, known: string): void {
+    this.held.delete(contextId);
+    this.held.set(contextId, { instance, known });
+  }
+
+  /** Lets go of one by whoever uses it alone. */
+  async drop(contextId: string): Promise<void> {
+    const held = this.held.get(contextId);
+    if (!held) return;
+    this.held.delete(contextId);
+    const ending = this.dispose(held.instance).catch((error: unknown) =>
+      this.logger.warn(`What a tool held for state ${contextId} could not be disposed of: ${messageOf(error)}`),
+    );
+    this.endings.add(ending);
+    await ending.finally(() => this.endings.delete(ending));
+  }
+
+  release(contextId: string): void {
+    if (!this.held.has(contextId) && !this.inUse.has(contextId)) return;
+    void this.queue.next(contextId, () => this.drop(contextId));
+  }
+
+  /** Also of those in use: whoever ends all does not wait for a call. */
+  async releaseAll(): Promise<void> {
+    for (const contextId of this.held.keys()) void this.drop(contextId);
+    await Promise.all(this.endings);
+  }
+
+  private makeRoom(): void {
+    const tooMany = this.held.size - this.most;
+    if (tooMany <= 0) return;
+    const idle = [...this.held.keys()].filter((contextId) => !this.inUse.has(contextId));
+    for (const contextId of idle.slice(0, tooMany)) this.release(contextId);
+  }
+}

@@ -1,0 +1,108 @@
+import { AppError } from '../../common/index.js';
+import { Suspension } from '../suspension.factory.js';
+import type { ToolRegistration } from '../tool-registration.types.js';
+import type { ToolContext } from '../tool.types.js';
+import { InstanceHolder } from './instance-holder.registry.js';
+import type { StatefulAdapter } from './stateful-adapter.types.js';
+import { toData } from './tool-state-handle.factory.js';
+
+const MAX_INSTANCES = 1000;
+/** What is said of instances; all else is as of any tool. */
+const OWN: ReadonlySet<string> = new Set<keyof StatefulAdapter<unknown>>([
+  'create',
+  'call',
+  'snapshot',
+  'restore',
+  'dispose',
+  'maxInstances',
+]);
+
+/**
+ * A tool of objects that keep state of their own, as it is registered: one instance for each context.
+ * @throws AppError `TOOL_INVALID` for what cannot be adapted
+ */
+export function adaptStateful<Instance>(adapter: StatefulAdapter<Instance>): ToolRegistration {
+  assertAdaptable(adapter);
+  const { maxInstances = MAX_INSTANCES, stateful = {} } = adapter;
+  const most = isRestorable(adapter) ? maxInstances : Infinity;
+  const dispose = async (instance: Instance): Promise<void> => adapter.dispose?.(instance);
+  const holder = new InstanceHolder<Instance>(dispose, most);
+  const said = Object.entries(adapter).filter(([key]) => !OWN.has(key));
+  return {
+    ...(Object.fromEntries(said) as Pick<StatefulAdapter<Instance>, 'name' | 'description'>),
+    stateful: { ...stateful, autoSave: true },
+    holder,
+    handler: (args: never, context: ToolContext) =>
+      holder.alone(context.state!.contextId, () => callHeld(adapter, holder, args, context)),
+  };
+}
+
+async function callHeld<Instance>(
+  adapter: StatefulAdapter<Instance>,
+  holder: InstanceHolder<Instance>,
+  args: never,
+  context: ToolContext,
+): Promise<unknown> {
+  const state = context.state!;
+  const found = JSON.stringify(state.data);
+  const isKept = isRestorable(adapter);
+  // What another process, a rollback or a call that came to nothing made of the state is not in the instance.
+  if (isKept && holder.knownTo(state.contextId) !== found) await holder.drop(state.contextId);
+  const instance = holder.get(state.contextId) ?? (await make(adapter, holder, context));
+  try {
+    const result = await adapter.call(instance, args, context);
+    if (!isKept) return result;
+    if (result instanceof Suspension) {
+      // It is made again with the answer, perhaps in another process.
+      await holder.drop(state.contextId);
+      return result;
+    }
+    const snapshot = toData(await adapter.snapshot!(instance));
+    const known = JSON.stringify(snapshot);
+    if (known !== found) state.replace(snapshot);
+    holder.put(state.contextId, instance, known);
+    return result;
+  } catch (error) {
+    // It has done half of something; the next one is made of what is kept.
+    if (isKept) await holder.drop(state.contextId);
+    throw error;
+  }
+}
+
+async function make<Instance>(
+  adapter: StatefulAdapter<Instance>,
+  holder: InstanceHolder<Instance>,
+  context: ToolContext,
+): Promise<Instance> {
+  const { contextId, version, data } = context.state!;
+  const isMadeAnew = adapter.restore === undefined || version === 0;
+  const instance = await (isMadeAnew ? adapter.create(context) : adapter.restore!(data as never, context));
+  holder.put(contextId, instance, JSON.stringify(data));
+  return instance;
+}
+
+function isRestorable<Instance>(adapter: StatefulAdapter<Instance>): boolean {
+  return typeof adapter.snapshot === 'function';
+}
+
+function assertAdaptable<Instance>(adapter: StatefulAdapter<Instance>): void {
+  const { name, source = `adaptStateful(${JSON.stringify(name)})`, maxInstances } = adapter;
+  const isFunction = (key: 'create' | 'call' | 'snapshot' | 'restore') => typeof adapter[key] === 'function';
+  const problems: string[] = [];
+  const refuse = (isWrong: boolean, what: string): void => void (isWrong && problems.push(what));
+  refuse(!isFunction('create'), 'it has no create: give a function of (context) that makes an instance');
+  refuse(!isFunction('call'), 'it has no call: give a function of (instance, args, context)');
+  refuse(
+    isFunction('snapshot') !== isFunction('restore'),
+    'it has one of snapshot and restore: give both, or none where an instance ends with the process',
+  );
+  refuse(
+    maxInstances !== undefined && !isFunction('snapshot'),
+    'it has maxInstances, and without snapshot none can be let go',
+  );
+  refuse(
+    maxInstances !== undefined && !(Number.isInteger(maxInstances) && maxInstances > 0),
+    `its maxInstances is ${maxInstances}: use a whole number from 1 on`,
+  );
+  if (problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
+}

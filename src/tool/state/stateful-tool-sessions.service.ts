@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type Principal } from '../../common/index.js';
+import { createCallSite } from '../call/tool-request.factory.js';
+import { ToolRegistry } from '../tool.registry.js';
+import type { CallSite } from '../tool.types.js';
+import type { StoredStateManager } from './stored-state-manager.js';
+import type { StateEntry, StateHistoryEntry, StateType } from './tool-state.types.js';
+import { ToolStates } from './tool-states.service.js';
+
+const PAGE = 100;
+/** As of the sessions of agents, so that both can be one. */
+const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+export interface StatefulToolSessionOptions {
+  /** Who calls; by default `local` of the tenant `default`. */
+  readonly principal?: Principal;
+}
+
+/** A stateful tool in one session, for code that uses it without an agent. */
+export interface StatefulToolSession {
+  readonly tool: string;
+  readonly sessionId: string;
+  readonly contextId: string;
+  /**
+   * Calls the tool with what is kept for the session, as `ToolRegistry.call` does: the caller answers for the call.
+   * @throws AppError as `ToolRegistry.call`, `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`, `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`
+   */
+  execute(args?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** What is kept of that type, by default the business state; `null` when there is none. */
+  state(type?: StateType): Promise<StateEntry | null>;
+  /** What happened, the last first. @param limit by default 100 entries; a call is two */
+  history(limit?: number): Promise<StateHistoryEntry[]>;
+  /** Forgets all of it; the next call begins anew. Gives whether there was something. */
+  cleanup(): Promise<boolean>;
+}
+
+/** Binds stateful tools to sessions. */
+@Injectable()
+export class StatefulToolSessions {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly states: ToolStates,
+  ) {}
+
+  /**
+   * A tool in a session: the same two always find the same state, the one that an agent's calls in that session find too.
+   * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -`; an agent need not know it
+   * @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND` for a tool that keeps no state, `VALIDATION_FAILED`
+   */
+  create(name: string, sessionId: string, { principal }: StatefulToolSessionOptions = {}): StatefulToolSession {
+    const tool = this.tools.get(name);
+    if (!tool.metadata.state) throw keepsNone(name);
+    if (!SESSION_ID.test(sessionId)) throw wrongSession(sessionId);
+    const given: Partial<CallSite> = { sessionId, ...(principal && { principal }) };
+    const { states, tools } = this;
+    const contextId = states.contextIdOf(tool, createCallSite(given));
+    const manager = (): Promise<StoredStateManager> => states.caughtUp(tool, contextId);
+    return {
+      tool: name,
+      sessionId,
+      contextId,
+      execute: (args) => tools.call(name, args, given),
+      state: async (type = 'business') => (await manager()).getState(contextId, type),
+      history: async (limit = PAGE) => (await manager()).getHistory(contextId, limit),
+      cleanup: async () => (await manager()).cleanupContext(contextId),
+    };
+  }
+}
+
+function keepsNone(tool: string): AppError {
+  return new AppError(
+    'TOOL_STATE_NOT_FOUND',
+    `Tool "${tool}" keeps no state: call it by ToolRegistry.call, or declare it with \`stateful\`.`,
+    { details: { tool } },
+  );
+}
+
+function wrongSession(id: unknown): AppError {
+  const message = 'must be 1 to 128 of A-Z a-z 0-9 _ -';
+  return new AppError('VALIDATION_FAILED', `The session id ${JSON.stringify(id)} ${message}.`, {
+    details: { errors: [{ field: 'sessionId', message }] },
+  });
+}

@@ -1,0 +1,34 @@
+import { adaptStateful, Extension, Parameter, type ExtensionHost } from '../../src/index.js';
+
+/** An object as one has it already: it knows nothing of tools. */
+class Basket {
+  constructor(private readonly goods: string[] = []) {}
+
+  put(what: string): number {
+    return this.goods.push(what);
+  }
+
+  toJSON(): { goods: string[] } {
+    return { goods: [...this.goods] };
+  }
+}
+
+export class BasketExtension extends Extension {
+  readonly name = 'basket';
+  readonly version = '1.0.0';
+
+  override register(agent: ExtensionHost): void {
+    agent.registerTool(
+      adaptStateful<Basket>({
+        name: 'basket',
+        description: 'Puts something into the basket and says how much is in it.',
+        effect: 'read',
+        parameters: [Parameter.string('what', 'What to put in.', true)],
+        create: () => new Basket(),
+        call: (basket, { what }: { what: string }) => basket.put(what),
+        snapshot: (basket) => basket.toJSON(),
+        restore: ({ goods }: { goods: string[] }) => new Basket(goods),
+      }),
+    );
+  }
+}
