@@ -13,7 +13,8 @@ import { testRedisUrl } from './support/test-databases.js';
 Logger.overrideLogger(false);
 const HOUR_MS = 3_600_000;
 const url = (await testRedisUrl()) ?? (process.env['CI'] ? 'redis://127.0.0.1:6379' : null);
-const prefix = `test-${process.pid}-${Date.now()}:`;
+const name = `test-${process.pid}-${Date.now()}`;
+const prefix = `${name}:`;
 let count = 0;
 const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
 
@@ -21,7 +22,7 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
   let redis: Redis;
   const stores: StateStore[] = [];
   const open = async (db = 0) => {
-    const store = await openRedisStateStore({ url: url!, prefix, db });
+    const store = await openRedisStateStore({ url: url!, prefix: name, db });
     stores.push(store);
     return store;
   };
@@ -118,7 +119,7 @@ describe('a Redis that is away', () => {
 
   it.each(['silent', 'absent'])('is an error, not a wait without end: %s', async (how) => {
     const port = how === 'silent' ? (server.address() as AddressInfo).port : 1;
-    const store = await openRedisStateStore({ url: `redis://127.0.0.1:${port}`, prefix });
+    const store = await openRedisStateStore({ url: `redis://127.0.0.1:${port}`, prefix: name });
     const states = managerOf(store);
     const asked = [
       () => states.createContext(fresh()),
@@ -147,7 +148,7 @@ describe('a Redis that is away', () => {
     await once(relay, 'listening');
     const store = await openRedisStateStore({
       url: `redis://127.0.0.1:${(relay.address() as AddressInfo).port}`,
-      prefix,
+      prefix: name,
     });
     const states = managerOf(store);
     const id = await states.createContext(fresh());

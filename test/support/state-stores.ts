@@ -121,7 +121,7 @@ async function createShared(created: TestDatabase): Promise<StatePlace> {
 
 async function createRedis(url: string, options: StateCodecOptions): Promise<StatePlace> {
   const redis = new Redis(url);
-  const prefix = `test-${process.pid}-${Date.now()}-${randomBytes(3).toString('hex')}:`;
+  const prefix = `test-${process.pid}-${Date.now()}-${randomBytes(3).toString('hex')}`;
   const opened: StateStore[] = [];
   const keys = () => redis.keys(`${prefix}*`);
   return {

@@ -20,7 +20,7 @@ export interface RedisPlace {
   readonly url: string;
   /** The number of the database, in place of the URL's. */
   readonly db?: number;
-  /** What all keys begin with. */
+  /** What all keys begin with, before a colon. */
   readonly prefix: string;
 }
 
@@ -59,5 +59,5 @@ export async function openRedisStateStore(
   ]);
   const connected = client.connect().catch(() => undefined);
   await Promise.race([connected, delay(REDIS_CONNECT_MS, undefined, { ref: false })]);
-  return new RedisStateStore(client, prefix, new StateCodec(options));
+  return new RedisStateStore(client, `${prefix}:`, new StateCodec(options));
 }

@@ -1,0 +1,50 @@
+// A process that changes a tool's state without end, to be killed: PLACE is json, sqlite or postgres, WHERE its folder, file
+// or URL. It says "ready <n>" with what it finds, then "written <how many> <n>" after each change that it was told is kept.
+import { loadConfig } from '../../dist/config/index.js';
+import { openPersistence } from '../../dist/persistence/index.js';
+import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../dist/tool/index.js';
+import { ContextQueue } from '../../dist/tool/state/context-queue.policy.js';
+import { DatabaseStateStore } from '../../dist/tool/state/stores/database-state-store.js';
+import { FileStateStore } from '../../dist/tool/state/stores/file-state-store.js';
+import { StateCodec } from '../../dist/tool/state/stores/state-codec.mapper.js';
+import { openSqliteStateStore } from '../../dist/tool/state/stores/state-store.factory.js';
+import { StoredStateManager } from '../../dist/tool/state/stored-state-manager.js';
+
+const { PLACE, WHERE } = process.env;
+
+async function openPostgres() {
+  const { config } = loadConfig({ env: { DATABASE_URL: WHERE } });
+  const { database } = await openPersistence(config, { entities: TOOL_ENTITIES, migrations: TOOL_MIGRATIONS });
+  return new DatabaseStateStore(database, new StateCodec());
+}
+
+function open() {
+  if (PLACE === 'json') return FileStateStore.open(WHERE);
+  return PLACE === 'sqlite' ? openSqliteStateStore(loadConfig({ env: {} }).config, WHERE) : openPostgres();
+}
+
+/** Every fifth one is large, so that it takes several writes of the disk. */
+const textOf = (n) => `${n};`.repeat(n % 5 === 0 ? 40_000 : 3);
+
+const policy = {
+  ttlMs: null,
+  idleMs: null,
+  maxStateBytes: 1_000_000,
+  maxHistory: 7,
+  maxVersions: 4,
+  maxContextsPerSession: null,
+  conflict: 'error',
+};
+const states = new StoredStateManager('test', await open(), policy, new ContextQueue());
+const id = await states.createContext({ tenant: 't', session: 's', tool: 'writer' });
+let n = (await states.getState(id, 'business'))?.data.n ?? 0;
+console.log(`ready ${n}`);
+for (let written = 1; ; written++) {
+  n++;
+  await states.edit(id, (draft) => {
+    draft.put('business', { n, text: textOf(n) });
+    draft.put('cache', { n });
+    draft.note('execution_success', `call-${n}`, { n });
+  });
+  console.log(`written ${written} ${n}`);
+}

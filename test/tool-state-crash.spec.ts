@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { loadConfig } from '../src/config/index.js';
+import { contextIdOf } from '../src/tool/state/context-id.factory.js';
+import { DatabaseStateStore } from '../src/tool/state/stores/database-state-store.js';
+import { FileStateStore } from '../src/tool/state/stores/file-state-store.js';
+import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
+import { openSqliteStateStore } from '../src/tool/state/stores/state-store.factory.js';
+import type { StateStore } from '../src/tool/state/stores/state-store.js';
+import { buildIfStale, killAll, ServerProcess } from './support/process.js';
+import { openDatabase } from './support/run-host.js';
+import { testServers, type TestDatabase } from './support/test-databases.js';
+
+/** `npm run test:chaos`; without it this is the short form. */
+const IS_WHOLE = process.env['CHAOS_WHOLE'] !== undefined;
+const ROUNDS = IS_WHOLE ? 100 : 6;
+/** A process is killed at a random moment after up to so many changes. */
+const MOST_CHANGES = 12;
+const MOST_MS = 12;
+
+Logger.overrideLogger(false);
+jest.setTimeout(IS_WHOLE ? 3_600_000 : 120_000);
+const folder = mkdtempSync(join(tmpdir(), 'jackdaw-state-crash-'));
+const postgres = (await testServers()).find(({ kind }) => kind === 'postgres')!;
+const id = contextIdOf({ tenant: 't', session: 's', tool: 'writer' });
+
+beforeAll(() => buildIfStale(), 120_000);
+afterAll(async () => {
+  await killAll();
+  rmSync(folder, { recursive: true });
+});
+
+interface Place {
+  readonly name: string;
+  readonly answers: boolean;
+  /** What the killed one is told. */
+  where(): Promise<string>;
+  open(where: string): Promise<StateStore>;
+  end(): Promise<void>;
+}
+
+async function openPostgres(where: string): Promise<StateStore> {
+  const opened = await openDatabase({ DATABASE_URL: where });
+  return new DatabaseStateStore(opened.database, new StateCodec(), () => opened.close());
+}
+
+let database: TestDatabase;
+const nothing = async () => undefined;
+const places: readonly Place[] = [
+  {
+    name: 'json',
+    answers: true,
+    where: async () => join(folder, 'json'),
+    open: (where) => FileStateStore.open(where),
+    end: nothing,
+  },
+  {
+    name: 'sqlite',
+    answers: true,
+    where: async () => join(folder, 'states.db'),
+    open: (where) => openSqliteStateStore(loadConfig({ env: {} }).config, where),
+    end: nothing,
+  },
+  {
+    name: 'postgres',
+    answers: postgres.answers,
+    where: async () => {
+      database = await postgres.create();
+      await (await openPostgres(database.url)).close();
+      return database.url;
+    },
+    open: openPostgres,
+    end: () => database.drop(),
+  },
+];
+
+/** As `state-writer.mjs` writes it. */
+const textOf = (n: number) => `${n};`.repeat(n % 5 === 0 ? 40_000 : 3);
+const downFrom = (n: number, count: number) => Array.from({ length: Math.min(n, count) }, (_, at) => n - at);
+const jsonOf = (n: number) => JSON.stringify({ n, text: textOf(n) });
+
+/** All of a context at one moment: a server may still be doing what the dead one has sent. */
+async function read(store: StateStore) {
+  for (;;) {
+    const context = await store.load(id);
+    const [versions, history] = await Promise.all([store.versions(id), store.history(id, 99)]);
+    if ((await store.load(id))?.revision === context?.revision) return { context, versions, history };
+  }
+}
+
+/** Whole, and no older than what was acknowledged, nor newer than what could be under way. @returns what is there */
+function expectWhole({ context, versions, history }: Awaited<ReturnType<typeof read>>, acknowledged: number): number {
+  const states = context?.states ?? {};
+  const { n = 0 } = JSON.parse(states.cache?.json ?? '{}') as { n?: number };
+  expect([acknowledged, acknowledged + 1]).toContain(n);
+  // Compared as one: a long text that differs is no message to read.
+  if (n > 0) expect(states.business?.json === jsonOf(n)).toBe(true);
+  expect([states.business?.version, states.cache?.version]).toEqual(n > 0 ? [n, n] : [undefined, undefined]);
+  expect(versions.map(({ version }) => version)).toEqual(downFrom(n, 4));
+  expect(versions.every(({ version, json }) => json === jsonOf(version))).toBe(true);
+  expect(history.map((entry) => [entry.n, entry.by])).toEqual(downFrom(n, 7).map((at) => [at, `call-${at}`]));
+  return n;
+}
+
+/** @returns the number of the last change that was acknowledged */
+async function writeUntilKilled(env: Readonly<Record<string, string>>): Promise<number> {
+  const writer = ServerProcess.start('test/support/state-writer.mjs', env);
+  const changes = Math.floor(Math.random() * (MOST_CHANGES + 1));
+  await writer.waitForLine(changes === 0 ? 'ready ' : `written ${changes} `);
+  await delay(Math.random() * MOST_MS);
+  await writer.kill();
+  return Number(writer.lines.at(-1)!.split(' ').at(-1));
+}
+
+for (const place of places) {
+  const isLeftOut = !place.answers && !process.env['CI'];
+  (isLeftOut ? describe.skip : describe)(`states of tools in ${place.name}, kill -9 while they are written`, () => {
+    it(`are whole, and nothing that was acknowledged is lost, ${ROUNDS} times`, async () => {
+      const where = await place.where();
+      let [acknowledgedOnly, alsoTheNext] = [0, 0];
+      for (let round = 0; round < ROUNDS; round++) {
+        const acknowledged = await writeUntilKilled({ PLACE: place.name, WHERE: where });
+        const store = await place.open(where);
+        const there = expectWhole(await read(store), acknowledged);
+        await store.close();
+        if (there === acknowledged) acknowledgedOnly++;
+        else alsoTheNext++;
+      }
+      if (IS_WHOLE) tell(place.name, acknowledgedOnly, alsoTheNext);
+      await place.end();
+    });
+  });
+}
+
+function tell(name: string, acknowledgedOnly: number, alsoTheNext: number): void {
+  process.stderr.write(
+    `${name}: ${ROUNDS} kills; the last acknowledged change was there ${acknowledgedOnly} times, the next one too ${alsoTheNext} times\n`,
+  );
+}
