@@ -91,6 +91,7 @@ export {
   ToolRequest,
   ToolSignal,
   ToolState,
+  ToolStateBackups,
   ToolStateManager,
 } from './tool/index.js';
 export type {

@@ -43,6 +43,7 @@ describe('the public face', () => {
       'ToolRequest',
       'ToolSignal',
       'ToolState',
+      'ToolStateBackups',
       'ToolStateManager',
       'WireModelFactory',
       'adaptStateful',

@@ -3,6 +3,7 @@ import { mistakeLine } from './config-invalid.error.js';
 import { isCluster } from './cluster.policy.js';
 import { isLoopback } from './loopback.policy.js';
 import { chosenProvider, missingForProvider, strayKey } from './provider.policy.js';
+import { toolStateMistakes } from './tool-state-rules.policy.js';
 import { secretMistakes } from './tool-secret.policy.js';
 
 export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
@@ -22,6 +23,7 @@ export function mistakesBetween(
     ...cacheMistakes(values),
     ...budgetMistakes(values, given),
     ...secretMistakes(given, values.TOOL_SECRETS),
+    ...toolStateMistakes(values, given),
   ];
 }
 

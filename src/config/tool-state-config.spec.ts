@@ -32,9 +32,25 @@ describe('how tools keep state', () => {
     [{ TOOL_STATE_FORMAT: 'sqlite', TOOL_STATE_PATH: './mine' }, { path: './mine' }],
     [{ TOOL_STATE_CLEANUP: 'false' }, { cleanupIntervalMs: null }],
     [{ TOOL_STATE_BACKUP: 'true' }, { backup: { intervalMs: 3_600_000, keptDays: 7 } }],
-    [{ TOOL_STATE_REDIS_DB: '3' }, { redis: { prefix: 'tool_state', db: 3 } }],
+    [
+      { TOOL_STATE_REDIS_DB: '3', TOOL_STATE_REDIS_URL: 'redis://h' },
+      { redis: { prefix: 'tool_state', db: 3, url: 'redis://h' } },
+    ],
   ])('follows %j', (env, expected) => {
     expect(stateOf(env)).toMatchObject(expected);
+  });
+
+  it.each([
+    [
+      { TOOL_STATE_CLEANUP: 'false', TOOL_STATE_CLEANUP_INTERVAL_MS: '500' },
+      /has no effect without TOOL_STATE_CLEANUP/,
+    ],
+    [{ TOOL_STATE_BACKUP_INTERVAL_MS: '5000' }, /has no effect without TOOL_STATE_BACKUP=true/],
+    [{ TOOL_STATE_BACKUP_RETENTION_DAYS: '2' }, /has no effect without TOOL_STATE_BACKUP=true/],
+    [{ TOOL_STATE_REDIS_PREFIX: 'mine' }, /has no effect without TOOL_STATE_REDIS_URL/],
+    [{ TOOL_STATE_MANAGER: 'memory', DATABASE_URL: 'postgres://u@h/d' }, /TOOL_STATE_MANAGER.*is of one process/],
+  ])('refuses %j, which would do nothing or harm', (env, message) => {
+    expect(() => stateOf(env)).toThrow(message);
   });
 
   it('refuses pickle, and says why', () => {

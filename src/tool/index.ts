@@ -77,6 +77,7 @@ export type { StatefulOptions, StateManagerName } from './state/stateful-options
 export { ToolStateKeeper } from './state/tool-state-keeper.service.js';
 export type { ShownContext, StateFilter } from './state/tool-state-keeper.service.js';
 export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './state/tool-state.types.js';
+export { ToolStateBackups } from './state/tool-state-backup.service.js';
 export { ToolStateForks } from './state/tool-state-fork.service.js';
 export { adaptStateful } from './state/stateful-adapter.factory.js';
 export type { ContextHolder } from './state/context-holder.types.js';

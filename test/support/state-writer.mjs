@@ -37,8 +37,8 @@ const policy = {
 };
 const states = new StoredStateManager('test', await open(), policy, new ContextQueue());
 const id = await states.createContext({ tenant: 't', session: 's', tool: 'writer' });
-let n = (await states.getState(id, 'business'))?.data.n ?? 0;
-console.log(`ready ${n}`);
+let n = Number((await states.getState(id, 'business'))?.data.n ?? 0);
+process.stdout.write(`ready ${n}\n`);
 for (let written = 1; ; written++) {
   n++;
   await states.edit(id, (draft) => {
@@ -46,5 +46,5 @@ for (let written = 1; ; written++) {
     draft.put('cache', { n });
     draft.note('execution_success', `call-${n}`, { n });
   });
-  console.log(`written ${written} ${n}`);
+  process.stdout.write(`written ${written} ${n}\n`);
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { SealedTableRegistry } from '../../security/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
+import { ToolStateBackups } from './tool-state-backup.service.js';
 import { ToolStateForks } from './tool-state-fork.service.js';
 import { ToolStateKeeper } from './tool-state-keeper.service.js';
 import { TOOL_STATE_SEALED_TABLES } from './stores/state-place.factory.js';
@@ -9,8 +10,8 @@ import { TOOL_STATE_SEALED_TABLES } from './stores/state-place.factory.js';
 /** What the states of tools need where there is a database. */
 @Module({
   imports: [ToolModule],
-  providers: [ToolStateKeeper, ToolStateForks, ToolStateUpkeep],
-  exports: [ToolStateKeeper, ToolStateForks],
+  providers: [ToolStateKeeper, ToolStateForks, ToolStateUpkeep, ToolStateBackups],
+  exports: [ToolStateKeeper, ToolStateForks, ToolStateBackups],
 })
 export class ToolStateModule {
   constructor(tables: SealedTableRegistry) {

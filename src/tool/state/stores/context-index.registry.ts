@@ -40,6 +40,10 @@ export class ContextIndex {
     return ids.toSorted().slice(0, filter.limit);
   }
 
+  tenants(): string[] {
+    return [...new Set([...this.heads.values()].map(({ tenant }) => tenant))];
+  }
+
   /** Ids of contexts that have expired, up to `limit`. @param now epoch ms */
   expired(now: number, limit: number): string[] {
     const ids: string[] = [];

@@ -145,6 +145,11 @@ export class DatabaseStateStore extends StateStore {
     return this.ids(`SELECT id FROM tool_state WHERE ${where} ORDER BY id LIMIT ?`, [...params, limit]);
   }
 
+  async tenants(): Promise<string[]> {
+    const rows = await this.database.query<{ tenant: string }>('SELECT DISTINCT tenant FROM tool_state');
+    return rows.map(({ tenant }) => tenant);
+  }
+
   expired(now: number, limit: number): Promise<string[]> {
     return this.ids('SELECT id FROM tool_state WHERE expires_at <= ? ORDER BY expires_at LIMIT ?', [now, limit]);
   }

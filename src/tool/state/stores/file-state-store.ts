@@ -97,6 +97,10 @@ export class FileStateStore extends StateStore {
     return this.index.expired(now, limit);
   }
 
+  async tenants(): Promise<string[]> {
+    return this.index.tenants();
+  }
+
   close(): Promise<void> {
     return this.folder.close();
   }

@@ -1,4 +1,4 @@
-import type { StateHistoryEntry } from '../tool-state.types.js';
+import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { ContextWrite, StoredContext, StoredVersion } from './state-store.js';
 
 /** A context with all that is kept of it, the oldest first. */
@@ -31,4 +31,26 @@ export function historyOf({ history }: KeptContext, limit: number, before = Infi
 function drop<T>(list: T[], isOld: (one: T) => boolean): void {
   const fresh = list.findIndex((one) => !isOld(one));
   if (fresh !== 0) list.splice(0, fresh === -1 ? list.length : fresh);
+}
+
+/** What makes a context that is not there what it was: a write for each of its versions, the last one with all else. */
+export function writesOf({ context, versions, history }: KeptContext): ContextWrite[] {
+  const earlier = versions.slice(0, -1).map((version, at): ContextWrite => ({
+    context: { ...context, revision: at + 1, states: {} },
+    changed: [],
+    version,
+    oldestVersion: 0,
+    history: [],
+    oldestHistory: 0,
+  }));
+  const version = versions.at(-1);
+  const last: ContextWrite = {
+    context: { ...context, revision: earlier.length + 1 },
+    changed: Object.keys(context.states) as StateType[],
+    ...(version && { version }),
+    oldestVersion: 0,
+    history,
+    oldestHistory: 0,
+  };
+  return [...earlier, last];
 }

@@ -48,5 +48,9 @@ export class MemoryStateStore extends StateStore {
     return this.index.expired(now, limit);
   }
 
+  async tenants(): Promise<string[]> {
+    return this.index.tenants();
+  }
+
   async close(): Promise<void> {}
 }

@@ -121,6 +121,17 @@ export class RedisStateStore extends StateStore {
     }
   }
 
+  async tenants(): Promise<string[]> {
+    const head = this.indexOf({ tenant: '' });
+    const found = new Set<string>();
+    for (let cursor = '0'; ;) {
+      const [next, keys] = await this.ask(() => this.redis.scan(cursor, 'MATCH', `${head}*`, 'COUNT', PAGE));
+      for (const key of keys) found.add(key.slice(head.length));
+      if (next === '0') return [...found];
+      cursor = next;
+    }
+  }
+
   async close(): Promise<void> {
     await this.redis.quit().catch(() => this.redis.disconnect());
   }

@@ -74,5 +74,8 @@ export abstract class StateStore {
   /** Ids of contexts that have expired, up to `limit`. @param now epoch ms */
   abstract expired(now: number, limit: number): Promise<string[]>;
 
+  /** Those who have contexts. */
+  abstract tenants(): Promise<string[]>;
+
   abstract close(): Promise<void>;
 }

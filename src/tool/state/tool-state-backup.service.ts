@@ -1,0 +1,149 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { AppError, messageOf, newId, RecurringWork } from '../../common/index.js';
+import { AppConfig } from '../../config/index.js';
+import { Cipher } from '../../security/index.js';
+import type { StateHome } from './homes/state-home.js';
+import { StateHomeRegistry } from './state-home.registry.js';
+import type { StateManagerName } from './stateful-options.types.js';
+import { parseFileText, toFileText } from './stores/context-file.parser.js';
+import { writesOf, type KeptContext } from './stores/kept-context.mapper.js';
+
+/** A context in a backup. */
+interface Line {
+  readonly manager: StateManagerName;
+  readonly tenant: string;
+  readonly id: string;
+  /** Sealed, where texts are. */
+  readonly text: string;
+}
+
+const NAME = /^tool-states-(\d+)-.*\.jsonl\.gz$/;
+const DAY_MS = 86_400_000;
+const WHOLE_HISTORY = 10_000_000;
+
+/** Copies of all states that managers keep, in files, made from time to time and kept for some days. */
+@Injectable()
+export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('ToolState');
+  private readonly folder: string;
+  private work: RecurringWork | undefined;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly homes: StateHomeRegistry,
+    private readonly cipher: Cipher,
+  ) {
+    this.folder = join(config.dataDir, 'backups');
+  }
+
+  onApplicationBootstrap(): void {
+    const { backup } = this.config.toolState;
+    if (!backup) return;
+    this.work = new RecurringWork({
+      work: async () => {
+        await this.backup();
+        await this.prune(Date.now() - backup.keptDays * DAY_MS);
+        return backup.intervalMs;
+      },
+      onFailure: (error) => this.logger.warn(`Tool states could not be backed up: ${messageOf(error)}`),
+      retryMs: backup.intervalMs,
+    });
+    this.work.start(backup.intervalMs);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.work?.stop();
+  }
+
+  /** Copies what all managers keep that are in use here. Gives the file, which is whole or not there. */
+  async backup(): Promise<string> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const path = join(this.folder, `tool-states-${Date.now()}-${newId()}.jsonl.gz`);
+    const partial = `${path}.partial`;
+    try {
+      await pipeline(Readable.from(this.lines()), createGzip(), createWriteStream(partial, { mode: 0o600 }));
+      await forceToDisk(partial);
+      await rename(partial, path);
+      return path;
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+  }
+
+  /** Deletes backups that were made before a time, epoch ms. */
+  async prune(before: number): Promise<void> {
+    for (const name of await readdir(this.folder)) {
+      const made = NAME.exec(name)?.[1];
+      if (made !== undefined && Number(made) < before) await rm(join(this.folder, name), { force: true });
+    }
+  }
+
+  /**
+   * Makes every context of a backup what it was, with its versions and its history; others stay. No run may go on.
+   * @returns how many
+   * @throws AppError `VALIDATION_FAILED` saying which line is not of a backup; what came before it is restored
+   */
+  async restore(path: string): Promise<number> {
+    let count = 0;
+    for await (const text of createInterface({ input: createReadStream(path).pipe(createGunzip()) })) {
+      const { manager, kept } = this.parse(text, path, ++count);
+      const home = await this.homes.of(manager);
+      await home.store.remove(kept.context.id);
+      for (const write of writesOf(kept)) await home.store.write(write);
+    }
+    return count;
+  }
+
+  private async *lines(): AsyncGenerator<string> {
+    for (const home of await this.homes.opened()) {
+      for (const tenant of await home.store.tenants()) yield* this.linesOf(home, tenant);
+    }
+  }
+
+  private async *linesOf(home: StateHome, tenant: string): AsyncGenerator<string> {
+    for await (const id of home.contextsOf(tenant)) {
+      const kept = await keptIn(home, id);
+      if (!kept) continue;
+      const text = this.cipher.seal(toFileText(kept), placeOf(tenant, id));
+      yield `${JSON.stringify({ manager: home.name, tenant, id, text } satisfies Line)}\n`;
+    }
+  }
+
+  private parse(text: string, path: string, at: number): { manager: StateManagerName; kept: KeptContext } {
+    try {
+      const { manager, id, tenant, text: sealed } = JSON.parse(text) as Line;
+      return { manager, kept: parseFileText(this.cipher.open(sealed, placeOf(tenant, id)), id) };
+    } catch (cause) {
+      const message = `Line ${at} of ${path} is not one of a backup of tool states: ${messageOf(cause)}`;
+      throw new AppError('VALIDATION_FAILED', message, { cause });
+    }
+  }
+}
+
+async function forceToDisk(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function keptIn({ store }: StateHome, id: string): Promise<KeptContext | null> {
+  const context = await store.load(id);
+  if (!context) return null;
+  const [versions, history] = await Promise.all([store.versions(id), store.history(id, WHOLE_HISTORY)]);
+  return { context, versions: versions.toReversed(), history: history.toReversed() };
+}
+
+function placeOf(tenant: string, owner: string) {
+  return { tenant, column: 'tool_state_backup.text', owner, row: '' };
+}

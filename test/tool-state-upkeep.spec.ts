@@ -1,0 +1,114 @@
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { contextIdOf } from '../src/tool/index.js';
+import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { CounterTools } from './support/counter.tool.js';
+import { callTool } from './support/direct-calls.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { testRedisUrl } from './support/test-databases.js';
+
+const ID = contextIdOf({ tenant: 'default', session: 's', tool: 'count' });
+const folders: string[] = [];
+let jackdaw: Jackdaw;
+afterEach(() => jackdaw.stop());
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+async function start(env: Readonly<Record<string, string>>, dataDir = newFolder()): Promise<void> {
+  if (!folders.includes(dataDir)) folders.push(dataDir);
+  jackdaw = await startJackdaw({ tools: [new CounterTools()], env, dataDir });
+  await jackdaw.post('/api/sessions', { id: 's' });
+}
+
+async function count(): Promise<unknown> {
+  return (await callTool(jackdaw, 'count', { arguments: {}, sessionId: 's' })).body['result'];
+}
+
+/** Whether the context is where its manager stores it, whatever the journal has. */
+async function isStored(manager: 'memory' | 'persistent' | 'distributed'): Promise<boolean> {
+  const home = await jackdaw.app.get(StateHomeRegistry).of(manager);
+  return (await home.store.load(ID)) !== null;
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200 && !(await condition()); tries++) await pause(50);
+}
+
+describe('expired states', () => {
+  it('are deleted in the background', async () => {
+    await start({ TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP_INTERVAL_MS: '100' });
+    expect(await count()).toBe(1);
+    await until(async () => !(await isStored('memory')));
+    expect(await isStored('memory')).toBe(false);
+  });
+
+  it('stay where cleanup is off, and are not there for anybody', async () => {
+    await start({ TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP_INTERVAL_MS: '100', TOOL_STATE_CLEANUP: 'false' });
+    await count();
+    await pause(300);
+    expect(await isStored('memory')).toBe(true);
+    expect((await jackdaw.get(`/api/tool-states/${ID}`)).status).toBe(404);
+    expect(await count()).toBe(1);
+  });
+});
+
+describe('changes', () => {
+  const FILES = { TOOL_STATE_MANAGER: 'persistent' };
+
+  it('are in their file at once', async () => {
+    await start(FILES);
+    await count();
+    expect(readdirSync(join(folders.at(-1)!, 'tool-states'))).toContain(`${ID}.json`);
+  });
+
+  it('are where the path says', async () => {
+    const path = join(newFolder(), 'mine');
+    folders.push(join(path, '..'));
+    await start({ ...FILES, TOOL_STATE_PATH: path });
+    await count();
+    expect(existsSync(join(path, `${ID}.json`))).toBe(true);
+  });
+
+  it('come there with the next sync, when they are not to come at once, and are seen before', async () => {
+    await start({ ...FILES, TOOL_STATE_SYNC_ON_CHANGE: 'false', TOOL_STATE_SYNC_INTERVAL_MS: '3000' });
+    expect(await count()).toBe(1);
+    expect(await isStored('persistent')).toBe(false);
+    await until(() => isStored('persistent'));
+    expect(await isStored('persistent')).toBe(true);
+    expect(await count()).toBe(2);
+  });
+
+  it('are found by the next process, also those that never came there', async () => {
+    const env = { ...FILES, TOOL_STATE_SYNC_ON_CHANGE: 'false' };
+    await start(env);
+    const folder = folders.at(-1)!;
+    expect([await count(), await count()]).toEqual([1, 2]);
+    await jackdaw.stop();
+    await start(env, folder);
+    expect(await count()).toBe(3);
+  });
+
+  it('are in Redis where that is given', async () => {
+    const url = await testRedisUrl();
+    await start({
+      TOOL_STATE_MANAGER: 'distributed',
+      TOOL_STATE_REDIS_URL: url!,
+      TOOL_STATE_REDIS_PREFIX: `t${Date.now()}`,
+    });
+    expect([await count(), await count()]).toEqual([1, 2]);
+    expect(await isStored('distributed')).toBe(true);
+    await jackdaw.send('/api/sessions/s', { method: 'DELETE' });
+    expect(await isStored('distributed')).toBe(false);
+  });
+});
+
+it('refuses managers of one process where many share the database', async () => {
+  const registry = new StateHomeRegistry(
+    (await import('../src/config/index.js')).loadConfig({ env: { DATABASE_URL: 'postgres://u@h/d' } }).config,
+  );
+  await expect(registry.of('memory')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  await start({});
+});
