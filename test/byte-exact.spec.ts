@@ -75,13 +75,16 @@ for (const [how, keys] of [
         let count = 0;
         await fc.assert(
           fc.asyncProperty(wild, (text) => expectKept(text, `s${count++}`)),
-          { numRuns: 25 },
+          { numRuns: 10, examples: [[`.${HARD.join('')}`]] },
         );
       });
 
-      it('comes back byte for byte when it is a megabyte', async () => {
-        await expectKept('0123456789abcdéf🐦"\\\0'.repeat(32_000), 'large');
-      });
+      // Encrypted it is larger still: what that goes through, plain text does.
+      if (keys !== '') {
+        it('comes back byte for byte when it is a megabyte', async () => {
+          await expectKept('0123456789abcdéf🐦"\\\0'.repeat(32_000), 'large');
+        });
+      }
 
       it.each(['🐦', "'", '%', '\\', ' ', 'a'.repeat(500)])('is no id of anything: %j', async (id) => {
         const path = encodeURIComponent(id);

@@ -37,17 +37,24 @@ async function crashInStep3(tool: string): Promise<string> {
   return stream.runId;
 }
 
-describe.each(['read_step', 'idempotent_step'])('kill -9 in step 3 of 5, %s', (tool) => {
-  it('goes on at the next start: finished steps and model calls are not repeated, the cut off step is', async () => {
-    const runId = await crashInStep3(tool);
-    const second = await world.start();
-    const events = await second.events(runId);
+/** Tells a process what became of the third step, and sees the run end. @param done all that the tool did */
+async function expectSettled(server: ServerProcess, runId: string, settlement: object, done: readonly number[]) {
+  const settled = await server.post(`/api/runs/${runId}/settle`, settlement);
+  expect(settled).toMatchObject({ status: 202, body: { run_id: runId } });
+  const events = await server.events(runId);
+  expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
+  expect(world.effects()).toEqual(done.map((step) => `once_step ${step}`));
+  expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
+  await expectOneTurn(server);
+}
 
-    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done', iterations: 6 } });
-    // Two executions of step 3: this scenario can tell a repetition when there is one.
-    expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].map((step) => `${tool} ${step}`));
+describe('kill -9 in step 3 of 5, idempotent_step', () => {
+  it('goes on at the next start: finished steps and model calls are not repeated, the cut off step is', async () => {
+    const runId = await crashInStep3('idempotent_step');
+    const second = await world.start();
+    expect((await second.events(runId)).at(-1)).toMatchObject({ event: 'run.completed' });
+    expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].map((step) => `idempotent_step ${step}`));
     expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect((await second.get(`/api/runs/${runId}`)).body).toMatchObject({ status: 'completed', is_complete: true });
   });
 });
 
@@ -62,10 +69,16 @@ describe('kill -9 in step 3 of 5, guarded_step', () => {
 });
 
 describe('kill -9 in step 3 of 5', () => {
-  it('leaves every event in order, numbered without a gap, and one whole turn in the session', async () => {
+  it('is gone on with at the next start: events in order, numbered without a gap, one whole turn in the session', async () => {
     const runId = await crashInStep3('read_step');
     const second = await world.start();
     const events = journaled(await second.events(runId));
+
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done', iterations: 6 } });
+    // Two executions of step 3: this scenario can tell a repetition when there is one.
+    expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].map((step) => `read_step ${step}`));
+    expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect((await second.get(`/api/runs/${runId}`)).body).toMatchObject({ status: 'completed', is_complete: true });
 
     expect(events.map(({ id }) => id)).toEqual(numbersTo(events.length));
     const step = ['message.completed', 'usage', 'tool.started', 'tool.completed'];
@@ -95,7 +108,7 @@ describe('kill -9 in step 3 of 5', () => {
     expect(messages.map(({ role }) => role)).toEqual(['user', ...pairs, 'assistant']);
   });
 
-  it('repeats no tool that must not be repeated: the run waits and holds its session, after every further start', async () => {
+  it('repeats no tool that must not be repeated: the run waits and holds its session, after every further start, until a person settles it', async () => {
     const runId = await crashInStep3('once_step');
     let server = await world.start();
     const events = await server.events(runId);
@@ -117,24 +130,16 @@ describe('kill -9 in step 3 of 5', () => {
 
     const next = await server.chat({ query: 'and now?', sessionId: SESSION });
     expect(next).toMatchObject({ status: 409, body: { code: 'SESSION_BUSY', run_id: runId } });
+
+    await expectSettled(server, runId, { outcome: 'succeeded', result: 'seen' }, [1, 2, 3, 4, 5]);
   });
 
-  it.each([
-    ['retry', { outcome: 'retry' }, [1, 2, 3, 3, 4, 5]],
-    ['succeeded', { outcome: 'succeeded', result: 'seen' }, [1, 2, 3, 4, 5]],
-  ])('goes on when a further process is told what became of it: %s', async (_case, settlement, done) => {
+  it('repeats it when a further process is told that it has not happened', async () => {
     const runId = await crashInStep3('once_step');
     const second = await world.start();
     await second.events(runId);
     await second.kill();
-    const third = await world.start();
-    const settled = await third.post(`/api/runs/${runId}/settle`, settlement);
-    expect(settled).toMatchObject({ status: 202, body: { run_id: runId } });
-    const events = await third.events(runId);
-    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
-    expect(world.effects()).toEqual(done.map((step) => `once_step ${step}`));
-    expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);
-    await expectOneTurn(third);
+    await expectSettled(await world.start(), runId, { outcome: 'retry' }, [1, 2, 3, 3, 4, 5]);
   });
 });
 

@@ -31,6 +31,13 @@ interface Fault {
   readonly only?: Way;
   /** Variables for this one. */
   readonly env?: Record<string, string>;
+  /** Whether time must pass before it is seen. */
+  readonly isSlow?: boolean;
+}
+
+interface Case extends Fault {
+  readonly name: string;
+  readonly way: Way;
 }
 
 const calls = { calls: [CALL] };
@@ -45,8 +52,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'an unknown model': { reply: { status: 404, body: {} }, code: 'MODEL_REFUSED', isFinal: true },
   'a reset before the reply': { reply: { reset: true }, code: 'MODEL_UNREACHABLE' },
   'a reset in the reply': { reply: { ...calls, resetAfter: 3 }, code: 'MODEL_BAD_REPLY' },
-  'no first byte': { reply: { hang: true }, code: 'MODEL_TIMEOUT' },
-  'a stall in the middle': { reply: { ...calls, stallAfter: 3 }, code: 'MODEL_TIMEOUT' },
+  'no first byte': { reply: { hang: true }, code: 'MODEL_TIMEOUT', isSlow: true },
+  'a stall in the middle': { reply: { ...calls, stallAfter: 3 }, code: 'MODEL_TIMEOUT', isSlow: true },
   'a cut in the middle': { reply: { ...calls, cutAfter: 3 }, code: 'MODEL_BAD_REPLY' },
   'a page instead of a reply': { reply: { status: 200, body: '<html>Welcome</html>' }, code: 'MODEL_BAD_REPLY' },
   'no JSON': {
@@ -61,13 +68,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     only: 'stream',
     env: { LLM_TIMEOUT_MS: '20000', LLM_TOTAL_TIMEOUT_MS: '0' },
   },
-  'a slow drip': { reply: { text: 'word '.repeat(200), drip: 40 }, code: 'MODEL_TIMEOUT', only: 'stream' },
+  'a slow drip': {
+    reply: { text: 'word '.repeat(200), drip: 40 },
+    code: 'MODEL_TIMEOUT',
+    only: 'stream',
+    isSlow: true,
+    env: { LLM_TOTAL_TIMEOUT_MS: '600' },
+  },
 };
 const TABLE = Object.entries(FAULTS).flatMap(([name, fault]) =>
   (['generate', 'stream'] as const)
     .filter((way) => (fault.only ?? way) === way)
-    .map((way) => ({ name, way, ...fault })),
+    .map((way): Case => ({ name, way, ...fault })),
 );
+/** Waited for at the same time. */
+const SLOW = TABLE.filter(({ isSlow }) => isSlow);
 
 let llm: FakeLlm;
 const registry = createModelRegistry();
@@ -80,10 +95,10 @@ afterAll(async () => {
   await llm.close();
 });
 
-function modelOf(provider: string, env: Record<string, string> = {}): ChatModel {
+function modelOf(provider: string, env: Record<string, string> = {}, from = llm): ChatModel {
   const { config } = loadConfig({
     env: {
-      ...llm.envOf(provider),
+      ...from.envOf(provider),
       LLM_MODEL: 'some-model',
       LLM_MAX_ATTEMPTS: '2',
       LLM_RETRY_DELAY_MS: '0',
@@ -111,21 +126,37 @@ async function ask(model: ChatModel, way: Way, request = REQUEST): Promise<ChatR
   return result!;
 }
 
+/** A fault at every attempt is told, one at the first attempt alone is got over. */
+async function expectFault(provider: string, { name, way, reply, code, isFinal = false, env }: Case, from = llm) {
+  const model = modelOf(provider, env, from);
+  from.always(reply);
+  const failure = await ask(model, way).catch((thrown: unknown) => thrown);
+  expect(failure).toBeInstanceOf(AppError);
+  const seen = { name, way, failure, requests: from.requests.length };
+  expect(seen).toMatchObject({ name, way, failure: { code, isRetryable: !isFinal }, requests: isFinal ? 1 : 2 });
+  if (isFinal) return;
+  from.reset();
+  from.reply(reply, { ...calls });
+  expect((await ask(model, way)).message.toolCalls).toMatchObject([
+    { name: 'calculator', arguments: JSON.stringify(CALL.arguments) },
+  ]);
+  expect(from.requests).toHaveLength(2);
+}
+
 describe.each(PROVIDERS)('when %s fails by', (provider) => {
-  it.each(TABLE)('$name, to $way', async ({ way, reply, code, isFinal = false, env }) => {
-    const model = modelOf(provider, env);
-    llm.always(reply);
-    const failure = await ask(model, way).catch((thrown: unknown) => thrown);
-    expect(failure).toBeInstanceOf(AppError);
-    expect(failure).toMatchObject({ code, isRetryable: !isFinal });
-    expect(llm.requests).toHaveLength(isFinal ? 1 : 2);
-    if (isFinal) return;
-    llm.reset();
-    llm.reply(reply, { ...calls });
-    expect((await ask(model, way)).message.toolCalls).toMatchObject([
-      { name: 'calculator', arguments: JSON.stringify(CALL.arguments) },
-    ]);
-    expect(llm.requests).toHaveLength(2);
+  it.each(TABLE.filter(({ isSlow }) => !isSlow))('$name, to $way', (fault) => expectFault(provider, fault));
+
+  it(`silence: ${[...new Set(SLOW.map(({ name }) => name))].join(', ')}`, async () => {
+    await Promise.all(
+      SLOW.map(async (fault) => {
+        const own = await FakeLlm.start();
+        try {
+          await expectFault(provider, fault, own);
+        } finally {
+          await own.close();
+        }
+      }),
+    );
   });
 
   it.each(['generate', 'stream'] as const)('nothing listening at all, to %s', async (way) => {

@@ -1,10 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
-import { ProcessWorld } from './support/process-world.js';
-
-const REJECT = { SESSION_BUSY: 'reject' };
 
 /** What a chat is told that is not let in. */
 function expectBusy({ status, body }: Answer, runId: string): void {
@@ -17,7 +13,7 @@ describe('a session whose run has not ended, when others are rejected', () => {
 
   beforeAll(async () => {
     llm = await FakeLlm.start();
-    jackdaw = await startJackdaw({ llm, env: { ...REJECT, RUN_CONCURRENCY: '2' } });
+    jackdaw = await startJackdaw({ llm, env: { SESSION_BUSY: 'reject', RUN_CONCURRENCY: '2' } });
   });
   afterEach(() => llm.reset());
   afterAll(async () => {
@@ -85,25 +81,5 @@ describe('a session whose run has not ended, when others are rejected', () => {
     expect(status).toBe(202);
     hold.open();
     expect((await first).status).toBe(200);
-  });
-});
-
-// Processes start: on a busy machine that takes its time.
-jest.setTimeout(30_000);
-const world = ProcessWorld.prepare();
-
-describeClusters('a session that two processes serve', await clusterStores(), (store) => {
-  world.share(store, REJECT);
-
-  it('takes one chat at a time', async () => {
-    const hold = gate();
-    world.llm.always({ gate: hold.opened, text: 'first' });
-    const [a, b] = await Promise.all([world.start(), world.start()]);
-    const stream = await a.stream({ query: 'one', sessionId: 'both' });
-    await world.llm.waitForRequest();
-    expectBusy(await b.chat({ query: 'two', sessionId: 'both' }), stream.runId);
-    hold.open();
-    await stream.waitFor('run.completed');
-    expect((await b.chat({ query: 'two', sessionId: 'both' })).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClusterStore } from './cluster-stores.js';
@@ -18,20 +18,37 @@ export class ProcessWorld {
   folder!: string;
   private shared: Env = {};
 
-  private constructor() {}
+  private constructor(
+    private readonly begin: typeof beforeEach,
+    private readonly end: typeof afterEach,
+  ) {}
 
   /** Call it at the top of a spec: each test finds a fresh folder and a model without a script, and leaves no process. */
   static prepare(): ProcessWorld {
-    const world = new ProcessWorld();
+    return ProcessWorld.with(beforeEach, afterEach);
+  }
+
+  /** The same for processes that live as long as the `describe` whose tests use them: each finds a model without a script. */
+  static prepareLasting(): ProcessWorld {
+    const world = ProcessWorld.with(beforeAll, afterAll);
+    beforeEach(() => {
+      world.llm.reset();
+      writeFileSync(world.effectsFile, '');
+    });
+    return world;
+  }
+
+  private static with(begin: typeof beforeEach, end: typeof afterEach): ProcessWorld {
+    const world = new ProcessWorld(begin, end);
     beforeAll(async () => {
       buildIfStale();
       world.llm = await FakeLlm.start();
     }, START_TIMEOUT_MS);
-    beforeEach(() => {
+    begin(() => {
       world.llm.reset();
       world.folder = mkdtempSync(join(tmpdir(), 'jackdaw-process-'));
     });
-    afterEach(async () => {
+    end(async () => {
       await killAll();
       rmSync(world.folder, { recursive: true });
     });
@@ -39,12 +56,12 @@ export class ProcessWorld {
     return world;
   }
 
-  /** Call it in a `describe`: the processes of each of its tests share a fresh store, and these variables. */
+  /** Call it in a `describe`: its processes share a fresh store, and these variables. */
   share(store: ClusterStore, env: Env = {}): void {
-    beforeEach(async () => {
+    this.begin(async () => {
       this.shared = { ...(await store.open()), ...env };
     });
-    afterEach(async () => {
+    this.end(async () => {
       this.shared = {};
       await killAll();
       await store.close();

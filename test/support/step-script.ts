@@ -11,6 +11,12 @@ export function stepByStep(tool: string) {
   };
 }
 
+/** A model that wants one step done that a person must allow. */
+export function approvedStep({ messages }: FakeRequest): FakeReply {
+  if (messages.at(-1)?.role === 'tool') return { text: 'done' };
+  return { calls: [{ id: 'c', name: 'approved_step', arguments: { step: 1 } }] };
+}
+
 /** How many steps a request shows as done. */
 export function doneIn({ messages }: FakeRequest): number {
   return messages.filter(({ role }) => role === 'tool').length;

@@ -1,0 +1,47 @@
+import { beforeAll, expect, it, jest } from '@jest/globals';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { gate } from './support/jackdaw.js';
+import type { ServerProcess } from './support/process.js';
+import { ProcessWorld } from './support/process-world.js';
+import { approvedStep } from './support/step-script.js';
+
+// Processes start, and leases run out: on a busy machine that takes its time.
+jest.setTimeout(30_000);
+
+const world = ProcessWorld.prepareLasting();
+
+describeClusters('a session that two processes serve', await clusterStores(), (store) => {
+  world.share(store, { SESSION_BUSY: 'reject' });
+  let a: ServerProcess;
+  let b: ServerProcess;
+  beforeAll(async () => {
+    [a, b] = await Promise.all([world.start(), world.start()]);
+  });
+
+  it('takes one chat at a time', async () => {
+    const hold = gate();
+    world.llm.always({ gate: hold.opened, text: 'first' });
+    const stream = await a.stream({ query: 'one', sessionId: 'both' });
+    await world.llm.waitForRequest();
+    expect(await b.chat({ query: 'two', sessionId: 'both' })).toMatchObject({
+      status: 409,
+      body: { code: 'SESSION_BUSY', run_id: stream.runId },
+    });
+    hold.open();
+    await stream.waitFor('run.completed');
+    expect((await b.chat({ query: 'two', sessionId: 'both' })).status).toBe(200);
+  });
+
+  // The last one: a process dies.
+  it('has a run that waits, and goes on when another process is told, also when the one that ran it is dead', async () => {
+    world.llm.always(approvedStep);
+    const { status, body } = await a.chat({ query: 'go', sessionId: 's' });
+    expect([status, body['waiting']]).toMatchObject([202, [{ kind: 'approval' }]]);
+    const runId = String(body['run_id']);
+    await a.kill();
+    expect((await b.post(`/api/runs/${runId}/approve`, {})).status).toBe(202);
+    const events = await b.events(runId);
+    expect(events.at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'done' } });
+    expect(world.effects()).toEqual(['approved_step 1']);
+  });
+});
