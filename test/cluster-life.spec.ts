@@ -14,7 +14,7 @@ let asked = 0;
 const question = () => ({ query: 'do five steps', sessionId: `session-${asked++}` });
 
 describeClusters('two processes that live', await clusterStores(), (store) => {
-  world.share(store, { CLUSTER_LEASE_MS: '1500', CLUSTER_CHECK_MS: '300' });
+  world.share(store, { CLUSTER_LEASE_MS: '4000', CLUSTER_CHECK_MS: '300' });
   let a: ServerProcess;
   let b: ServerProcess;
   beforeAll(async () => {

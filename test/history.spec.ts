@@ -7,6 +7,7 @@ import { describeDatabases, testServers } from './support/test-databases.js';
 const servers = await testServers();
 /** What must have happened among so many talks, so that they are no small talk. */
 const OUTCOMES = ['MODEL_REFUSED', 'cancelled', 'fork', 'iteration_limit', 'restart', 'stop', 'waiting'];
+const ROUNDS = 4;
 const TALKS = { sqlite: 60, postgres: 6, mariadb: 6 };
 
 async function expectAccepted(world: TalkWorld, numRuns: number): Promise<void> {
@@ -22,8 +23,10 @@ describeDatabases('what models are asked', servers, (created, kind) => {
   afterAll(() => world.close());
 
   it('is a history that OpenAI and Anthropic take, whatever has happened', async () => {
-    await expectAccepted(world, TALKS[kind]);
     const expected = kind === 'sqlite' ? OUTCOMES : ['stop'];
+    // Chance may leave out a rare outcome once, but not in every round.
+    for (let round = 0; round < ROUNDS && !expected.every((one) => world.outcomes.has(one)); round++)
+      await expectAccepted(world, TALKS[kind]);
     expect([...world.outcomes]).toEqual(expect.arrayContaining(expected));
   }, 60_000);
 });

@@ -46,7 +46,7 @@ describe('expired states', () => {
   });
 
   it('stay where cleanup is off, and are not there for anybody', async () => {
-    await start({ TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP_INTERVAL_MS: '100', TOOL_STATE_CLEANUP: 'false' });
+    await start({ TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP: 'false' });
     await count();
     await pause(300);
     expect(await isStored('memory')).toBe(true);
