@@ -61,7 +61,7 @@ export class CounterTools {
 export function registerCounter(registry: ToolRegistry): void {
   registry.register({
     name: 'registered',
-    description: 'Counts as seed functions do.',
+    description: 'Counts by the state among its arguments.',
     effect: 'read',
     stateful: { initial: INITIAL },
     stateParameterName: 'memory',

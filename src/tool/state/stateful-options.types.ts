@@ -1,6 +1,6 @@
 import type { ConflictResolution, StateData } from './tool-state.types.js';
 
-/** The managers of seed states, by where they keep them; which one is used where none is named is configured. */
+/** What may keep states, by where it does; which one is used where none is named is configured. */
 export const STATE_MANAGERS = ['memory', 'persistent', 'session', 'distributed'] as const;
 export type StateManagerName = (typeof STATE_MANAGERS)[number];
 
