@@ -11,7 +11,7 @@ import { failedResult, succeededCall, type SucceededCall } from './call/tool-res
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
-import type { ChangedState, StatefulCall } from './state/stateful-call.executor.js';
+import type { ChangedState, KeptState, StatefulCall } from './state/stateful-call.executor.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { Suspension } from './suspension.factory.js';
 import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
@@ -121,11 +121,21 @@ export class ToolExecutor {
     }
     const done = await this.make(call, site, options, held);
     if (done.kind === 'suspended') return done;
+    return this.keep(tool, held, done, options);
+  }
+
+  /** A state that cannot be kept is the call's failure. */
+  private async keep<Done extends { readonly result: ToolResult }>(
+    tool: Tool,
+    held: StatefulCall,
+    done: Done,
+    options: InvokeOptions,
+  ): Promise<Done & { readonly kept: KeptState }> {
     try {
-      return { ...done, kept: held.keep(toCallEnd(done.result)) };
+      return { ...done, kept: await held.keep(toCallEnd(done.result)) };
     } catch (error) {
       const result = this.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
-      return { kind: 'result', result, kept: held.keep(toCallEnd(result)) };
+      return { ...done, whole: undefined, result, kept: held.refuse(toCallEnd(result)) };
     }
   }
 

@@ -52,7 +52,7 @@ export class ContextDraft {
     this.holding = heldIn(this.states.connection, now);
   }
 
-  /** The number of the last change of a call that is in it; 0 for none. */
+  /** The number of the last change that was carried over into it; 0 for none. */
   get lastChange(): number {
     return this.change;
   }
@@ -116,7 +116,7 @@ export class ContextDraft {
     if (this.policy.maxHistory > 0) this.history.push({ n: this.lastHistory + 1, at, kind, by, detail });
   }
 
-  /** Remembers that a change of a call is in it. */
+  /** Remembers that a change was carried over into it. */
   carry(change: number): void {
     this.change = change;
   }

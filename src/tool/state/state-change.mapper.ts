@@ -6,8 +6,6 @@ import type { ContextKey, StateData } from './tool-state.types.js';
 export interface StateChange {
   /** The call's key. */
   readonly id: string;
-  /** Counted in the context: a change is made once, and none after a later one. */
-  readonly seq: number;
   readonly key: ContextKey;
   readonly isOfRun: boolean;
   /** The version of the business state that the call found. */
@@ -26,9 +24,8 @@ export type CallEnd =
   | { readonly kind: 'success'; readonly detail: StateData }
   | { readonly kind: 'error'; readonly error: string; readonly detail: StateData };
 
-/** Makes a change, unless it was made before. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
+/** Makes a change. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
 export function applyChange(draft: ContextDraft, change: StateChange): void {
-  if (change.seq <= draft.lastChange) return;
   const { wanted, id: by, basedOn } = change;
   if (wanted.business) draft.put('business', wanted.business.data, { by, basedOn, keys: wanted.business.keys });
   for (const type of ['session', 'cache'] as const) {
@@ -38,7 +35,6 @@ export function applyChange(draft: ContextDraft, change: StateChange): void {
   }
   if (wanted.held) draft.hold(wanted.held);
   applyCall(draft, change);
-  draft.carry(change.seq);
 }
 
 function applyCall(draft: ContextDraft, { id: by, call, outcome, startedAt, endedAt }: StateChange): void {

@@ -3,7 +3,7 @@ import type { StepCompanion } from '../../run/index.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { applyChange, type CallEnd, type StateChange } from './state-change.mapper.js';
 import type { StateHome } from './homes/state-home.js';
-import { toData, ToolStateHandle } from './tool-state-handle.factory.js';
+import { toData, ToolStateHandle, type WantedChange } from './tool-state-handle.factory.js';
 import type { ContextKey, StateData, StatePolicy } from './tool-state.types.js';
 
 /** What a stateful call left behind, for the step that records it. */
@@ -31,6 +31,21 @@ export interface StatefulCallSite {
   readonly isStrangers: boolean;
 }
 
+/** The context of a call. */
+export interface FoundContext {
+  /** As it was found. */
+  readonly found: () => ContextDraft;
+  /** As it is now. */
+  readonly look: () => Promise<ContextDraft>;
+}
+
+/** What a call begins with. */
+export interface CallStart {
+  /** The business state where there is none. */
+  readonly initial: StateData;
+  readonly isSavedAlone: boolean;
+}
+
 /** One call of a stateful tool: opened before the tool is called, kept when its result is known. */
 export class StatefulCall {
   readonly handle: ToolStateHandle;
@@ -38,17 +53,15 @@ export class StatefulCall {
 
   /**
    * @param home where the state is kept
-   * @param newDraft gives the context as it was found
    */
   constructor(
     private readonly home: StateHome,
     private readonly policy: StatePolicy,
-    private readonly newDraft: () => ContextDraft,
+    private readonly context: FoundContext,
     private readonly site: StatefulCallSite,
-    initial: StateData,
-    isSavedAlone: boolean,
+    { initial, isSavedAlone }: CallStart,
   ) {
-    this.handle = new ToolStateHandle(newDraft(), initial, isSavedAlone);
+    this.handle = new ToolStateHandle(context.found(), initial, isSavedAlone);
   }
 
   /**
@@ -67,29 +80,39 @@ export class StatefulCall {
     return result;
   }
 
-  /** @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call is to end with that instead */
-  keep(outcome: CallEnd): KeptState {
-    const draft = this.newDraft();
+  /**
+   * What the call has changed.
+   * @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call is to end with that instead, as `refuse` keeps it
+   */
+  async keep(outcome: CallEnd): Promise<KeptState> {
+    // Whoever overwrites need not know what.
+    const draft = this.policy.conflict === 'last_write_wins' ? this.context.found() : await this.context.look();
+    return this.change(draft, outcome, this.handle.kept(outcome.kind === 'success'));
+  }
+
+  /** That the call was, and nothing that it has changed. */
+  refuse(outcome: CallEnd): KeptState {
+    return this.change(this.context.found(), outcome, { sides: {} });
+  }
+
+  private change(draft: ContextDraft, outcome: CallEnd, wanted: WantedChange): KeptState {
+    const before = draft.versionOf('business');
     const change: StateChange = {
       id: this.site.id,
-      seq: draft.lastChange + 1,
       key: this.site.key,
       isOfRun: this.site.isOfRun,
       basedOn: this.handle.version,
-      wanted: this.handle.kept(outcome.kind === 'success'),
+      wanted,
       startedAt: this.startedAt,
       endedAt: Date.now(),
       call: this.site.about,
       outcome,
     };
     applyChange(draft, change);
-    const business = change.wanted.business && draft.get('business');
-    return {
-      companion: this.home.companion(change, this.policy, draft),
-      ...(business && {
-        changed: { context_id: draft.id, version: business.version, data: business.data },
-      }),
-    };
+    const companion = this.home.companion(change, this.policy, draft);
+    const business = draft.get('business');
+    if (!business || business.version === before) return { companion };
+    return { companion, changed: { context_id: draft.id, version: business.version, data: business.data } };
   }
 }
 

@@ -6,7 +6,6 @@ import type { ContextListener } from './context-closing.registry.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { ContextQueue } from './context-queue.policy.js';
 import { contextIdOf } from './context-id.factory.js';
-import type { CallEnd } from './state-change.mapper.js';
 import { StatefulCall, type ChangedState } from './stateful-call.executor.js';
 import { joinEnds, type StatesEnd } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
@@ -46,15 +45,18 @@ export class ToolStates {
     const home = await this.homes.of(this.homes.nameOf(options));
     await home.catchUp(contextId);
     const policy = this.homes.policyOf(options);
-    const drafts = await home.manager(policy).drafts(contextId, { key, isOfRun: isOfRun(options, site) });
+    const origin = { key, isOfRun: isOfRun(options, site) };
+    const manager = home.manager(policy);
+    const found = await manager.drafts(contextId, origin);
+    const look = () => manager.open(contextId, origin);
     const call = {
       id: site.key,
-      key,
-      isOfRun: isOfRun(options, site),
+      ...origin,
       about: aboutCall(site, input),
       isStrangers: tool.metadata.isReturnForeign === true,
     };
-    return new StatefulCall(home, policy, drafts, call, initialOf(options), this.homes.isSavedAlone(options));
+    const start = { initial: initialOf(options), isSavedAlone: this.homes.isSavedAlone(options) };
+    return new StatefulCall(home, policy, { found, look }, call, start);
   }
 
   /** Brings back what a recorded call made of its state, where that ended with the process. */
@@ -92,14 +94,15 @@ export class ToolStates {
   ): Promise<unknown> {
     const held = await this.open(tool, input, site);
     const started = performance.now();
-    const keep = (outcome: CallEnd) => held.keep(outcome).companion.alone();
     const elapsed = () => ({ elapsed_ms: Math.round(performance.now() - started) });
     try {
       const result = held.withoutState(await make(held));
-      await keep({ kind: 'success', detail: elapsed() });
+      await (await held.keep({ kind: 'success', detail: elapsed() })).companion.alone();
       return result;
     } catch (error) {
-      await keep({ kind: 'error', error: messageOf(error), detail: elapsed() });
+      const outcome = { kind: 'error', error: messageOf(error), detail: elapsed() } as const;
+      const kept = await held.keep(outcome).catch(() => held.refuse(outcome));
+      await kept.companion.alone();
       throw error;
     } finally {
       if (site.sessionId === null) await (await this.managerOf(tool)).cleanupContext(held.handle.contextId);

@@ -31,7 +31,6 @@ afterAll(() => opened.close());
 function change(seq: number): StateChange {
   return {
     id: `run:tool:${seq}:1`,
-    seq,
     key: KEY,
     isOfRun: false,
     basedOn: seq - 1,
@@ -62,7 +61,10 @@ it('is changed by nothing late that another process has carried over meanwhile',
   const slow = new FrozenChanges(opened.database, PLAIN_CIPHER);
   const home = new ProjectedStateHome('distributed', store, new ContextQueue(), changes, false);
   const other = new ProjectedStateHome('distributed', store, new ContextQueue(), slow, false);
-  const journal = (n: number) => opened.database.commit([...home.companion(change(n), POLICY).statements()]);
+  const journal = async (n: number) => {
+    const draft = await home.manager(POLICY).open(ID, change(n));
+    await opened.database.commit([...home.companion(change(n), POLICY, draft).statements()]);
+  };
 
   await journal(1);
   const late = other.catchUp(ID);

@@ -3,9 +3,10 @@ import { messageOf } from '../../../common/index.js';
 import type { StepCompanion } from '../../../run/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { ContextQueue } from '../context-queue.policy.js';
-import type { StateChange } from '../state-change.mapper.js';
+import type { ContextDraft } from '../context-draft.builder.js';
+import { applyChange, type StateChange } from '../state-change.mapper.js';
 import type { ContextWrite } from '../stores/state-store.js';
-import type { OutgoingChange, StateChangeStore } from '../stores/state-change.store.js';
+import type { CountedChange, OutgoingChange, StateChangeStore } from '../stores/state-change.store.js';
 import type { StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 import type { StateManagerName } from '../stateful-options.types.js';
@@ -33,10 +34,11 @@ export class ProjectedStateHome extends StateHome {
     super(name, store, queue);
   }
 
-  companion(change: StateChange, policy: StatePolicy): StepCompanion {
+  companion(change: StateChange, policy: StatePolicy, { lastChange }: ContextDraft): StepCompanion {
     const contextId = contextIdOf(change.key);
+    const outgoing = { home: this.name, change, policy, seq: lastChange + 1 };
     return {
-      statements: () => [this.changes.add(change.key.tenant, contextId, { home: this.name, change, policy })],
+      statements: () => [this.changes.add(change.key.tenant, contextId, outgoing)],
       reconsider: async () => undefined,
       committed: async () => {
         if (this.isEager) await this.carryOver(contextId);
@@ -75,7 +77,20 @@ export class ProjectedStateHome extends StateHome {
   private async make(outgoing: OutgoingChange, contextId: string): Promise<void> {
     if ('isRemoval' in outgoing) await this.store.remove(contextId);
     else if ('write' in outgoing) await this.store.write(outgoing.write);
-    else await this.apply(outgoing.change, outgoing.policy, contextId);
+    else await this.makeOnce(outgoing, contextId);
+  }
+
+  /** Whoever carries it over as well, or later than the next one. */
+  private async makeOnce({ change, policy, seq }: CountedChange, contextId: string): Promise<void> {
+    await this.manager(policy).edit(
+      contextId,
+      (draft) => {
+        if (seq <= draft.lastChange) return;
+        applyChange(draft, change);
+        draft.carry(seq);
+      },
+      change,
+    );
   }
 
   private async carryOver(contextId: string): Promise<void> {

@@ -92,7 +92,7 @@ export abstract class StateHome {
 
   protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
 
-  /** Makes the change now; once, however often. */
+  /** Makes the change now. */
   protected async apply(change: StateChange, policy: StatePolicy, contextId: string): Promise<void> {
     await this.manager(policy).edit(contextId, (draft) => applyChange(draft, change), change);
   }

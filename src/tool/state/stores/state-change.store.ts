@@ -7,12 +7,19 @@ import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextWrite } from './state-store.js';
 import { changePlace } from './state-place.factory.js';
 
+/** A change with its number in its context: it is made once, and not after a later one. */
+export interface CountedChange {
+  readonly change: StateChange;
+  readonly policy: StatePolicy;
+  readonly seq: number;
+}
+
 /** A change on its way to a store beside the journal's database. */
 export type OutgoingChange = {
   /** Whose it is: the manager's name. */
   readonly home: StateManagerName;
 } & (
-  | { readonly change: StateChange; readonly policy: StatePolicy }
+  | CountedChange
   /** The context is to be there. */
   | { readonly write: ContextWrite }
   /** The context is to be forgotten. */

@@ -22,7 +22,7 @@ export interface StoredContext extends ContextKey {
   readonly isOfRun: boolean;
   /** The number of the last entry of its history, 0 for none. */
   readonly lastHistory: number;
-  /** The number of the last change of a call that is in it, as text; `null` for none. */
+  /** The number of the last change that was carried over into it, as text; `null` for none. */
   readonly lastChange: string | null;
   readonly states: StoredStates;
 }
