@@ -49,6 +49,7 @@ describe('the public face', () => {
       'adaptStateful',
       'bearerRoute',
       'createAgent',
+      'enhance',
       'serve',
       'suspend',
     ]);
