@@ -41,8 +41,15 @@ export type {
 } from './llm/index.js';
 export { McpError, McpErrorType, McpRegistry, registerMcp, unregisterMcp } from './mcp/index.js';
 export type { HttpConfig, McpConfig, McpErrorCode, StdioConfig } from './mcp/index.js';
-export { Processor, PromptBuilder } from './reasoning/index.js';
-export type { Loop, ProcessorPlace, ProcessorPlacement, Protocol } from './reasoning/index.js';
+export { enhance, Processor, PromptBuilder } from './reasoning/index.js';
+export type {
+  EnhanceOptions,
+  EnhancingTools,
+  Loop,
+  ProcessorPlace,
+  ProcessorPlacement,
+  Protocol,
+} from './reasoning/index.js';
 export { RunService } from './run/index.js';
 export type {
   RunEvent,

@@ -52,6 +52,7 @@ describe('the public face', () => {
       'adaptStateful',
       'bearerRoute',
       'createAgent',
+      'enhance',
       'registerMcp',
       'serve',
       'suspend',

@@ -31,7 +31,8 @@ export class ToolRegistry implements OnApplicationShutdown {
 
   constructor(
     @Optional() @Inject(Cache) cache: Cache | null = null,
-    @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
+    /** Where its stateful tools keep what they keep. */
+    @Optional() readonly states: ToolStates = ToolStates.inMemory(),
   ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
   }
