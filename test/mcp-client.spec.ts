@@ -32,7 +32,7 @@ describe('tools of an MCP server', () => {
       env: { AGENT_RUN_TIMEOUT_MS: '20000' },
       options: {
         mcpServers: [
-          scripted('one', { tools: TOOLS }, { timeoutMs: 1000 }),
+          scripted('one', { tools: TOOLS }, { timeoutMs: 3000 }),
           scripted('trusted', { tools: TOOLS, diesOfDiscovery: true }, { trusted: true, effects: { fail: 'read' } }),
           scripted('off', {}, { enabled: false }),
           { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } },

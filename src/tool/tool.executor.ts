@@ -13,7 +13,7 @@ import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
 import type { ChangedState, KeptState, StatefulCall } from './state/stateful-call.executor.js';
 import { ToolStates } from './state/tool-states.service.js';
-import { Suspension } from './suspension.factory.js';
+import { Suspension, UnknownOutcome } from './suspension.factory.js';
 import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
 import type {
   CallResources,
@@ -120,7 +120,7 @@ export class ToolExecutor {
       return { kind: 'result', result: this.thrown(tool, error, maxBytesOf(options), 0) };
     }
     const done = await this.make(call, site, options, held);
-    if (done.kind === 'suspended') return done;
+    if (done.kind !== 'result') return done;
     return this.keep(tool, held, done, options);
   }
 
@@ -154,6 +154,9 @@ export class ToolExecutor {
     );
     if (outcome.kind === 'returned' && outcome.value instanceof Suspension) {
       return { kind: 'suspended', asked: outcome.value.asked };
+    }
+    if (outcome.kind === 'returned' && outcome.value instanceof UnknownOutcome) {
+      return undecided(tool, outcome.value);
     }
     const elapsedMs = Math.round(performance.now() - started);
     const told = held && outcome.kind === 'returned' ? withoutState(held, outcome.value) : outcome;
@@ -236,6 +239,12 @@ export class ToolExecutor {
     this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
     return thrown;
   }
+}
+
+/** Only a call that was claimed can be settled by a person. */
+function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): Invoked {
+  if (metadata.effect === 'once') return { kind: 'unknown', reason };
+  return { kind: 'result', result: failedResult(definition.name, 'TOOL_OUTCOME_UNKNOWN', reason) };
 }
 
 /** A `state` that is none is the call's failure. */

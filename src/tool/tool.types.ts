@@ -214,7 +214,9 @@ export type PlannedCall = {
 export type Invoked =
   /** `whole` is what the result was before it was cut, if it was; `kept` what a stateful tool left behind. */
   | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
-  | { readonly kind: 'suspended'; readonly asked: SuspendOptions };
+  | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
+  /** The tool cannot tell whether it happened: a person must. */
+  | { readonly kind: 'unknown'; readonly reason: string };
 
 /** What became of a call that was begun before a crash, as far as its tool can tell. */
 export type Reconciled =

@@ -1,10 +1,11 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { canonicalJson, messageOf } from '../../common/index.js';
-import { anyPattern, type ToolRegistry } from '../../tool/index.js';
+import { anyPattern, type ToolContext, type ToolRegistry } from '../../tool/index.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { mcpToolName, NAME_SEPARATOR } from './mcp-tool-name.policy.js';
-import { type ConnectionOf, createMcpTool } from './mcp-tool.factory.js';
+import type { CallWay } from '../call/mcp-call.executor.js';
+import { createMcpTool } from './mcp-tool.factory.js';
 
 /** The tools of one server in the registry of all tools. */
 export class ServerTools {
@@ -16,8 +17,13 @@ export class ServerTools {
   constructor(
     private readonly server: McpServer,
     private readonly registry: ToolRegistry,
-    private readonly connectionOf: ConnectionOf,
+    private readonly wayOf: (name: string, context: ToolContext) => CallWay,
   ) {}
+
+  /** @param name here */
+  has(name: string): boolean {
+    return this.registered.has(name);
+  }
 
   /** By their names here. */
   get names(): readonly string[] {
@@ -53,7 +59,7 @@ export class ServerTools {
 
   private add(name: string, tool: McpTool): void {
     try {
-      this.registry.register(createMcpTool(name, tool, this.server, this.connectionOf));
+      this.registry.register(createMcpTool(name, tool, this.server, (context) => this.wayOf(name, context)));
       this.registered.set(name, textOf(tool));
     } catch (error) {
       this.refuse(tool, messageOf(error));

@@ -162,6 +162,7 @@ export class CallExecutor {
       const action = async () => this.finish(placed, (done = await this.invoke(placed, planned, answer)), isCalled);
       return result(await run.step(stepOf(placed), action, { companion: () => done?.kept?.companion }));
     } catch (error) {
+      if (error instanceof Undecided) return waiting(await settlementRequest(placed, at, error.message));
       if (!(error instanceof Suspended)) throw error;
       return asking(await run.step(suspendStep(placed, at), async () => recordQuestion(placed, at, error.asked)));
     }
@@ -173,6 +174,7 @@ export class CallExecutor {
     const site = { ...this.screened(toSite(placed)), ...(answer && { answer }) };
     const invoked: Invoked = await this.tools.invoke(planned, site, { maxResultBytes: limits.maxResultBytes });
     if (invoked.kind === 'suspended') throw new Suspended(invoked.asked);
+    if (invoked.kind === 'unknown') throw new Undecided(invoked.reason);
     return invoked;
   }
 
@@ -209,6 +211,9 @@ class Suspended extends Error {
     super('The call waits for a person.');
   }
 }
+
+/** Leaves the step of a call that may have happened: a person says what became of it. */
+class Undecided extends Error {}
 
 function stepOf({ call, place }: PlacedCall): StepName {
   return { kind: 'tool', place, subject: call.name };
