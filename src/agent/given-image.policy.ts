@@ -1,5 +1,5 @@
-import { AppError } from '../common/index.js';
-import { canRead, parseImage, type ChatModel } from '../llm/index.js';
+import { AppError, parseImage } from '../common/index.js';
+import { canRead, type ChatModel } from '../llm/index.js';
 import type { GivenImage } from './agent.types.js';
 
 /** As many as every provider takes in one request. */

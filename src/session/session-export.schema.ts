@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseImage } from '../llm/index.js';
+import { parseImage } from '../common/index.js';
 import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
 
 const metadata = z.record(z.string(), z.unknown());
