@@ -51,6 +51,7 @@ describe('the public face', () => {
       'createAgent',
       'serve',
       'suspend',
+      'withImages',
     ]);
   });
 });
