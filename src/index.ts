@@ -102,11 +102,13 @@ export {
   ToolState,
   ToolStateBackups,
   ToolStateManager,
+  withImages,
 } from './tool/index.js';
 export type {
   ArgumentValidator,
   CallLimit,
   CheckedCall,
+  IllustratedResult,
   OpenApiImport,
   OpenApiOperation,
   PolicyDecision,

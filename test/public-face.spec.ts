@@ -57,6 +57,7 @@ describe('the public face', () => {
       'serve',
       'suspend',
       'unregisterMcp',
+      'withImages',
     ]);
   });
 });

@@ -102,7 +102,9 @@ export const ENV_SCHEMA = z.object({
     .describe('Longest tool result the model is given, in bytes'),
   AGENT_MAX_IMAGE_BYTES: integer(0, 50_331_648, 'bytes')
     .default(5_242_880)
-    .describe('Most bytes that the images of one request may have together, as far as they are data URIs'),
+    .describe(
+      'Most bytes that the images of one request, and those of one tool result, may have together, as far as they are data URIs',
+    ),
   AGENT_MEMORY_ENABLED: flag().default(true).describe('Whether a run sees the past of its session'),
   AGENT_MEMORY_POLICY: z
     .string()

@@ -32,6 +32,7 @@ export type {
   MemoryState,
   RunUsage,
   TerminalEvent,
+  ToolCompleted,
   ToolStarted,
   UsageReported,
 } from './run-event.types.js';
@@ -42,6 +43,7 @@ export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount } from './call-account.mapper.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
+export type { ToldImage } from './told-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export type { Erasable } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';

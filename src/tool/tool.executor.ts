@@ -1,13 +1,16 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { type ErrorCode, messageOf } from '../common/index.js';
+import { type ErrorCode, MAX_IMAGES, messageOf } from '../common/index.js';
+import { AppConfig } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type CallOutcome, callBounded } from './call/bounded-call.executor.js';
 import { cutText } from './call/cut-text.mapper.js';
 import { toJsonResult } from './call/json-result.mapper.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
 import { ToolRequest } from './call/tool-request.factory.js';
+import { illustrated } from './call/shown-image.policy.js';
 import { type ThrownError, toThrownError } from './call/thrown-error.mapper.js';
 import { failedResult, succeededCall, type SucceededCall } from './call/tool-result.factory.js';
+import { unfold } from './illustrated-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
@@ -35,6 +38,7 @@ export interface InvokeOptions {
 }
 
 const DEFAULT_MAX_RESULT_BYTES = 65_536;
+const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
 const VALID = { valid: true } as const;
 
 /**
@@ -44,16 +48,22 @@ const VALID = { valid: true } as const;
 @Injectable()
 export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
+  /** Bytes that the images of one result may have together. */
+  readonly maxImageBytes: number;
 
   /**
    * @param switches without them every tool is on
    * @param states without them states are in this process's memory
+   * @param config without it results may show 5 MiB
    */
   constructor(
     @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
     @Optional() private readonly switches?: ToolSwitchService,
     @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
-  ) {}
+    @Optional() config?: AppConfig,
+  ) {
+    this.maxImageBytes = config?.agent.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
+  }
 
   /**
    * Finds the tool among those of the run, checks that it is on and the arguments, and asks the policies and the tool
@@ -218,15 +228,27 @@ export class ToolExecutor {
   private returned(tool: Tool, returned: unknown, maxBytes: number, elapsedMs: number): SucceededCall {
     const { name } = tool.definition;
     try {
-      const json = toJsonResult(returned);
+      const { value, images } = unfold(returned);
+      const json = toJsonResult(value);
       const checked = tool.checkOutput?.(json.value) ?? VALID;
-      if (checked.valid) return succeededCall(name, json, maxBytes, elapsedMs);
+      if (checked.valid)
+        return this.tellLeftOut(
+          illustrated(succeededCall(name, json, maxBytes, elapsedMs), images, this.maxImageBytes),
+        );
       const message = `The tool's result is not what it says of its results: ${checked.reason}`;
       this.logger.warn(`Tool "${name}" failed: ${message}`);
       return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
     } catch (error) {
       return { result: this.thrown(tool, error, maxBytes, elapsedMs) };
     }
+  }
+
+  private tellLeftOut(call: SucceededCall): SucceededCall {
+    const { result } = call;
+    if (!result.success || result.images_left_out === undefined) return call;
+    const limits = `a result may have ${MAX_IMAGES}, of ${this.maxImageBytes} bytes together (AGENT_MAX_IMAGE_BYTES)`;
+    this.logger.warn(`Images of tool "${result.tool}" are left out, ${result.images_left_out} of them: ${limits}`);
+    return call;
   }
 
   private thrown({ definition: { name } }: Tool, error: unknown, maxBytes: number, elapsedMs: number): ToolResult {

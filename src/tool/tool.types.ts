@@ -171,6 +171,10 @@ export type ToolResult =
       readonly result: JsonValue;
       /** Only of a result that was cut: how long it was, in bytes (UTF-8). The run's journal has it whole. */
       readonly result_bytes?: number;
+      /** What it shows beside that: https URLs and data URIs. */
+      readonly images?: readonly string[];
+      /** How many more it had than a result may show. */
+      readonly images_left_out?: number;
       readonly execution_time_ms: number;
     }
   | {

@@ -23,6 +23,7 @@ import { decidedResult } from './decided-result.factory.js';
 import { noteStrangers, readsStrangers } from './stranger.policy.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
 import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
+import { toldResult } from './told-result.mapper.js';
 import { unreachable } from './recorded-step.policy.js';
 import {
   approvalRequest,
@@ -247,7 +248,12 @@ function tell(
   { child, state }: Pick<RecordedResult, 'child' | 'state'>,
 ): void {
   const about = { iteration: loop.iteration, call_id: call.id };
-  loop.run.emit({ type: 'tool.completed', ...about, ...done, ...(child && { child_run_id: child.run_id }) });
+  loop.run.emit({
+    type: 'tool.completed',
+    ...about,
+    ...toldResult(done),
+    ...(child && { child_run_id: child.run_id }),
+  });
   if (child?.answer) tellAnswer(loop, child.run_id, child.answer);
   if (state) loop.run.emit({ type: 'state.changed', ...about, tool: call.name, context_id: state.context_id });
 }
