@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { messageOf } from '../../../common/index.js';
 import type { StepCompanion } from '../../../run/index.js';
 import { contextIdOf } from '../context-id.factory.js';
@@ -18,7 +17,6 @@ import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
  */
 export class ProjectedStateHome extends StateHome {
   readonly isVolatile = false;
-  private readonly logger = new Logger('ToolState');
 
   /**
    * @param changes that wait
@@ -82,15 +80,11 @@ export class ProjectedStateHome extends StateHome {
 
   /** Whoever carries it over as well, or later than the next one. */
   private async makeOnce({ change, policy, seq }: CountedChange, contextId: string): Promise<void> {
-    await this.manager(policy).edit(
-      contextId,
-      (draft) => {
-        if (seq <= draft.lastChange) return;
-        applyChange(draft, change);
-        draft.carry(seq);
-      },
-      change,
-    );
+    await this.applyRecorded(change, policy, contextId, (draft, one) => {
+      if (seq <= draft.lastChange) return;
+      applyChange(draft, one);
+      draft.carry(seq);
+    });
   }
 
   private async carryOver(contextId: string): Promise<void> {
