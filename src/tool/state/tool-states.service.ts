@@ -36,6 +36,7 @@ export class ToolStates {
 
   /**
    * Opens a tool's state for one call.
+   * @param input `undefined` when it is not known, as of a call that is only asked about
    * @throws AppError `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`, and what the tool's `initial` throws
    */
   async open(tool: Tool, input: unknown, site: StateSite): Promise<StatefulCall> {
@@ -168,10 +169,10 @@ function initialOf({ initial = {} }: StatefulOptions): StateData {
 }
 
 function aboutCall({ runId, callId }: StateSite, input: unknown): StateData {
-  const told = JSON.stringify(input) ?? 'null';
+  const told = JSON.stringify(input);
   return {
     run_id: runId,
     call_id: callId,
-    ...(told.length <= MAX_REMEMBERED && { arguments: JSON.parse(told) as StateData }),
+    ...(told !== undefined && told.length <= MAX_REMEMBERED && { arguments: JSON.parse(told) as StateData }),
   };
 }
