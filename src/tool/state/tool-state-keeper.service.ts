@@ -7,6 +7,7 @@ import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js'
 import { StateHomeRegistry } from './state-home.registry.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import { contextNotFound } from './tool-state.error.js';
+import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
 import {
   STATE_TYPES,
   type ContextFilter,
@@ -33,10 +34,12 @@ export class ToolStateKeeper {
     private readonly homes: StateHomeRegistry,
     private readonly tools: ToolRegistry,
     private readonly database: Database,
+    private readonly upkeep: ToolStateUpkeep,
   ) {}
 
-  /** Up to `limit` of a tenant's contexts, in the order of their ids. */
+  /** Up to `limit` of a tenant's contexts, in the order of their ids. @throws AppError `TOOL_STATE_UNAVAILABLE` */
   async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<ContextInfo[]> {
+    await this.upkeep.carryOver(tenant);
     const found: ContextInfo[] = [];
     for (const home of await this.used()) {
       const ids = await home.store.list({ ...filter, tenant, limit });
@@ -93,11 +96,15 @@ export class ToolStateKeeper {
    * Forgets the contexts in which calls of runs have left something, whoever's session it is: what one of several has
    * said in a state cannot be taken out of it.
    * @returns how many
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` when something is still on its way to where it would be found
    */
   async eraseRuns(tenant: string, runIds: readonly string[]): Promise<number> {
     const gone = new Set(runIds);
     let erased = 0;
-    for (const home of await this.used()) {
+    await this.used();
+    await this.upkeep.carryOver(tenant);
+    // Changes may have been on their way to one that no tool uses any more.
+    for (const home of await this.homes.opened()) {
       for await (const id of home.contextsOf(tenant)) {
         await home.catchUp(id);
         if (!(await isTouched(home, id, gone))) continue;

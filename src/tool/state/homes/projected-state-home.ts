@@ -65,9 +65,11 @@ export class ProjectedStateHome extends StateHome {
   }
 
   override async catchUp(contextId: string): Promise<void> {
-    for (const { id, outgoing } of await this.changes.waiting(contextId)) {
-      if (outgoing.home !== this.name) continue;
-      await this.make(outgoing, contextId);
+    const waiting = (await this.changes.waiting(contextId)).filter(({ outgoing }) => outgoing.home === this.name);
+    const removal = waiting.findLastIndex(({ outgoing }) => 'isRemoval' in outgoing);
+    for (const [at, { id, outgoing }] of waiting.entries()) {
+      // What is to be forgotten need not be there before, and perhaps cannot be.
+      if (at >= removal) await this.make(outgoing, contextId);
       await this.changes.done(id);
     }
   }
