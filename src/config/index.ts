@@ -21,3 +21,4 @@ export type { ConfigVariable } from './env.schema.js';
 export { keysIn } from './key-file.loader.js';
 export { isLoopback } from './loopback.policy.js';
 export { databaseKind } from './store-url.schema.js';
+export { MOST_STATE_BYTES } from './tool-state-env.schema.js';
