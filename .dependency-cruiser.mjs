@@ -23,6 +23,11 @@ const SDKS = [
   { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
   { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/', '^src/extension/database/'] },
   { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/', '^src/extension/database/'] },
+  {
+    name: 'mcp',
+    packages: ['@modelcontextprotocol/[^/]+'],
+    folders: ['^src/mcp/', '^src/mcp-server/'],
+  },
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/bull/'] },
   {
     name: 'ioredis',

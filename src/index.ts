@@ -39,8 +39,17 @@ export type {
   WireDialect,
   WireRoute,
 } from './llm/index.js';
-export { Processor, PromptBuilder } from './reasoning/index.js';
-export type { Loop, ProcessorPlace, ProcessorPlacement, Protocol } from './reasoning/index.js';
+export { McpError, McpErrorType, McpRegistry, registerMcp, unregisterMcp } from './mcp/index.js';
+export type { HttpConfig, McpConfig, McpErrorCode, StdioConfig } from './mcp/index.js';
+export { enhance, Processor, PromptBuilder } from './reasoning/index.js';
+export type {
+  EnhanceOptions,
+  EnhancingTools,
+  Loop,
+  ProcessorPlace,
+  ProcessorPlacement,
+  Protocol,
+} from './reasoning/index.js';
 export { RunService } from './run/index.js';
 export type {
   RunEvent,

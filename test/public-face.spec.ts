@@ -19,6 +19,9 @@ describe('the public face', () => {
       'FactMemory',
       'HttpExceptionFilter',
       'JackdawModule',
+      'McpError',
+      'McpErrorType',
+      'McpRegistry',
       'Memory',
       'MemoryFactory',
       'MemoryPolicy',
@@ -49,8 +52,11 @@ describe('the public face', () => {
       'adaptStateful',
       'bearerRoute',
       'createAgent',
+      'enhance',
+      'registerMcp',
       'serve',
       'suspend',
+      'unregisterMcp',
     ]);
   });
 });

@@ -26,6 +26,12 @@ describe('loadConfig', () => {
       auth: { apiKeys: [] },
       tools: { restFiles: [], secrets: {} },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
+      mcp: {
+        file: { path: 'config/mcp-servers.json', servers: {} },
+        timeoutMs: 60_000,
+        maxMessageBytes: 10_485_760,
+        isRestOpen: false,
+      },
       outgoing: { allow: [], ports: [] },
       log: { level: 'info' },
       llm: {

@@ -3,6 +3,7 @@ import { apiKeys } from './api-key.parser.js';
 import { LOG_LEVELS } from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
 import { choice, flag, integer, pattern } from './env-value.schema.js';
+import { MCP_VARIABLES } from './mcp-env.schema.js';
 import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 import { TOOL_VARIABLES } from './tool-env.schema.js';
@@ -117,6 +118,7 @@ export const ENV_SCHEMA = z.object({
     .describe('Messages at the beginning that `fixed_window` always keeps'),
 
   ...TOOL_VARIABLES,
+  ...MCP_VARIABLES,
 
   ...TOOL_STATE_VARIABLES,
 

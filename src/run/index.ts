@@ -16,7 +16,7 @@ export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStanding, RunLinea
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunDecisionService } from './decision/run-decision.service.js';
 export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
-export { selectRequest, selectRequests } from './decision/request-selection.policy.js';
+export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
 export { isLive, NO_USAGE } from './run-event.types.js';

@@ -38,6 +38,7 @@ export type {
   TaintMode,
   ToolRule,
 } from './policy/security-policy.types.js';
+export { anyPattern } from './policy/name-pattern.parser.js';
 export { partTools } from './policy/tool-list.policy.js';
 export { ToolPolicy } from './policy/tool-policy.js';
 export type { PolicyDecision } from './policy/tool-policy.js';

@@ -64,14 +64,22 @@ export interface SuspendOptions {
   readonly schema?: JsonSchema;
   /** How long the question stays open, in ms; by default as long as the agent's definition says. */
   readonly expiresInMs?: number;
+  /** What the tool gets again with the answer: up to 64 KiB of JSON, journaled with the question and shown to nobody. */
+  readonly memo?: JsonValue;
+  /** Whether the tool is called again with a denial, too. Without it a call whose question is denied fails (`TOOL_DENIED`). */
+  readonly takesDenial?: boolean;
 }
 
 /** What a person said to the question that a call returned by `suspend`. */
 export interface SuspensionAnswer {
-  /** Valid against the question's schema. */
+  /** Valid against the question's schema; `null` when the question was denied. */
   readonly value: JsonValue;
   /** The id of the principal who said it. */
   readonly by: string;
+  /** The `memo` of the question that this answers. */
+  readonly memo?: JsonValue;
+  /** Set when somebody said that there will be no answer; only of a question with `takesDenial`. */
+  readonly denied?: { readonly reason?: string };
 }
 
 /** Where a call is made, by whom and for what, as its caller knows it. */

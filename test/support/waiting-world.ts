@@ -39,6 +39,8 @@ interface Arguments extends NeedyCall {
 /** Everything that happened to the world outside, over all processes. */
 export class WaitingWorld {
   readonly deeds: Deed[] = [];
+  /** What came back with an answer and was not what its question had left. */
+  readonly strayMemos: unknown[] = [];
   /** The run's turn, when it has ended. */
   messages: readonly Message[] = [];
 
@@ -89,8 +91,20 @@ export class WaitingWorld {
       invoke: async (input, { answer }) => {
         if (process.isDead) return process.silence;
         const { place, asks, isEdited = false } = input as Arguments;
+        if (answer?.denied) return `none for ${place}`;
         const answered = Number(answer?.value ?? 0);
-        if (answered < asks) return suspend({ question: String(answered), schema: { type: 'integer' } });
+        const memoOf = (asked: number) => ({ place, asked });
+        if (answer && JSON.stringify(answer.memo) !== JSON.stringify(memoOf(answered - 1)))
+          this.strayMemos.push(answer);
+        if (answered < asks) {
+          const schema = { type: 'integer' };
+          return suspend({
+            question: String(answered),
+            schema,
+            memo: memoOf(answered),
+            takesDenial: effect === 'read',
+          });
+        }
         this.deeds.push({ effect, place, isEdited });
         return `did ${place}`;
       },

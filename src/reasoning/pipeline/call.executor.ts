@@ -22,10 +22,10 @@ import type { ChildResult } from './child-result.factory.js';
 import { decidedResult } from './decided-result.factory.js';
 import { noteStrangers, readsStrangers } from './stranger.policy.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
+import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
 import { unreachable } from './recorded-step.policy.js';
 import {
   approvalRequest,
-  inputRequest,
   invocationPlace,
   requestId,
   settlementRequest,
@@ -69,10 +69,10 @@ export class CallExecutor {
     if (tool?.metadata.state) loop.stateful.add(tool);
     if (run.isRecorded(stepOf(placed))) return this.replay(placed);
     if (run.isRecorded(childStep(placed))) return this.joined(placed, await this.children.goOn(placed, toSite(placed)));
-    const standing = standingOf(run, placed.place);
+    const standing = await standingOf(placed);
     switch (standing.kind) {
       case 'asked':
-        return waiting(await run.step(suspendStep(placed, standing.at), unreachable));
+        return asking(await run.step(suspendStep(placed, standing.at), unreachable));
       case 'decided': {
         const { maxResultBytes } = loop.request.limits;
         const decided = decidedResult(call.name, standing.about, standing.decision, maxResultBytes);
@@ -163,7 +163,7 @@ export class CallExecutor {
       return result(await run.step(stepOf(placed), action, { companion: () => done?.kept?.companion }));
     } catch (error) {
       if (!(error instanceof Suspended)) throw error;
-      return waiting(await run.step(suspendStep(placed, at), async () => inputRequest(placed, at, error.asked)));
+      return asking(await run.step(suspendStep(placed, at), async () => recordQuestion(placed, at, error.asked)));
     }
   }
 
@@ -215,10 +215,6 @@ function stepOf({ call, place }: PlacedCall): StepName {
   return { kind: 'tool', place, subject: call.name };
 }
 
-function suspendStep({ call }: PlacedCall, at: string): StepName {
-  return { kind: 'suspend', place: at, subject: call.name };
-}
-
 /** A call that only stopped because the run goes on elsewhere has no result yet. */
 function isInterrupted(done: ToolResult, signal: RunContext['signal']): boolean {
   if (done.success || done.code !== 'TOOL_CANCELLED' || !(signal.reason instanceof AppError)) return false;
@@ -256,6 +252,10 @@ function tell(
 function tellAnswer({ run, iteration }: CallLoop, run_id: string, { agent, text, finish_reason }: HandedAnswer): void {
   const answered_by = { agent, run_id };
   run.emit({ type: 'message.completed', iteration: iteration + 1, text, finish_reason, tool_calls: [], answered_by });
+}
+
+function asking(question: RecordedQuestion): CallOutcome {
+  return waiting(shownQuestion(question));
 }
 
 function waiting(request: WaitingRequest): CallOutcome {

@@ -111,7 +111,7 @@ export class ToolStates {
     }
   }
 
-  contextIdOf(tool: Tool, site: StateSite): string {
+  contextIdOf(tool: Tool, site: RunSite): string {
     return contextIdOf(keyOf(tool, site));
   }
 
