@@ -22,3 +22,4 @@ export { keysIn } from './key-file.loader.js';
 export type { McpClientConfig, McpServersFile } from './mcp-config.types.js';
 export { isLoopback } from './loopback.policy.js';
 export { databaseKind } from './store-url.schema.js';
+export { MOST_STATE_BYTES } from './tool-state-env.schema.js';

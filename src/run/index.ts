@@ -72,7 +72,7 @@ export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
 export { MAX_PRIORITY } from './intake/priority.policy.js';
 export type { IdempotentRequest } from './intake/idempotency.store.js';
-export type { RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
+export type { RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 export const RUN_ENTITIES = [
   RunEntity,

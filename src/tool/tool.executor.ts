@@ -169,20 +169,35 @@ export class ToolExecutor {
       return undecided(tool, outcome.value);
     }
     const elapsedMs = Math.round(performance.now() - started);
-    const told = held && outcome.kind === 'returned' ? withoutState(held, outcome.value) : outcome;
-    return { kind: 'result', ...this.toResult(tool, told, maxBytesOf(options), elapsedMs) };
+    return { kind: 'result', ...this.toResult(tool, withoutState(held, outcome), maxBytesOf(options), elapsedMs) };
   }
 
-  /** Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. */
+  /**
+   * Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. What it tells of a call
+   * that has come to its end changes the state as the call would have.
+   */
   async reconcile(tool: Tool, site: CallSite, options: InvokeOptions = {}): Promise<Reconciled> {
     if (!tool.reconcile) return { kind: 'unknown' };
+    if (!tool.metadata.state) return this.findOut(tool, site, options);
+    let held: StatefulCall;
+    try {
+      held = await this.states.open(tool, undefined, site);
+    } catch (error) {
+      this.warn(tool.definition.name, error);
+      return { kind: 'unknown' };
+    }
+    const found = await this.findOut(tool, site, options, held);
+    return found.kind === 'result' ? this.keep(tool, held, found, options) : found;
+  }
+
+  private async findOut(tool: Tool, site: CallSite, options: InvokeOptions, held?: StatefulCall): Promise<Reconciled> {
     const outcome = await callBounded(
-      (signal) => tool.reconcile?.(site.key, new ToolRequest({ tool, input: null }, site, signal)),
+      (signal) => tool.reconcile?.(site.key, new ToolRequest({ tool, input: null }, site, signal, held?.handle)),
       site.signal,
       tool.metadata.timeoutMs,
     );
     const told = outcome.kind === 'returned' ? parseReconciliation(outcome.value) : undefined;
-    if (told) return this.toReconciled(tool, told, maxBytesOf(options));
+    if (told) return this.toReconciled(tool, told, maxBytesOf(options), held);
     if (outcome.kind !== 'cancelled')
       this.logger.warn(`The reconcile of tool "${tool.definition.name}" told nothing: ${whyNot(outcome)}`);
     return { kind: 'unknown' };
@@ -199,11 +214,13 @@ export class ToolExecutor {
     }
   }
 
-  private toReconciled(tool: Tool, told: Reconciliation, maxBytes: number): Reconciled {
+  private toReconciled(tool: Tool, told: Reconciliation, maxBytes: number, held?: StatefulCall): Reconciled {
     const { name } = tool.definition;
     switch (told.outcome) {
-      case 'succeeded':
-        return { kind: 'result', ...this.returned(tool, told.result, maxBytes, 0) };
+      case 'succeeded': {
+        const returned = withoutState(held, { kind: 'returned', value: told.result });
+        return { kind: 'result', ...this.toResult(tool, returned, maxBytes, 0) };
+      }
       case 'failed':
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', cutText(told.error, maxBytes)) };
       case 'not_happened':
@@ -270,9 +287,10 @@ function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): 
 }
 
 /** A `state` that is none is the call's failure. */
-function withoutState(held: StatefulCall, value: unknown): CallOutcome {
+function withoutState(held: StatefulCall | undefined, outcome: CallOutcome): CallOutcome {
+  if (!held || outcome.kind !== 'returned') return outcome;
   try {
-    return { kind: 'returned', value: held.withoutState(value) };
+    return { kind: 'returned', value: held.withoutState(outcome.value) };
   } catch (error) {
     return { kind: 'threw', error };
   }

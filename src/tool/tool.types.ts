@@ -224,6 +224,7 @@ export type Invoked =
 
 /** What became of a call that was begun before a crash, as far as its tool can tell. */
 export type Reconciled =
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue }
+  /** As of `Invoked`. */
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };

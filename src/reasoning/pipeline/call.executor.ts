@@ -191,7 +191,8 @@ export class CallExecutor {
 
   /** A result that needs no call. */
   private async record(placed: PlacedCall, given: Done): Promise<CallOutcome> {
-    return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given)));
+    const companion = () => given.kept?.companion;
+    return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given), { companion }));
   }
 
   private async finish(placed: PlacedCall, { child, kept, ...given }: Done, isCalled = false): Promise<RecordedResult> {
