@@ -39,6 +39,17 @@ export type {
   WireDialect,
   WireRoute,
 } from './llm/index.js';
+export { askClient, McpClients, mcpContent, McpPrompts, McpResources, McpServerModule } from './mcp-server/index.js';
+export type {
+  McpClient,
+  McpPrompt,
+  McpPromptCall,
+  McpPromptText,
+  McpRequest,
+  McpRequests,
+  McpResource,
+  McpResourceContent,
+} from './mcp-server/index.js';
 export { Processor, PromptBuilder } from './reasoning/index.js';
 export type { Loop, ProcessorPlace, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
