@@ -4,6 +4,7 @@ export type { McpClient, McpRequest, McpRequests } from './mcp-call.types.js';
 export { McpClients } from './mcp-client.registry.js';
 export { MCP_PATH } from './mcp.controller.js';
 export { mcpContent } from './mcp-content.factory.js';
+export { McpEndpoint } from './mcp-endpoint.service.js';
 export { McpPrompts } from './mcp-prompt.registry.js';
 export type { McpPrompt, McpPromptCall, McpPromptText } from './mcp-prompt.registry.js';
 export { McpResources } from './mcp-resource.registry.js';

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable, Writable } from 'node:stream';
 import type { Principal } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { McpOffer } from './mcp-offer.service.js';
@@ -37,10 +38,10 @@ export class McpEndpoint implements OnApplicationShutdown {
     await handler.handle(principal, request.raw, raw, request.body);
   }
 
-  /** Serves the client at standard input and output. */
-  async serveStdio(principal: Principal): Promise<void> {
+  /** Serves the client at the other end of two streams, standard input and output above all. */
+  async serveStdio(principal: Principal, input: Readable, output: Writable): Promise<void> {
     const { McpStdioHandler } = await import('./protocol/stdio.handler.js');
-    this.follow(new McpStdioHandler(this.offer, principal));
+    this.follow(new McpStdioHandler(this.offer, principal, { input, output }));
   }
 
   /** From now on a client that is gone cancels nothing: unfinished runs go on at the next start. */

@@ -1,4 +1,5 @@
-import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
+import { serveStdio, StdioServerTransport, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
+import type { Readable, Writable } from 'node:stream';
 import type { Principal } from '../../common/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
@@ -13,9 +14,12 @@ export class McpStdioHandler {
   constructor(
     private readonly offer: McpOffer,
     private readonly principal: Principal,
+    { input, output }: { readonly input: Readable; readonly output: Writable },
   ) {
     const connect = (era: 'legacy' | 'modern') => this.connect(era);
-    this.served = serveStdio(({ era }) => connect(era), { onerror: (error) => offer.report(error) });
+    const transport = new StdioServerTransport(input, output);
+    const onerror = (error: Error): void => offer.report(error);
+    this.served = serveStdio(({ era }) => connect(era), { transport, onerror });
   }
 
   tell(change: McpChange): void {
