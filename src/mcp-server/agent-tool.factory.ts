@@ -31,7 +31,7 @@ export function toAgentTool({ name, description }: Pick<AgentDefinition, 'name' 
       type: 'object',
       properties: {
         answer: { type: 'string' },
-        session_id: { type: ['string', 'null'], description: 'To go on with this conversation.' },
+        session_id: { type: 'string', description: 'To go on with this conversation.' },
         run_id: { type: 'string' },
         output: { description: 'The answer’s value, where the agent gives one.' },
       },

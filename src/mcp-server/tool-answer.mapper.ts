@@ -58,7 +58,7 @@ export function toAgentAnswer(answer: RunAnswer): CallToolResult {
       const output = answer.output === undefined ? {} : { output: answer.output };
       return {
         content: [text(result)],
-        structuredContent: { answer: result, session_id, run_id, ...output },
+        structuredContent: { answer: result, session_id: session_id ?? '', run_id, ...output },
         _meta: meta,
       };
     }
