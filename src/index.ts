@@ -50,6 +50,17 @@ export type {
   ProcessorPlacement,
   Protocol,
 } from './reasoning/index.js';
+export { askClient, McpClients, mcpContent, McpPrompts, McpResources, McpServerModule } from './mcp-server/index.js';
+export type {
+  McpClient,
+  McpPrompt,
+  McpPromptCall,
+  McpPromptText,
+  McpRequest,
+  McpRequests,
+  McpResource,
+  McpResourceContent,
+} from './mcp-server/index.js';
 export { RunService } from './run/index.js';
 export type {
   RunEvent,

@@ -31,6 +31,9 @@ const SLY_DIGEST = digestOf(pinnedOf(SLY as never));
 /** Needs no credential. */
 const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/health/ready'];
 
+/** Speaks JSON-RPC, and says in each answer what its caller may not do: test/mcp-access.spec.ts has the rest. */
+const MCP = ['DELETE /mcp', 'GET /mcp', 'POST /mcp'].map((route) => ({ route, scope: 'chat' as const }));
+
 /** Things of tenant a. */
 interface Things {
   ended: string;
@@ -170,7 +173,8 @@ afterAll(async () => {
 
 describe('the tables of this test', () => {
   it('have every route of the OpenAPI document, and no other', async () => {
-    expect([...PUBLIC, ...Object.keys(CASES)].toSorted()).toEqual(await documentedRoutes(jackdaw));
+    const mcp = MCP.map(({ route }) => route);
+    expect([...PUBLIC, ...mcp, ...Object.keys(CASES)].toSorted()).toEqual(await documentedRoutes(jackdaw));
   });
 
   it('have an id for every placeholder', () => {
@@ -186,12 +190,16 @@ describe('every route', () => {
     expect(handlers).toHaveLength((await documentedRoutes(jackdaw)).length);
     const told = handlers.map(({ name, handler, controller }) => {
       const has = (key: string) => Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
-      return [name, has(IS_PUBLIC) === true || SCOPES.includes(has(REQUIRED_SCOPE))];
+      return [
+        name,
+        has(IS_PUBLIC) === true ||
+          has(REQUIRED_SCOPE).every((scope: (typeof SCOPES)[number]) => SCOPES.includes(scope)),
+      ];
     });
     expect(told.filter(([, isTold]) => !isTold)).toEqual([]);
   });
 
-  it.each(ROUTES)('$route is 401 without a key, and with an unknown one', async (each) => {
+  it.each([...ROUTES, ...MCP])('$route is 401 without a key, and with an unknown one', async (each) => {
     for (const headers of STRANGERS) {
       const answer = await call(jackdaw, toCall(each), headers);
       expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);

@@ -3,6 +3,7 @@ export { untilAborted } from './abort.policy.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';
 export { canonicalJson } from './canonical-json.mapper.js';
+export { ChangeListeners } from './change-listeners.registry.js';
 export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { HttpExceptionFilter } from './http-exception.filter.js';

@@ -4,6 +4,7 @@ import { LOG_LEVELS } from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
 import { choice, flag, integer, pattern } from './env-value.schema.js';
 import { MCP_VARIABLES } from './mcp-env.schema.js';
+import { MCP_SERVER_VARIABLES } from './mcp-server-env.schema.js';
 import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 import { TOOL_VARIABLES } from './tool-env.schema.js';
@@ -123,6 +124,8 @@ export const ENV_SCHEMA = z.object({
   ...MCP_VARIABLES,
 
   ...TOOL_STATE_VARIABLES,
+
+  ...MCP_SERVER_VARIABLES,
 
   LONG_TERM_MEMORY: choice(['off', 'on'])
     .default('off')

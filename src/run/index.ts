@@ -56,6 +56,7 @@ export { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isGivenUp, journalUnavailable } from './given-up.policy.js';
+export type { RunListener } from './run-bus.js';
 export { RunListenerRegistry } from './listen/run-listener.registry.js';
 export { eventTypesOf } from './listen/run-event-pattern.policy.js';
 export type { RunEventPattern } from './listen/run-event-pattern.policy.js';

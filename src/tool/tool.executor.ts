@@ -1,16 +1,13 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { type ErrorCode, MAX_IMAGES, messageOf } from '../common/index.js';
+import { messageOf } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type CallOutcome, callBounded } from './call/bounded-call.executor.js';
 import { cutText } from './call/cut-text.mapper.js';
-import { toJsonResult } from './call/json-result.mapper.js';
+import { CallResults } from './call/call-results.mapper.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
 import { ToolRequest } from './call/tool-request.factory.js';
-import { illustrated } from './call/shown-image.policy.js';
-import { type ThrownError, toThrownError } from './call/thrown-error.mapper.js';
-import { failedResult, succeededCall, type SucceededCall } from './call/tool-result.factory.js';
-import { unfold } from './illustrated-result.factory.js';
+import { failedResult } from './call/tool-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
@@ -39,7 +36,6 @@ export interface InvokeOptions {
 
 const DEFAULT_MAX_RESULT_BYTES = 65_536;
 const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
-const VALID = { valid: true } as const;
 
 /**
  * The one way a tool is called: `plan` decides, `invoke` does, `reconcile` finds out what became of a call that a crash
@@ -50,6 +46,7 @@ export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
   /** Bytes that the images of one result may have together. */
   readonly maxImageBytes: number;
+  private readonly results: CallResults;
 
   /**
    * @param switches without them every tool is on
@@ -63,6 +60,7 @@ export class ToolExecutor {
     @Optional() config?: AppConfig,
   ) {
     this.maxImageBytes = config?.agent.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
+    this.results = new CallResults(this.logger, this.maxImageBytes);
   }
 
   /**
@@ -96,7 +94,7 @@ export class ToolExecutor {
     try {
       input = await tool.validate(parsed.value);
     } catch (error) {
-      this.warn(call.name, error);
+      this.results.warn(call.name, error);
       return rejected('TOOL_FAILED', `The check of the arguments failed: ${messageOf(error)}`);
     }
     if (!input.valid) return rejected('TOOL_INVALID_ARGUMENTS', `Invalid arguments: ${input.reason}`);
@@ -127,7 +125,7 @@ export class ToolExecutor {
     try {
       held = await this.states.open(tool, call.input, site);
     } catch (error) {
-      return { kind: 'result', result: this.thrown(tool, error, maxBytesOf(options), 0) };
+      return { kind: 'result', result: this.results.thrown(tool, error, maxBytesOf(options), 0) };
     }
     const done = await this.make(call, site, options, held);
     if (done.kind !== 'result') return done;
@@ -144,7 +142,7 @@ export class ToolExecutor {
     try {
       return { ...done, kept: await held.keep(toCallEnd(done.result)) };
     } catch (error) {
-      const result = this.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
+      const result = this.results.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
       return { ...done, whole: undefined, result, kept: held.refuse(toCallEnd(result)) };
     }
   }
@@ -169,7 +167,7 @@ export class ToolExecutor {
       return undecided(tool, outcome.value);
     }
     const elapsedMs = Math.round(performance.now() - started);
-    return { kind: 'result', ...this.toResult(tool, withoutState(held, outcome), maxBytesOf(options), elapsedMs) };
+    return { kind: 'result', ...this.results.of(tool, withoutState(held, outcome), maxBytesOf(options), elapsedMs) };
   }
 
   /**
@@ -183,7 +181,7 @@ export class ToolExecutor {
     try {
       held = await this.states.open(tool, undefined, site);
     } catch (error) {
-      this.warn(tool.definition.name, error);
+      this.results.warn(tool.definition.name, error);
       return { kind: 'unknown' };
     }
     const found = await this.findOut(tool, site, options, held);
@@ -209,7 +207,7 @@ export class ToolExecutor {
       const off = await this.switches?.disabled(principal.tenant);
       return off?.has(name) ? failedResult(name, 'TOOL_DISABLED', toolDisabled(name).message) : undefined;
     } catch (error) {
-      this.warn(name, error);
+      this.results.warn(name, error);
       return failedResult(name, 'TOOL_FAILED', 'Whether the tool is switched off could not be read: try it again.');
     }
   }
@@ -219,7 +217,7 @@ export class ToolExecutor {
     switch (told.outcome) {
       case 'succeeded': {
         const returned = withoutState(held, { kind: 'returned', value: told.result });
-        return { kind: 'result', ...this.toResult(tool, returned, maxBytes, 0) };
+        return { kind: 'result', ...this.results.of(tool, returned, maxBytes, 0) };
       }
       case 'failed':
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', cutText(told.error, maxBytes)) };
@@ -227,56 +225,6 @@ export class ToolExecutor {
       case 'unknown':
         return { kind: told.outcome };
     }
-  }
-
-  private toResult(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number): SucceededCall {
-    switch (outcome.kind) {
-      case 'returned':
-        return this.returned(tool, outcome.value, maxBytes, elapsedMs);
-      case 'threw':
-        return { result: this.thrown(tool, outcome.error, maxBytes, elapsedMs) };
-      case 'timed_out':
-        return failed(tool, 'TOOL_TIMEOUT', `The tool did not finish within ${outcome.timeoutMs} ms.`, elapsedMs);
-      case 'cancelled':
-        return failed(tool, 'TOOL_CANCELLED', 'The call was cancelled before it finished.', elapsedMs);
-    }
-  }
-
-  private returned(tool: Tool, returned: unknown, maxBytes: number, elapsedMs: number): SucceededCall {
-    const { name } = tool.definition;
-    try {
-      const { value, images } = unfold(returned);
-      const json = toJsonResult(value);
-      const checked = tool.checkOutput?.(json.value) ?? VALID;
-      if (checked.valid)
-        return this.tellLeftOut(
-          illustrated(succeededCall(name, json, maxBytes, elapsedMs), images, this.maxImageBytes),
-        );
-      const message = `The tool's result is not what it says of its results: ${checked.reason}`;
-      this.logger.warn(`Tool "${name}" failed: ${message}`);
-      return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
-    } catch (error) {
-      return { result: this.thrown(tool, error, maxBytes, elapsedMs) };
-    }
-  }
-
-  private tellLeftOut(call: SucceededCall): SucceededCall {
-    const { result } = call;
-    if (!result.success || result.images_left_out === undefined) return call;
-    const limits = `a result may have ${MAX_IMAGES}, of ${this.maxImageBytes} bytes together (AGENT_MAX_IMAGE_BYTES)`;
-    this.logger.warn(`Images of tool "${result.tool}" are left out, ${result.images_left_out} of them: ${limits}`);
-    return call;
-  }
-
-  private thrown({ definition: { name } }: Tool, error: unknown, maxBytes: number, elapsedMs: number): ToolResult {
-    const { code, message } = this.warn(name, error);
-    return failedResult(name, code, cutText(message, maxBytes), elapsedMs);
-  }
-
-  private warn(name: string, error: unknown): ThrownError {
-    const thrown = toThrownError(error);
-    this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
-    return thrown;
   }
 }
 
@@ -314,10 +262,4 @@ function whyNot(outcome: Exclude<CallOutcome, { kind: 'cancelled' }>): string {
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   const available = tools.size > 0 ? `Available tools: ${[...tools.keys()].join(', ')}.` : 'No tools are available.';
   return `Unknown tool "${name}". ${available}`;
-}
-
-/** A tool that was given up on may go on; only a reading one leaves nothing behind. */
-function failed({ definition, metadata }: Tool, code: ErrorCode, error: string, elapsedMs: number): SucceededCall {
-  const doubt = metadata.effect === 'read' ? '' : ' It may have taken effect all the same.';
-  return { result: failedResult(definition.name, code, error + doubt, elapsedMs) };
 }

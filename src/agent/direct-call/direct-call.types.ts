@@ -1,6 +1,13 @@
 import type { JsonValue } from '../../common/index.js';
 import type { WaitingRules } from '../../reasoning/index.js';
-import type { IdempotentRequest, RunStatus, ToldImage, WaitingRequest } from '../../run/index.js';
+import type {
+  IdempotentRequest,
+  RunHandle,
+  RunListener,
+  RunStatus,
+  ToldImage,
+  WaitingRequest,
+} from '../../run/index.js';
 
 /** What a direct call's run executes, as the journal holds it. */
 export interface DirectCallDefinition {
@@ -47,4 +54,14 @@ export interface DirectCallAnswer {
   readonly execution_time_ms?: number;
   /** What must be decided before it goes on; only while it waits. */
   readonly waiting?: WaitingRequest[];
+}
+
+/** Who follows a direct call. */
+export interface CallWatch {
+  /** The id that its run gets; one is made when left out. */
+  readonly runId?: string;
+  /** Gets the run as soon as it is journaled. */
+  readonly onStart?: (run: RunHandle) => void;
+  /** Gets everything that the run tells. */
+  readonly onItem?: RunListener;
 }
