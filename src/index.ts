@@ -39,6 +39,17 @@ export type {
   WireDialect,
   WireRoute,
 } from './llm/index.js';
+export { McpError, McpErrorType, McpRegistry, registerMcp, unregisterMcp } from './mcp/index.js';
+export type { HttpConfig, McpConfig, McpErrorCode, StdioConfig } from './mcp/index.js';
+export { enhance, Processor, PromptBuilder } from './reasoning/index.js';
+export type {
+  EnhanceOptions,
+  EnhancingTools,
+  Loop,
+  ProcessorPlace,
+  ProcessorPlacement,
+  Protocol,
+} from './reasoning/index.js';
 export { askClient, McpClients, mcpContent, McpPrompts, McpResources, McpServerModule } from './mcp-server/index.js';
 export type {
   McpClient,
@@ -50,8 +61,6 @@ export type {
   McpResource,
   McpResourceContent,
 } from './mcp-server/index.js';
-export { Processor, PromptBuilder } from './reasoning/index.js';
-export type { Loop, ProcessorPlace, ProcessorPlacement, Protocol } from './reasoning/index.js';
 export { RunService } from './run/index.js';
 export type {
   RunEvent,
@@ -104,11 +113,13 @@ export {
   ToolState,
   ToolStateBackups,
   ToolStateManager,
+  withImages,
 } from './tool/index.js';
 export type {
   ArgumentValidator,
   CallLimit,
   CheckedCall,
+  IllustratedResult,
   OpenApiImport,
   OpenApiOperation,
   PolicyDecision,

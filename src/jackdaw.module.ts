@@ -17,6 +17,7 @@ import {
   type ModelFactory,
   OwnProvidersModule,
 } from './llm/index.js';
+import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -64,6 +65,8 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly runEvents?: boolean;
   /** Endpoints, or an OpenAPI document's, as tools beside those of the files that `REST_TOOLS` names; see docs/rest-tools.md. */
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
+  /** MCP servers beside those of `config/mcp-servers.json`; see docs/mcp.md. */
+  readonly mcpServers?: readonly McpConfig[];
   /**
    * Who asks, in a way of one's own (JWT, OIDC): a class, which Nest makes, or an object. Over HTTP it takes the place of
    * the keys; everywhere it says whether a run that waited may go on. docs/authentication.md has an example.
@@ -90,12 +93,13 @@ export class JackdawModule implements OnApplicationBootstrap {
   static forRoot(options: JackdawOptions = {}): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
     const rest = RestToolModule.forRoot(options.restTools);
+    const mcp = McpModule.forRoot(options.mcpServers);
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
-      imports: [...foundations(options), ...SHARED, memory, rest, ...additions(options)],
+      imports: [...foundations(options), ...SHARED, memory, rest, mcp, ...additions(options)],
       providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
-      exports: [AgentModule, ...SHARED, memory, rest, ExtensionModule],
+      exports: [AgentModule, ...SHARED, memory, rest, mcp, ExtensionModule],
     };
   }
 
@@ -114,13 +118,21 @@ function foundations(given: JackdawOptions): Imports {
   return [
     AppConfigModule.forRoot(config, authenticator !== undefined),
     PersistenceModule.forRoot({
-      entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
+      entities: [
+        ...RUN_ENTITIES,
+        ...SESSION_ENTITIES,
+        ...SECURITY_ENTITIES,
+        ...LLM_ENTITIES,
+        ...TOOL_ENTITIES,
+        ...MCP_ENTITIES,
+      ],
       migrations: [
         ...RUN_MIGRATIONS,
         ...SESSION_MIGRATIONS,
         ...SECURITY_MIGRATIONS,
         ...LLM_MIGRATIONS,
         ...TOOL_MIGRATIONS,
+        ...MCP_MIGRATIONS,
       ],
     }),
     OwnProvidersModule.forRoot(modelFactories),

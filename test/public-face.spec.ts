@@ -20,7 +20,10 @@ describe('the public face', () => {
       'HttpExceptionFilter',
       'JackdawModule',
       'McpClients',
+      'McpError',
+      'McpErrorType',
       'McpPrompts',
+      'McpRegistry',
       'McpResources',
       'McpServerModule',
       'Memory',
@@ -54,9 +57,13 @@ describe('the public face', () => {
       'askClient',
       'bearerRoute',
       'createAgent',
+      'enhance',
       'mcpContent',
+      'registerMcp',
       'serve',
       'suspend',
+      'unregisterMcp',
+      'withImages',
     ]);
   });
 });

@@ -6,8 +6,9 @@ import { RunDecisionService, type RunContext, type Verdict, type WaitingRequest 
 import { endsStream } from '../src/run/run-event.types.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
 import { expectPairSafe } from './support/pairs.js';
+import { INPUT } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { INPUT, NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
+import { NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
 
 /** What people do, one number a decision. */
 type People = readonly number[];
@@ -120,7 +121,8 @@ function verdictOn(request: WaitingRequest, world: WaitingWorld, choice: number)
       );
     }
     case 'input':
-      return choice % 8 === 0 ? { kind: 'expire' } : { kind: 'input', value: Number(request.question) + 1 };
+      if (choice % 8 < 2) return choice % 8 === 0 ? { kind: 'expire' } : { kind: 'deny' };
+      return { kind: 'input', value: Number(request.question) + 1 };
     case 'child':
       throw new Error('No call of this world is a run.');
     case 'outcome_unknown': {
@@ -152,7 +154,7 @@ function repeatedIn({ deeds }: WaitingWorld): string[] {
 
 async function expectTrue({ world, id, lives }: Awaited<ReturnType<typeof live>>): Promise<void> {
   expectPairSafe(world.messages, INPUT);
-  expect(repeatedIn(world)).toEqual([]);
+  expect([repeatedIn(world), world.strayMemos]).toEqual([[], []]);
   for (const { place } of world.deeds) {
     expect(world.deeds.filter((deed) => deed.place === place).length).toBeLessThanOrEqual(lives + 1);
   }

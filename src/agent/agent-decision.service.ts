@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, messageOf, type JsonValue, type Principal } from '../common/index.js';
 import {
   RunDecisionService,
+  selectDeniable,
   selectRequest,
   selectRequests,
   type Verdict,
@@ -23,9 +24,12 @@ export interface Approval extends Addressed {
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
-/** A call that is not to be made; without `callId` all calls that wait for leave. */
+/**
+ * A call that is not to be made, or a question that nobody will answer; without `callId` all calls that wait for leave and,
+ * where none does, all questions.
+ */
 export interface Denial extends Addressed {
-  /** The model reads it. */
+  /** The model reads it, or the tool that asked and takes a denial. */
   readonly reason?: string;
 }
 
@@ -70,7 +74,7 @@ export class AgentDecisionService {
 
   async deny(principal: Principal, runId: string, { callId, reason }: Denial = {}): Promise<RunAnswer> {
     const waiting = await this.decisions.open(principal, runId);
-    const requests = selectRequests(waiting, 'approval', callId);
+    const requests = selectDeniable(waiting, callId);
     return this.decide(principal, waiting, requests, { kind: 'deny', ...(reason !== undefined && { reason }) });
   }
 

@@ -21,7 +21,7 @@ export class RunDecisionController {
     return this.decisions.approve(principal, id, body);
   }
 
-  /** Says no to calls that wait for approval. */
+  /** Says no to calls that wait for approval, or, where none does, to tools that ask something. */
   @Post('deny')
   @HttpCode(202)
   deny(

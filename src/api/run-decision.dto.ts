@@ -20,14 +20,14 @@ export class ApproveDto {
   arguments?: Record<string, unknown>;
 }
 
-/** A no to the calls that wait for approval. */
+/** A no to the calls that wait for approval or, where none does, to those that ask something. */
 export class DenyDto {
   /** The one call that is meant; all of them when it is left out. */
   @MayBeLeftOut()
   @IsString()
   callId?: string;
 
-  /** Why; the model reads it. */
+  /** Why; the model reads it, or the tool that asked and takes a denial. */
   @MayBeLeftOut()
   @IsString()
   @MaxLength(MAX_TEXT_LENGTH)

@@ -26,7 +26,15 @@ export function toRunJournal(
 }
 
 function toStep({ position, name, kind, subject, result, epoch, createdAt }: AuditedStep): JournalStepDto {
-  return { position, name, kind, subject, result: JSON.parse(result), epoch, created_at: createdAt };
+  return { position, name, kind, subject, result: shownResult(kind, result), epoch, created_at: createdAt };
+}
+
+/** What a tool keeps with its question for itself is shown to nobody. */
+function shownResult(kind: string, result: string): unknown {
+  const value: unknown = JSON.parse(result);
+  if (kind !== 'suspend') return value;
+  const { memo: _memo, ...shown } = value as Readonly<Record<string, unknown>>;
+  return shown;
 }
 
 function toEvent({ n, type, data, createdAt }: AuditedEvent): JournalEventDto {

@@ -1,6 +1,7 @@
 import { isCluster } from './cluster.policy.js';
 import { AppConfig, LLM_PROVIDERS } from './app-config.types.js';
 import type { EnvValues } from './env.schema.js';
+import type { McpServersFile } from './mcp-config.types.js';
 import { chosenProvider, providerAccess } from './provider.policy.js';
 import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
 import { toolStateOf } from './tool-state-config.factory.js';
@@ -8,11 +9,17 @@ import { toolStateOf } from './tool-state-config.factory.js';
 /** Whatever a provider asks for. */
 const MAX_RETRY_DELAY_MS = 60_000;
 
+/** What files and lists name among the variables. */
+export interface NamedValues {
+  readonly toolSecrets: Readonly<Record<string, string>>;
+  readonly mcpServers: McpServersFile;
+}
+
 /** Groups checked variables by what they configure. */
 export function createAppConfig(
   values: EnvValues,
   hasAuthenticator: boolean,
-  toolSecrets: Readonly<Record<string, string>>,
+  { toolSecrets, mcpServers }: NamedValues,
 ): AppConfig {
   return new AppConfig({
     http: { port: values.PORT, host: values.HOST },
@@ -34,6 +41,7 @@ export function createAppConfig(
     },
     tools: { restFiles: values.REST_TOOLS ?? [], secrets: toolSecrets },
     toolState: toolStateOf(values),
+    mcp: mcpOf(values, mcpServers),
     outgoing: { allow: values.OUTGOING_ALLOW ?? [], ports: values.OUTGOING_PORTS ?? [] },
     cache: { kind: values.LLM_CACHE, ttlSeconds: values.LLM_CACHE_TTL_SECONDS, maxBytes: values.LLM_CACHE_MAX_BYTES },
     longTermMemory: { isEnabled: values.LONG_TERM_MEMORY === 'on' },
@@ -56,6 +64,16 @@ export function createAppConfig(
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
+}
+
+function mcpOf(values: EnvValues, file: McpServersFile): AppConfig['mcp'] {
+  return {
+    file,
+    timeoutMs: values.MCP_TIMEOUT_MS,
+    maxMessageBytes: values.MCP_MAX_MESSAGE_BYTES,
+    isRestOpen: values.MCP_REST_REGISTRATION,
+    ...compact({ allowedCommands: values.MCP_ALLOWED_COMMANDS }),
+  };
 }
 
 function mcpServerOf(values: EnvValues): AppConfig['mcpServer'] {

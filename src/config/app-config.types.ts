@@ -1,3 +1,4 @@
+import type { McpClientConfig } from './mcp-config.types.js';
 import type { ToolStateConfig } from './tool-state-config.types.js';
 
 /** The providers that have variables of their own; an application may have further ones. */
@@ -178,6 +179,7 @@ export interface AppConfigValues {
   readonly tools: { readonly restFiles: readonly string[]; readonly secrets: Readonly<Record<string, string>> };
   /** How tools keep state, where they do not say it themselves. */
   readonly toolState: ToolStateConfig;
+  readonly mcp: McpClientConfig;
   /** Where tools may call though it is not public, and the only ports they may call; no ports are all. */
   readonly outgoing: { readonly allow: readonly OutgoingTarget[]; readonly ports: readonly number[] };
   /** Where replies are kept that can be given again, for how long, and how much of it in memory. */
@@ -232,6 +234,7 @@ export class AppConfig implements AppConfigValues {
   readonly agent!: AppConfigValues['agent'];
   readonly tools!: AppConfigValues['tools'];
   readonly toolState!: AppConfigValues['toolState'];
+  readonly mcp!: AppConfigValues['mcp'];
   readonly outgoing!: AppConfigValues['outgoing'];
   readonly cache!: AppConfigValues['cache'];
   readonly longTermMemory!: AppConfigValues['longTermMemory'];

@@ -26,6 +26,13 @@ describe('loadConfig', () => {
       auth: { apiKeys: [] },
       tools: { restFiles: [], secrets: {} },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
+      mcp: {
+        file: { path: 'config/mcp-servers.json', servers: {} },
+        timeoutMs: 60_000,
+        maxMessageBytes: 10_485_760,
+        isRestOpen: false,
+      },
+      mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
       outgoing: { allow: [], ports: [] },
       log: { level: 'info' },
       llm: {

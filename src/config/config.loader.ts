@@ -7,6 +7,7 @@ import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { mistakesBetween } from './env-rules.policy.js';
 import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
 import { withKeys } from './key-file.loader.js';
+import { readMcpServers } from './mcp-servers.loader.js';
 import { nearMisses } from './near-miss.policy.js';
 import { providerWarnings } from './provider-warning.policy.js';
 import { toolSecrets } from './tool-secret.policy.js';
@@ -34,10 +35,12 @@ export interface LoadedConfig {
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const { given, mistakes: ofFiles } = withKeys(withoutEmpty({ ...parseEnv(envFile), ...withoutUndefined(env) }));
   const { values, mistakes } = readValues(given);
-  mistakes.push(...ofFiles, ...mistakesBetween(values, given, hasAuthenticator));
+  const mcp = readMcpServers(given);
+  mistakes.push(...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
+  const named = { toolSecrets: toolSecrets(given, values.TOOL_SECRETS), mcpServers: mcp.file };
   return {
-    config: createAppConfig(values as EnvValues, hasAuthenticator, toolSecrets(given, values.TOOL_SECRETS)),
+    config: createAppConfig(values as EnvValues, hasAuthenticator, named),
     warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],
   };
 }

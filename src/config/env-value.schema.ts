@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { LLM_PROVIDERS } from './app-config.types.js';
 import { parseKeys } from './key-text.parser.js';
@@ -90,6 +91,14 @@ export function pathList() {
     const paths = text.split(',').map((part) => part.trim());
     return paths.every((path) => /^[^~]/.test(path)) ? paths : undefined;
   }, 'paths, comma-separated, without ~, which only a shell expands');
+}
+
+/** Absolute paths, comma-separated. */
+export function absolutePathList() {
+  return checked((text) => {
+    const paths = text.split(',').map((part) => part.trim());
+    return paths.every((path) => isAbsolute(path)) ? paths : undefined;
+  }, 'absolute paths, comma-separated');
 }
 
 /** Names of variables, comma-separated. */

@@ -3,6 +3,7 @@ import { apiKeys } from './api-key.parser.js';
 import { LOG_LEVELS } from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
 import { choice, flag, integer, pattern } from './env-value.schema.js';
+import { MCP_VARIABLES } from './mcp-env.schema.js';
 import { MCP_SERVER_VARIABLES } from './mcp-server-env.schema.js';
 import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
@@ -102,7 +103,9 @@ export const ENV_SCHEMA = z.object({
     .describe('Longest tool result the model is given, in bytes'),
   AGENT_MAX_IMAGE_BYTES: integer(0, 50_331_648, 'bytes')
     .default(5_242_880)
-    .describe('Most bytes that the images of one request may have together, as far as they are data URIs'),
+    .describe(
+      'Most bytes that the images of one request, and those of one tool result, may have together, as far as they are data URIs',
+    ),
   AGENT_MEMORY_ENABLED: flag().default(true).describe('Whether a run sees the past of its session'),
   AGENT_MEMORY_POLICY: z
     .string()
@@ -118,6 +121,7 @@ export const ENV_SCHEMA = z.object({
     .describe('Messages at the beginning that `fixed_window` always keeps'),
 
   ...TOOL_VARIABLES,
+  ...MCP_VARIABLES,
 
   ...TOOL_STATE_VARIABLES,
 

@@ -1,4 +1,7 @@
 /** How an agent thinks: one loop over a pipeline of named stages, and the protocols that models speak. */
+export { enhance } from './enhance/enhance.factory.js';
+export type { EnhanceOptions } from './enhance/enhance.factory.js';
+export type { EnhancingTools } from './enhance/offered-tools.factory.js';
 export { Processor } from './pipeline/processor.js';
 export { assertFormat } from './output/format.policy.js';
 export { PromptBuilder } from './prompt.builder.js';

@@ -16,7 +16,7 @@ export type { ChildCall, ChildRunPlace, ChildRunRequest, ChildStanding, RunLinea
 export type { Decision, Verdict } from './decision/decision.types.js';
 export { RunDecisionService } from './decision/run-decision.service.js';
 export type { AnsweredRequest, WaitingRun } from './decision/run-decision.service.js';
-export { selectRequest, selectRequests } from './decision/request-selection.policy.js';
+export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
 export { isLive, NO_USAGE } from './run-event.types.js';
@@ -32,6 +32,7 @@ export type {
   MemoryState,
   RunUsage,
   TerminalEvent,
+  ToolCompleted,
   ToolStarted,
   UsageReported,
 } from './run-event.types.js';
@@ -42,6 +43,7 @@ export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount } from './call-account.mapper.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
+export type { ToldImage } from './told-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export type { Erasable } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
@@ -71,7 +73,7 @@ export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
 export { MAX_PRIORITY } from './intake/priority.policy.js';
 export type { IdempotentRequest } from './intake/idempotency.store.js';
-export type { RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
+export type { RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 export const RUN_ENTITIES = [
   RunEntity,

@@ -42,6 +42,8 @@ export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
 export { OutgoingClient } from './outgoing/outgoing.client.js';
+export { OutgoingFetch } from './outgoing/outgoing-fetch.factory.js';
+export type { OutgoingFetchOptions } from './outgoing/outgoing-fetch.factory.js';
 export { OutgoingModule } from './outgoing/outgoing.module.js';
 export type { OutgoingOptions } from './outgoing/outgoing.client.js';
 export type { OutgoingCookies, OutgoingLimits, OutgoingReply, OutgoingRequest } from './outgoing/outgoing.types.js';

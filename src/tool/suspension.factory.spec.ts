@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { JsonValue } from '../common/index.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import { suspend, Suspension } from './suspension.factory.js';
 import type { SuspendOptions } from './tool.types.js';
@@ -11,7 +12,16 @@ describe('suspend', () => {
     expect(suspension.asked).toEqual(asked);
   });
 
+  it('keeps the memo as JSON has it', () => {
+    const memo = { at: new Date(0), list: [1, undefined] } as unknown as JsonValue;
+    expect(suspend({ question: 'Now?', memo }).asked.memo).toEqual({ at: '1970-01-01T00:00:00.000Z', list: [1, null] });
+    expect(suspend({ question: 'Now?', memo: 'x'.repeat(65_534) }).asked.memo).toHaveLength(65_534);
+  });
+
   it.each<[string, SuspendOptions]>([
+    ['a memo of 65537 bytes', { question: 'Now?', memo: 'x'.repeat(65_535) }],
+    ['a memo that is no JSON', { question: 'Now?', memo: 1n as unknown as JsonValue }],
+    ['a memo that is no JSON: a function', { question: 'Now?', memo: (() => 1) as unknown as JsonValue }],
     ['needs a question', { question: ' ' }],
     ['needs a question', {} as SuspendOptions],
     ['expiresInMs 0', { question: 'Now?', expiresInMs: 0 }],

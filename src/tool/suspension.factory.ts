@@ -1,10 +1,19 @@
-import { AppError } from '../common/index.js';
+import { AppError, type JsonValue, messageOf } from '../common/index.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import type { SuspendOptions } from './tool.types.js';
+
+/** What a question may leave in the journal for its tool, in bytes of JSON (UTF-8). */
+const MAX_MEMO_BYTES = 65_536;
 
 /** What a tool returns that needs a person: made by `suspend`, and a class, so that no result is taken for it. */
 export class Suspension {
   constructor(readonly asked: SuspendOptions) {}
+}
+
+/** What a tool returns that cannot tell whether its call has happened: a class, so that no result is taken for it. */
+export class UnknownOutcome {
+  /** @param reason for the person who is to say what became of it */
+  constructor(readonly reason: string) {}
 }
 
 /**
@@ -13,10 +22,11 @@ export class Suspension {
  *
  *     if (!answer) return suspend({ question: 'Which of the two flights?', schema: { enum: ['LH1', 'KL2'] } });
  *
- * @throws AppError `TOOL_INVALID` for a blank question, a schema that cannot be used, or a time that is no time
+ * @throws AppError `TOOL_INVALID` for a blank question, a schema that cannot be used, a time that is no time, or a memo
+ *   that is no JSON or too long
  */
 export function suspend(options: SuspendOptions): Suspension {
-  const { question, schema, expiresInMs } = options;
+  const { question, schema, expiresInMs, memo } = options;
   if (typeof question !== 'string' || question.trim() === '') {
     throw new AppError('TOOL_INVALID', 'suspend() needs a question for the person who is to answer.');
   }
@@ -24,5 +34,19 @@ export function suspend(options: SuspendOptions): Suspension {
     throw new AppError('TOOL_INVALID', `suspend() got expiresInMs ${expiresInMs}: use whole milliseconds from 1 on.`);
   }
   if (schema) createValueCheck(schema);
-  return new Suspension(options);
+  return new Suspension(memo === undefined ? options : { ...options, memo: asJson(memo) });
+}
+
+function asJson(memo: JsonValue): JsonValue {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(memo);
+  } catch (cause) {
+    throw new AppError('TOOL_INVALID', `suspend() got a memo that is no JSON: ${messageOf(cause)}.`, { cause });
+  }
+  if (text === undefined) throw new AppError('TOOL_INVALID', `suspend() got a memo that is no JSON: a ${typeof memo}.`);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_MEMO_BYTES) return JSON.parse(text) as JsonValue;
+  const message = `suspend() got a memo of ${bytes} bytes of JSON, and it may have ${MAX_MEMO_BYTES}: keep the rest elsewhere.`;
+  throw new AppError('TOOL_INVALID', message);
 }

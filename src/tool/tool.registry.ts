@@ -24,6 +24,8 @@ export class ToolRegistry implements OnApplicationShutdown {
   private readonly cache: Cache;
   /** What ends the holding of tools that hold something for contexts. */
   private readonly holders = new Map<string, () => Promise<void>>();
+  /** How the names of tools begin that may come later. */
+  private readonly announced = new Set<string>();
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
   /** Hear that a tool came or went, or was switched off or on for somebody. */
@@ -31,7 +33,8 @@ export class ToolRegistry implements OnApplicationShutdown {
 
   constructor(
     @Optional() @Inject(Cache) cache: Cache | null = null,
-    @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
+    /** Where its stateful tools keep what they keep. */
+    @Optional() readonly states: ToolStates = ToolStates.inMemory(),
   ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
   }
@@ -72,6 +75,11 @@ export class ToolRegistry implements OnApplicationShutdown {
     return wasThere;
   }
 
+  /** Says that tools whose names begin so may come and go: who names one before it is there names no wrong one. */
+  announce(prefix: string): void {
+    this.announced.add(prefix);
+  }
+
   has(name: string): boolean {
     return this.tools.has(name);
   }
@@ -103,7 +111,7 @@ export class ToolRegistry implements OnApplicationShutdown {
 
   /**
    * The tools of a list of names, each once, in the order given; `*` in a name stands for any characters
-   * (`github_*`), and `'*'` alone for all tools. Throws `TOOL_NOT_FOUND` for a plain name that is not there.
+   * (`github_*`), and `'*'` alone for all tools. Throws `TOOL_NOT_FOUND` for a plain name that is not there nor announced.
    */
   select(patterns: readonly string[] | '*'): readonly Tool[] {
     if (patterns === '*') return this.list();
@@ -135,9 +143,13 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   private matching(pattern: string): readonly Tool[] {
-    if (!pattern.includes('*')) return [this.get(pattern)];
+    if (!pattern.includes('*')) return this.isAwaited(pattern) ? [] : [this.get(pattern)];
     const matches = namePattern(pattern);
     return this.list().filter((tool) => matches(tool.definition.name));
+  }
+
+  private isAwaited(name: string): boolean {
+    return !this.tools.has(name) && [...this.announced].some((prefix) => name.startsWith(prefix));
   }
 
   private notFound(name: string): AppError {

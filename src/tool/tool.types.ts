@@ -64,14 +64,22 @@ export interface SuspendOptions {
   readonly schema?: JsonSchema;
   /** How long the question stays open, in ms; by default as long as the agent's definition says. */
   readonly expiresInMs?: number;
+  /** What the tool gets again with the answer: up to 64 KiB of JSON, journaled with the question and shown to nobody. */
+  readonly memo?: JsonValue;
+  /** Whether the tool is called again with a denial, too. Without it a call whose question is denied fails (`TOOL_DENIED`). */
+  readonly takesDenial?: boolean;
 }
 
 /** What a person said to the question that a call returned by `suspend`. */
 export interface SuspensionAnswer {
-  /** Valid against the question's schema. */
+  /** Valid against the question's schema; `null` when the question was denied. */
   readonly value: JsonValue;
   /** The id of the principal who said it. */
   readonly by: string;
+  /** The `memo` of the question that this answers. */
+  readonly memo?: JsonValue;
+  /** Set when somebody said that there will be no answer; only of a question with `takesDenial`. */
+  readonly denied?: { readonly reason?: string };
 }
 
 /** Where a call is made, by whom and for what, as its caller knows it. */
@@ -163,6 +171,10 @@ export type ToolResult =
       readonly result: JsonValue;
       /** Only of a result that was cut: how long it was, in bytes (UTF-8). The run's journal has it whole. */
       readonly result_bytes?: number;
+      /** What it shows beside that: https URLs and data URIs. */
+      readonly images?: readonly string[];
+      /** How many more it had than a result may show. */
+      readonly images_left_out?: number;
       readonly execution_time_ms: number;
     }
   | {
@@ -206,10 +218,13 @@ export type PlannedCall = {
 export type Invoked =
   /** `whole` is what the result was before it was cut, if it was; `kept` what a stateful tool left behind. */
   | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
-  | { readonly kind: 'suspended'; readonly asked: SuspendOptions };
+  | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
+  /** The tool cannot tell whether it happened: a person must. */
+  | { readonly kind: 'unknown'; readonly reason: string };
 
 /** What became of a call that was begun before a crash, as far as its tool can tell. */
 export type Reconciled =
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue }
+  /** As of `Invoked`. */
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };

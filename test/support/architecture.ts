@@ -55,6 +55,7 @@ function faultyFiles(): Record<string, string> {
         'better-sqlite3',
         'pg',
         'bullmq',
+        '@modelcontextprotocol/client',
         'ioredis',
         'rate-limiter-flexible',
         're2js',

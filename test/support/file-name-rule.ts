@@ -38,6 +38,7 @@ const PORTS = [
   'state-home',
   'token-counter',
   'tool-policy',
+  'transport',
   'turn-archive',
   'turn-store',
 ];

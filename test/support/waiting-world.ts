@@ -1,8 +1,4 @@
 import type { Message } from '../../src/llm/index.js';
-import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
-import { ProcessorRegistry } from '../../src/reasoning/pipeline/processor.registry.js';
-import { PromptBuilder } from '../../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../../src/reasoning/protocols/protocol.registry.js';
 import {
   RunContext,
   type Decision,
@@ -11,12 +7,11 @@ import {
   type StepName,
   type StepOptions,
 } from '../../src/run/index.js';
-import { suspend, ToolExecutor, type Tool, type ToolEffect } from '../../src/tool/index.js';
+import { suspend, type Tool, type ToolEffect } from '../../src/tool/index.js';
 import type { MortalDatabase } from './mortal-database.js';
+import { mortalModel, reasonIn } from './reasoned-run.js';
 import { completed } from './run-host.js';
-import { calls, says, ScriptedChatModel } from './scripted-chat-model.js';
-
-export const INPUT: Message = { role: 'user', content: 'go' };
+import { calls, says, type ScriptedChatModel } from './scripted-chat-model.js';
 
 /** A call that the model will ask for, and what it needs of people. */
 export interface NeedyCall {
@@ -44,6 +39,8 @@ interface Arguments extends NeedyCall {
 /** Everything that happened to the world outside, over all processes. */
 export class WaitingWorld {
   readonly deeds: Deed[] = [];
+  /** What came back with an answer and was not what its question had left. */
+  readonly strayMemos: unknown[] = [];
   /** The run's turn, when it has ended. */
   messages: readonly Message[] = [];
 
@@ -55,43 +52,28 @@ export class WaitingWorld {
   }
 
   async execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
-    const tools = new ToolExecutor();
-    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
-    const outcome = await engine.run(
-      {
-        agent: null,
-        instructions: '',
-        history: [],
-        input: INPUT,
-        model: this.model(process),
-        protocol: 'native',
-        tools: (['read', 'idempotent', 'once'] as const).flatMap((effect) =>
-          (['never', 'truly', 'throws'] as const).map((reconciles) => this.tool(effect, reconciles, process)),
-        ),
-        limits: { maxIterations: 10, maxResultBytes: 1000 },
-        waiting: { expiresMs: 3_600_000, onDenied: 'continue', onExpired: 'continue' },
-        isStreaming: false,
-      },
-      context,
-    );
+    const outcome = await reasonIn(context, {
+      model: this.model(process),
+      tools: (['read', 'idempotent', 'once'] as const).flatMap((effect) =>
+        (['never', 'truly', 'throws'] as const).map((reconciles) => this.tool(effect, reconciles, process)),
+      ),
+      waiting: { expiresMs: 3_600_000, onDenied: 'continue', onExpired: 'continue' },
+    });
     if (outcome.kind === 'waiting') return outcome;
     this.messages = outcome.messages;
     return completed(context.runId);
   }
 
   private model(process: MortalDatabase): ScriptedChatModel {
-    const answer = async ({ messages }: { messages: readonly Message[] }) => {
-      if (process.isDead) return process.silence;
-      const iteration = messages.filter(({ role }) => role === 'assistant').length + 1;
-      const wanted = this.plan[iteration - 1];
+    return mortalModel(process, (said) => {
+      const wanted = this.plan[said];
       if (!wanted) return says('the end');
       return calls(
         ...wanted.map(
-          (call, i) => [nameOf(call), { ...call, place: `${iteration}:${i + 1}` } satisfies Arguments] as const,
+          (call, i) => [nameOf(call), { ...call, place: `${said + 1}:${i + 1}` } satisfies Arguments] as const,
         ),
       );
-    };
-    return new ScriptedChatModel(Array.from({ length: this.plan.length + 1 }, () => answer));
+    });
   }
 
   private tool(effect: ToolEffect, reconciles: NeedyCall['reconciles'], process: MortalDatabase): Tool {
@@ -109,8 +91,20 @@ export class WaitingWorld {
       invoke: async (input, { answer }) => {
         if (process.isDead) return process.silence;
         const { place, asks, isEdited = false } = input as Arguments;
+        if (answer?.denied) return `none for ${place}`;
         const answered = Number(answer?.value ?? 0);
-        if (answered < asks) return suspend({ question: String(answered), schema: { type: 'integer' } });
+        const memoOf = (asked: number) => ({ place, asked });
+        if (answer && JSON.stringify(answer.memo) !== JSON.stringify(memoOf(answered - 1)))
+          this.strayMemos.push(answer);
+        if (answered < asks) {
+          const schema = { type: 'integer' };
+          return suspend({
+            question: String(answered),
+            schema,
+            memo: memoOf(answered),
+            takesDenial: effect === 'read',
+          });
+        }
         this.deeds.push({ effect, place, isEdited });
         return `did ${place}`;
       },

@@ -7,6 +7,7 @@ import { RunService, type StartRun } from '../../run/index.js';
 import { waitingRulesSchema } from '../agent-definition.schema.js';
 import { AgentService } from '../agent.service.js';
 import type { RunAnswer } from '../agent.types.js';
+import { shownIn } from '../run-answer.mapper.js';
 import { DirectCallCheckService } from './direct-call-check.service.js';
 import { DIRECT_CALL_RUN } from './direct-call.handler.js';
 import type {
@@ -97,7 +98,7 @@ function toAnswer(tool: string, run: RunAnswer): DirectCallAnswer {
 function outcomeOf({ status, output, error, tool_results }: RunAnswer): Partial<DirectCallAnswer> {
   switch (status) {
     case 'completed':
-      return { success: true, result: output as JsonValue };
+      return { success: true, result: output as JsonValue, ...shownIn(tool_results[0] ?? {}) };
     case 'failed':
       return { success: false, error: error?.message ?? 'The run failed.', code: error?.code ?? 'INTERNAL' };
     case 'cancelled':

@@ -1,6 +1,8 @@
 import type { Decision, RunContext } from '../../run/index.js';
 import type { SuspensionAnswer } from '../../tool/index.js';
-import { invocationPlace, requestId } from './waiting-request.factory.js';
+import { type RecordedQuestion, suspendStep, toSuspensionAnswer } from './recorded-question.mapper.js';
+import { unreachable } from './recorded-step.policy.js';
+import { invocationPlace, requestId, type PlacedCall } from './waiting-request.factory.js';
 
 interface Given {
   readonly answer?: SuspensionAnswer;
@@ -18,29 +20,34 @@ export type CallStanding =
   | { readonly kind: 'decided'; readonly about: 'input' | 'outcome_unknown'; readonly decision: Decision };
 
 /** Goes through a call's invocations, from the first to where it stopped. */
-export function standingOf(run: RunContext, place: string): CallStanding {
+export async function standingOf(placed: PlacedCall): Promise<CallStanding> {
   let given: Given = {};
   for (let n = 1; ; n++) {
-    const standing = standingAt(run, place, n, given);
+    const standing = await standingAt(placed, n, given);
     if ('kind' in standing) return standing;
     given = standing;
   }
 }
 
 /** Where it stands by its n-th invocation; without a kind: it may be made once more, with this answer. */
-function standingAt(run: RunContext, place: string, n: number, given: Given): CallStanding | Given {
+async function standingAt(placed: PlacedCall, n: number, given: Given): Promise<CallStanding | Given> {
+  const { place } = placed;
+  const { run } = placed.loop;
   const at = invocationPlace(place, n);
-  if (run.isRecorded({ kind: 'suspend', place: at })) return answered(at, run.answer(requestId('input', at)));
+  if (run.isRecorded({ kind: 'suspend', place: at })) return answered(placed, at);
   if (!run.isRecorded({ kind: 'claim', place: at })) return { ...given, kind: 'ready', n };
   const decision = run.answer(requestId('outcome_unknown', at));
   if (decision) return isRetry(decision) ? given : { kind: 'decided', about: 'outcome_unknown', decision };
   return wasBegun(run, invocationPlace(place, n + 1)) ? given : { ...given, kind: 'unknown', at, n };
 }
 
-function answered(at: string, decision: Decision | undefined): CallStanding | Given {
+async function answered(placed: PlacedCall, at: string): Promise<CallStanding | Given> {
+  const { run } = placed.loop;
+  const decision = run.answer(requestId('input', at));
   if (!decision) return { kind: 'asked', at };
-  if (decision.kind !== 'input') return { kind: 'decided', about: 'input', decision };
-  return { answer: { value: decision.value, by: decision.by ?? '' } };
+  const question = await run.step<RecordedQuestion>(suspendStep(placed, at), unreachable);
+  const answer = toSuspensionAnswer(question, decision);
+  return answer ? { answer } : { kind: 'decided', about: 'input', decision };
 }
 
 function isRetry(decision: Decision): boolean {

@@ -15,6 +15,13 @@ export function selectRequests({ run, requests }: WaitingRun, kind: WaitingKind,
   throw notAsked(run.id, `${kind}${of}`, requests);
 }
 
+/** The requests that a no is for: calls that wait for leave and, where there is none, questions. Throws as `selectRequests`. */
+export function selectDeniable(waiting: WaitingRun, callId?: string): WaitingRequest[] {
+  const isAsked = (kind: WaitingKind) =>
+    waiting.requests.some((one) => one.kind === kind && (callId === undefined || one.call_id === callId));
+  return selectRequests(waiting, isAsked('input') && !isAsked('approval') ? 'input' : 'approval', callId);
+}
+
 /** As `selectRequests`, where an answer fits one only. @throws AppError `VALIDATION_FAILED` listing them, when there are more */
 export function selectRequest(waiting: WaitingRun, kind: WaitingKind, callId?: string): WaitingRequest {
   const selected = selectRequests(waiting, kind, callId);

@@ -1,0 +1,50 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
+import type { JsonValue } from '../../common/index.js';
+import { McpError } from '../mcp.error.js';
+
+/** What a call gave. */
+export interface McpResult {
+  readonly value: JsonValue;
+  /** As data URIs. */
+  readonly images: readonly string[];
+}
+
+/** Kinds that models read. */
+const READABLE_IMAGE = /^image\/(png|jpeg|gif|webp)$/;
+
+/**
+ * The result of a call as the model reads it: what is structured as it is, else the text, with a note for what is no text.
+ * @throws McpError `TOOL_EXECUTION_FAILED` with the tool's own words when it says that it failed
+ */
+export function toMcpResult({ content, structuredContent, isError }: CallToolResult, tool: string): McpResult {
+  const text = content
+    .map(textOf)
+    .filter((part) => part !== '')
+    .join('\n');
+  if (isError)
+    throw new McpError('TOOL_EXECUTION_FAILED', text === '' ? 'The tool says that it failed.' : text, { tool });
+  const images = content.flatMap(imageOf);
+  return { value: structuredContent === undefined ? text : (structuredContent as JsonValue), images };
+}
+
+function textOf(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'image':
+      return `[Image, ${block.mimeType}]`;
+    case 'audio':
+      return `[Audio, ${block.mimeType}, which is not passed on]`;
+    case 'resource_link':
+      return `[Resource ${block.name}: ${block.uri}${block.description === undefined ? '' : `, ${block.description}`}]`;
+    case 'resource':
+      return 'text' in block.resource
+        ? block.resource.text
+        : `[Resource ${block.resource.uri}, ${block.resource.mimeType ?? 'binary'}, which is no text]`;
+  }
+}
+
+function imageOf(block: ContentBlock): string[] {
+  if (block.type !== 'image' || !READABLE_IMAGE.test(block.mimeType)) return [];
+  return [`data:${block.mimeType};base64,${block.data}`];
+}

@@ -1,0 +1,134 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import { Logger } from '@nestjs/common';
+import { messageOf } from '../common/index.js';
+import type { ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
+import { LiveCalls } from './call/live-calls.registry.js';
+import type { CallWay } from './call/mcp-call.executor.js';
+import {
+  McpConnection,
+  type McpConnectionListeners,
+  type McpConnectionState,
+} from './connection/mcp-connection.client.js';
+import type { McpWorld, OpenedClient } from './connection/opened-client.factory.js';
+import { SessionConnections } from './connection/session-connections.registry.js';
+import { McpError } from './mcp.error.js';
+import type { McpServer } from './mcp-server.types.js';
+import { ServerTools } from './tool/server-tools.registry.js';
+import { listTools } from './tool/tool-list.loader.js';
+import type { QuarantinedTool, ToolTrust } from './trust/tool-trust.service.js';
+
+/** What a server is put together of. */
+export interface ServerSurroundings {
+  readonly world: McpWorld;
+  readonly registry: ToolRegistry;
+  readonly trust: ToolTrust;
+  readonly states: ToolStates;
+  /** In place of what the declaration says of authentication. */
+  readonly authProvider?: OAuthClientProvider;
+}
+
+/** One server: its connections, and the tools that it gives. */
+export class ConnectedServer {
+  /** What is kept from every model. */
+  quarantined: readonly QuarantinedTool[] = [];
+  readonly tools: ServerTools;
+  private readonly logger = new Logger('McpServer');
+  /** By which its tools are listed, and called unless it is stateful. */
+  private readonly shared: CallWay;
+  private readonly sessions: SessionConnections;
+  private readonly leave: () => void;
+  private opened: OpenedClient | null = null;
+  private taking: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly server: McpServer,
+    private readonly surroundings: ServerSurroundings,
+  ) {
+    const { registry, states } = surroundings;
+    this.tools = new ServerTools(server, registry, (name, context) => this.wayOf(name, context));
+    this.shared = this.newWay({
+      connected: async (opened, signal) => {
+        this.opened = opened;
+        await this.take(opened, signal);
+      },
+      toolsChanged: () => void this.refresh(),
+    });
+    this.sessions = new SessionConnections(() => {
+      const way = this.newWay({ connected: async () => undefined, toolsChanged: () => undefined });
+      way.connection.start();
+      return way;
+    });
+    this.leave = states.onClosed((contextId) => this.sessions.released(contextId));
+  }
+
+  get connection(): McpConnection {
+    return this.shared.connection;
+  }
+
+  get state(): McpConnectionState {
+    return this.server.isEnabled ? this.connection.state : { status: 'disabled', since: 0, connects: 0 };
+  }
+
+  /** How many sessions have a connection of their own. */
+  get sessionCount(): number {
+    return this.sessions.size;
+  }
+
+  start(): void {
+    this.tools.announce();
+    this.connection.start();
+  }
+
+  async close(): Promise<void> {
+    this.leave();
+    this.tools.replace([]);
+    this.shared.live.close();
+    await Promise.all([this.connection.close(), this.sessions.closeAll()]);
+  }
+
+  /** Reads the tools anew, after what is being read; never throws. */
+  async refresh(): Promise<void> {
+    if (!this.opened) return;
+    try {
+      await this.take(this.opened, new AbortController().signal);
+    } catch (error) {
+      this.logger.warn(`The tools of MCP server "${this.server.name}" cannot be read: ${messageOf(error)}`);
+    }
+  }
+
+  private newWay(listeners: Omit<McpConnectionListeners, 'elicited'>): CallWay {
+    const live = new LiveCalls();
+    const elicited: McpConnectionListeners['elicited'] = (params, signal) => live.elicited(params, signal);
+    const { world, authProvider } = this.surroundings;
+    return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }, authProvider) };
+  }
+
+  /** A run may hold a tool that was let go meanwhile. */
+  private wayOf(name: string, context: ToolContext): CallWay {
+    if (!this.tools.has(name)) {
+      const message = `Tool "${name}" of MCP server "${this.server.name}" is no longer there, or waits to be accepted by an operator.`;
+      throw new McpError('TOOL_NOT_FOUND', message, { server: this.server.name, tool: name });
+    }
+    return this.server.isStateful ? this.sessions.wayOf(context) : this.shared;
+  }
+
+  /** One reading after the other. */
+  private async take(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+    const before = this.taking;
+    const taken = (async () => {
+      await before;
+      await this.takeNow(opened, signal);
+    })();
+    this.taking = taken.catch(() => undefined);
+    await taken;
+  }
+
+  /** None is used before it was judged. */
+  private async takeNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+    const { trust } = this.surroundings;
+    const { accepted, quarantined } = await trust.judge(this.server.name, await listTools(opened, signal));
+    if (signal.aborted) return;
+    this.quarantined = quarantined;
+    this.tools.replace(accepted);
+  }
+}

@@ -1,0 +1,205 @@
+import type { Client, OAuthClientProvider } from '@modelcontextprotocol/client';
+import { Logger } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf, untilAborted } from '../../common/index.js';
+import { McpError } from '../mcp.error.js';
+import type { McpServer, McpServerStatus } from '../mcp-server.types.js';
+import { isConnectionLost, toCallError } from './call-failure.mapper.js';
+import { type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
+
+/** What a connection tells. */
+export interface McpConnectionListeners extends McpListeners {
+  /** Is asked when it is connected, before any call is made; what it throws ends the connection. */
+  readonly connected: (opened: OpenedClient, signal: AbortSignal) => Promise<void>;
+}
+
+/** How it stands with a connection. Times are epoch ms. */
+export interface McpConnectionState {
+  readonly status: McpServerStatus;
+  readonly since: number;
+  /** How often it has been connected to. */
+  readonly connects: number;
+  readonly error?: string;
+  /** When it is tried again. */
+  readonly retryAt?: number;
+}
+
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+/** A connection that lasted so long was a good one, in ms. */
+const GOOD_MS = 30_000;
+
+/** One connection to a server, which is made in the background, and made anew when it is lost. */
+export class McpConnection {
+  private readonly logger = new Logger('McpConnection');
+  private readonly closing = new AbortController();
+  private opened: OpenedClient | null = null;
+  private turn = Promise.withResolvers<void>();
+  private current: McpConnectionState = { status: 'connecting', since: Date.now(), connects: 0 };
+  private work: Promise<void> | null = null;
+  private wake: AbortController | null = null;
+  private isLegacy = false;
+  private readonly watchers = new Set<() => void>();
+
+  constructor(
+    readonly server: McpServer,
+    private readonly world: McpWorld,
+    private readonly listeners: McpConnectionListeners,
+    private readonly authProvider?: OAuthClientProvider,
+  ) {
+    this.turn.promise.catch(() => undefined);
+  }
+
+  get state(): McpConnectionState {
+    return this.current;
+  }
+
+  /** What the server says of itself, while it is connected to. */
+  get client(): Client | null {
+    return this.opened?.client ?? null;
+  }
+
+  get pid(): number | null {
+    return this.opened?.pid ?? null;
+  }
+
+  /** Resolves as soon as it stands so with the connection. */
+  async until(isSo: (state: McpConnectionState) => boolean): Promise<void> {
+    while (!isSo(this.current)) await new Promise<void>((resolve) => this.watchers.add(resolve));
+  }
+
+  /** Begins to connect; never throws. */
+  start(): this {
+    this.work ??= this.run();
+    return this;
+  }
+
+  /** Tries at once, if it is between two tries. */
+  retryNow(): void {
+    this.wake?.abort();
+  }
+
+  /**
+   * Does something by the connection; while it is being made, that is waited for.
+   * @throws McpError; the signal's reason when it is aborted
+   */
+  async use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const opened = await this.reach(signal);
+    try {
+      return await work(opened.client);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isConnectionLost(error)) throw toCallError(error, this.server, await this.lost(opened));
+      throw toCallError(error, this.server);
+    }
+  }
+
+  /** Ends it, and the program, if it is one. */
+  async close(): Promise<void> {
+    this.closing.abort(new McpError('NETWORK_ERROR', `MCP server "${this.server.name}" was closed.`));
+    this.wake?.abort();
+    await this.opened?.close();
+    await this.work;
+    this.set({ status: 'closed' });
+    this.turn.reject(this.closing.signal.reason);
+  }
+
+  private async reach(signal: AbortSignal): Promise<OpenedClient> {
+    signal.throwIfAborted();
+    this.start();
+    if (!this.opened && this.current.status === 'connecting') await untilAborted(this.turn.promise, signal);
+    if (this.opened) return this.opened;
+    throw this.unreachable();
+  }
+
+  private unreachable(): McpError {
+    const { name } = this.server;
+    if (this.current.status === 'closed') return new McpError('NETWORK_ERROR', `MCP server "${name}" was closed.`);
+    const { error = 'it does not answer', retryAt } = this.current;
+    const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+    const message = `MCP server "${name}" is not connected: ${error}; it is tried again in ${seconds} s.`;
+    return new McpError('NETWORK_ERROR', message, { server: name }, { isRetryable: true });
+  }
+
+  private async run(): Promise<void> {
+    for (let failures = 0; !this.closing.signal.aborted; failures++) {
+      const began = Date.now();
+      const fault = await this.live();
+      if (this.closing.signal.aborted) return;
+      if (Date.now() - began > GOOD_MS) failures = 0;
+      const delay = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.5 + Math.random() / 2);
+      this.logger.warn(`MCP server "${this.server.name}" is not connected: ${fault}`);
+      this.set({ status: 'failed', error: fault, retryAt: Date.now() + delay });
+      this.turn.resolve();
+      await this.rest(delay);
+      if (this.closing.signal.aborted) return;
+      this.turn = Promise.withResolvers();
+      this.turn.promise.catch(() => undefined);
+      this.set({ status: 'connecting' });
+    }
+  }
+
+  /** From the try to connect to the end of the connection. Gives why it ended. */
+  private async live(): Promise<string> {
+    const { signal } = this.closing;
+    let opened: OpenedClient | null = null;
+    try {
+      opened = await this.open(signal);
+      await Promise.race([this.listeners.connected(opened, signal), failing(opened)]);
+      this.opened = opened;
+      this.set({ status: 'ready', connects: this.current.connects + 1 });
+      this.turn.resolve();
+      return await opened.ended;
+    } catch (error) {
+      return messageOf(error);
+    } finally {
+      this.opened = null;
+      await opened?.close();
+    }
+  }
+
+  /** Some programs end when they are asked what they do not know: the older protocol is tried then. */
+  private async open(signal: AbortSignal): Promise<OpenedClient> {
+    const { server, world, listeners, isLegacy } = this;
+    const more = { signal, ...(this.authProvider && { authProvider: this.authProvider }) };
+    try {
+      return await openClient(server, world, listeners, { isLegacy, ...more });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isLegacy || server.transport.kind !== 'stdio' || !isGone(error)) throw error;
+      const opened = await openClient(server, world, listeners, { isLegacy: true, ...more });
+      this.isLegacy = true;
+      return opened;
+    }
+  }
+
+  /** Gives why a connection that has failed ended. */
+  private async lost(opened: OpenedClient): Promise<string> {
+    if (this.opened === opened) this.opened = null;
+    await opened.close();
+    return opened.ended;
+  }
+
+  private set(state: Partial<McpConnectionState> & Pick<McpConnectionState, 'status'>): void {
+    const { connects } = this.current;
+    this.current = { since: Date.now(), connects, ...state };
+    for (const tell of this.watchers) tell();
+    this.watchers.clear();
+  }
+
+  private async rest(ms: number): Promise<void> {
+    this.wake = new AbortController();
+    await pause(ms, undefined, { signal: this.wake.signal, ref: false }).catch(() => undefined);
+    this.wake = null;
+  }
+}
+
+async function failing({ ended }: OpenedClient): Promise<never> {
+  throw new Error(await ended);
+}
+
+/** Whether the program ended, rather than that there is none. */
+function isGone(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return (error as { code?: unknown }).code !== 'ENOENT' && cause?.code !== 'ENOENT';
+}

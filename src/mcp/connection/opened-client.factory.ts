@@ -1,0 +1,185 @@
+import type {
+  Client,
+  OAuthClientProvider,
+  StreamableHTTPClientTransport,
+  Transport,
+} from '@modelcontextprotocol/client';
+import { messageOf } from '../../common/index.js';
+import type { AppConfig } from '../../config/index.js';
+import { OutgoingFetch } from '../../security/index.js';
+import type { McpServer, McpTransport } from '../mcp-server.types.js';
+import type { ChildLedger } from '../process/child-ledger.store.js';
+import { ChildProcessTransport } from '../process/child-process-transport.js';
+import { createAuthProvider } from './auth-provider.factory.js';
+import { loadMcpSdk, loadStdioSdk } from './mcp-sdk.loader.js';
+
+/** What connections need of the world. */
+export interface McpWorld {
+  readonly config: Pick<AppConfig, 'mcp' | 'outgoing'>;
+  readonly ledger: ChildLedger;
+}
+
+/** What a connection hears of its server. */
+export interface McpListeners {
+  readonly toolsChanged: () => void;
+  /** A server of before 2026 asks a person while it carries out a call. */
+  readonly elicited: (params: ElicitParams, signal: AbortSignal) => Promise<ElicitAnswer>;
+}
+
+export interface ElicitParams {
+  readonly mode?: string | undefined;
+  readonly message: string;
+  readonly requestedSchema?: unknown;
+  readonly url?: string;
+}
+
+export type ElicitAnswer = {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, string | number | boolean | string[]>;
+};
+
+/** A server that has been connected to. */
+export interface OpenedClient {
+  readonly client: Client;
+  /** Resolves to why the connection ended, when it has. */
+  readonly ended: Promise<string>;
+  /** Has a listener hear of all bytes that come, in place of the one before. */
+  readonly listenTo: (hear: ((bytes: number) => void) | null) => void;
+  readonly pid: number | null;
+  readonly close: () => Promise<void>;
+}
+
+interface Way {
+  readonly transport: Transport;
+  readonly close: () => Promise<void>;
+  readonly fault: () => string | undefined;
+}
+
+/** What a server may take to answer the first message, in ms. */
+const CONNECT_TIMEOUT_MS = 30_000;
+/** What a program may take to say whether it speaks the newest protocol; one that is silent is taken for an older one. */
+const PROBE_TIMEOUT_MS = 5000;
+/** The most pages of one list. */
+const MAX_PAGES = 64;
+
+/** Our own name to servers. */
+export const CLIENT_INFO = { name: 'jackdaw', version: '0.1.0' };
+
+/**
+ * Connects to a server with the newest protocol that both know.
+ * @param isLegacy whether it is known to speak none of the newer protocols
+ * @param given an OAuth provider of one's own, in place of what the declaration says
+ * @throws Error when it cannot be connected to
+ */
+export async function openClient(
+  server: McpServer,
+  world: McpWorld,
+  listeners: McpListeners,
+  { isLegacy, signal, authProvider }: { isLegacy: boolean; signal: AbortSignal; authProvider?: OAuthClientProvider },
+): Promise<OpenedClient> {
+  const { Client } = await loadMcpSdk();
+  let hear: ((bytes: number) => void) | null = null;
+  const way = await createWay(server, world, { onReceived: (bytes) => hear?.(bytes), authProvider });
+  const client = new Client(CLIENT_INFO, {
+    capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+    versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
+    inputRequired: { autoFulfill: false },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: () => listeners.toolsChanged() } },
+    listMaxPages: MAX_PAGES,
+  });
+  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
+    listeners.elicited(params as ElicitParams, mcpReq.signal),
+  );
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  let said: string | undefined;
+  Object.assign(client, {
+    onerror: (error: Error) => void (said = messageOf(error)),
+    onclose: () => resolve(way.fault() ?? said ?? 'it closed the connection'),
+  });
+  try {
+    await client.connect(way.transport, { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal });
+  } catch (error) {
+    const fault = way.fault();
+    await way.close();
+    throw fault === undefined ? error : new Error(fault, { cause: error });
+  }
+  return {
+    client,
+    ended,
+    listenTo: (next) => void (hear = next),
+    pid: way.transport instanceof ChildProcessTransport ? way.transport.pid : null,
+    close: async () => {
+      await endSession(way.transport as StreamableHTTPClientTransport);
+      await client.close().catch(() => undefined);
+      await way.close();
+      resolve('it was closed');
+    },
+  };
+}
+
+type WayOptions = {
+  readonly onReceived: (bytes: number) => void;
+  readonly authProvider: OAuthClientProvider | undefined;
+};
+
+async function createWay({ transport, source }: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
+  return transport.kind === 'stdio'
+    ? createProgram(transport, world, options)
+    : createHttp(transport, world, options, !source.startsWith('REST'));
+}
+
+async function createProgram(
+  program: Extract<McpTransport, { kind: 'stdio' }>,
+  { config, ledger }: McpWorld,
+  { onReceived }: WayOptions,
+): Promise<Way> {
+  const [{ deserializeMessage }, { getDefaultEnvironment }] = await Promise.all([loadMcpSdk(), loadStdioSdk()]);
+  const transport = new ChildProcessTransport(program, {
+    ledger,
+    maxMessageBytes: config.mcp.maxMessageBytes,
+    baseEnv: getDefaultEnvironment(),
+    onReceived,
+    parse: deserializeMessage,
+  });
+  return {
+    transport,
+    close: () => transport.close(),
+    fault: () => (transport.fault === undefined ? undefined : withLastWords(transport.fault, transport.lastWords)),
+  };
+}
+
+async function createHttp(
+  { url: address, headers, auth }: Extract<McpTransport, { kind: 'http' }>,
+  { config }: McpWorld,
+  { onReceived, authProvider }: WayOptions,
+  isDeclared: boolean,
+): Promise<Way> {
+  const { StreamableHTTPClientTransport } = await loadMcpSdk();
+  const url = new URL(address);
+  const outgoing = new OutgoingFetch(config.outgoing, {
+    maxMessageBytes: config.mcp.maxMessageBytes,
+    onReceived,
+    ...(isDeclared && { declared: url }),
+  });
+  const provider = authProvider ?? (await createAuthProvider(auth));
+  const transport = new StreamableHTTPClientTransport(url, {
+    fetch: outgoing.fetch,
+    requestInit: { headers: { ...headers } },
+    ...(provider && { authProvider: provider }),
+  });
+  return { transport: transport, close: () => outgoing.close(), fault: () => undefined };
+}
+
+/** An older server remembers a session until it is told that it is over. */
+async function endSession(transport: Partial<StreamableHTTPClientTransport>): Promise<void> {
+  if (!transport.terminateSession || transport.sessionId === undefined) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, 1000);
+  transport.terminateSession().then(resolve, () => resolve());
+  await promise.finally(() => clearTimeout(timer));
+}
+
+function withLastWords(fault: string, words: string): string {
+  const [last = ''] = words.split('\n').slice(-1);
+  return last === '' ? fault : `${fault}; it last wrote: ${last.slice(0, 300)}`;
+}

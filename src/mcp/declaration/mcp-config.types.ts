@@ -1,0 +1,27 @@
+/** An MCP server as it is declared in code; what a file says is docs/mcp.md's. */
+export interface McpConfig {
+  /** What it is known by: its tools are called `name__tool`. */
+  readonly name: string;
+  /** One that is not is known, and not started. */
+  readonly enabled: boolean;
+  readonly type: 'http' | 'stdio';
+  /** For the type `http`. */
+  readonly http?: HttpConfig;
+  /** For the type `stdio`. */
+  readonly stdio?: StdioConfig;
+}
+
+export interface HttpConfig {
+  readonly url: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface StdioConfig {
+  /** Started without a shell. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** All that it sees of the environment, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}

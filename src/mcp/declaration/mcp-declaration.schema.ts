@@ -1,0 +1,151 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { AppError } from '../../common/index.js';
+import type { McpClientConfig } from '../../config/index.js';
+import type { McpAuth, McpServer, McpTransport } from '../mcp-server.types.js';
+import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
+
+const text = z.string().min(1, 'is empty');
+/** Node refuses these bytes in what a program is given. */
+const argument = z.string().refine((value) => !value.includes('\0'), 'has a NUL character');
+const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), z.string());
+const url = text.refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'is no http:// or https:// URL');
+
+const auth = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('bearer'), token: text }),
+  z.strictObject({
+    type: z.literal('client_credentials'),
+    clientId: text,
+    clientSecret: text,
+    scope: text.optional(),
+    issuer: url.optional(),
+  }),
+]);
+
+/** How a server's tools are handled, wherever it is. */
+const handling = {
+  timeoutMs: z.int().min(1).max(86_400_000).optional(),
+  trusted: z.boolean().default(false),
+  effects: z.record(z.string(), z.enum(['read', 'idempotent', 'once'])).default({}),
+  tools: z.array(text).optional(),
+  approval: z.enum(['always', 'never']).optional(),
+  stateful: z.boolean().default(false),
+  egress: z.boolean().optional(),
+  untrusted: z.boolean().default(true),
+};
+
+const handlingSchema = z.object(handling);
+
+const program = {
+  command: text.refine((value) => !value.includes('\0'), 'has a NUL character'),
+  args: z.array(argument).optional(),
+  env: z.record(z.string(), argument).optional(),
+  cwd: text.optional(),
+};
+const web = { url, headers: headers.optional(), auth: auth.optional() };
+
+const stdioEntry = z.strictObject({ type: z.literal('stdio').optional(), ...program });
+const httpEntry = z.strictObject({ type: z.enum(['http', 'streamable-http', 'streamableHttp']).optional(), ...web });
+const common = z.object({ ...handling, enabled: z.boolean().optional(), disabled: z.boolean().optional() });
+
+const configSchema = z.strictObject({
+  name: z.string(),
+  enabled: z.boolean(),
+  type: z.enum(['http', 'stdio']),
+  http: z.strictObject(web).optional(),
+  stdio: z.strictObject(program).optional(),
+  ...handling,
+});
+
+const COMMON_KEYS = Object.keys(common.shape);
+
+/** A server as code declares it. @throws AppError `MCP_SERVER_INVALID` with all that is wrong */
+export function parseMcpConfig(given: unknown, source: string, config: McpClientConfig): McpServer {
+  const { name, enabled, type, http, stdio, ...rest } = checked(configSchema, given, source);
+  const part = type === 'http' ? http : stdio;
+  const other = type === 'http' ? stdio : http;
+  if (!part || other) {
+    const what = part ? `also has ${type === 'http' ? 'stdio' : 'http'}` : `has no ${type}`;
+    throw invalid(`${source}: its type is ${type}, and it ${what}: give ${type} alone.`, name);
+  }
+  return toServer({ name, isEnabled: enabled, part, ...rest }, source, config);
+}
+
+/** A server as a file of the format `mcpServers` declares it. @throws AppError `MCP_SERVER_INVALID` with all that is wrong */
+export function parseMcpEntry(name: string, given: unknown, source: string, config: McpClientConfig): McpServer {
+  if (typeof given !== 'object' || given === null) throw invalid(`${source}: it is to be an object.`, name);
+  const entries = Object.entries(given);
+  const { enabled, disabled, ...rest } = checked(common, pick(entries, true), source);
+  const own = pick(entries, false);
+  if (own['type'] === 'sse') {
+    throw invalid(
+      `${source}: the transport "sse" of 2024 is not spoken: give the server's Streamable HTTP address.`,
+      name,
+    );
+  }
+  if ('command' in own === 'url' in own) {
+    throw invalid(`${source}: give command for a program, or url for a server of HTTP, and not both.`, name);
+  }
+  const part = 'command' in own ? checked(stdioEntry, own, source) : checked(httpEntry, own, source);
+  return toServer({ name, isEnabled: enabled ?? !disabled, part, ...rest }, source, config);
+}
+
+interface Given extends z.infer<typeof handlingSchema> {
+  readonly name: string;
+  readonly isEnabled: boolean;
+  readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry>;
+}
+
+function toServer({ part, ...given }: Given, source: string, config: McpClientConfig): McpServer {
+  const { name, isEnabled, timeoutMs = config.timeoutMs, effects, tools, approval, egress } = given;
+  const refusal = refusedServerName(name);
+  if (refusal) throw invalid(`${source}: ${refusal}.`, name);
+  if ('command' in part) assertAllowed(part.command, source, config);
+  return {
+    name,
+    isEnabled,
+    transport: toTransport(part),
+    timeoutMs,
+    isTrusted: given.trusted,
+    effects,
+    isStateful: given.stateful,
+    isUntrusted: given.untrusted,
+    source,
+    ...(tools && { tools }),
+    ...(approval && { approval }),
+    ...(egress !== undefined && { egress }),
+  };
+}
+
+function toTransport(part: Given['part']): McpTransport {
+  if ('command' in part) {
+    const { command, args = [], env = {}, cwd } = part;
+    return { kind: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) };
+  }
+  const { auth: given, headers: sent = {} } = part;
+  return { kind: 'http', url: part.url, headers: sent, ...(given && { auth: given as McpAuth }) };
+}
+
+function assertAllowed(command: string, source: string, { allowedCommands }: McpClientConfig): void {
+  if (!allowedCommands || allowedCommands.includes(command)) return;
+  const hint = isAbsolute(command) ? '' : ' (by its absolute path)';
+  const message = `${source}: ${JSON.stringify(command)} is none of MCP_ALLOWED_COMMANDS: add it there${hint}.`;
+  throw new AppError('MCP_SERVER_INVALID', message);
+}
+
+function pick(entries: readonly (readonly [string, unknown])[], isCommon: boolean): Record<string, unknown> {
+  return Object.fromEntries(entries.filter(([key]) => COMMON_KEYS.includes(key) === isCommon));
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown, source: string): T {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const faults = read.error.issues.map(({ path, message }) =>
+    path.length > 0 ? `${path.join('.')}: ${message}` : message,
+  );
+  throw new AppError('MCP_SERVER_INVALID', `${source}: ${faults.join('; ')}.`);
+}
+
+function invalid(message: string, server: string): AppError {
+  return new AppError('MCP_SERVER_INVALID', message, { details: { server } });
+}

@@ -1,0 +1,54 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { AppError, messageOf } from '../../common/index.js';
+import { AppConfig } from '../../config/index.js';
+import { McpRegistry } from '../mcp-server.registry.js';
+import type { McpServer } from '../mcp-server.types.js';
+import type { McpConfig } from './mcp-config.types.js';
+import { declaredMcp } from './mcp-declarations.registry.js';
+import { parseMcpConfig, parseMcpEntry } from './mcp-declaration.schema.js';
+
+/** What the application declares: type and token in one. */
+export abstract class DeclaredMcpServers {
+  abstract readonly servers: readonly McpConfig[];
+}
+
+/** Takes up the servers of the file and of code when the application starts; nobody waits for one of them. */
+@Injectable()
+export class McpServerLoader implements OnModuleInit {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly registry: McpRegistry,
+    @Inject(DeclaredMcpServers) private readonly inCode: DeclaredMcpServers,
+  ) {}
+
+  /** @throws AppError `MCP_SERVER_INVALID` that lists every mistake */
+  onModuleInit(): void {
+    const mistakes: string[] = [];
+    const servers = this.declared(mistakes);
+    if (mistakes.length > 0) throw new AppError('MCP_SERVER_INVALID', mistakes.join('\n'));
+    if (servers.length > 0) this.registry.reap();
+    for (const server of servers) this.registry.add(server);
+  }
+
+  private declared(mistakes: string[]): McpServer[] {
+    const { mcp } = this.config;
+    const { path, servers } = mcp.file;
+    const made = [
+      ...Object.entries(servers).map(
+        ([name, given]) =>
+          () =>
+            parseMcpEntry(name, given, `${path}: ${JSON.stringify(name)}`, mcp),
+      ),
+      ...this.inCode.servers.map((given, at) => () => parseMcpConfig(given, `mcpServers[${at}]`, mcp)),
+      ...declaredMcp().map((given) => () => parseMcpConfig(given, `registerMcp(${JSON.stringify(given.name)})`, mcp)),
+    ];
+    return made.flatMap((make) => {
+      try {
+        return [make()];
+      } catch (error) {
+        mistakes.push(messageOf(error));
+        return [];
+      }
+    });
+  }
+}

@@ -1,0 +1,84 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
+import { AppError } from '../common/index.js';
+import { AppConfig } from '../config/index.js';
+import { ToolRegistry, ToolStates } from '../tool/index.js';
+import { ChildLedger } from './process/child-ledger.store.js';
+import { ConnectedServer } from './connected-server.service.js';
+import { duplicate } from './declaration/mcp-declarations.registry.js';
+import type { McpServer } from './mcp-server.types.js';
+import { ToolTrust } from './trust/tool-trust.service.js';
+
+/** Owns the servers that agents use tools of: each is connected to in the background, and closed with the application. */
+@Injectable()
+export class McpRegistry implements OnApplicationShutdown {
+  private readonly logger = new Logger('McpRegistry');
+  private readonly servers = new Map<string, ConnectedServer>();
+  private readonly ledger: ChildLedger;
+
+  constructor(
+    private readonly config: AppConfig,
+    private readonly tools: ToolRegistry,
+    private readonly trust: ToolTrust,
+    private readonly states: ToolStates,
+  ) {
+    this.ledger = new ChildLedger(config.dataDir);
+  }
+
+  /** Ends the programs that an earlier process has left. */
+  reap(): void {
+    const ended = this.ledger.reap();
+    if (ended > 0) this.logger.warn(`Ended ${ended} MCP servers that an earlier process had left running`);
+  }
+
+  /**
+   * Takes a server up, and begins to connect to it, if it is enabled.
+   * @throws AppError `MCP_SERVER_DUPLICATE`
+   */
+  add(server: McpServer, authProvider?: OAuthClientProvider): ConnectedServer {
+    const other = this.servers.get(server.name);
+    if (other) throw duplicate(server.name, server.source, other.server.source);
+    const { config, ledger, tools: registry, trust, states } = this;
+    const connected = new ConnectedServer(server, {
+      world: { config, ledger },
+      registry,
+      trust,
+      states,
+      ...(authProvider && { authProvider }),
+    });
+    this.servers.set(server.name, connected);
+    if (server.isEnabled) connected.start();
+    return connected;
+  }
+
+  /** Lets a server go, and its tools. @throws AppError `MCP_SERVER_NOT_FOUND` */
+  async remove(name: string): Promise<void> {
+    const server = this.get(name);
+    this.servers.delete(name);
+    await server.close();
+  }
+
+  has(name: string): boolean {
+    return this.servers.has(name);
+  }
+
+  /** @throws AppError `MCP_SERVER_NOT_FOUND` */
+  get(name: string): ConnectedServer {
+    const server = this.servers.get(name);
+    if (server) return server;
+    const known = [...this.servers.keys()];
+    const hint = known.length > 0 ? ` There are: ${known.join(', ')}.` : '';
+    throw new AppError('MCP_SERVER_NOT_FOUND', `There is no MCP server "${name}".${hint}`, {
+      details: { server: name },
+    });
+  }
+
+  /** In the order in which they were taken up. */
+  list(): readonly ConnectedServer[] {
+    return [...this.servers.values()];
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all(this.list().map((server) => server.close()));
+  }
+}

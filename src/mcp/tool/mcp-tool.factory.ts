@@ -1,0 +1,47 @@
+import type { Tool as McpTool } from '@modelcontextprotocol/client';
+import type { JsonSchema } from '../../common/index.js';
+import { createValueCheck, type Tool, type ToolContext } from '../../tool/index.js';
+import { McpCalls, type CallWay } from '../call/mcp-call.executor.js';
+import type { McpServer } from '../mcp-server.types.js';
+import { effectOf, egressOf } from './tool-effect.policy.js';
+
+/** By what a call is made. @throws McpError when the tool is no longer to be called */
+export type WayOf = (context: ToolContext) => CallWay;
+
+/**
+ * A server's tool as one of ours: its schemas are the server's own, neither closed nor filled in.
+ * @param name what it is called here
+ * @throws AppError `TOOL_INVALID` for a schema that cannot be used
+ */
+export function createMcpTool(name: string, tool: McpTool, server: McpServer, wayOf: WayOf): Tool {
+  const inputSchema: JsonSchema = tool.inputSchema;
+  const outputSchema: JsonSchema | undefined = tool.outputSchema;
+  const check = createValueCheck(inputSchema, 'arguments', 'its input');
+  const checkOutput = outputSchema && createValueCheck(outputSchema, 'result', 'its output');
+  const effect = effectOf(tool, server);
+  const calls = new McpCalls(tool, server, effect);
+  const { approval, timeoutMs, isStateful, isUntrusted } = server;
+  return {
+    definition: { name, description: describe(tool, server), inputSchema, ...(outputSchema && { outputSchema }) },
+    metadata: {
+      effect,
+      source: `MCP server "${server.name}"`,
+      timeoutMs,
+      egress: egressOf(tool, server, effect),
+      // What it says of itself was looked at and pinned; what it gives was not.
+      untrusted: isUntrusted,
+      isReturnForeign: true,
+      ...(approval && { approval }),
+      ...(isStateful && { state: {} }),
+    },
+    validate: (args) => check(args),
+    invoke: (input, context) => calls.make(wayOf(context), input, context),
+    ...(checkOutput && { checkOutput }),
+  };
+}
+
+/** A model cannot do without a description. */
+function describe({ name, title, description, annotations }: McpTool, server: McpServer): string {
+  if (description !== undefined && description.trim() !== '') return description;
+  return title ?? annotations?.title ?? `${name} of ${server.name}`;
+}

@@ -1,0 +1,97 @@
+import type { Tool as McpTool } from '@modelcontextprotocol/client';
+import { Logger } from '@nestjs/common';
+import { canonicalJson, messageOf } from '../../common/index.js';
+import { anyPattern, type ToolContext, type ToolRegistry } from '../../tool/index.js';
+import type { McpServer } from '../mcp-server.types.js';
+import { mcpToolName, NAME_SEPARATOR } from './mcp-tool-name.policy.js';
+import type { CallWay } from '../call/mcp-call.executor.js';
+import { createMcpTool } from './mcp-tool.factory.js';
+
+/** The tools of one server in the registry of all tools. */
+export class ServerTools {
+  private readonly logger = new Logger('McpTools');
+  /** What is registered, by its name here, as text. */
+  private readonly registered = new Map<string, string>();
+  private readonly refusals = new Map<string, string>();
+
+  constructor(
+    private readonly server: McpServer,
+    private readonly registry: ToolRegistry,
+    private readonly wayOf: (name: string, context: ToolContext) => CallWay,
+  ) {}
+
+  /** @param name here */
+  has(name: string): boolean {
+    return this.registered.has(name);
+  }
+
+  /** By their names here. */
+  get names(): readonly string[] {
+    return [...this.registered.keys()];
+  }
+
+  /** Why tools of the server are not there, by the server's names. */
+  get refused(): ReadonlyMap<string, string> {
+    return this.refusals;
+  }
+
+  /** Tells that tools will come: an agent may name them before they are there. */
+  announce(): void {
+    this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`);
+  }
+
+  /** Takes the place of what the server had before. */
+  replace(tools: readonly McpTool[]): void {
+    this.refusals.clear();
+    const coming = new Map(this.named(tools));
+    for (const [name, known] of this.registered) {
+      const tool = coming.get(name);
+      if (tool && textOf(tool) === known) coming.delete(name);
+      else this.drop(name);
+    }
+    for (const [name, tool] of coming) this.add(name, tool);
+  }
+
+  private drop(name: string): void {
+    this.registered.delete(name);
+    this.registry.unregister(name);
+  }
+
+  private add(name: string, tool: McpTool): void {
+    try {
+      this.registry.register(createMcpTool(name, tool, this.server, (context) => this.wayOf(name, context)));
+      this.registered.set(name, textOf(tool));
+    } catch (error) {
+      this.refuse(tool, messageOf(error));
+    }
+  }
+
+  private named(tools: readonly McpTool[]): [string, McpTool][] {
+    const taken = new Set<string>();
+    return tools.flatMap((tool): [string, McpTool][] => {
+      if (!isWanted(tool, this.server)) return [];
+      const name = mcpToolName(this.server.name, tool.name);
+      if (name === undefined) this.refuse(tool, 'its name has other characters than letters, digits and _ - . /');
+      else if (taken.has(name)) this.refuse(tool, `it would be called ${name}, as another one is`);
+      else {
+        taken.add(name);
+        return [[name, tool]];
+      }
+      return [];
+    });
+  }
+
+  private refuse({ name }: McpTool, why: string): void {
+    const shown = name.slice(0, 128);
+    this.refusals.set(shown, why);
+    this.logger.warn(`Tool ${JSON.stringify(shown)} of MCP server "${this.server.name}" is refused: ${why}`);
+  }
+}
+
+function isWanted({ name }: McpTool, { tools }: McpServer): boolean {
+  return tools === undefined || anyPattern(tools)(name);
+}
+
+function textOf(tool: McpTool): string {
+  return canonicalJson(tool);
+}

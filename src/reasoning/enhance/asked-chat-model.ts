@@ -1,0 +1,75 @@
+import {
+  ChatModel,
+  type CallOptions,
+  type ChatRequest,
+  type ChatResult,
+  type ChatStreamPart,
+  type ModelCapabilities,
+} from '../../llm/index.js';
+import type { SideBand } from './side-band.builder.js';
+
+/** The model as one call of an enhanced one asks it: with the options of that call, remembering what it said. */
+export class AskedChatModel extends ChatModel {
+  readonly replies: ChatResult[] = [];
+  /** What it failed with. */
+  failure: { readonly error: unknown } | null = null;
+  private asked = 0;
+
+  constructor(
+    private readonly inner: ChatModel,
+    private readonly options: CallOptions,
+    private readonly sideBand: SideBand | null,
+  ) {
+    super();
+  }
+
+  get provider(): string {
+    return this.inner.provider;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+
+  get capabilities(): ModelCapabilities {
+    return this.inner.capabilities;
+  }
+
+  async generate(request: ChatRequest): Promise<ChatResult> {
+    try {
+      const reply = await this.inner.generate(request, this.nextOptions());
+      this.replies.push(reply);
+      return reply;
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
+  async *stream(request: ChatRequest): AsyncGenerator<ChatStreamPart, void> {
+    this.sideBand?.begin();
+    try {
+      for await (const part of this.inner.stream(request, this.nextOptions())) {
+        this.note(part);
+        yield part;
+      }
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
+  private note(part: ChatStreamPart): void {
+    if (part.type === 'finish') this.replies.push(part.result);
+    else if (part.type === 'reasoning') this.sideBand?.reasoning(part.text);
+    else if (part.type === 'restart') this.sideBand?.restart();
+  }
+
+  /** What several calls take in one step is counted apart, or each would take the place of the one before it. */
+  private nextOptions(): CallOptions {
+    const { account, ...options } = this.options;
+    this.asked++;
+    if (!account) return options;
+    return { ...options, account: this.asked === 1 ? account : { ...account, step: `${account.step}.${this.asked}` } };
+  }
+}

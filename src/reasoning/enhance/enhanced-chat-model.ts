@@ -1,0 +1,169 @@
+import { AppError, untilAborted, type Principal } from '../../common/index.js';
+import {
+  ChatModel,
+  type CallOptions,
+  type ChatRequest,
+  type ChatResult,
+  type ChatStreamPart,
+  type Message,
+  type ModelCapabilities,
+} from '../../llm/index.js';
+import type { RunContext } from '../../run/index.js';
+import type { Tool, ToolStates } from '../../tool/index.js';
+import type { ReasoningEngine } from '../reasoning.engine.js';
+import type { ReasoningRequest } from '../reasoning.types.js';
+import { AskedChatModel } from './asked-chat-model.js';
+import { toEnhancedResult } from './enhanced-result.mapper.js';
+import { EnhancedRunContext } from './enhanced-run-context.js';
+import type { OfferedTools } from './offered-tools.factory.js';
+import { SideBand } from './side-band.builder.js';
+
+/** UTF-8 bytes of one tool result that the model is given. */
+const MAX_RESULT_BYTES = 65_536;
+
+/** What an enhanced model works with. */
+export interface Enhancement {
+  readonly engine: ReasoningEngine;
+  readonly tools: OfferedTools;
+  readonly states: ToolStates;
+  readonly protocol: string;
+  readonly principal: Principal;
+  /** Rounds of tool calls in one call of the model. */
+  readonly maxDepth: number;
+}
+
+/** A model that calls tools by itself: each call of it is a loop of its own, of which nothing stays. */
+export class EnhancedChatModel extends ChatModel {
+  constructor(
+    private readonly inner: ChatModel,
+    private readonly enhancement: Enhancement,
+  ) {
+    super();
+  }
+
+  get provider(): string {
+    return this.inner.provider;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+
+  /** Whoever asks cannot bring tools: where an agent does, its calls are written as text, and pass through. */
+  get capabilities(): ModelCapabilities {
+    return { ...this.inner.capabilities, functionCalling: false, forcedToolChoice: false };
+  }
+
+  generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    return this.answer(request, options, null);
+  }
+
+  /** A reader that goes away stops the loop. */
+  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+    const left = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
+    const sideBand = new SideBand();
+    const over = this.answer(request, { ...options, signal }, sideBand).then(
+      (result) => sideBand.end(result),
+      (error: unknown) => sideBand.fail(error),
+    );
+    try {
+      yield* sideBand.parts();
+    } finally {
+      left.abort();
+      await over;
+    }
+  }
+
+  private async answer(request: ChatRequest, options: CallOptions, sideBand: SideBand | null): Promise<ChatResult> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const tools = await this.toolsFor(request, signal);
+    const model = new AskedChatModel(this.inner, options, sideBand);
+    const { maxDepth } = this.enhancement;
+    try {
+      const outcome = await cancelledBy(signal, (own) => {
+        const run = new EnhancedRunContext(this.principal(options), own, (text) => sideBand?.text(text));
+        return this.reason({ ...this.toReasoning(request, tools), model, isStreaming: sideBand !== null }, run);
+      });
+      return toEnhancedResult(outcome, model, maxDepth);
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    }
+  }
+
+  private async reason(request: ReasoningRequest, run: RunContext) {
+    const { engine, states } = this.enhancement;
+    const outcome = await engine.run(request, run);
+    // Nobody finds again what tools kept for this call; what cannot be removed now expires.
+    if (outcome.kind === 'ended')
+      await Promise.allSettled([...outcome.stateful].map((tool) => forget(states, tool, run)));
+    return outcome;
+  }
+
+  private async toolsFor(
+    { tools, toolChoice, messages }: ChatRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Tool[]> {
+    if (messages.length === 0)
+      throw new AppError('VALIDATION_FAILED', 'There is nothing to answer: the request has no messages.');
+    if (tools && tools.length > 0)
+      throw new AppError(
+        'VALIDATION_FAILED',
+        'An enhanced model calls its own tools and no others: give all of them to enhance(), and none in a request.',
+      );
+    if (toolChoice === 'none') return [];
+    const list = this.enhancement.tools.list();
+    const offered = await (signal ? untilAborted(list, signal) : list);
+    const wanted = typeof toolChoice === 'object' ? toolChoice.name : undefined;
+    if (wanted !== undefined && !offered.some(({ definition }) => definition.name === wanted))
+      throw new AppError('TOOL_NOT_FOUND', `toolChoice: the enhanced model has no tool "${wanted}".`);
+    return offered;
+  }
+
+  private toReasoning({ messages, toolChoice, parameters, responseFormat }: ChatRequest, tools: readonly Tool[]) {
+    const { protocol, maxDepth } = this.enhancement;
+    return {
+      agent: null,
+      ...toTurn(messages),
+      protocol,
+      tools,
+      ...(parameters && { parameters }),
+      // What calls no tool because there is none cannot be made to.
+      ...(toolChoice !== undefined && tools.length > 0 && { toolChoice }),
+      ...(responseFormat !== undefined && { responseFormat }),
+      // The last reply answers with what the last round gave.
+      limits: { maxIterations: maxDepth + 1, maxResultBytes: MAX_RESULT_BYTES },
+    };
+  }
+
+  private principal({ tenant }: CallOptions): Principal {
+    const { principal } = this.enhancement;
+    return tenant === undefined ? principal : { ...principal, tenant };
+  }
+}
+
+/** A system prompt at the front is where text protocols tell of tools, too; all else stays as it is. */
+function toTurn(messages: readonly Message[]): Pick<ReasoningRequest, 'instructions' | 'history' | 'input'> {
+  const [first, ...rest] = messages;
+  const prompt = first!.role === 'system' && rest.length > 0 ? first!.content : null;
+  const said = prompt === null ? messages : rest;
+  return { instructions: prompt ?? '', history: said.slice(0, -1), input: said.at(-1)! };
+}
+
+/** Makes a call whose signal is aborted with the given one, as a run is cancelled. */
+async function cancelledBy<T>(given: AbortSignal | undefined, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const own = new AbortController();
+  const stop = () => own.abort(new AppError('RUN_CANCELLED', 'The call was cancelled.', { cause: given?.reason }));
+  given?.addEventListener('abort', stop, { once: true });
+  try {
+    return await call(own.signal);
+  } finally {
+    given?.removeEventListener('abort', stop);
+  }
+}
+
+async function forget(states: ToolStates, tool: Tool, run: RunContext): Promise<void> {
+  const manager = await states.managerOf(tool);
+  await manager.cleanupContext(states.contextIdOf(tool, run));
+}

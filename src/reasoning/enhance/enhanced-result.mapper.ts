@@ -1,0 +1,67 @@
+import { AppError, type ErrorCode } from '../../common/index.js';
+import type { AssistantMessage, ChatResult, FinishReason } from '../../llm/index.js';
+import { toUsage } from '../../run/index.js';
+import type { ReasoningOutcome } from '../reasoning.types.js';
+import type { AskedChatModel } from './asked-chat-model.js';
+
+type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
+
+/**
+ * The one reply that several replies of the model come to.
+ * @throws what the model failed with, or an AppError that says why there is no answer
+ */
+export function toEnhancedResult(outcome: ReasoningOutcome, asked: AskedChatModel, maxDepth: number): ChatResult {
+  if (outcome.kind === 'waiting') throw new AppError('INTERNAL', 'A call of an enhanced model waits for a person.');
+  const { replies } = asked;
+  const switches = replies.flatMap((reply) => reply.switches ?? []);
+  return {
+    ...answer(outcome, asked, maxDepth),
+    model: outcome.model,
+    ...(replies.some(({ usage }) => usage) && { usage: toUsage(outcome.usage) }),
+    ...(replies.every(({ isCached }) => isCached) && { isCached: true as const }),
+    ...(switches.length > 0 && { switches }),
+  };
+}
+
+function answer(
+  outcome: Ended,
+  asked: AskedChatModel,
+  maxDepth: number,
+): { readonly message: AssistantMessage; readonly finishReason: FinishReason } {
+  switch (outcome.finishReason) {
+    case 'stop':
+    case 'length':
+    case 'content_filter':
+      return { message: lastMessage(outcome, asked), finishReason: outcome.finishReason };
+    case 'iteration_limit':
+      // To whoever asks, it is an answer that a limit has cut.
+      return { message: { role: 'assistant', content: limitReached(maxDepth) }, finishReason: 'length' };
+    case 'timeout':
+    case 'cancelled':
+    case 'error':
+      throw failureOf(outcome, asked);
+  }
+}
+
+/** What was said last, with the thoughts before it. */
+function lastMessage({ messages }: Ended, { replies }: AskedChatModel): AssistantMessage {
+  const last = messages.at(-1);
+  const reasoning = replies.at(-1)?.message.reasoning;
+  return {
+    role: 'assistant',
+    content: last?.role === 'assistant' ? last.content : '',
+    ...(reasoning !== undefined && { reasoning }),
+  };
+}
+
+function limitReached(maxDepth: number): string {
+  const rounds = maxDepth === 1 ? '1 round' : `${maxDepth} rounds`;
+  return `There is no answer: the limit of ${rounds} of tool calls was reached, and the model wanted to call more tools.`;
+}
+
+function failureOf({ failure }: Ended, asked: AskedChatModel): unknown {
+  if (asked.failure) return asked.failure.error;
+  if (!failure) return new AppError('RUN_CANCELLED', 'The call was cancelled.');
+  const { code, message, is_retryable: isRetryable, details } = failure;
+  return new AppError(code as ErrorCode, message, { isRetryable, ...(details && { details }) });
+}

@@ -1,0 +1,58 @@
+import { AppError } from '../../common/index.js';
+import { ToolRegistry, type Tool, type ToolRegistration, type ToolStates } from '../../tool/index.js';
+
+/**
+ * The tools of an enhanced model: a list, to which retries, caching and limits of the tools apply as in a registry; or
+ * a registry, or a function, whose tools are those that there are when the model is asked.
+ */
+export type EnhancingTools =
+  readonly (Tool | ToolRegistration)[] | ToolRegistry | (() => readonly Tool[] | Promise<readonly Tool[]>);
+
+/** Tools that are looked up for each call. */
+export interface OfferedTools {
+  readonly list: () => Promise<readonly Tool[]>;
+  /** Where stateful ones keep what they keep; undefined where nobody says. */
+  readonly states?: ToolStates;
+}
+
+const WANTED = 'give a list of tools, a ToolRegistry, or a function that gives tools';
+
+/** @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE` for what offers nothing that a model could call */
+export function offeredTools(given: EnhancingTools): OfferedTools {
+  if (typeof given === 'function') return { list: async () => assertTools(await given()) };
+  if (given instanceof ToolRegistry) return ofRegistry(given);
+  if (!Array.isArray(given)) throw new AppError('TOOL_INVALID', `enhance(): these are no tools: ${WANTED}.`);
+  for (const [at, one] of (given as readonly unknown[]).entries()) {
+    if (isRecord(one) && ('definition' in one ? isTool(one) : 'handler' in one)) continue;
+    const wanted = 'a whole Tool or { name, description, parameters, handler }';
+    throw new AppError('TOOL_INVALID', `enhance(): tool ${at + 1} of the list is none: it must be ${wanted}.`);
+  }
+  const registry = new ToolRegistry();
+  registry.registerAll(given as readonly (Tool | ToolRegistration)[]);
+  return ofRegistry(registry);
+}
+
+function ofRegistry(registry: ToolRegistry): OfferedTools {
+  if (registry.available('*').length === 0) throw new AppError('TOOL_INVALID', `enhance(): no tools: ${WANTED}.`);
+  return { list: async () => registry.available('*'), states: registry.states };
+}
+
+/** None at all is right: what they come from may be away. */
+function assertTools(tools: readonly Tool[]): readonly Tool[] {
+  if (!Array.isArray(tools) || !tools.every(isTool))
+    throw new AppError('TOOL_INVALID', 'enhance(): the function did not give a list of whole tools.');
+  const names = tools.map(({ definition }) => definition.name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice === undefined) return tools;
+  throw new AppError('TOOL_DUPLICATE', `enhance(): the function gave two tools named "${twice}".`);
+}
+
+function isTool(given: unknown): given is Tool {
+  if (!isRecord(given)) return false;
+  const { definition, metadata, validate, invoke } = given;
+  return isRecord(definition) && isRecord(metadata) && typeof validate === 'function' && typeof invoke === 'function';
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import {
+  enhance,
+  suspend,
+  ToolRegistry,
+  type CallOptions,
+  type ChatRequest,
+  type ChatResult,
+  type Tool,
+  type ToolRegistration,
+} from '../src/index.js';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { ask, modelOf, textsOf, toRequest, WAYS } from './support/enhanced-calls.js';
+import type { ToolRequest } from '../src/tool/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { gate } from './support/jackdaw.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+
+Logger.overrideLogger(false);
+
+const CALL = { calls: [{ name: 'act', arguments: {} }] };
+
+let llm: FakeLlm;
+const registry = createModelRegistry();
+beforeAll(async () => void (llm = await FakeLlm.start()));
+afterEach(() => llm.reset());
+afterAll(async () => {
+  await registry.close();
+  await llm.close();
+});
+
+function act(handler: ToolRegistration['handler'], more: Partial<ToolRegistration> = {}): ToolRegistration {
+  return { name: 'act', description: 'Acts.', handler, ...more };
+}
+
+class NotingModel extends ScriptedChatModel {
+  readonly options: (CallOptions | undefined)[] = [];
+
+  override generate(request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    this.options.push(options);
+    return super.generate(request, options);
+  }
+}
+
+function lastResult(): unknown {
+  return llm.lastRequest.messages.at(-1)?.content;
+}
+
+describe.each(WAYS)('an enhanced model asked by %s', (way) => {
+  it('stops with the signal’s reason in the middle of a tool, which hears of it', async () => {
+    const begun = gate();
+    let heard: AbortSignal | undefined;
+    const tool = act((_args: never, { signal }: ToolRequest) => {
+      heard = signal;
+      begun.open();
+      return new Promise(() => undefined);
+    });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    llm.reply(CALL);
+    const asked = ask(enhance(modelOf(registry, llm), [tool]), way, 'go', { signal: controller.signal });
+    await begun.opened;
+    controller.abort(reason);
+    await expect(asked).rejects.toBe(reason);
+    expect(heard?.aborted).toBe(true);
+    expect(llm.requests).toHaveLength(1);
+  });
+
+  it('stops with the signal’s reason in the middle of a reply, and leaves the provider', async () => {
+    const controller = new AbortController();
+    llm.reply(CALL, { hang: true });
+    const tool = act(() => 'done');
+    const asked = ask(enhance(modelOf(registry, llm), [tool]), way, 'go', { signal: controller.signal });
+    await llm.waitForRequest(2);
+    controller.abort();
+    await expect(asked).rejects.toBe(controller.signal.reason);
+    await llm.waitForAbort();
+  });
+
+  it('stops with the signal’s reason while it waits for its tools', async () => {
+    const controller = new AbortController();
+    const begun = gate();
+    const never = () => {
+      begun.open();
+      return new Promise<never>(() => undefined);
+    };
+    const asked = ask(enhance(modelOf(registry, llm), never), way, 'go', { signal: controller.signal });
+    await begun.opened;
+    controller.abort();
+    await expect(asked).rejects.toBe(controller.signal.reason);
+  });
+
+  it('asks nobody when the signal is aborted before', async () => {
+    const asked = ask(enhance(modelOf(registry, llm), [act(() => 1)]), way, 'go', { signal: AbortSignal.abort() });
+    await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+    expect(llm.requests).toHaveLength(0);
+  });
+
+  it('fails with the model’s own error, also after a tool was called', async () => {
+    llm.reply(CALL, { status: 401, body: {} });
+    const asked = ask(enhance(modelOf(registry, llm), [act(() => 'done')]), way, 'go');
+    await expect(asked).rejects.toMatchObject({ code: 'MODEL_AUTHENTICATION', isRetryable: false });
+    const error = new TypeError('my own');
+    const own = enhance(new ScriptedChatModel([calls(['act', {}]), error]), [act(() => 'done')]);
+    await expect(ask(own, way, 'go')).rejects.toBe(error);
+  });
+
+  it('tells the model that nobody can be asked, by approval or by the tool', async () => {
+    let called = 0;
+    const tools = [
+      act(() => ++called, { approval: 'always' }),
+      act(() => suspend({ question: 'Which one?' }), { name: 'choose' }),
+    ];
+    const model = enhance(modelOf(registry, llm), tools);
+    llm.reply(CALL, { text: 'No leave.' }, { calls: [{ name: 'choose', arguments: {} }] }, { text: 'No choice.' });
+    expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No leave.' } } });
+    expect(lastResult()).toMatch(/^Error: Not executed: a person must agree to it first .* nobody can be asked/);
+    expect(called).toBe(0);
+    expect(await ask(model, way, 'go')).toMatchObject({ result: { message: { content: 'No choice.' } } });
+    expect(lastResult()).toMatch(/^Error: The tool asks a person "Which one\?", and here nobody can be asked/);
+  });
+
+  it('tells the model that no other agent can be asked', async () => {
+    const tools = new ToolRegistry();
+    tools.register(act(() => 'never'));
+    const asking: Tool = {
+      ...tools.get('act'),
+      child: (input) => ({ kind: 'agent', name: 'other', input, isHandoff: false, isTainted: false }),
+    };
+    llm.reply(CALL, { text: 'Alone, then.' });
+    const { result } = await ask(enhance(modelOf(registry, llm), [asking]), way, 'go');
+    expect(result.message.content).toBe('Alone, then.');
+    expect(lastResult()).toMatch(/^Error: An agent can be asked by a run only/);
+  });
+
+  it('has an empty, a cut and a filtered reply end as what they are', async () => {
+    const model = enhance(modelOf(registry, llm), [act(() => 1)]);
+    llm.reply({ text: '' }, { text: '' });
+    await expect(ask(model, way, 'go')).rejects.toMatchObject({ code: 'MODEL_BAD_REPLY' });
+    llm.reply({ ...CALL, text: 'I look.' }, { text: 'It is', finishReason: 'length' });
+    const cut = await ask(model, way, 'go');
+    expect(cut.result).toMatchObject({ message: { content: 'It is' }, finishReason: 'length' });
+    llm.reply({ ...CALL, text: 'I look.' }, { text: '', finishReason: 'content_filter' });
+    const filtered = await ask(model, way, 'go');
+    expect(filtered.result).toMatchObject({ message: { content: '' }, finishReason: 'content_filter' });
+    expect([cut, filtered].map(({ parts }) => textsOf(parts).at(-1))).toEqual(
+      way === 'stream' ? ['It is', ''] : ['', ''],
+    );
+  });
+
+  it('gives the format that is asked for, after the calls', async () => {
+    const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    llm.reply({ text: 'One?' }, CALL, { text: '{"n": "one"}' }, { text: '{"n": 1}' });
+    const request = { ...toRequest('go'), toolChoice: 'required', responseFormat: { schema } } as const;
+    const { result, parts } = await ask(enhance(modelOf(registry, llm), [act(() => 1)]), way, request);
+    expect(result.message.content).toBe('{"n": 1}');
+    expect(textsOf(parts).at(-1)).toBe(way === 'stream' ? '{"n": 1}' : '');
+    expect(llm.requests[0]).toMatchObject({ tool_choice: 'required' });
+  });
+
+  it('calls tools for the tenant of the call, counts in its account and passes its deadline on', async () => {
+    let tenant = '';
+    const scripted = new NotingModel([calls(['act', {}]), says('done')]);
+    const account = { tenant: 'acme', runId: 'r', sessionId: null, step: 'model:1' };
+    const model = enhance(scripted, [act((_args: never, context: ToolRequest) => void (tenant = context.tenant))]);
+    await ask(model, way, 'go', { tenant: 'acme', account, deadlineAt: Date.now() + 60_000 });
+    expect(tenant).toBe('acme');
+    const passed = { tenant: 'acme', deadlineAt: expect.any(Number) };
+    expect(scripted.options).toMatchObject([
+      { ...passed, account },
+      { ...passed, account: { ...account, step: 'model:1.2' } },
+    ]);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { readFileSync } from 'node:fs';
+import { enhance, type ChatModel, type ChatRequest, type ToolRegistration } from '../src/index.js';
+import { createModelRegistry } from '../src/llm/model-registry.factory.js';
+import { ask, modelOf, textsOf, WAYS } from './support/enhanced-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
+import type { FakeMessage } from './support/fake-llm.types.js';
+import { forecast } from './support/forecast.js';
+import { gate } from './support/jackdaw.js';
+import { WRITERS } from './support/protocol-writer.js';
+
+Logger.overrideLogger(false);
+
+/** What no reader may ever see. */
+const MARKUP = /Action|Observation|Thought:|Final Answer|<\/?(?:function_calls|invoke|parameter|function_results)/;
+
+const NUMBER = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+const double: ToolRegistration = {
+  name: 'double',
+  description: 'Doubles.',
+  effect: 'read',
+  parameters: NUMBER,
+  handler: ({ n }: { n: number }) => n * 2,
+};
+const broken: ToolRegistration = {
+  name: 'broken',
+  description: 'Fails.',
+  effect: 'read',
+  handler: () => {
+    throw new Error('the pipe burst');
+  },
+};
+
+let llm: FakeLlm;
+const registry = createModelRegistry();
+beforeAll(async () => void (llm = await FakeLlm.start()));
+afterEach(() => llm.reset());
+afterAll(async () => {
+  await registry.close();
+  await llm.close();
+});
+
+function said(message: FakeMessage, before: string): FakeMessage {
+  return { ...message, text: [before, message.text ?? ''].join('\n\n') };
+}
+
+const { react: _react, ...SEED } = WRITERS;
+const TABLE = Object.entries(SEED).flatMap(([protocol, writer]) => WAYS.map((way) => ({ protocol, writer, way })));
+
+describe.each(TABLE)('an enhanced model that speaks $protocol, asked by $way', ({ protocol, writer, way }) => {
+  const enhanced = (tools: readonly ToolRegistration[] = [double, broken]): ChatModel =>
+    enhance(modelOf(registry, llm, protocol === 'native'), tools);
+
+  it('calls a tool and answers from its result, with what both replies took', async () => {
+    llm.reply({ ...writer.calls({ name: 'double', arguments: { n: 21 } }), usage: [10, 5] });
+    llm.reply({ ...writer.answer('It is 42.'), usage: [20, 7] });
+    const { result } = await ask(enhanced(), way, 'double 21');
+    expect(result).toEqual({
+      message: { role: 'assistant', content: 'It is 42.' },
+      finishReason: 'stop',
+      usage: { promptTokens: 30, completionTokens: 12, totalTokens: 42 },
+      model: expect.any(String),
+    });
+    expect(llm.requests).toHaveLength(2);
+    expect(llm.requests.map(({ stream = false }) => stream)).toEqual([way === 'stream', way === 'stream']);
+    expect(JSON.stringify(llm.lastRequest.messages)).toContain('42');
+  });
+
+  it('makes the calls of one reply at once, and gives their results in order', async () => {
+    const arrived = [gate(), gate()];
+    const meet: ToolRegistration = {
+      ...double,
+      name: 'meet',
+      handler: async ({ n }: { n: number }) => {
+        arrived[n]!.open();
+        await arrived[1 - n]!.opened;
+        return `met ${n}`;
+      },
+    };
+    llm.reply(writer.calls({ name: 'meet', arguments: { n: 0 } }, { name: 'meet', arguments: { n: 1 } }));
+    llm.reply(writer.answer('Both met.'));
+    const { result } = await ask(enhanced([meet]), way, 'meet');
+    expect(result.message.content).toBe('Both met.');
+    expect(JSON.stringify(llm.lastRequest.messages)).toMatch(/met 0.*met 1/);
+  });
+
+  it('tells the model what went wrong, and goes on', async () => {
+    llm.reply(writer.calls({ name: 'treble', arguments: { n: 1 } }));
+    llm.reply(writer.calls({ name: 'double', arguments: { n: 'many' } }));
+    llm.reply(writer.calls({ name: 'broken', arguments: {} }), writer.answer('I could not.'));
+    const { result } = await ask(enhanced(), way, 'go wrong');
+    expect(result.message.content).toBe('I could not.');
+    const seen = JSON.stringify(llm.lastRequest.messages);
+    for (const told of ['Error: Unknown tool', 'must be integer', 'Error: the pipe burst'])
+      expect(seen).toContain(told);
+  });
+
+  it('gives the text of every reply as it comes, and of the protocol nothing', async () => {
+    llm.reply(said(writer.calls({ name: 'double', arguments: { n: 1 } }), 'Let me see.'));
+    llm.reply(said(writer.calls({ name: 'double', arguments: { n: 2 } }), 'And again.'));
+    llm.reply(writer.answer('It is 4.'));
+    const { result, parts } = await ask(enhanced(), way, 'double 1 twice');
+    expect(result.message.content).toBe('It is 4.');
+    const expected = way === 'stream' ? ['Let me see.', 'And again.', 'It is 4.'] : [''];
+    expect(textsOf(parts).map((text) => text.trim())).toEqual(expected);
+    expect(JSON.stringify(parts)).not.toMatch(MARKUP);
+  });
+
+  it('passes on what was said before: the system prompt, calls and results', async () => {
+    const request: ChatRequest = {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'double 1' },
+        { role: 'assistant', content: '', toolCalls: [{ id: 'call_1', name: 'double', arguments: '{"n":1}' }] },
+        { role: 'tool', toolCallId: 'call_1', name: 'double', content: '2' },
+        { role: 'assistant', content: 'Two.' },
+        { role: 'user', content: 'And 2?' },
+      ],
+      parameters: { temperature: 0.5, maxTokens: 100 },
+    };
+    const copy = structuredClone(request);
+    llm.reply(writer.answer('Four.'));
+    await ask(enhanced(), way, request);
+    expect(request).toEqual(copy);
+    const { messages, temperature } = llm.lastRequest;
+    expect(temperature).toBe(0.5);
+    expect(messages.filter(({ role }) => role === 'system')).toHaveLength(1);
+    expect(messages[0]!.content).toMatch(/^Be brief\./);
+    expect(messages.at(-1)).toEqual({ role: 'user', content: 'And 2?' });
+    expect(messages).toHaveLength(6);
+  });
+
+  it('ends at the limit of rounds, says so, and calls nothing more', async () => {
+    let called = 0;
+    const count: ToolRegistration = { ...double, handler: () => ++called };
+    llm.always(said(writer.calls({ name: 'double', arguments: { n: 1 } }), 'Once more.'));
+    const model = enhance(modelOf(registry, llm, protocol === 'native'), [count], { maxDepth: 2 });
+    const { result, parts } = await ask(model, way, 'for ever');
+    expect({ called, asked: llm.requests.length, finishReason: result.finishReason }).toEqual({
+      called: 2,
+      asked: 3,
+      finishReason: 'length',
+    });
+    expect(result.message).toEqual({
+      role: 'assistant',
+      content: expect.stringContaining('the limit of 2 rounds of tool calls was reached'),
+    });
+    expect(textsOf(parts).at(-1)).toBe(way === 'stream' ? result.message.content : '');
+  });
+
+  it('has five rounds when nobody says otherwise, and answers with what the fifth gave', async () => {
+    for (let n = 1; n <= 5; n++) llm.reply(writer.calls({ name: 'double', arguments: { n } }));
+    llm.reply(writer.answer('done'));
+    expect(await ask(enhanced(), way, 'go')).toMatchObject({ result: { finishReason: 'stop' } });
+    expect(llm.requests).toHaveLength(6);
+  });
+
+  it('keeps two calls at once apart', async () => {
+    const both = [gate(), gate()];
+    const model = enhanced();
+    llm.always(async ({ messages }) => {
+      const text = JSON.stringify(messages);
+      const n = text.includes('double 1 ') ? 1 : 2;
+      if (/function_results|"tool"/.test(text)) return writer.answer(`${n} gives ${n * 2}`);
+      both[n - 1]!.open();
+      await both[2 - n]!.opened;
+      return writer.calls({ name: 'double', arguments: { n } });
+    });
+    const asked = await Promise.all([1, 2].map((n) => ask(model, way, `double ${n} please`)));
+    expect(asked.map(({ result }) => result.message.content)).toEqual(['1 gives 2', '2 gives 4']);
+    expect(asked.map(({ parts }) => textsOf(parts).at(-1))).toEqual(
+      way === 'stream' ? ['1 gives 2', '2 gives 4'] : ['', ''],
+    );
+  });
+});
+
+describe('docs/enhance.md', () => {
+  it('has code that runs', async () => {
+    llm.reply({ text: 'I look it up.', calls: [{ name: 'weather', arguments: { city: 'Oslo' } }] });
+    llm.reply({ text: 'It is sunny.' });
+    let written = '';
+    const answer = await forecast(modelOf(registry, llm), 'Oslo?', (text) => void (written += text));
+    expect({ answer, written }).toEqual({ answer: 'It is sunny.', written: 'I look it up.\nIt is sunny.' });
+    expect(JSON.stringify(llm.lastRequest.messages)).toContain('Sunny in Oslo, 24 °C');
+  });
+
+  it('has the code of this test', () => {
+    const code = readFileSync('test/support/forecast.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(readFileSync('docs/enhance.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ToolRegistry } from '../src/tool/index.js';
+import { callTool } from './support/direct-calls.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js';
+
+const OUTPUT = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
+const TOOLS = [
+  listed('echo', {
+    inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    annotations: { readOnlyHint: true },
+  }),
+  listed('fail'),
+  listed('structured', { outputSchema: OUTPUT }),
+  listed('crooked', { outputSchema: OUTPUT }),
+  listed('bare', { outputSchema: OUTPUT }),
+  listed('env'),
+  listed('hang'),
+  listed('exit'),
+  listed('pid', { annotations: { idempotentHint: true } }),
+  listed('broken', { inputSchema: { type: 'object', properties: { x: { $ref: 'https://example.com/x.json' } } } }),
+  listed('has space'),
+  listed('dotted.name'),
+];
+
+describe('tools of an MCP server', () => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    jackdaw = await startJackdaw({
+      env: { AGENT_RUN_TIMEOUT_MS: '20000' },
+      options: {
+        mcpServers: [
+          scripted('one', { tools: TOOLS }, { timeoutMs: 3000 }),
+          scripted('trusted', { tools: TOOLS, diesOfDiscovery: true }, { trusted: true, effects: { fail: 'read' } }),
+          scripted('off', {}, { enabled: false }),
+          { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } },
+        ],
+      },
+    });
+    await Promise.all([
+      untilStatus(jackdaw, 'one'),
+      untilStatus(jackdaw, 'trusted'),
+      untilStatus(jackdaw, 'dead', 'failed'),
+    ]);
+  });
+  afterAll(() => jackdaw.stop());
+
+  const call = async (tool: string, args: object = {}) => (await callTool(jackdaw, tool, { arguments: args })).body;
+  const effectOf = (name: string) => jackdaw.app.get(ToolRegistry).get(name).metadata.effect;
+
+  it('are called as others are', async () => {
+    expect(await call('one__echo', { text: 'hi' })).toMatchObject({ success: true, result: 'hi' });
+    expect(await call('one__echo', { text: 1 })).toMatchObject({ status: 400, code: 'TOOL_INVALID_ARGUMENTS' });
+    expect(await call('one__fail')).toMatchObject({
+      code: 'TOOL_FAILED',
+      error: expect.stringContaining('It broke.'),
+    });
+  });
+
+  it('are held to what they say of their results', async () => {
+    expect(await call('one__structured')).toMatchObject({ result: { n: 1 } });
+    expect(await call('one__crooked')).toMatchObject({ code: 'TOOL_INVALID_RESULT' });
+    expect(await call('one__bare')).toMatchObject({ code: 'TOOL_INVALID_RESULT' });
+  });
+
+  it('are not repeated unless the operator trusts the server, or says so', () => {
+    const names = ['one__echo', 'one__pid', 'trusted__echo', 'trusted__pid', 'trusted__fail', 'trusted__env'];
+    expect(names.map(effectOf)).toEqual(['once', 'once', 'read', 'idempotent', 'read', 'once']);
+  });
+
+  it('are refused when they cannot be used, or may be taken for others', () => {
+    const tools = jackdaw.app.get(ToolRegistry);
+    expect(tools.has('one__broken')).toBe(false);
+    expect(tools.list().filter(({ definition }) => definition.name.includes('space'))).toEqual([]);
+    expect(tools.has('one__dotted_name')).toBe(true);
+  });
+
+  it('see nothing of our environment but what every program needs', async () => {
+    const env = JSON.parse(String((await call('one__env'))['result'])) as object;
+    const allowed = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
+    expect(Object.keys(env).filter((name) => !allowed.includes(name) && !name.startsWith('__'))).toEqual([]);
+  });
+
+  it('end within their time, and the next call finds the server well', async () => {
+    expect(await call('one__hang')).toMatchObject({ code: 'TOOL_TIMEOUT' });
+    expect(await call('one__echo', { text: 'again' })).toMatchObject({ result: 'again' });
+  });
+
+  it('fail with their server, which is started again', async () => {
+    const before = (await call('trusted__pid'))['result'];
+    expect(await call('trusted__exit')).toMatchObject({
+      code: 'TOOL_FAILED',
+      error: expect.stringContaining('it exited with 3'),
+    });
+    await untilStatus(jackdaw, 'trusted', 'failed');
+    expect(await call('trusted__echo', { text: 'x' })).toMatchObject({
+      code: 'TOOL_FAILED',
+      error: expect.stringMatching(/is not connected: it exited with 3; it is tried again in \d+ s/),
+    });
+    await untilStatus(jackdaw, 'trusted');
+    expect((await call('trusted__pid'))['result']).not.toBe(before);
+  });
+
+  it('leave no program behind', async () => {
+    const folder = join(jackdaw.dataDir, 'mcp-children');
+    expect(readdirSync(folder)).toHaveLength(2);
+    const pid = Number((await call('one__pid'))['result']);
+    await jackdaw.app.close();
+    expect(readdirSync(folder)).toEqual([]);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+});

@@ -1,0 +1,48 @@
+import type { CallOptions, ChatModel, ChatRequest, ChatResult, ChatStreamPart } from '../../src/llm/index.js';
+import type { ModelRegistry } from '../../src/llm/index.js';
+import type { FakeLlm } from './fake-llm.js';
+
+export const WAYS = ['generate', 'stream'] as const;
+export type Way = (typeof WAYS)[number];
+
+export interface Asked {
+  readonly result: ChatResult;
+  /** What a stream gave before its end; of the other verb nothing. */
+  readonly parts: readonly ChatStreamPart[];
+}
+
+/** A model of the fake LLM, made without an application. */
+export function modelOf(registry: ModelRegistry, llm: FakeLlm, functionCalling = true): ChatModel {
+  const settings = { provider: 'openai', apiKey: 'test', baseUrl: llm.url, model: 'some-model', timeoutMs: 10_000 };
+  return registry.create({ ...settings, capabilities: { functionCalling } });
+}
+
+/** Asks by either verb. Throws when a stream does not end with its one `finish`. */
+export async function ask(
+  model: ChatModel,
+  way: Way,
+  request: string | ChatRequest,
+  options?: CallOptions,
+): Promise<Asked> {
+  const asked = typeof request === 'string' ? toRequest(request) : request;
+  if (way === 'generate') return { result: await model.generate(asked, options), parts: [] };
+  const parts: ChatStreamPart[] = [];
+  for await (const part of model.stream(asked, options)) parts.push(part);
+  const last = parts.pop();
+  if (last?.type !== 'finish' || parts.some(({ type }) => type === 'finish')) throw new Error('It has no end, or two.');
+  return { result: last.result, parts };
+}
+
+/** What a stream's reader has of the text: after the last restart, or each reply for itself. */
+export function textsOf(parts: readonly ChatStreamPart[]): string[] {
+  const texts = [''];
+  for (const part of parts) {
+    if (part.type === 'restart') texts.push('');
+    else if (part.type === 'text') texts.push(`${texts.pop()!}${part.text}`);
+  }
+  return texts;
+}
+
+export function toRequest(content: string): ChatRequest {
+  return { messages: [{ role: 'user', content }] };
+}
