@@ -83,7 +83,6 @@ describe('loadConfig', () => {
       },
       cache: { kind: 'off', ttlSeconds: 3600, maxBytes: 67_108_864 },
       longTermMemory: { isEnabled: false },
-      mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
       cluster: { isEnabled: false, leaseMs: 10_000, checkMs: 2000 },
       run: {
         concurrency: 500,
