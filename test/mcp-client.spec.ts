@@ -103,6 +103,18 @@ describe('tools of an MCP server', () => {
     expect((await call('trusted__pid'))['result']).not.toBe(before);
   });
 
+  it('are told of by how many servers are there', async () => {
+    const { body } = await jackdaw.get('/api/agent/health');
+    expect(body['info']).toMatchObject({ mcp: { status: 'up', connected: 2, enabled: 3 } });
+    const { servers } = (await jackdaw.get('/api/mcp/servers')).body as unknown as { servers: object[] };
+    expect(servers).toMatchObject([
+      { name: 'one', transport: 'stdio', status: 'ready' },
+      { name: 'trusted', status: 'ready', connects: 2 },
+      { name: 'off', status: 'disabled', tools: [] },
+      { name: 'dead', tools: [] },
+    ]);
+  });
+
   it('leave no program behind', async () => {
     const folder = join(jackdaw.dataDir, 'mcp-children');
     expect(readdirSync(folder)).toHaveLength(2);
