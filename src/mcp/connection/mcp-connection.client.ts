@@ -1,10 +1,10 @@
-import type { Client, OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf, untilAborted } from '../../common/index.js';
+import { untilAborted } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer, McpServerStatus } from '../mcp-server.types.js';
-import { isConnectionLost, toCallError } from './call-failure.mapper.js';
+import { isConnectionLost, toCallError, toConnectError } from './call-failure.mapper.js';
 import { type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
 
 /** What a connection tells. */
@@ -39,13 +39,14 @@ export class McpConnection {
   private work: Promise<void> | null = null;
   private wake: AbortController | null = null;
   private isLegacy = false;
+  /** What it ended with last. */
+  private failure: McpError | null = null;
   private readonly watchers = new Set<() => void>();
 
   constructor(
     readonly server: McpServer,
     private readonly world: McpWorld,
     private readonly listeners: McpConnectionListeners,
-    private readonly authProvider?: OAuthClientProvider,
   ) {
     this.turn.promise.catch(() => undefined);
   }
@@ -118,7 +119,8 @@ export class McpConnection {
     const { error = 'it does not answer', retryAt } = this.current;
     const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
     const message = `MCP server "${name}" is not connected: ${error}; it is tried again in ${seconds} s.`;
-    return new McpError('NETWORK_ERROR', message, { server: name }, { isRetryable: true });
+    const { code = 'NETWORK_ERROR', cause } = this.failure ?? {};
+    return new McpError(code, message, { server: name }, { cause, isRetryable: code === 'NETWORK_ERROR' });
   }
 
   private async run(): Promise<void> {
@@ -143,6 +145,7 @@ export class McpConnection {
   private async live(): Promise<string> {
     const { signal } = this.closing;
     let opened: OpenedClient | null = null;
+    this.failure = null;
     try {
       opened = await this.open(signal);
       await Promise.race([this.listeners.connected(opened, signal), failing(opened)]);
@@ -151,7 +154,8 @@ export class McpConnection {
       this.turn.resolve();
       return await opened.ended;
     } catch (error) {
-      return messageOf(error);
+      this.failure = toConnectError(error, this.server);
+      return this.failure.message;
     } finally {
       this.opened = null;
       await opened?.close();
@@ -161,13 +165,12 @@ export class McpConnection {
   /** Some programs end when they are asked what they do not know: the older protocol is tried then. */
   private async open(signal: AbortSignal): Promise<OpenedClient> {
     const { server, world, listeners, isLegacy } = this;
-    const more = { signal, ...(this.authProvider && { authProvider: this.authProvider }) };
     try {
-      return await openClient(server, world, listeners, { isLegacy, ...more });
+      return await openClient(server, world, listeners, { isLegacy, signal });
     } catch (error) {
       signal.throwIfAborted();
       if (isLegacy || server.transport.kind !== 'stdio' || !isGone(error)) throw error;
-      const opened = await openClient(server, world, listeners, { isLegacy: true, ...more });
+      const opened = await openClient(server, world, listeners, { isLegacy: true, signal });
       this.isLegacy = true;
       return opened;
     }

@@ -1,17 +1,13 @@
-import type {
-  Client,
-  OAuthClientProvider,
-  StreamableHTTPClientTransport,
-  Transport,
-} from '@modelcontextprotocol/client';
-import { messageOf } from '../../common/index.js';
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { untilAborted } from '../../common/index.js';
 import type { AppConfig } from '../../config/index.js';
-import { OutgoingFetch } from '../../security/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from '../process/child-ledger.store.js';
 import { ChildProcessTransport } from '../process/child-process-transport.js';
-import { createAuthProvider } from './auth-provider.factory.js';
+import { createHttpWay } from './http-way.factory.js';
 import { loadMcpSdk, loadStdioSdk } from './mcp-sdk.loader.js';
+import { withoutSecrets } from './secret.filter.js';
+import type { Way, WayOptions } from './way.types.js';
 
 /** What connections need of the world. */
 export interface McpWorld {
@@ -49,12 +45,6 @@ export interface OpenedClient {
   readonly close: () => Promise<void>;
 }
 
-interface Way {
-  readonly transport: Transport;
-  readonly close: () => Promise<void>;
-  readonly fault: () => string | undefined;
-}
-
 /** What a server may take to answer the first message, in ms. */
 const CONNECT_TIMEOUT_MS = 30_000;
 /** What a program may take to say whether it speaks the newest protocol; one that is silent is taken for an older one. */
@@ -68,21 +58,20 @@ export const CLIENT_INFO = { name: 'jackdaw', version: '0.1.0' };
 /**
  * Connects to a server with the newest protocol that both know.
  * @param isLegacy whether it is known to speak none of the newer protocols
- * @param given an OAuth provider of one's own, in place of what the declaration says
  * @throws Error when it cannot be connected to
  */
 export async function openClient(
   server: McpServer,
   world: McpWorld,
   listeners: McpListeners,
-  { isLegacy, signal, authProvider }: { isLegacy: boolean; signal: AbortSignal; authProvider?: OAuthClientProvider },
+  { isLegacy, signal }: { isLegacy: boolean; signal: AbortSignal },
 ): Promise<OpenedClient> {
   const { Client } = await loadMcpSdk();
   let hear: ((bytes: number) => void) | null = null;
-  const way = await createWay(server, world, { onReceived: (bytes) => hear?.(bytes), authProvider });
+  const way = await createWay(server, world, { onReceived: (bytes) => hear?.(bytes), signal });
   const client = new Client(CLIENT_INFO, {
     capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
-    versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
+    versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: probeTimeoutOf(server) } },
     inputRequired: { autoFulfill: false },
     listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: () => listeners.toolsChanged() } },
     listMaxPages: MAX_PAGES,
@@ -93,14 +82,16 @@ export async function openClient(
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   let said: string | undefined;
   Object.assign(client, {
-    onerror: (error: Error) => void (said = messageOf(error)),
+    onerror: (error: Error) => void (said = withoutSecrets(error, server)),
     onclose: () => resolve(way.fault() ?? said ?? 'it closed the connection'),
   });
   try {
-    await client.connect(way.transport, { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal });
+    const limits = { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal };
+    // The SDK does not hear the signal before it knows which protocol is spoken.
+    await untilAborted(client.connect(way.transport, limits), signal);
   } catch (error) {
     const fault = way.fault();
-    await way.close();
+    if (await isConsentedTo(way, signal)) return openClient(server, world, listeners, { isLegacy, signal });
     throw fault === undefined ? error : new Error(fault, { cause: error });
   }
   return {
@@ -117,15 +108,11 @@ export async function openClient(
   };
 }
 
-type WayOptions = {
-  readonly onReceived: (bytes: number) => void;
-  readonly authProvider: OAuthClientProvider | undefined;
-};
-
-async function createWay({ transport, source }: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
+async function createWay(server: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
+  const { transport } = server;
   return transport.kind === 'stdio'
     ? createProgram(transport, world, options)
-    : createHttp(transport, world, options, !source.startsWith('REST'));
+    : createHttpWay(transport, server, world.config, options);
 }
 
 async function createProgram(
@@ -148,26 +135,20 @@ async function createProgram(
   };
 }
 
-async function createHttp(
-  { url: address, headers, auth }: Extract<McpTransport, { kind: 'http' }>,
-  { config }: McpWorld,
-  { onReceived, authProvider }: WayOptions,
-  isDeclared: boolean,
-): Promise<Way> {
-  const { StreamableHTTPClientTransport } = await loadMcpSdk();
-  const url = new URL(address);
-  const outgoing = new OutgoingFetch(config.outgoing, {
-    maxMessageBytes: config.mcp.maxMessageBytes,
-    onReceived,
-    ...(isDeclared && { declared: url }),
-  });
-  const provider = authProvider ?? (await createAuthProvider(auth));
-  const transport = new StreamableHTTPClientTransport(url, {
-    fetch: outgoing.fetch,
-    requestInit: { headers: { ...headers } },
-    ...(provider && { authProvider: provider }),
-  });
-  return { transport: transport, close: () => outgoing.close(), fault: () => undefined };
+/** Over HTTP silence is no answer of an older server, and a token may be got first. */
+function probeTimeoutOf({ transport }: McpServer): number {
+  return transport.kind === 'stdio' ? PROBE_TIMEOUT_MS : CONNECT_TIMEOUT_MS;
+}
+
+/** Leaves a way by which nobody got in; gives whether a person has meanwhile let us, so that another will do. */
+async function isConsentedTo(way: Way, signal: AbortSignal): Promise<boolean> {
+  const consent = way.consent?.();
+  try {
+    if (consent) await untilAborted(consent, signal);
+    return Boolean(consent);
+  } finally {
+    await way.close();
+  }
 }
 
 /** An older server remembers a session until it is told that it is over. */
