@@ -1,16 +1,20 @@
 import { AppError, messageOf } from '../../common/index.js';
 import { McpError, type McpErrorCode, toMcpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
+import { STREAM_ENDED } from './request-streams-transport.js';
 
 /** Of JSON-RPC and MCP, those that say more than that something failed. */
 const PROTOCOL_CODES: Readonly<Record<number, McpErrorCode>> = {
   [-32_002]: 'RESOURCE_NOT_FOUND',
   [-32_601]: 'TOOL_NOT_FOUND',
   [-32_602]: 'TOOL_EXECUTION_FAILED',
+  [STREAM_ENDED]: 'NETWORK_ERROR',
 };
 /** The SDK's words for a connection that is no more. */
 const LOST = new Set(['NOT_CONNECTED', 'CONNECTION_CLOSED', 'SEND_FAILED']);
 const REFUSED = new Set([401, 403]);
+/** How much of a server's own words is taken over, in UTF-16 units: an error may be as long as a message. */
+const MAX_SAID = 4000;
 
 interface Failure {
   readonly code?: unknown;
@@ -25,6 +29,12 @@ export function isConnectionLost(error: unknown): boolean {
   return (typeof code === 'string' && LOST.has(code)) || status === 404;
 }
 
+/** Whether a request was given up because nobody answered it. */
+export function isTimeout(error: unknown): boolean {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return code === 'REQUEST_TIMEOUT' || name === 'TimeoutError';
+}
+
 /**
  * What a request to a server failed for.
  * @param fault why the connection ended, if it did
@@ -33,14 +43,14 @@ export function toCallError(error: unknown, { name }: McpServer, fault?: string)
   if (error instanceof McpError) return error;
   if (error instanceof AppError) return toMcpError(error);
   const { code, status } = error as Failure;
-  const said = `MCP server "${name}": ${messageOf(error)}`;
+  const said = `MCP server "${name}": ${messageOf(error).slice(0, MAX_SAID)}`;
   const details = { server: name };
   if (isConnectionLost(error)) {
     const message = `MCP server "${name}" went away during the call${fault === undefined ? '' : `: ${fault}`}.`;
     return new McpError('NETWORK_ERROR', message, details, { cause: error });
   }
   if (REFUSED.has(status as number)) return new McpError('PERMISSION_DENIED', said, details, { cause: error });
-  if (code === 'REQUEST_TIMEOUT') return new McpError('NETWORK_ERROR', said, details, { cause: error });
+  if (isTimeout(error)) return new McpError('NETWORK_ERROR', said, details, { cause: error });
   const known = typeof code === 'number' ? PROTOCOL_CODES[code] : undefined;
   return new McpError(known ?? 'TOOL_EXECUTION_FAILED', said, details, { cause: error });
 }
