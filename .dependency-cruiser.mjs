@@ -23,11 +23,6 @@ const SDKS = [
   { name: 'anthropic', packages: ['@anthropic-ai/sdk'], folders: ['^src/llm/providers/anthropic/'] },
   { name: 'better-sqlite3', packages: ['better-sqlite3'], folders: ['^src/persistence/', '^src/extension/database/'] },
   { name: 'database-drivers', packages: ['pg', 'mysql2'], folders: ['^src/persistence/', '^src/extension/database/'] },
-  {
-    name: 'mcp',
-    packages: ['@modelcontextprotocol/[^/]+'],
-    folders: ['^src/mcp/', '^src/mcp-server/'],
-  },
   { name: 'bullmq', packages: ['bullmq'], folders: ['^src/run/bull/'] },
   {
     name: 'ioredis',
@@ -59,6 +54,11 @@ const SDKS = [
   { name: 'yaml', packages: ['js-yaml'], folders: ['^src/tool/rest/openapi/'] },
   { name: 'swagger', packages: ['@nestjs/swagger', 'swagger-ui-dist'], folders: ['^src/[^/]+\\.ts$'] },
   { name: 'event-emitter', packages: ['@nestjs/event-emitter'], folders: ['^src/extension/events/'] },
+  {
+    name: 'mcp',
+    packages: ['@modelcontextprotocol/[^/]+'],
+    folders: ['^src/mcp/', '^src/mcp-server/'],
+  },
   { name: 'terminus', packages: ['@nestjs/terminus'], folders: ['^src/health/'] },
 ];
 
@@ -136,6 +136,20 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: TESTS },
       to: { path: '(^|node_modules/)@nestjs/swagger(/|$)', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'mcp-server-on-demand',
+      comment: 'The SDK is 100 ms and more: what needs it is imported by `import()` with the first client.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/mcp-server/protocol/', TESTS] },
+      to: { path: '^src/mcp-server/protocol/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'mcp-server-sdk-on-demand',
+      comment: 'Elsewhere in the module only its types are used.',
+      severity: 'error',
+      from: { path: '^src/mcp-server/', pathNot: ['^src/mcp-server/protocol/', TESTS] },
+      to: { path: '(^|node_modules/)@modelcontextprotocol/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'no-tests-in-source',

@@ -6,6 +6,7 @@ import { AppConfig } from './config/index.js';
 import { HealthModule } from './health/index.js';
 import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { logOptions } from './log-options.factory.js';
+import { McpServerModule } from './mcp-server/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
 
 export interface AppOptions extends JackdawOptions {
@@ -28,6 +29,7 @@ export class AppModule {
         ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),
         SecurityModule,
         ApiModule,
+        McpServerModule,
         HealthModule,
       ],
     };

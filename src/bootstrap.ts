@@ -9,6 +9,7 @@ import { AppError, HttpExceptionFilter, newId } from './common/index.js';
 import { AppConfig } from './config/index.js';
 import { ASKING_ROUTES, BODY_LIMIT_BYTES, parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
+import { answerFault, MCP_PATH } from './mcp-server/index.js';
 import { mountOpenApi } from './openapi.js';
 import { RunService } from './run/index.js';
 import { ToolRegistry, type ToolDefinition } from './tool/index.js';
@@ -54,7 +55,7 @@ export async function serve(options: AppOptions = {}): Promise<NestFastifyApplic
 
 function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void {
   app.useLogger(app.get(Logger));
-  app.setGlobalPrefix('api');
+  app.setGlobalPrefix('api', { exclude: [MCP_PATH] });
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeAllContentTypeParsers();
   const { maxImageBytes } = app.get(AppConfig).agent;
@@ -63,6 +64,7 @@ function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void
   fastify.addHook('onRoute', (route) => {
     if (route.url === '/api/sessions/import') route.bodyLimit = IMPORT_LIMIT_BYTES;
     if (ASKING_ROUTES.includes(route.url)) route.bodyLimit = bodyLimit;
+    if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.raw.url?.includes('%00')) problems.answer(nulInAddress(), reply);

@@ -50,6 +50,17 @@ export type {
   ProcessorPlacement,
   Protocol,
 } from './reasoning/index.js';
+export { askClient, McpClients, mcpContent, McpPrompts, McpResources, McpServerModule } from './mcp-server/index.js';
+export type {
+  McpClient,
+  McpPrompt,
+  McpPromptCall,
+  McpPromptText,
+  McpRequest,
+  McpRequests,
+  McpResource,
+  McpResourceContent,
+} from './mcp-server/index.js';
 export { RunService } from './run/index.js';
 export type {
   RunEvent,
@@ -102,11 +113,13 @@ export {
   ToolState,
   ToolStateBackups,
   ToolStateManager,
+  withImages,
 } from './tool/index.js';
 export type {
   ArgumentValidator,
   CallLimit,
   CheckedCall,
+  IllustratedResult,
   OpenApiImport,
   OpenApiOperation,
   PolicyDecision,

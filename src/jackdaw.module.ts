@@ -17,7 +17,7 @@ import {
   type ModelFactory,
   OwnProvidersModule,
 } from './llm/index.js';
-import { type McpConfig, McpModule } from './mcp/index.js';
+import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -118,13 +118,21 @@ function foundations(given: JackdawOptions): Imports {
   return [
     AppConfigModule.forRoot(config, authenticator !== undefined),
     PersistenceModule.forRoot({
-      entities: [...RUN_ENTITIES, ...SESSION_ENTITIES, ...SECURITY_ENTITIES, ...LLM_ENTITIES, ...TOOL_ENTITIES],
+      entities: [
+        ...RUN_ENTITIES,
+        ...SESSION_ENTITIES,
+        ...SECURITY_ENTITIES,
+        ...LLM_ENTITIES,
+        ...TOOL_ENTITIES,
+        ...MCP_ENTITIES,
+      ],
       migrations: [
         ...RUN_MIGRATIONS,
         ...SESSION_MIGRATIONS,
         ...SECURITY_MIGRATIONS,
         ...LLM_MIGRATIONS,
         ...TOOL_MIGRATIONS,
+        ...MCP_MIGRATIONS,
       ],
     }),
     OwnProvidersModule.forRoot(modelFactories),

@@ -32,7 +32,7 @@ describe('tools of an MCP server', () => {
       env: { AGENT_RUN_TIMEOUT_MS: '20000' },
       options: {
         mcpServers: [
-          scripted('one', { tools: TOOLS }, { timeoutMs: 1000 }),
+          scripted('one', { tools: TOOLS }, { timeoutMs: 3000 }),
           scripted('trusted', { tools: TOOLS, diesOfDiscovery: true }, { trusted: true, effects: { fail: 'read' } }),
           scripted('off', {}, { enabled: false }),
           { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } },
@@ -101,6 +101,18 @@ describe('tools of an MCP server', () => {
     });
     await untilStatus(jackdaw, 'trusted');
     expect((await call('trusted__pid'))['result']).not.toBe(before);
+  });
+
+  it('are told of by how many servers are there', async () => {
+    const { body } = await jackdaw.get('/api/agent/health');
+    expect(body['info']).toMatchObject({ mcp: { status: 'up', connected: 2, enabled: 3 } });
+    const { servers } = (await jackdaw.get('/api/mcp/servers')).body as unknown as { servers: object[] };
+    expect(servers).toMatchObject([
+      { name: 'one', transport: 'stdio', status: 'ready' },
+      { name: 'trusted', status: 'ready', connects: 2 },
+      { name: 'off', status: 'disabled', tools: [] },
+      { name: 'dead', tools: [] },
+    ]);
   });
 
   it('leave no program behind', async () => {

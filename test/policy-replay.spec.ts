@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../src/config/index.js';
-import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
-import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
-import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
 import type { RunContext, RunEvent, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import {
@@ -18,8 +14,9 @@ import {
 import { TaintPolicy } from '../src/tool/policy/taint.policy.js';
 import { ToolListPolicy } from '../src/tool/policy/tool-list.policy.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
+import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+import { calls, says } from './support/scripted-chat-model.js';
 
 /** What the model does, whoever asks it: it reads a page among other things, and then wants to carry something out. */
 const REPLIES = [
@@ -46,36 +43,15 @@ class World {
     const policies = await SecurityPolicies.open(undefined, policy);
     const registry = new ToolPolicyRegistry();
     for (const one of [ToolListPolicy, TaintPolicy]) registry.register(new one(policies));
-    const engine = new ReasoningEngine(
-      new ProtocolRegistry(),
-      new PromptBuilder(),
-      new ToolExecutor(registry),
-      new ProcessorRegistry(),
-      policies,
-      this.rates(policies),
-    );
-    const model = new ScriptedChatModel(
-      Array.from({ length: 4 }, () => async ({ messages }: { messages: readonly { role: string }[] }) => {
-        if (process.isDead) return process.silence;
-        return REPLIES[messages.filter(({ role }) => role === 'assistant').length] ?? says('the end');
-      }),
-    );
-    const tools = [this.tool('page', 'read', process), this.tool('note', 'idempotent', process)];
-    const [mail, hidden] = [this.tool('mail', 'idempotent', process), this.tool('hidden', 'read', process)];
-    const outcome = await engine.run(
-      {
-        agent: null,
-        instructions: '',
-        history: [],
-        input: { role: 'user', content: 'go' },
-        model,
-        protocol: 'native',
-        tools: [...tools, mail, hidden],
-        limits: { maxIterations: 10, maxResultBytes: 1000 },
-        isStreaming: false,
-      },
-      context,
-    );
+    const model = mortalModel(process, (said) => REPLIES[said] ?? says('the end'));
+    const tools = [
+      this.tool('page', 'read', process),
+      this.tool('note', 'idempotent', process),
+      this.tool('mail', 'idempotent', process),
+      this.tool('hidden', 'read', process),
+    ];
+    const parts = { executor: new ToolExecutor(registry), policies, rates: this.rates(policies) };
+    const outcome = await reasonIn(context, { model, tools }, parts);
     return outcome.kind === 'waiting' ? outcome : completed(context.runId);
   }
 

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Message } from '../src/llm/index.js';
-import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
-import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
-import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
-import { ToolExecutor, type Tool, type ToolEffect } from '../src/tool/index.js';
+import type { Tool, ToolEffect } from '../src/tool/index.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
+import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+import { calls, says } from './support/scripted-chat-model.js';
 
 type Plan = readonly (readonly ToolEffect[])[];
 
@@ -24,36 +21,14 @@ class World {
 
   /** Executes the plan: in each iteration the tools of these effects, then an answer. */
   async execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
-    const engine = new ReasoningEngine(
-      new ProtocolRegistry(),
-      new PromptBuilder(),
-      new ToolExecutor(),
-      new ProcessorRegistry(),
-    );
-    const model = new ScriptedChatModel(
-      Array.from({ length: this.plan.length + 1 }, () => async ({ messages }: { messages: readonly Message[] }) => {
-        if (process.isDead) return process.silence;
-        const iteration = messages.filter(({ role }) => role === 'assistant').length;
-        this.asked.push(iteration);
-        const effects = this.plan[iteration];
-        if (!effects) return says('the end');
-        return calls(...effects.map((effect, i) => [effect, { call: `${iteration}:${i}` }] as const));
-      }),
-    );
-    const outcome = await engine.run(
-      {
-        agent: null,
-        instructions: '',
-        history: [],
-        input: { role: 'user', content: 'go' },
-        model,
-        protocol: 'native',
-        tools: (['read', 'idempotent', 'once'] as const).map((effect) => this.tool(effect, process)),
-        limits: { maxIterations: 10, maxResultBytes: 1000 },
-        isStreaming: false,
-      },
-      context,
-    );
+    const model = mortalModel(process, (iteration) => {
+      this.asked.push(iteration);
+      const effects = this.plan[iteration];
+      if (!effects) return says('the end');
+      return calls(...effects.map((effect, i) => [effect, { call: `${iteration}:${i}` }] as const));
+    });
+    const tools = (['read', 'idempotent', 'once'] as const).map((effect) => this.tool(effect, process));
+    const outcome = await reasonIn(context, { model, tools });
     if (outcome.kind === 'waiting') return outcome;
     this.messages = outcome.messages;
     return completed(context.runId);

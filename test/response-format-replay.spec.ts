@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
-import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
-import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
-import { ToolExecutor } from '../src/tool/index.js';
 import { MortalDatabase } from './support/mortal-database.js';
+import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { says, ScriptedChatModel } from './support/scripted-chat-model.js';
+import { says } from './support/scripted-chat-model.js';
 
 const REPLIES = ['Well…', '{"n": "one"}', '{"n": 1}'];
 const responseFormat = { schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } };
@@ -29,27 +25,12 @@ it.each(deaths)('a corrected answer is the same after a crash at $commits (durab
   const asked: number[] = [];
   let outcome: ReasoningOutcome | undefined;
   async function execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
-    const answer = async ({ messages }: { messages: readonly { role: string }[] }) => {
-      if (process.isDead) return process.silence;
-      const corrections = messages.filter(({ role }) => role === 'assistant').length;
+    const model = mortalModel(process, (corrections) => {
       asked.push(corrections);
       return says(REPLIES[corrections]!);
-    };
-    const [model, tools] = [new ScriptedChatModel([answer, answer, answer]), new ToolExecutor()];
-    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
-    const request = {
-      agent: null,
-      instructions: '',
-      history: [],
-      input: { role: 'user' as const, content: 'go' },
-      model,
-      protocol: 'native',
-      tools: [],
-      responseFormat,
-      limits: { maxIterations: 3, maxResultBytes: 1000 },
-      isStreaming: true,
-    };
-    outcome = await engine.run(request, context);
+    });
+    const limits = { maxIterations: 3, maxResultBytes: 1000 };
+    outcome = await reasonIn(context, { model, tools: [], responseFormat, limits, isStreaming: true });
     return completed(context.runId);
   }
   for (const given of [death, undefined]) {

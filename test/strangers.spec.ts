@@ -1,5 +1,6 @@
 import { ForbiddenException, Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost } from './support/run-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 import { newId } from '../src/common/index.js';
@@ -13,11 +14,7 @@ import {
   type ToolRegistration,
 } from '../src/tool/index.js';
 import { TaintPolicy } from '../src/tool/policy/taint.policy.js';
-import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
-import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
-import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
 
 Logger.overrideLogger(false);
 
@@ -39,17 +36,8 @@ const sendMail = (more: Partial<ToolRegistration> = {}) =>
 function reason(script: readonly Scripted[], tools: readonly Tool[], run: RunContext): Promise<ReasoningOutcome> {
   const policies = new ToolPolicyRegistry();
   policies.register(new TaintPolicy(new SecurityPolicies()));
-  const engine = new ReasoningEngine(
-    new ProtocolRegistry(),
-    new PromptBuilder(),
-    new ToolExecutor(policies),
-    new ProcessorRegistry(),
-  );
-  const limits = { maxIterations: 5, maxResultBytes: 1000 };
-  const input = { role: 'user', content: 'go' } as const;
   const model = new ScriptedChatModel(script);
-  const asked = { agent: null, instructions: '', history: [], input, model, protocol: 'native', tools, limits };
-  return engine.run({ ...asked, isStreaming: false }, run);
+  return reasonIn(run, { model, tools }, { executor: new ToolExecutor(policies) });
 }
 
 describe('what an untrusted tool tells by failing', () => {

@@ -78,12 +78,40 @@ describe('an agent that asks others, in a server for one run at a time', () => {
       're: the first question',
       'the second question',
     ]);
-    const sessions = async () =>
-      (await family.jackdaw.get('/api/sessions?limit=100')).body['sessions'] as unknown as Session[];
-    const theirs = (await sessions()).filter(({ parent_session_id }) => parent_session_id === 'memory');
+    const theirs = await family.sessionsBelow('memory');
     expect(theirs).toMatchObject([{ turn_count: 2 }]);
     await family.jackdaw.send('/api/sessions/memory', { method: 'DELETE' });
-    expect((await sessions()).filter(({ id }) => id === 'memory' || id === theirs[0]!.id)).toEqual([]);
+    for (const id of ['memory', theirs[0]!.id])
+      expect((await family.jackdaw.get(`/api/sessions/${id}`)).status).toBe(404);
+  });
+
+  it.each([0, 1, 2])('loses none of its three sessions while a run holds one of them: %i', async (which) => {
+    const id = `held-${which}`;
+    family.say({
+      boss: callsThen([ask('scout', 'q'), ask('clerk', 'q')]),
+      scout: echo,
+      clerk: () => ({ text: '{"sum":1}' }),
+    });
+    await family.jackdaw.chat({ query: 'one', sessionId: id });
+    const theirs = await family.sessionsBelow(id);
+    expect(theirs).toHaveLength(2);
+    const held = [id, ...theirs.map((one) => one.id)][which]!;
+    const hold = gate();
+    family.say({ boss: () => ({ gate: hold.opened, text: 'at last' }) });
+    const answer = family.jackdaw.chat({ query: 'wait', sessionId: held });
+    await family.llm.waitForRequest();
+    const remove = () => family.jackdaw.send(`/api/sessions/${id}`, { method: 'DELETE' });
+    expect((await remove()).body).toMatchObject({
+      status: 409,
+      code: 'SESSION_BUSY',
+      detail: expect.stringContaining(`"${held}"`),
+    });
+    expect(await family.sessionsBelow(id)).toMatchObject(theirs.map((one) => ({ id: one.id, turn_count: 1 })));
+    expect((await family.jackdaw.get(`/api/sessions/${id}`)).body).toMatchObject({ turn_count: 1 });
+    hold.open();
+    expect((await answer).status).toBe(200);
+    expect((await remove()).status).toBe(204);
+    expect(await family.sessionsBelow(id)).toEqual([]);
   });
 
   it('begins anew with them when its session is cleared', async () => {
@@ -93,10 +121,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
       scout: echo,
     });
     await family.jackdaw.chat({ query: 'one', sessionId: 'cleared' });
-    const below = async (id: string) => {
-      const { body } = await family.jackdaw.get('/api/sessions?limit=100');
-      return (body['sessions'] as unknown as Session[]).find(({ parent_session_id }) => parent_session_id === id)!;
-    };
+    const below = async (id: string) => (await family.sessionsBelow(id))[0]!;
     const clerks = await below('cleared');
     const scouts = await below(clerks.id);
     expect([clerks.message_count, scouts.message_count]).toEqual([4, 2]);
@@ -208,12 +233,6 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     expect(family.asked().slice(4)).toEqual(['scout', 'boss']);
   });
 });
-
-interface Session {
-  readonly id: string;
-  readonly parent_session_id: string | null;
-  readonly message_count: number;
-}
 
 function childrenOf(run: Record<string, unknown>): string[] {
   return run['child_run_ids'] as string[];

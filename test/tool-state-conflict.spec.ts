@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contextIdOf, ToolRegistry, ToolStates, type ToolContext } from '../src/tool/index.js';
 import { callTool } from './support/direct-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 
 const POLICIES = ['last_write_wins', 'first_write_wins', 'merge', 'error'] as const;
@@ -58,9 +59,11 @@ describe.each(['memory', 'persistent', 'distributed'])('a state in %s that other
 });
 
 describe('a call whose state cannot be kept', () => {
+  let llm: FakeLlm;
   let jackdaw: Jackdaw;
   beforeAll(async () => {
-    jackdaw = await startJackdaw();
+    llm = await FakeLlm.start();
+    jackdaw = await startJackdaw({ llm });
     jackdaw.app.get(ToolRegistry).register({
       name: 'hoard',
       description: 'Keeps too much.',
@@ -73,11 +76,25 @@ describe('a call whose state cannot be kept', () => {
       },
     });
   });
-  afterAll(() => jackdaw.stop());
+  afterAll(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
 
   it('fails with the reason, also when it has saved it itself', async () => {
     const { body } = await callTool(jackdaw, 'hoard', { arguments: {} });
     expect([body['status'], body['code']]).toEqual(['failed', 'TOOL_STATE_TOO_LARGE']);
     await expect(jackdaw.app.get(ToolRegistry).call('hoard')).rejects.toMatchObject({ code: 'TOOL_STATE_TOO_LARGE' });
+  });
+
+  it('gives the model the reason as its result, and the run goes on', async () => {
+    llm.reply({ calls: [{ name: 'hoard', arguments: {} }] }, { text: 'It was too much.' });
+    const chat = { query: 'hoard', includeDetails: true };
+    const { status, body } = await jackdaw.post('/api/agent/chat', chat);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ result: 'It was too much.', is_complete: true, iterations: 2 });
+    const reason = expect.stringContaining('The business state of tool "hoard" would have 111 bytes');
+    expect(body['tool_results']).toMatchObject([{ success: false, error: reason }]);
+    expect(llm.requests.at(-1)!.messages.at(-1)).toMatchObject({ role: 'tool', content: reason });
   });
 });

@@ -48,7 +48,7 @@ async function openPostgres(where: string): Promise<StateStore> {
   return new DatabaseStateStore(opened.database, new StateCodec(), () => opened.close());
 }
 
-let database: TestDatabase;
+let database: TestDatabase | undefined;
 const nothing = async () => undefined;
 const places: readonly Place[] = [
   {
@@ -74,7 +74,7 @@ const places: readonly Place[] = [
       return database.url;
     },
     open: openPostgres,
-    end: () => database.drop(),
+    end: async () => database?.drop(),
   },
 ];
 
@@ -92,10 +92,10 @@ async function read(store: StateStore) {
   }
 }
 
-/** Whole, and no older than what was acknowledged, nor newer than what could be under way. @returns what is there */
 /** A state that is not there. */
 const NOTHING = { json: '{}', version: 0 };
 
+/** Whole, and no older than what was acknowledged, nor newer than what could be under way. @returns what is there */
 function expectWhole({ context, versions, history }: Awaited<ReturnType<typeof read>>, acknowledged: number): number {
   const { business = NOTHING, cache = NOTHING } = context?.states ?? {};
   const { n = 0 } = JSON.parse(cache.json) as { n?: number };
@@ -119,22 +119,33 @@ async function writeUntilKilled(env: Readonly<Record<string, string>>): Promise<
   return Number(writer.lines.at(-1)!.split(' ').at(-1));
 }
 
+/** @returns the number of the change that is there */
+async function expectWholeIn(place: Place, where: string, acknowledged: number): Promise<number> {
+  const store = await place.open(where);
+  try {
+    return expectWhole(await read(store), acknowledged);
+  } finally {
+    await store.close();
+  }
+}
+
 for (const place of places) {
   const isLeftOut = !place.answers && !process.env['CI'];
   (isLeftOut ? describe.skip : describe)(`states of tools in ${place.name}, kill -9 while they are written`, () => {
     it(`are whole, and nothing that was acknowledged is lost, ${ROUNDS} times`, async () => {
-      const where = await place.where();
       let [acknowledgedOnly, alsoTheNext] = [0, 0];
-      for (let round = 0; round < ROUNDS; round++) {
-        const acknowledged = await writeUntilKilled({ PLACE: place.name, WHERE: where });
-        const store = await place.open(where);
-        const there = expectWhole(await read(store), acknowledged);
-        await store.close();
-        if (there === acknowledged) acknowledgedOnly++;
-        else alsoTheNext++;
+      try {
+        const where = await place.where();
+        for (let round = 0; round < ROUNDS; round++) {
+          const acknowledged = await writeUntilKilled({ PLACE: place.name, WHERE: where });
+          const there = await expectWholeIn(place, where, acknowledged);
+          if (there === acknowledged) acknowledgedOnly++;
+          else alsoTheNext++;
+        }
+      } finally {
+        await place.end();
       }
       if (IS_WHOLE) tell(place.name, acknowledgedOnly, alsoTheNext);
-      await place.end();
     });
   });
 }

@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../src/config/index.js';
 import type { Database } from '../src/persistence/index.js';
-import { PromptBuilder } from '../src/reasoning/prompt.builder.js';
-import { ProcessorRegistry } from '../src/reasoning/pipeline/processor.registry.js';
-import { ProtocolRegistry } from '../src/reasoning/protocols/protocol.registry.js';
-import { ReasoningEngine } from '../src/reasoning/reasoning.engine.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
@@ -21,8 +17,9 @@ import { StateChangeStore } from '../src/tool/state/stores/state-change.store.js
 import { StateCodec } from '../src/tool/state/stores/state-codec.mapper.js';
 import type { ContextWrite } from '../src/tool/state/stores/state-store.js';
 import { MortalDatabase } from './support/mortal-database.js';
+import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { ALICE, aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+import { calls, says } from './support/scripted-chat-model.js';
 
 /** A server beside the database, which outlives processes. */
 class Outside extends MemoryStateStore {
@@ -101,30 +98,10 @@ describe.each(HOMES)('a run whose tool keeps its state in %s', (kind, makeHome) 
   }
 
   async function reason(run: RunContext, process: MortalDatabase, home: StateHome): Promise<RunOutcome> {
-    const states = new ToolStates(new OneHome(home));
-    const tools = new ToolExecutor(undefined, undefined, states);
-    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
+    const executor = new ToolExecutor(undefined, undefined, new ToolStates(new OneHome(home)));
     // Replies that are recorded are not asked for again.
-    const model = new ScriptedChatModel(
-      SCRIPT.map(() => async ({ messages }: { messages: readonly { role: string }[] }) => {
-        const said = messages.filter(({ role }) => role === 'assistant').length;
-        return process.isDead ? process.silence : SCRIPT[said]!;
-      }),
-    );
-    await engine.run(
-      {
-        agent: null,
-        instructions: '',
-        history: [],
-        input: { role: 'user', content: 'go' },
-        model,
-        protocol: 'native',
-        tools: [countIn(process)],
-        limits: { maxIterations: 5, maxResultBytes: 1000 },
-        isStreaming: false,
-      },
-      run,
-    );
+    const model = mortalModel(process, (said) => SCRIPT[said]!);
+    await reasonIn(run, { model, tools: [countIn(process)] }, { executor });
     return completed(run.runId);
   }
 

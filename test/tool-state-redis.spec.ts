@@ -77,6 +77,28 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
     expect(await members(`${prefix}expiries`)).not.toContainEqual(expect.stringContaining(id));
   });
 
+  it('expire no more when they are made anew without an end', async () => {
+    const key = fresh();
+    const id = await managerOf(await open(), { idleMs: HOUR_MS }).createContext(key);
+    await redis.del(`${prefix}{${id}}`);
+    expect(await members(`${prefix}expiries`)).toContainEqual(expect.stringContaining(id));
+    await managerOf(await open()).createContext(key);
+    expect(await members(`${prefix}expiries`)).not.toContainEqual(expect.stringContaining(id));
+  });
+
+  it('are written with a history that is longer than a script takes at once', async () => {
+    const store = await open();
+    const states = managerOf(store, { maxHistory: 10_000 });
+    const id = await states.createContext(fresh());
+    await states.edit(id, (draft) => {
+      for (let n = 1; n <= 5000; n++) draft.note('execution_start', null, { n });
+    });
+    const history = await states.getHistory(id, 10_000);
+    expect(history.map(({ n, detail }) => [n, detail['n']])).toEqual(
+      Array.from({ length: 5000 }, (_, at) => [5000 - at, 5000 - at]),
+    );
+  });
+
   it('are changed once by a command that is sent again because its answer was lost', async () => {
     const twice = redis.duplicate();
     const send = twice.evalsha.bind(twice) as (...args: unknown[]) => Promise<unknown>;

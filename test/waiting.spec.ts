@@ -6,8 +6,9 @@ import { RunDecisionService, type RunContext, type Verdict, type WaitingRequest 
 import { endsStream } from '../src/run/run-event.types.js';
 import { MortalDatabase, type Death } from './support/mortal-database.js';
 import { expectPairSafe } from './support/pairs.js';
+import { INPUT } from './support/reasoned-run.js';
 import { ALICE, aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
-import { INPUT, NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
+import { NaiveContext, WaitingWorld, type NeedyCall } from './support/waiting-world.js';
 
 /** What people do, one number a decision. */
 type People = readonly number[];

@@ -9,6 +9,7 @@ import {
   RunFollowService,
   RunHandlerRegistry,
   type RunContext,
+  type RunEnding,
   type RunEvent,
   type RunHandler,
   type RunOutcome,
@@ -68,9 +69,13 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     if (outcome.kind === 'waiting') return outcome;
     const { finishReason, messages, isTainted } = outcome;
     const turn = { status: turnStatus(finishReason), messages, isTainted, model: model.name };
-    const end = await this.tools.ending(context, outcome.stateful);
+    const end = await this.tools.ending(run, context, outcome.stateful);
     const statements = [...this.memory.turnStatements(run, input, past, turn), ...end.statements];
     return { kind: 'finished', event: toEvent(run, outcome, past), statements, ended: end.ended };
+  }
+
+  ending(run: RunRecord): Promise<RunEnding> {
+    return this.tools.endingOf(run);
   }
 
   private async reason(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '../common/index.js';
+import { AppError, ChangeListeners } from '../common/index.js';
 import type { Tool } from '../tool/index.js';
 import { agentDefinitionSchema, type AgentDefinition, type AgentDefinitionInput } from './agent-definition.schema.js';
 import { askTool, type SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
@@ -17,6 +17,8 @@ export interface RegisteredAgent {
 /** Every agent by its name. The first one registered answers when a request names none. */
 export class AgentRegistry {
   private readonly agents = new Map<string, () => RegisteredAgent>();
+  /** Hear that an agent came or went. */
+  readonly changes = new ChangeListeners();
 
   /** @param resolve fills in what depends on the server (the model's name, the protocol): runs must not change with it */
   constructor(private readonly resolve: (definition: AgentDefinition) => AgentDefinition) {}
@@ -33,11 +35,14 @@ export class AgentRegistry {
     }
     let agent: RegisteredAgent | undefined;
     this.agents.set(parsed.name, () => (agent ??= this.complete(parsed)));
+    this.changes.tell();
   }
 
   /** Takes an agent away. @returns whether there was one; its runs go on */
   unregister(name: string): boolean {
-    return this.agents.delete(name);
+    const wasThere = this.agents.delete(name);
+    if (wasThere) this.changes.tell();
+    return wasThere;
   }
 
   /** An agent that is not one of these: it is asked once, or in a fork. @throws AppError as `register` */

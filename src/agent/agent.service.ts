@@ -7,6 +7,7 @@ import {
   START,
   type RunHandle,
   type RunItem,
+  type RunListener,
   type RunRecord,
   type StartRun,
 } from '../run/index.js';
@@ -38,14 +39,21 @@ export class AgentService {
    * Asks an agent and waits for what comes of it; failed, cancelled and waiting runs are answers too, and so is one that
    * stays queued because the run before it in its session waits for a person.
    * @param onStart gets the run as soon as it is journaled
+   * @param onItem gets everything that the run tells here
    * @throws AppError `VALIDATION_FAILED`, `INPUT_BLOCKED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`,
    *   `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`; `SHUTTING_DOWN`, also when the run was handed over
    */
-  async chat(principal: Principal, request: AgentRequest, onStart?: (run: RunHandle) => void): Promise<RunAnswer> {
+  async chat(
+    principal: Principal,
+    request: AgentRequest,
+    onStart?: (run: RunHandle) => void,
+    onItem?: RunListener,
+  ): Promise<RunAnswer> {
     const fold = new RunAnswerFold();
     let closedBy: string | null = null;
     const run = await this.runs.start(this.toStart(principal, request), (item) => {
       fold.apply(item);
+      onItem?.(item);
       if (item.event.type === 'stream.closed') closedBy = item.event.code;
     });
     onStart?.(run);

@@ -7,6 +7,7 @@ import type {
   RunFinishReason,
   RunStatus,
   RunUsage,
+  ToldImage,
   WaitingRequest,
 } from '../run/index.js';
 import type { GivenFormat } from './response-format.mapper.js';
@@ -100,6 +101,10 @@ export interface AnsweredTool {
   readonly tool: string;
   readonly success: boolean;
   readonly result?: unknown;
+  /** Of what it shows beside its text; only when it shows something. */
+  readonly images?: ToldImage[];
+  /** How many images more it had than a result may show. */
+  readonly images_left_out?: number;
   readonly error?: string;
   readonly execution_time_ms: number;
   /** The run that the call was, where it was one. */

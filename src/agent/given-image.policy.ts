@@ -1,9 +1,6 @@
-import { AppError } from '../common/index.js';
-import { canRead, parseImage, type ChatModel } from '../llm/index.js';
+import { AppError, MAX_IMAGES, parseImage } from '../common/index.js';
+import { canRead, type ChatModel } from '../llm/index.js';
 import type { GivenImage } from './agent.types.js';
-
-/** As many as every provider takes in one request. */
-const MAX_IMAGES = 20;
 
 /**
  * Checks the pictures of a request.

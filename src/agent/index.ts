@@ -15,7 +15,7 @@ export type { StreamedChat } from './agent.service.js';
 export type { SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
 export { toCallValue } from './direct-call/direct-call-value.mapper.js';
 export { DirectCallService } from './direct-call/direct-call.service.js';
-export type { DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
+export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
 export { toRunError } from './run.error.js';

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
-import { journalUnavailable, type RunContext } from '../run/index.js';
+import { journalUnavailable, type RunContext, type RunRecord } from '../run/index.js';
 import {
   partTools,
   SecurityPolicies,
+  ToolStateKeeper,
   ToolStates,
   ToolSwitchService,
   type StatesEnd,
@@ -26,11 +27,21 @@ export class OfferedTools {
     private readonly switches: ToolSwitchService,
     private readonly policies: SecurityPolicies,
     private readonly states: ToolStates,
+    private readonly keeper: ToolStateKeeper,
   ) {}
 
-  /** How the states of tools end that go with a run. @param called the stateful ones that it has called */
-  ending(run: RunContext, called: Iterable<Tool>): Promise<StatesEnd> {
-    return this.states.ending(run, called);
+  /**
+   * How the states of tools end that go with a run.
+   * @param called the stateful ones that this execution has called
+   */
+  ending(run: RunRecord, context: RunContext, called: Iterable<Tool>): Promise<StatesEnd> {
+    const isWhole = run.epoch === 1 && run.forkedFrom === null;
+    return isWhole ? this.states.ending(context, called) : this.keeper.ending(run);
+  }
+
+  /** The same of a run of which nobody knows what it has called. */
+  endingOf(run: RunRecord): Promise<StatesEnd> {
+    return this.keeper.ending(run);
   }
 
   /**

@@ -24,15 +24,16 @@ export function outdatedTurn(question: Message, told: readonly RunEvent[]): Outd
       const isThis = (one: { iteration: number; call_id: string }) => one.iteration === iteration && one.call_id === id;
       const completed = told.find((one) => one.type === 'tool.completed' && isThis(one));
       const isStarted = told.some((one) => one.type === 'tool.started' && isThis(one));
-      const result = completed ? (completed as unknown as ToolResult) : openResult(name, isStarted);
-      if (!completed) closing.push({ type: 'tool.completed', iteration, call_id: id, ...result });
+      const open = openResult(name, isStarted);
+      if (!completed) closing.push({ type: 'tool.completed', iteration, call_id: id, ...open });
+      const result = completed ? (completed as unknown as ToolResult) : open;
       messages.push({ role: 'tool', toolCallId: id, name, content: toolResultText(result) });
     }
   }
   return { messages, closing };
 }
 
-function openResult(tool: string, isStarted: boolean): ToolResult {
+function openResult(tool: string, isStarted: boolean): ReturnType<typeof failedResult> {
   return isStarted
     ? failedResult(
         tool,

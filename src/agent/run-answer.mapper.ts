@@ -9,6 +9,7 @@ import {
 } from '../run/index.js';
 import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
 
+type TellsImages = Pick<AnsweredTool, 'images' | 'images_left_out'>;
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
 const EMPTY: RunAnswer = {
@@ -147,10 +148,15 @@ export class RunAnswerFold {
   }
 }
 
+/** What is told of a result's images, if it had any. */
+export function shownIn({ images, images_left_out }: Partial<Event<'tool.completed'>>): TellsImages {
+  return { ...(images && { images: [...images] }), ...(images_left_out !== undefined && { images_left_out }) };
+}
+
 function toAnsweredTool(event: Event<'tool.completed'>): AnsweredTool {
   const { tool, success, result, error, execution_time_ms, child_run_id } = event;
   const child = child_run_id !== undefined && { child_run_id };
-  return { tool, success, ...(success ? { result } : { error }), execution_time_ms, ...child };
+  return { tool, success, ...(success ? { result, ...shownIn(event) } : { error }), execution_time_ms, ...child };
 }
 
 /** The arguments as a value, or as the model wrote them when they are not JSON. */

@@ -57,7 +57,10 @@ function shortened(content: SessionMessage['content']): string {
 function toTranscript(former: string | null, messages: readonly SessionMessage[]): string {
   const lines = messages.flatMap((message) => {
     const { role, content } = message;
-    if (role === 'tool') return [JSON.stringify({ role, tool: message.name, content: shortened(content) })];
+    if (role === 'tool') {
+      const images = message.images?.length;
+      return [JSON.stringify({ role, tool: message.name, content: shortened(content), ...(images && { images }) })];
+    }
     const calls = role === 'assistant' ? message.toolCalls?.map(({ name, arguments: args }) => ({ name, args })) : [];
     return [JSON.stringify({ role, content: shortened(content), ...(calls?.length && { calls }) })];
   });

@@ -9,6 +9,7 @@ import { ErasureController } from './erasure.controller.js';
 import { EventStreamService } from './event-stream.service.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 import { KeyController } from './key.controller.js';
+import { McpController } from './mcp.controller.js';
 import { RunStreamService } from './run-stream.service.js';
 import { RunDecisionController } from './run-decision.controller.js';
 import { RunForkController } from './run-fork.controller.js';
@@ -36,6 +37,7 @@ import { UsageController } from './usage.controller.js';
     ToolController,
     ToolCallController,
     ToolStateController,
+    McpController,
     KeyController,
     AccessLogController,
     UsageController,

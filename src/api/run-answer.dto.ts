@@ -38,11 +38,22 @@ export class AgentStepDto implements AgentStep {
   is_finished!: boolean;
 }
 
+/** What is told of an image that a tool shows: its address, or what it is where it is data. */
+export class ToldImageDto {
+  media_type?: string;
+  bytes?: number;
+  url?: string;
+}
+
 /** What came of one tool call: `result` when it succeeded, else `error`. */
 export class AnsweredToolDto implements AnsweredTool {
   tool!: string;
   success!: boolean;
   result?: unknown;
+  /** Of what it shows beside its text; only when it shows something. */
+  images?: ToldImageDto[];
+  /** How many images more it had than a result may show. */
+  images_left_out?: number;
   error?: string;
   execution_time_ms!: number;
   /** The run that the call was, where another agent was asked. */

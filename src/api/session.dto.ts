@@ -100,6 +100,14 @@ export class MessageQueryDto extends PageQueryDto {
   declare limit?: number;
 }
 
+/** A picture that a tool's message has. */
+export class MessageImageDto {
+  /** `image`. */
+  type!: string;
+  /** An https URL or a data URI. */
+  url!: string;
+}
+
 /** A message in its turn. Times are epoch ms. */
 export class MessageDto {
   turn!: number;
@@ -115,6 +123,8 @@ export class MessageDto {
   tool_call_id?: string;
   /** The tool that answers. */
   name?: string;
+  /** What the tool shows beside its text. */
+  images?: MessageImageDto[];
   /** What is kept with it. */
   metadata?: Record<string, unknown>;
   created_at!: number;

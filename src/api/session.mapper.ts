@@ -48,7 +48,12 @@ function toMessageView({ turn, status, runId, createdAt }: StoredTurn, message: 
     case 'assistant':
       return message.toolCalls ? { ...view, tool_calls: [...message.toolCalls] } : view;
     case 'tool':
-      return { ...view, tool_call_id: message.toolCallId, name: message.name };
+      return {
+        ...view,
+        tool_call_id: message.toolCallId,
+        name: message.name,
+        ...(message.images && { images: [...message.images] }),
+      };
     case 'system':
     case 'user':
       return view;

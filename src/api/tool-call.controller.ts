@@ -2,6 +2,7 @@ import { Body, Controller, Headers, HttpCode, Param, Post, Res } from '@nestjs/c
 import type { FastifyReply } from 'fastify';
 import { DirectCallService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
+import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
 import { toDirectCall } from './tool-call.mapper.js';
@@ -28,11 +29,12 @@ export class ToolCallController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Headers('idempotency-key') key?: string,
   ): Promise<ToolCallAnswerDto> {
-    const answer = await this.calls.call(principal, name, toDirectCall(name, body, key), (run) => {
+    const onStart = (run: RunHandle): void => {
       if (run.kind !== 'twin') this.access.record(principal, 'call', 'tool', name);
       tellTwin(reply, run);
       reply.header('location', `/api/runs/${run.id}`);
-    });
+    };
+    const answer = await this.calls.call(principal, name, toDirectCall(name, body, key), { onStart });
     const isOpen = answer.status === 'waiting' || answer.status === 'queued';
     reply.status(isOpen ? 202 : 200);
     return answer;

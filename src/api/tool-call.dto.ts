@@ -2,7 +2,7 @@ import { IsInt, IsObject, Matches, Max, Min } from 'class-validator';
 import { AsItCame } from './as-it-came.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
-import { WaitingRequestDto } from './run-answer.dto.js';
+import { ToldImageDto, WaitingRequestDto } from './run-answer.dto.js';
 
 /** A call of a tool. */
 export class ToolCallDto {
@@ -37,6 +37,10 @@ export class ToolCallAnswerDto {
   success?: boolean;
   /** What the tool gave, when it succeeded. */
   result?: unknown;
+  /** Of what it shows beside that; the run's journal has the images whole. */
+  images?: ToldImageDto[];
+  /** How many images more it had than a result may show. */
+  images_left_out?: number;
   /** Why it did not succeed. */
   error?: string;
   /** The stable name of the error. */

@@ -59,6 +59,7 @@ export function createAppConfig(
     encryption: { keys: values.ENCRYPTION_KEYS ?? [], isStrict: values.ENCRYPTION_STRICT },
     accessLog: { isEnabled: values.ACCESS_LOG === 'on', keptDays: values.ACCESS_LOG_RETENTION_DAYS },
     security: compact({ policyFile: values.SECURITY_POLICY_FILE }),
+    mcpServer: mcpServerOf(values),
     // The documents stand outside the guard.
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
@@ -72,6 +73,16 @@ function mcpOf(values: EnvValues, file: McpServersFile): AppConfig['mcp'] {
     maxMessageBytes: values.MCP_MAX_MESSAGE_BYTES,
     isRestOpen: values.MCP_REST_REGISTRATION,
     ...compact({ allowedCommands: values.MCP_ALLOWED_COMMANDS }),
+  };
+}
+
+function mcpServerOf(values: EnvValues): AppConfig['mcpServer'] {
+  return {
+    isEnabled: values.MCP_SERVER === 'on',
+    allowedOrigins: values.MCP_ALLOWED_ORIGINS ?? [],
+    maxSessions: values.MCP_MAX_SESSIONS,
+    sessionIdleMs: values.MCP_SESSION_IDLE_SECONDS * 1000,
+    ...compact({ apiKey: values.MCP_STDIO_KEY }),
   };
 }
 

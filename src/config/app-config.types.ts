@@ -209,6 +209,14 @@ export interface AppConfigValues {
   readonly accessLog: { readonly isEnabled: boolean; readonly keptDays: number };
   /** What agents may do, as a file says. */
   readonly security: { readonly policyFile?: string };
+  /** What MCP clients are served: origins of pages that may call, sessions of older clients, and whose rights stdio has. */
+  readonly mcpServer: {
+    readonly isEnabled: boolean;
+    readonly allowedOrigins: readonly string[];
+    readonly maxSessions: number;
+    readonly sessionIdleMs: number;
+    readonly apiKey?: string;
+  };
   readonly docs: { readonly enabled: boolean };
   /** How long a stop may take, in ms, before unfinished runs are left to the journal. */
   readonly shutdownTimeoutMs: number;
@@ -237,6 +245,7 @@ export class AppConfig implements AppConfigValues {
   readonly encryption!: AppConfigValues['encryption'];
   readonly accessLog!: AppConfigValues['accessLog'];
   readonly security!: AppConfigValues['security'];
+  readonly mcpServer!: AppConfigValues['mcpServer'];
   readonly docs!: AppConfigValues['docs'];
   readonly shutdownTimeoutMs!: number;
 

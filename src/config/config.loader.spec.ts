@@ -32,6 +32,7 @@ describe('loadConfig', () => {
         maxMessageBytes: 10_485_760,
         isRestOpen: false,
       },
+      mcpServer: { isEnabled: true, allowedOrigins: [], maxSessions: 1000, sessionIdleMs: 1_800_000 },
       outgoing: { allow: [], ports: [] },
       log: { level: 'info' },
       llm: {

@@ -54,6 +54,17 @@ export function httpUrl() {
   }, 'an http:// or https:// URL');
 }
 
+/** Origins of web pages, comma-separated, as browsers write them. */
+export function originList() {
+  return checked((text) => {
+    const origins = text.split(',').map((part) => {
+      const url = URL.parse(part.trim());
+      return url && url.origin !== 'null' && url.href === `${url.origin}/` ? url.origin : undefined;
+    });
+    return origins.every((origin) => origin !== undefined) ? origins : undefined;
+  }, 'origins without a path, comma-separated, such as https://app.example');
+}
+
 /** API keys of a provider, comma-separated. */
 export function keyList() {
   return z.string().transform((text) => parseKeys(text));

@@ -4,6 +4,7 @@ import { LOG_LEVELS } from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
 import { choice, flag, integer, pattern } from './env-value.schema.js';
 import { MCP_VARIABLES } from './mcp-env.schema.js';
+import { MCP_SERVER_VARIABLES } from './mcp-server-env.schema.js';
 import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 import { TOOL_VARIABLES } from './tool-env.schema.js';
@@ -102,7 +103,9 @@ export const ENV_SCHEMA = z.object({
     .describe('Longest tool result the model is given, in bytes'),
   AGENT_MAX_IMAGE_BYTES: integer(0, 50_331_648, 'bytes')
     .default(5_242_880)
-    .describe('Most bytes that the images of one request may have together, as far as they are data URIs'),
+    .describe(
+      'Most bytes that the images of one request, and those of one tool result, may have together, as far as they are data URIs',
+    ),
   AGENT_MEMORY_ENABLED: flag().default(true).describe('Whether a run sees the past of its session'),
   AGENT_MEMORY_POLICY: z
     .string()
@@ -121,6 +124,8 @@ export const ENV_SCHEMA = z.object({
   ...MCP_VARIABLES,
 
   ...TOOL_STATE_VARIABLES,
+
+  ...MCP_SERVER_VARIABLES,
 
   LONG_TERM_MEMORY: choice(['off', 'on'])
     .default('off')

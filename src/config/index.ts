@@ -14,7 +14,7 @@ export type {
   OutgoingTarget,
   ProviderAccess,
 } from './app-config.types.js';
-export { loadConfig } from './config.loader.js';
+export { loadConfig, readConfig } from './config.loader.js';
 export type { ConfigSources, EnvRecord, LoadedConfig } from './config.loader.js';
 export { configVariables } from './env.schema.js';
 export type { ConfigVariable } from './env.schema.js';
@@ -22,3 +22,4 @@ export { keysIn } from './key-file.loader.js';
 export type { McpClientConfig, McpServersFile } from './mcp-config.types.js';
 export { isLoopback } from './loopback.policy.js';
 export { databaseKind } from './store-url.schema.js';
+export { MOST_STATE_BYTES } from './tool-state-env.schema.js';

@@ -31,6 +31,7 @@ describe('how tools keep state', () => {
     [{ TOOL_STATE_FORMAT: 'sqlite', DATABASE_URL: 'postgres://u@h/d' }, { path: 'data/tool-states' }],
     [{ TOOL_STATE_FORMAT: 'sqlite', TOOL_STATE_PATH: './mine' }, { path: './mine' }],
     [{ TOOL_STATE_CLEANUP: 'false' }, { cleanupIntervalMs: null }],
+    [{ TOOL_STATE_MAX_BYTES: '4194304' }, { maxBytes: 4_194_304 }],
     [{ TOOL_STATE_BACKUP: 'true' }, { backup: { intervalMs: 3_600_000, keptDays: 7 } }],
     [
       { TOOL_STATE_REDIS_DB: '3', TOOL_STATE_REDIS_URL: 'redis://h' },
@@ -48,6 +49,7 @@ describe('how tools keep state', () => {
     [{ TOOL_STATE_BACKUP_INTERVAL_MS: '5000' }, /has no effect without TOOL_STATE_BACKUP=true/],
     [{ TOOL_STATE_BACKUP_RETENTION_DAYS: '2' }, /has no effect without TOOL_STATE_BACKUP=true/],
     [{ TOOL_STATE_REDIS_PREFIX: 'mine' }, /has no effect without TOOL_STATE_REDIS_URL/],
+    [{ TOOL_STATE_MAX_BYTES: '4194305' }, /TOOL_STATE_MAX_BYTES.*give an integer from 2 to 4194304 \(bytes\)/],
     [{ TOOL_STATE_MANAGER: 'memory', DATABASE_URL: 'postgres://u@h/d' }, /TOOL_STATE_MANAGER.*is of one process/],
   ])('refuses %j, which would do nothing or harm', (env, message) => {
     expect(() => stateOf(env)).toThrow(message);

@@ -5,6 +5,9 @@ import { redisUrl } from './store-url.schema.js';
 /** The longest delay of a timer, in ms. */
 const MAX_MS = 2 ** 31 - 1;
 
+/** The most bytes (UTF-8) of any state as JSON: it is journaled with a call's result, which may be as long. */
+export const MOST_STATE_BYTES = 4 * 1024 * 1024;
+
 /** The formats that are served; `pickle` is refused with the reason. */
 function stateFormat() {
   return z.string().transform((text, context) => {
@@ -50,7 +53,9 @@ export const TOOL_STATE_VARIABLES = {
   TOOL_STATE_SESSION_TIMEOUT_MS: integer(1, MAX_MS, 'ms')
     .default(3_600_000)
     .describe('How long `session` keeps a state after its last use'),
-  TOOL_STATE_MAX_BYTES: integer(2, 100_000_000, 'bytes').default(1_048_576).describe('Longest state, as JSON'),
+  TOOL_STATE_MAX_BYTES: integer(2, MOST_STATE_BYTES, 'bytes')
+    .default(1_048_576)
+    .describe('Longest state, as JSON; at most 4194304'),
   TOOL_STATE_MAX_HISTORY: integer(0, 1_000_000).default(1000).describe('Calls (two entries each) that are remembered'),
   TOOL_STATE_MAX_VERSIONS: integer(0, 10_000).default(10).describe('Business states that can be gone back to'),
   TOOL_STATE_CONFLICT: choice(['last_write_wins', 'first_write_wins', 'merge', 'error'])

@@ -12,13 +12,24 @@ export function canRead({ url }: Pick<ImagePart, 'url'>, { vision, imageUrls = t
  */
 export function fitImages(messages: readonly Message[], capabilities: ModelCapabilities): readonly Message[] {
   const isFit = (part: ContentPart) => part.type === 'text' || canRead(part, capabilities);
-  const isAllFit = (message: Message) =>
-    message.role !== 'user' || typeof message.content === 'string' || message.content.every(isFit);
-  if (messages.every(isAllFit)) return messages;
-  return messages.map((message) => {
-    if (message.role !== 'user' || typeof message.content === 'string') return message;
-    return { ...message, content: message.content.map((part) => (isFit(part) ? part : NOTE)) };
-  });
+  if (messages.every((message) => partsOf(message).every(isFit))) return messages;
+  return messages.map((message) => (partsOf(message).every(isFit) ? message : fitMessage(message, isFit)));
 }
 
-const NOTE: ContentPart = { type: 'text', text: '[An image that this model cannot see]' };
+function partsOf(message: Message): readonly ContentPart[] {
+  if (message.role === 'tool') return message.images ?? [];
+  return message.role === 'user' && typeof message.content !== 'string' ? message.content : [];
+}
+
+function fitMessage(message: Message, isFit: (part: ContentPart) => boolean): Message {
+  if (message.role === 'tool') {
+    const { images = [], ...told } = message;
+    const seen = images.filter(isFit);
+    const notes = images.filter((image) => !isFit(image)).map(() => NOTE);
+    return { ...told, content: [told.content, ...notes].join('\n'), ...(seen.length > 0 && { images: seen }) };
+  }
+  if (message.role !== 'user' || typeof message.content === 'string') return message;
+  return { ...message, content: message.content.map((part) => (isFit(part) ? part : { type: 'text', text: NOTE })) };
+}
+
+const NOTE = '[An image that this model cannot see]';

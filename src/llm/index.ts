@@ -26,7 +26,6 @@ export type {
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';
-export { parseImage } from './image.parser.js';
 export { canRead, fitImages } from './image.policy.js';
 export { LlmModule } from './llm.module.js';
 export type {

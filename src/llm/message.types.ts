@@ -60,6 +60,8 @@ export interface ToolMessage {
   readonly toolCallId: string;
   readonly name: string;
   readonly content: string;
+  /** What the tool shows beside its text. */
+  readonly images?: readonly ImagePart[];
 }
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;

@@ -1,44 +1,97 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
-import { messageOf } from '../common/index.js';
-import type { ToolRegistry } from '../tool/index.js';
-import { McpConnection, type McpConnectionState } from './connection/mcp-connection.client.js';
+import { AppError, messageOf } from '../common/index.js';
+import type { Tool, ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
+import { LiveCalls } from './call/live-calls.registry.js';
+import type { CallWay } from './call/mcp-call.executor.js';
+import {
+  McpConnection,
+  type McpConnectionListeners,
+  type McpConnectionState,
+} from './connection/mcp-connection.client.js';
 import type { McpWorld, OpenedClient } from './connection/opened-client.factory.js';
+import { SessionConnections } from './connection/session-connections.registry.js';
+import { McpError } from './mcp.error.js';
 import type { McpServer } from './mcp-server.types.js';
+import { contentToolsOf } from './tool/content-tool.factory.js';
 import { ServerTools } from './tool/server-tools.registry.js';
 import { listTools } from './tool/tool-list.loader.js';
+import type { QuarantinedTool, ToolTrust } from './trust/tool-trust.service.js';
 
-/** One server: its connection, and the tools that it gives. */
+/** What a server is put together of. */
+export interface ServerSurroundings {
+  readonly world: McpWorld;
+  readonly registry: ToolRegistry;
+  readonly trust: ToolTrust;
+  readonly states: ToolStates;
+  /** In place of what the declaration says of authentication. */
+  readonly authProvider?: OAuthClientProvider;
+}
+
+/** One server: its connections, and the tools that it gives. */
 export class ConnectedServer {
-  private readonly logger = new Logger('McpServer');
-  readonly connection: McpConnection;
+  /** What is kept from every model. */
+  quarantined: readonly QuarantinedTool[] = [];
   readonly tools: ServerTools;
+  private readonly logger = new Logger('McpServer');
+  /** By which its tools are listed, and called unless it is stateful. */
+  private readonly shared: CallWay;
+  private readonly sessions: SessionConnections;
+  private readonly leave: () => void;
   private opened: OpenedClient | null = null;
+  private taking: Promise<void> = Promise.resolve();
 
   constructor(
     readonly server: McpServer,
-    world: McpWorld,
-    registry: ToolRegistry,
-    authProvider?: OAuthClientProvider,
+    private readonly surroundings: ServerSurroundings,
   ) {
-    this.tools = new ServerTools(server, registry, () => this.connection);
-    this.connection = new McpConnection(
-      server,
-      world,
-      {
-        connected: async (opened, signal) => {
-          this.opened = opened;
-          this.tools.replace(await listTools(opened, signal));
-        },
-        toolsChanged: () => void this.refresh(),
-        elicited: async () => ({ action: 'cancel' }),
+    const { registry, states } = surroundings;
+    this.tools = new ServerTools(server, registry, (name, context) => this.wayOf(name, context));
+    this.shared = this.newWay({
+      connected: async (opened, signal) => {
+        this.opened = opened;
+        await this.take(opened, signal);
       },
-      authProvider,
-    );
+      toolsChanged: () => void this.refresh(),
+    });
+    this.sessions = new SessionConnections(() => {
+      const way = this.newWay({ connected: async () => undefined, toolsChanged: () => undefined });
+      way.connection.start();
+      return way;
+    });
+    this.leave = states.onClosed((contextId) => this.sessions.released(contextId));
+  }
+
+  get connection(): McpConnection {
+    return this.shared.connection;
   }
 
   get state(): McpConnectionState {
     return this.server.isEnabled ? this.connection.state : { status: 'disabled', since: 0, connects: 0 };
+  }
+
+  /** How many sessions have a connection of their own. */
+  get sessionCount(): number {
+    return this.sessions.size;
+  }
+
+  /**
+   * Its tools as they are now; while it is being connected to, that is waited for.
+   * @throws AppError `MCP_SERVER_DISABLED`; McpError when it is not connected
+   */
+  async offered(): Promise<readonly Tool[]> {
+    const { name, isEnabled, source } = this.server;
+    if (!isEnabled) {
+      throw new AppError('MCP_SERVER_DISABLED', `MCP server "${name}" is disabled: enable it in ${source}.`);
+    }
+    await this.connection.use(async () => undefined, new AbortController().signal);
+    const { registry } = this.surroundings;
+    return this.tools.names.map((tool) => registry.get(tool));
+  }
+
+  /** Where the states of its tools are. */
+  get states(): ToolStates {
+    return this.surroundings.states;
   }
 
   start(): void {
@@ -47,17 +100,55 @@ export class ConnectedServer {
   }
 
   async close(): Promise<void> {
+    this.leave();
     this.tools.replace([]);
-    await this.connection.close();
+    this.shared.live.close();
+    await Promise.all([this.connection.close(), this.sessions.closeAll()]);
   }
 
-  /** Reads the tools anew. */
-  private async refresh(): Promise<void> {
+  /** Reads the tools anew, after what is being read; never throws. */
+  async refresh(): Promise<void> {
     if (!this.opened) return;
     try {
-      this.tools.replace(await listTools(this.opened, new AbortController().signal));
+      await this.take(this.opened, new AbortController().signal);
     } catch (error) {
       this.logger.warn(`The tools of MCP server "${this.server.name}" cannot be read: ${messageOf(error)}`);
     }
+  }
+
+  private newWay(listeners: Omit<McpConnectionListeners, 'elicited'>): CallWay {
+    const live = new LiveCalls();
+    const elicited: McpConnectionListeners['elicited'] = (params, signal) => live.elicited(params, signal);
+    const { world, authProvider } = this.surroundings;
+    return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }, authProvider) };
+  }
+
+  /** A run may hold a tool that was let go meanwhile. */
+  private wayOf(name: string, context: ToolContext): CallWay {
+    if (!this.tools.has(name)) {
+      const message = `Tool "${name}" of MCP server "${this.server.name}" is no longer there, or waits to be accepted by an operator.`;
+      throw new McpError('TOOL_NOT_FOUND', message, { server: this.server.name, tool: name });
+    }
+    return this.server.isStateful ? this.sessions.wayOf(context) : this.shared;
+  }
+
+  /** One reading after the other. */
+  private async take(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+    const before = this.taking;
+    const taken = (async () => {
+      await before;
+      await this.takeNow(opened, signal);
+    })();
+    this.taking = taken.catch(() => undefined);
+    await taken;
+  }
+
+  /** None is used before it was judged. */
+  private async takeNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+    const { trust } = this.surroundings;
+    const { accepted, quarantined } = await trust.judge(this.server.name, await listTools(opened, signal));
+    if (signal.aborted) return;
+    this.quarantined = quarantined;
+    this.tools.replace(accepted, contentToolsOf(opened.client.getServerCapabilities() ?? {}));
   }
 }

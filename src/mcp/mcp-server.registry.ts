@@ -1,12 +1,12 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
-import { AppError } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
-import { ToolRegistry } from '../tool/index.js';
+import { ToolRegistry, ToolStates } from '../tool/index.js';
 import { ChildLedger } from './process/child-ledger.store.js';
 import { ConnectedServer } from './connected-server.service.js';
-import { duplicate } from './declaration/mcp-declarations.registry.js';
+import { duplicate, unknownServer } from './declaration/mcp-declarations.registry.js';
 import type { McpServer } from './mcp-server.types.js';
+import { ToolTrust } from './trust/tool-trust.service.js';
 
 /** Owns the servers that agents use tools of: each is connected to in the background, and closed with the application. */
 @Injectable()
@@ -18,6 +18,8 @@ export class McpRegistry implements OnApplicationShutdown {
   constructor(
     private readonly config: AppConfig,
     private readonly tools: ToolRegistry,
+    private readonly trust: ToolTrust,
+    private readonly states: ToolStates,
   ) {
     this.ledger = new ChildLedger(config.dataDir);
   }
@@ -35,8 +37,14 @@ export class McpRegistry implements OnApplicationShutdown {
   add(server: McpServer, authProvider?: OAuthClientProvider): ConnectedServer {
     const other = this.servers.get(server.name);
     if (other) throw duplicate(server.name, server.source, other.server.source);
-    const { config, ledger, tools } = this;
-    const connected = new ConnectedServer(server, { config, ledger }, tools, authProvider);
+    const { config, ledger, tools: registry, trust, states } = this;
+    const connected = new ConnectedServer(server, {
+      world: { config, ledger },
+      registry,
+      trust,
+      states,
+      ...(authProvider && { authProvider }),
+    });
     this.servers.set(server.name, connected);
     if (server.isEnabled) connected.start();
     return connected;
@@ -57,11 +65,7 @@ export class McpRegistry implements OnApplicationShutdown {
   get(name: string): ConnectedServer {
     const server = this.servers.get(name);
     if (server) return server;
-    const known = [...this.servers.keys()];
-    const hint = known.length > 0 ? ` There are: ${known.join(', ')}.` : '';
-    throw new AppError('MCP_SERVER_NOT_FOUND', `There is no MCP server "${name}".${hint}`, {
-      details: { server: name },
-    });
+    throw unknownServer(name, [...this.servers.keys()]);
   }
 
   /** In the order in which they were taken up. */

@@ -46,6 +46,10 @@ export interface McpServer {
   readonly tools?: readonly string[];
   /** When a call waits for a person. */
   readonly approval?: Exclude<ToolApproval, (...args: never) => unknown>;
+  /** Whether calls can carry data out of the application, where an operator says it of all its tools. */
+  readonly egress?: boolean;
+  /** Whether its results are taken for strangers' words; by default they are. */
+  readonly isUntrusted: boolean;
   /** Whether each session has a connection of its own, for servers that remember what came before. */
   readonly isStateful: boolean;
   /** Where it was declared, for people. */

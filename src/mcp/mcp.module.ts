@@ -1,19 +1,40 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { SealedTableRegistry } from '../security/index.js';
 import { ToolModule } from '../tool/index.js';
 import type { McpConfig } from './declaration/mcp-config.types.js';
 import { DeclaredMcpServers, McpServerLoader } from './declaration/mcp-server.loader.js';
+import { McpContent } from './mcp-content.service.js';
 import { McpRegistry } from './mcp-server.registry.js';
+import { McpServerService } from './mcp-server.service.js';
+import { MCP_SEALED_TABLES, McpServerStore } from './stores/mcp-server.store.js';
+import { DatabaseToolPinStore } from './stores/database-tool-pin-store.js';
+import { ToolPinStore } from './stores/tool-pin-store.js';
+import { ToolTrust } from './trust/tool-trust.service.js';
 
 /** MCP servers whose tools agents use. */
+@Global()
 @Module({})
 export class McpModule {
+  constructor(tables: SealedTableRegistry) {
+    tables.register(MCP_SEALED_TABLES);
+  }
+
   /** @param servers that the application declares, beside those of the file */
   static forRoot(servers: readonly McpConfig[] = []): DynamicModule {
     return {
       module: McpModule,
       imports: [ToolModule],
-      providers: [{ provide: DeclaredMcpServers, useValue: { servers } }, McpRegistry, McpServerLoader],
-      exports: [McpRegistry],
+      providers: [
+        { provide: DeclaredMcpServers, useValue: { servers } },
+        { provide: ToolPinStore, useClass: DatabaseToolPinStore },
+        ToolTrust,
+        McpRegistry,
+        McpServerStore,
+        McpServerLoader,
+        McpServerService,
+        McpContent,
+      ],
+      exports: [McpRegistry, McpServerService, McpContent],
     };
   }
 }

@@ -1,18 +1,24 @@
 import type { Redis } from 'ioredis';
+import { AnswerDeadline } from './answer-deadline.policy.js';
 
 /**
  * A client of a Redis that is no journal: what cannot be sent now fails now, and one that is away may come back. The driver
  * is loaded only here. Not connected yet: who opens it says what becomes of a Redis that does not answer at once.
- * @param commandTimeout the longest wait for an answer, in ms; without it as long as the connection lasts
+ * @param timeoutMs the longest wait for an answer, or an eighth more; without it as long as the connection lasts
  */
-export async function createRedisClient(url: string, commandTimeout?: number): Promise<Redis> {
+export async function createRedisClient(url: string, timeoutMs?: number): Promise<Redis> {
   const { Redis } = await import('ioredis');
-  const client = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    lazyConnect: true,
-    ...(commandTimeout !== undefined && { commandTimeout }),
-  });
+  const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
   client.on('error', () => undefined);
+  return timeoutMs === undefined ? client : withDeadline(client, new AnswerDeadline(timeoutMs));
+}
+
+/** Every command goes through it, those of a pipeline too. */
+function withDeadline(client: Redis, deadline: AnswerDeadline): Redis {
+  const send = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    deadline.watch(command);
+    return send(command, stream);
+  };
   return client;
 }

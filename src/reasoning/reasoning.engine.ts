@@ -9,6 +9,7 @@ import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
 import { isToldByStrangers } from './pipeline/stranger.policy.js';
+import { toldResult } from './pipeline/told-result.mapper.js';
 import { PromptBuilder } from './prompt.builder.js';
 import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
@@ -28,7 +29,7 @@ export class ReasoningEngine {
   constructor(
     private readonly protocols: ProtocolRegistry,
     prompts: PromptBuilder,
-    tools: ToolExecutor,
+    private readonly tools: ToolExecutor,
     processors: ProcessorRegistry,
     @Optional() policies: SecurityPolicies = new SecurityPolicies(),
     @Optional() rates?: CallRates,
@@ -70,6 +71,7 @@ export class ReasoningEngine {
       isTainted: request.isTainted === true,
       isReadingStrangers: false,
       turn: [request.input],
+      maxImageBytes: this.tools.maxImageBytes,
       usage: NO_USAGE,
       iteration: 0,
       modelCalls: 0,
@@ -121,7 +123,7 @@ export class ReasoningEngine {
       const isUnknown = loop.waiting.get(index)?.kind === 'outcome_unknown';
       const result = isUnknown ? outcomeUnknown(tool) : notExecuted(tool, failure);
       const call_id = loop.decoded!.calls[index]!.id;
-      loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id, ...result });
+      loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id, ...toldResult(result) });
       return result;
     });
   }

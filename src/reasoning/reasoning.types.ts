@@ -120,6 +120,8 @@ export interface Loop {
   isReadingStrangers: boolean;
   /** This run's messages; grows. */
   readonly turn: Message[];
+  /** Of what tools show in the turn, together. */
+  readonly maxImageBytes: number;
   usage: RunUsage;
   /** The turn of the loop, counted from 1. */
   iteration: number;

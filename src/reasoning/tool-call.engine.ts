@@ -8,6 +8,7 @@ import { CallDecider } from './pipeline/call-decider.executor.js';
 import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
 import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
+import { toldResult } from './pipeline/told-result.mapper.js';
 import { toFailure } from './run-failure.mapper.js';
 
 /** Raised when a recorded direct call would no longer replay the same way. */
@@ -133,7 +134,7 @@ function originOf(
 }
 
 function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {
-  run.emit({ type: 'tool.completed', iteration: ITERATION, call_id, ...result });
+  run.emit({ type: 'tool.completed', iteration: ITERATION, call_id, ...toldResult(result) });
   return result;
 }
 

@@ -32,6 +32,7 @@ export type {
   MemoryState,
   RunUsage,
   TerminalEvent,
+  ToolCompleted,
   ToolStarted,
   UsageReported,
 } from './run-event.types.js';
@@ -42,6 +43,7 @@ export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount } from './call-account.mapper.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
+export type { ToldImage } from './told-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export type { Erasable } from './erase/run-erase.store.js';
 export { sessionIsFree } from './run-statement.factory.js';
@@ -54,6 +56,7 @@ export { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isGivenUp, journalUnavailable } from './given-up.policy.js';
+export type { RunListener } from './run-bus.js';
 export { RunListenerRegistry } from './listen/run-listener.registry.js';
 export { eventTypesOf } from './listen/run-event-pattern.policy.js';
 export type { RunEventPattern } from './listen/run-event-pattern.policy.js';
@@ -70,7 +73,7 @@ export { RunService } from './run.service.js';
 export type { RunHandle } from './run.service.js';
 export { MAX_PRIORITY } from './intake/priority.policy.js';
 export type { IdempotentRequest } from './intake/idempotency.store.js';
-export type { RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
+export type { RunEnding, RunOutcome, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 export const RUN_ENTITIES = [
   RunEntity,

@@ -5,6 +5,7 @@ import type { StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
 import { RunOutbox } from './run-outbox.js';
 import type { RunRecord } from './run.types.js';
+import type { StepCompanion } from './step-companion.types.js';
 
 const STEP: StepName = { kind: 'tool', place: '1:1', subject: 'calculator' };
 const THOUGHT: RunEvent = { type: 'thought', iteration: 1, text: 'hm' };
@@ -108,6 +109,72 @@ describe('a step', () => {
   });
 });
 
+/** Touches the row of a run; refused while there is none such. */
+function touch(runId: string) {
+  return { sql: 'UPDATE run SET agent = ? WHERE id = ?', params: ['touched', runId], rows: 1 };
+}
+
+/** Finds its row from the given try on; tells what it was asked. */
+function companionOf(runId: string, goodTry: number) {
+  const told: string[] = [];
+  let tries = 1;
+  const companion: StepCompanion = {
+    statements: () => [touch(tries < goodTry ? 'nobody' : runId)],
+    reconsider: async () => {
+      told.push('reconsider');
+      if (++tries > 3) throw new Error('hopeless');
+    },
+    committed: async () => void told.push('committed'),
+    alone: never,
+  };
+  return { told, companion: () => companion };
+}
+
+describe('what goes with a step', () => {
+  it('is made anew as often as it is refused, and the steps that share its batch notice nothing', async () => {
+    const first = await newRun();
+    const { run, context } = first;
+    const { told, companion } = companionOf(run.id, 3);
+    const think = async () => context.emit(THOUGHT);
+    await Promise.all([context.step(STEP, think, { companion }), context.step({ ...STEP, place: '1:2' }, think)]);
+    expect(told).toEqual(['reconsider', 'reconsider', 'committed']);
+    expect(context.signal.aborted).toBe(false);
+    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
+    expect(first.told.filter((item) => !item.startsWith('-'))).toEqual(['2 thought', '3 thought']);
+    expect((await host.journal.steps(run.id)).map(({ name }) => name)).toEqual(['tool:1:1', 'tool:1:2']);
+    expect(await host.journal.find(run.id)).toMatchObject({ agent: 'touched' });
+  });
+
+  it('and cannot be made anew leaves nothing recorded: the run goes on later, and the step happens again', async () => {
+    const first = await newRun();
+    const { told, companion } = companionOf(first.run.id, 99);
+    const unavailable = { code: 'JOURNAL_UNAVAILABLE', cause: new Error('hopeless') };
+    await expect(first.context.step(STEP, async () => 1, { companion })).rejects.toMatchObject(unavailable);
+    expect(told).toEqual(['reconsider', 'reconsider', 'reconsider']);
+    expect(first.context.signal.reason).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+    expect(await host.journal.steps(first.run.id)).toEqual([]);
+    expect(await (await again(first)).context.step(STEP, async () => 2)).toBe(2);
+  });
+
+  it('is not asked when the run is another’s by now', async () => {
+    const former = await newRun();
+    await again(former);
+    const { told, companion } = companionOf(former.run.id, 1);
+    const late = former.context.step(STEP, async () => 1, { companion });
+    await expect(late).rejects.toMatchObject({ code: 'RUN_FENCED' });
+    expect(told).toEqual([]);
+  });
+
+  it('is not asked when what is refused is the step', async () => {
+    const { run, context } = await newRun();
+    await context.step(STEP, async () => 1);
+    const { told, companion } = companionOf(run.id, 1);
+    const twice = context.step(STEP, async () => 2, { companion });
+    await expect(twice).rejects.toMatchObject({ code: 'COMMIT_REFUSED' });
+    expect(told).toEqual([]);
+  });
+});
+
 describe('a value', () => {
   it('is made once, and recorded with the next batch', async () => {
     const first = await newRun();
@@ -199,8 +266,9 @@ describe('a run that was taken over', () => {
 describe('the end of a run', () => {
   it('is refused whole when a statement beside it is refused', async () => {
     const { run, context } = await newRun();
-    const refused = { sql: 'UPDATE run SET agent = ? WHERE id = ?', params: ['other', 'nobody'], rows: 1 };
-    await expect(context.conclude(completed(run.id, [refused]))).rejects.toMatchObject({ code: 'COMMIT_REFUSED' });
+    await expect(context.conclude(completed(run.id, [touch('nobody')]))).rejects.toMatchObject({
+      code: 'COMMIT_REFUSED',
+    });
     expect(context.signal.aborted).toBe(false);
     expect(await host.journal.find(run.id)).toMatchObject({ status: 'running' });
     expect(await stored(run.id)).toEqual(['1 run.started']);

@@ -1,3 +1,4 @@
+import type { ToldImage } from './told-image.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 
 /** Tokens as the provider counted them, summed over a run's model calls. */
@@ -187,6 +188,10 @@ export interface ToolCompleted {
   readonly result?: unknown;
   /** Only of a result that was cut: its length in bytes (UTF-8). */
   readonly result_bytes?: number;
+  /** Of what it shows beside its text. */
+  readonly images?: readonly ToldImage[];
+  /** How many images more it had than a result may show. */
+  readonly images_left_out?: number;
   readonly error?: string;
   readonly code?: string;
   readonly execution_time_ms: number;

@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppError } from '../common/index.js';
 import type { ChildRunPlace, ChildRunRequest } from './child/child-run.types.js';
 import type { RunContext } from './run-context.js';
-import type { RunOutcome, RunRecord, StartRun } from './run.types.js';
+import type { RunEnding, RunOutcome, RunRecord, StartRun } from './run.types.js';
+
+const NOTHING: RunEnding = { statements: [] };
 
 /** What executes the runs of one kind; upper modules register theirs at boot. */
 export interface RunHandler {
@@ -14,6 +16,8 @@ export interface RunHandler {
    * reason when the run is handed over to another execution, and must not finish the run then.
    */
   execute(run: RunRecord, context: RunContext): Promise<RunOutcome>;
+  /** What else ends with a run that ends without it, as one that it could not bring to an end. */
+  ending?(run: RunRecord): Promise<RunEnding>;
 }
 
 /** What makes runs of one kind that are calls of other runs; upper modules register theirs at boot. */
@@ -28,6 +32,7 @@ export interface ChildRunMaker {
 
 @Injectable()
 export class RunHandlerRegistry {
+  private readonly logger = new Logger(RunHandlerRegistry.name);
   private readonly handlers = new Map<string, RunHandler>();
   private readonly makers = new Map<string, ChildRunMaker>();
 
@@ -46,6 +51,16 @@ export class RunHandlerRegistry {
     const handler = this.handlers.get(kind);
     if (!handler) throw new AppError('INTERNAL', `No handler is registered for runs of kind "${kind}".`);
     return handler;
+  }
+
+  /** What else ends with a run that ends without its handler; what cannot be found out does not hold the end up. */
+  async ending(run: RunRecord): Promise<RunEnding> {
+    try {
+      return (await this.get(run.kind).ending?.(run)) ?? NOTHING;
+    } catch (err) {
+      this.logger.error({ err, run_id: run.id }, 'What goes with a run could not be found at its end');
+      return NOTHING;
+    }
   }
 
   registerMaker(maker: ChildRunMaker): void {

@@ -143,7 +143,7 @@ export class RunExecutor {
       if (!isTampered(error)) throw journalUnavailable(run.id, error);
       const outbox = await this.outboxOf(run);
       return new JournaledRunContext(run, this.journal, outbox, new Map(), controller).conclude(
-        this.broken(run, error),
+        await this.broken(run, error),
       );
     }
     return this.conclude(run, context);
@@ -195,7 +195,7 @@ export class RunExecutor {
       return await context.conclude(outcome);
     } catch (error) {
       if (isGivenUp(context.signal)) throw context.signal.reason;
-      return await context.conclude(this.broken(run, error));
+      return await context.conclude(await this.broken(run, error));
     }
   }
 
@@ -211,9 +211,9 @@ export class RunExecutor {
   }
 
   /** The end of a run that its handler could not bring to one. */
-  private broken(run: RunRecord, error: unknown): RunOutcome {
+  private async broken(run: RunRecord, error: unknown): Promise<RunOutcome> {
     this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run broke');
-    return { kind: 'finished', event: brokenEvent(run, error), statements: [] };
+    return { kind: 'finished', event: brokenEvent(run, error), ...(await this.handlers.ending(run)) };
   }
 }
 

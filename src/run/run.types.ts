@@ -89,16 +89,17 @@ export interface RunOpening {
   readonly durable: Promise<void>;
 }
 
+/** What ends with a run. */
+export interface RunEnding {
+  /** Committed together with the end, the session's turn above all. */
+  readonly statements: readonly Statement[];
+  /** Called once the end is durable; what it throws is its own fault. */
+  readonly ended?: () => Promise<void>;
+}
+
 /** How an execution of a run ended. */
 export type RunOutcome =
-  | {
-      readonly kind: 'finished';
-      readonly event: TerminalEvent;
-      /** Committed together with the end, the session's turn above all. */
-      readonly statements: readonly Statement[];
-      /** Called once the end is durable; what it throws is its own fault. */
-      readonly ended?: () => Promise<void>;
-    }
+  | (RunEnding & { readonly kind: 'finished'; readonly event: TerminalEvent })
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
 /** A step as it is recorded. */

@@ -32,7 +32,7 @@ export class AccessGuard implements CanActivate {
     }
     const principal = await this.authenticator.authenticate(request);
     if (!principal) throw unauthenticated(request);
-    checkScope(principal, this.metadata(REQUIRED_SCOPE, context) as Scope | undefined);
+    checkScope(principal, this.metadata(REQUIRED_SCOPE, context) as readonly Scope[] | undefined);
     request.principal = principal;
     return true;
   }
@@ -51,14 +51,22 @@ function unauthenticated({ headers }: PrincipalRequest): AppError {
   );
 }
 
-function checkScope(principal: Principal, scope: Scope | undefined): void {
-  if (scope === undefined) {
+function checkScope(principal: Principal, scopes: readonly Scope[] = []): void {
+  if (scopes.length === 0) {
     throw new AppError('FORBIDDEN', 'This route does not say which scope it needs, and is served to nobody.');
   }
-  if (hasScope(principal, scope)) return;
-  const isRole = !hasScope({ roles: principal.roles }, scope);
-  const why = isRole
-    ? `the roles ${principal.roles.join(', ') || '(none)'} do not have it`
-    : 'the key is narrowed to others';
-  throw new AppError('FORBIDDEN', `This needs the scope "${scope}", and ${why}.`, { details: { scope } });
+  if (scopes.some((scope) => hasScope(principal, scope))) return;
+  throw new AppError('FORBIDDEN', `This needs ${named(scopes)}, and ${whyNot(principal, scopes)}.`, {
+    details: scopes.length === 1 ? { scope: scopes[0] } : { scopes },
+  });
+}
+
+function named(scopes: readonly Scope[]): string {
+  const quoted = scopes.map((scope) => `"${scope}"`).join(', ');
+  return scopes.length === 1 ? `the scope ${quoted}` : `one of the scopes ${quoted}`;
+}
+
+function whyNot({ roles }: Principal, scopes: readonly Scope[]): string {
+  if (scopes.some((scope) => hasScope({ roles }, scope))) return 'the key is narrowed to others';
+  return `the roles ${roles.join(', ') || '(none)'} do not have ${scopes.length === 1 ? 'it' : 'one'}`;
 }

@@ -10,6 +10,7 @@ export { AccessLogModule } from './access-log/access-log.module.js';
 export { AccessLogService } from './access-log/access-log.service.js';
 export { ACCESS_TARGETS } from './access-log/access-log.types.js';
 export type { AccessEntry, AccessFilter } from './access-log/access-log.types.js';
+export { hasScope } from './access.policy.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
 export { classRule, ContentFilter } from './content/content.filter.js';

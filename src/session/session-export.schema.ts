@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseImage } from '../llm/index.js';
+import { parseImage } from '../common/index.js';
 import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
 
 const metadata = z.record(z.string(), z.unknown());
@@ -15,15 +15,13 @@ const signed = z.strictObject({
     z.strictObject({ value: z.record(z.string(), z.unknown()), text: z.int().min(0), calls: z.int().min(0) }),
   ),
 });
-const part = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text'), text: z.string() }),
-  z.strictObject({
-    type: z.literal('image'),
-    url: z
-      .string()
-      .refine((url) => typeof parseImage(url) !== 'string', 'must be an https URL or a data URI of an image'),
-  }),
-]);
+const image = z.strictObject({
+  type: z.literal('image'),
+  url: z
+    .string()
+    .refine((url) => typeof parseImage(url) !== 'string', 'must be an https URL or a data URI of an image'),
+});
+const part = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('text'), text: z.string() }), image]);
 
 const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string(), ...said }),
@@ -41,6 +39,7 @@ const message = z.discriminatedUnion('role', [
     tool_call_id: z.string().min(1),
     name: z.string(),
     content: z.string(),
+    images: z.array(image).optional(),
     ...said,
   }),
 ]);
@@ -109,7 +108,7 @@ export function toMessages({ messages }: ExportedTurn): SessionMessage[] {
 function toExported(one: SessionMessage): ExportedMessage {
   if (one.role === 'tool') {
     const { toolCallId, ...rest } = one;
-    return { ...rest, tool_call_id: toolCallId };
+    return { ...rest, tool_call_id: toolCallId } as ExportedMessage;
   }
   if (one.role !== 'assistant') return one as ExportedMessage;
   const { toolCalls, signedReasoning, ...rest } = one;

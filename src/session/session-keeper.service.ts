@@ -32,6 +32,9 @@ export interface PrunedSessions {
   readonly held: number;
 }
 
+/** A session as it was seen. */
+type SeenSession = SessionKey & Pick<SessionRecord, 'lastTurn'>;
+
 /** What people do with sessions, besides talking in them. Others' sessions do not exist. */
 @Injectable()
 export class SessionKeeper {
@@ -87,13 +90,19 @@ export class SessionKeeper {
   }
 
   /**
-   * Deletes a session, and those in which its agent talked with others. What its runs have journaled stays until it is
-   * too old, or erased. @throws AppError as `clear`
+   * Deletes a session, and those in which its agent talked with others; none of them when a run holds one. What its runs have
+   * journaled stays until it is too old, or erased. @throws AppError as `clear`
    */
-  async remove(principal: Principal, id: string): Promise<void> {
-    const key = { tenant: principal.tenant, id };
-    for (const child of await this.store.childrenOf(key)) await this.remove(principal, child);
-    await this.change(key, (lastTurn) => this.attemptWhole(key, lastTurn, this.store.remove(key, lastTurn)));
+  async remove({ tenant }: Principal, id: string): Promise<void> {
+    for (let family = await this.familyOf({ tenant, id }); family.length > 0;) {
+      const refused = await this.removeWhole(family);
+      if (!refused) return;
+      const now = await this.familyOf({ tenant, id });
+      const same = now.find((one) => one.id === refused.id);
+      if (same?.lastTurn === refused.lastTurn) throw busy(refused.id);
+      family = now;
+    }
+    throw notFound(id);
   }
 
   /**
@@ -178,7 +187,16 @@ export class SessionKeeper {
   private async removeIdle(key: SessionKey, before: number): Promise<boolean> {
     const lastTurn = await this.store.lastTurn(key);
     if (lastTurn === null) return true;
-    return this.attemptWhole(key, lastTurn, this.store.remove(key, lastTurn, before));
+    return (await this.removeWhole([{ ...key, lastTurn }], before)) === null;
+  }
+
+  /** A session, and those in which its agent talked with others; none when it is not there. */
+  private async familyOf(key: SessionKey): Promise<SeenSession[]> {
+    const lastTurn = await this.store.lastTurn(key);
+    if (lastTurn === null) return [];
+    const children = await this.store.childrenOf(key);
+    const theirs = await Promise.all(children.map((id) => this.familyOf({ ...key, id })));
+    return [{ ...key, lastTurn }, ...theirs.flat()];
   }
 
   /** Does it to the session with all its turns, again with a turn that comes in between. @param attempt gives whether it was done */
@@ -186,10 +204,7 @@ export class SessionKeeper {
     for (let lastTurn = await this.store.lastTurn(key); lastTurn !== null;) {
       if (await attempt(lastTurn)) return;
       const now = await this.store.lastTurn(key);
-      if (now === lastTurn) {
-        const message = `A run of the session "${key.id}" has not ended: wait for it, or cancel it.`;
-        throw new AppError('SESSION_BUSY', message, { isRetryable: true });
-      }
+      if (now === lastTurn) throw busy(key.id);
       lastTurn = now;
     }
     throw notFound(key.id);
@@ -206,12 +221,26 @@ export class SessionKeeper {
     }
   }
 
-  /** As `attempt`, with all that is in the session. */
-  private async attemptWhole(key: SessionKey, lastTurn: number, head: Statement): Promise<boolean> {
-    const states = await this.content.withoutStates(key);
-    const isDone = await this.attempt([head, ...this.content.withoutTurns(key, lastTurn), ...states.statements]);
-    if (isDone) await states.ended();
-    return isDone;
+  /**
+   * Deletes sessions with all that is in them, or none of them.
+   * @param before only if nothing has happened in them since, epoch ms
+   * @returns one that was no longer as it has to be; `null` when it is done
+   */
+  private async removeWhole(sessions: readonly SeenSession[], before?: number): Promise<SeenSession | null> {
+    const states = await Promise.all(sessions.map((key) => this.content.withoutStates(key)));
+    try {
+      await this.database.commit([
+        ...sessions.map((key) => this.store.remove(key, key.lastTurn, before)),
+        ...sessions.flatMap((key) => this.content.withoutTurns(key, key.lastTurn)),
+        ...states.flatMap(({ statements }) => statements),
+      ]);
+    } catch (error) {
+      if (refusalOf(error) !== 'rows') throw error;
+      const at = Number((error as AppError).details?.['statement']);
+      return sessions[at] ?? sessions[0]!;
+    }
+    for (const { ended } of states) await ended();
+    return null;
   }
 
   private async commitNew(id: string, statements: readonly Statement[]): Promise<void> {
@@ -234,6 +263,11 @@ function parse(exported: unknown): SessionExport {
   throw new AppError('VALIDATION_FAILED', `The session cannot be imported:\n${z.prettifyError(parsed.error)}`, {
     details: { errors },
   });
+}
+
+function busy(id: string): AppError {
+  const message = `A run of the session "${id}" has not ended: wait for it, or cancel it.`;
+  return new AppError('SESSION_BUSY', message, { isRetryable: true });
 }
 
 function notFound(id: string): AppError {

@@ -45,7 +45,9 @@ export type { PolicyDecision } from './policy/tool-policy.js';
 export { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 export { ToolSwitchModule } from './switch/tool-switch.module.js';
 export { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
-export { suspend } from './suspension.factory.js';
+export { suspend, UnknownOutcome } from './suspension.factory.js';
+export { withImages } from './illustrated-result.factory.js';
+export type { IllustratedResult } from './illustrated-result.factory.js';
 export type { Suspension } from './suspension.factory.js';
 export type { ToolHandling } from './tool-handling.types.js';
 export type {

@@ -10,6 +10,12 @@ export class Suspension {
   constructor(readonly asked: SuspendOptions) {}
 }
 
+/** What a tool returns that cannot tell whether its call has happened: a class, so that no result is taken for it. */
+export class UnknownOutcome {
+  /** @param reason for the person who is to say what became of it */
+  constructor(readonly reason: string) {}
+}
+
 /**
  * Asks a person: return it from a tool. The run then waits, for days if it must, and the tool is called again with the
  * same input and with `answer` in its context.

@@ -1,19 +1,19 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { type ErrorCode, messageOf } from '../common/index.js';
+import { messageOf } from '../common/index.js';
+import { AppConfig } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
 import { type CallOutcome, callBounded } from './call/bounded-call.executor.js';
 import { cutText } from './call/cut-text.mapper.js';
-import { toJsonResult } from './call/json-result.mapper.js';
+import { CallResults } from './call/call-results.mapper.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
 import { ToolRequest } from './call/tool-request.factory.js';
-import { type ThrownError, toThrownError } from './call/thrown-error.mapper.js';
-import { failedResult, succeededCall, type SucceededCall } from './call/tool-result.factory.js';
+import { failedResult } from './call/tool-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
 import type { ChangedState, KeptState, StatefulCall } from './state/stateful-call.executor.js';
 import { ToolStates } from './state/tool-states.service.js';
-import { Suspension } from './suspension.factory.js';
+import { Suspension, UnknownOutcome } from './suspension.factory.js';
 import { toolDisabled, ToolSwitchService } from './switch/tool-switch.service.js';
 import type {
   CallResources,
@@ -35,7 +35,7 @@ export interface InvokeOptions {
 }
 
 const DEFAULT_MAX_RESULT_BYTES = 65_536;
-const VALID = { valid: true } as const;
+const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
 
 /**
  * The one way a tool is called: `plan` decides, `invoke` does, `reconcile` finds out what became of a call that a crash
@@ -44,16 +44,24 @@ const VALID = { valid: true } as const;
 @Injectable()
 export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
+  /** Bytes that the images of one result may have together. */
+  readonly maxImageBytes: number;
+  private readonly results: CallResults;
 
   /**
    * @param switches without them every tool is on
    * @param states without them states are in this process's memory
+   * @param config without it results may show 5 MiB
    */
   constructor(
     @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
     @Optional() private readonly switches?: ToolSwitchService,
     @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
-  ) {}
+    @Optional() config?: AppConfig,
+  ) {
+    this.maxImageBytes = config?.agent.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
+    this.results = new CallResults(this.logger, this.maxImageBytes);
+  }
 
   /**
    * Finds the tool among those of the run, checks that it is on and the arguments, and asks the policies and the tool
@@ -86,7 +94,7 @@ export class ToolExecutor {
     try {
       input = await tool.validate(parsed.value);
     } catch (error) {
-      this.warn(call.name, error);
+      this.results.warn(call.name, error);
       return rejected('TOOL_FAILED', `The check of the arguments failed: ${messageOf(error)}`);
     }
     if (!input.valid) return rejected('TOOL_INVALID_ARGUMENTS', `Invalid arguments: ${input.reason}`);
@@ -117,10 +125,10 @@ export class ToolExecutor {
     try {
       held = await this.states.open(tool, call.input, site);
     } catch (error) {
-      return { kind: 'result', result: this.thrown(tool, error, maxBytesOf(options), 0) };
+      return { kind: 'result', result: this.results.thrown(tool, error, maxBytesOf(options), 0) };
     }
     const done = await this.make(call, site, options, held);
-    if (done.kind === 'suspended') return done;
+    if (done.kind !== 'result') return done;
     return this.keep(tool, held, done, options);
   }
 
@@ -134,7 +142,7 @@ export class ToolExecutor {
     try {
       return { ...done, kept: await held.keep(toCallEnd(done.result)) };
     } catch (error) {
-      const result = this.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
+      const result = this.results.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
       return { ...done, whole: undefined, result, kept: held.refuse(toCallEnd(result)) };
     }
   }
@@ -155,21 +163,39 @@ export class ToolExecutor {
     if (outcome.kind === 'returned' && outcome.value instanceof Suspension) {
       return { kind: 'suspended', asked: outcome.value.asked };
     }
+    if (outcome.kind === 'returned' && outcome.value instanceof UnknownOutcome) {
+      return undecided(tool, outcome.value);
+    }
     const elapsedMs = Math.round(performance.now() - started);
-    const told = held && outcome.kind === 'returned' ? withoutState(held, outcome.value) : outcome;
-    return { kind: 'result', ...this.toResult(tool, told, maxBytesOf(options), elapsedMs) };
+    return { kind: 'result', ...this.results.of(tool, withoutState(held, outcome), maxBytesOf(options), elapsedMs) };
   }
 
-  /** Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. */
+  /**
+   * Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. What it tells of a call
+   * that has come to its end changes the state as the call would have.
+   */
   async reconcile(tool: Tool, site: CallSite, options: InvokeOptions = {}): Promise<Reconciled> {
     if (!tool.reconcile) return { kind: 'unknown' };
+    if (!tool.metadata.state) return this.findOut(tool, site, options);
+    let held: StatefulCall;
+    try {
+      held = await this.states.open(tool, undefined, site);
+    } catch (error) {
+      this.results.warn(tool.definition.name, error);
+      return { kind: 'unknown' };
+    }
+    const found = await this.findOut(tool, site, options, held);
+    return found.kind === 'result' ? this.keep(tool, held, found, options) : found;
+  }
+
+  private async findOut(tool: Tool, site: CallSite, options: InvokeOptions, held?: StatefulCall): Promise<Reconciled> {
     const outcome = await callBounded(
-      (signal) => tool.reconcile?.(site.key, new ToolRequest({ tool, input: null }, site, signal)),
+      (signal) => tool.reconcile?.(site.key, new ToolRequest({ tool, input: null }, site, signal, held?.handle)),
       site.signal,
       tool.metadata.timeoutMs,
     );
     const told = outcome.kind === 'returned' ? parseReconciliation(outcome.value) : undefined;
-    if (told) return this.toReconciled(tool, told, maxBytesOf(options));
+    if (told) return this.toReconciled(tool, told, maxBytesOf(options), held);
     if (outcome.kind !== 'cancelled')
       this.logger.warn(`The reconcile of tool "${tool.definition.name}" told nothing: ${whyNot(outcome)}`);
     return { kind: 'unknown' };
@@ -181,16 +207,18 @@ export class ToolExecutor {
       const off = await this.switches?.disabled(principal.tenant);
       return off?.has(name) ? failedResult(name, 'TOOL_DISABLED', toolDisabled(name).message) : undefined;
     } catch (error) {
-      this.warn(name, error);
+      this.results.warn(name, error);
       return failedResult(name, 'TOOL_FAILED', 'Whether the tool is switched off could not be read: try it again.');
     }
   }
 
-  private toReconciled(tool: Tool, told: Reconciliation, maxBytes: number): Reconciled {
+  private toReconciled(tool: Tool, told: Reconciliation, maxBytes: number, held?: StatefulCall): Reconciled {
     const { name } = tool.definition;
     switch (told.outcome) {
-      case 'succeeded':
-        return { kind: 'result', ...this.returned(tool, told.result, maxBytes, 0) };
+      case 'succeeded': {
+        const returned = withoutState(held, { kind: 'returned', value: told.result });
+        return { kind: 'result', ...this.results.of(tool, returned, maxBytes, 0) };
+      }
       case 'failed':
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', cutText(told.error, maxBytes)) };
       case 'not_happened':
@@ -198,50 +226,19 @@ export class ToolExecutor {
         return { kind: told.outcome };
     }
   }
+}
 
-  private toResult(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number): SucceededCall {
-    switch (outcome.kind) {
-      case 'returned':
-        return this.returned(tool, outcome.value, maxBytes, elapsedMs);
-      case 'threw':
-        return { result: this.thrown(tool, outcome.error, maxBytes, elapsedMs) };
-      case 'timed_out':
-        return failed(tool, 'TOOL_TIMEOUT', `The tool did not finish within ${outcome.timeoutMs} ms.`, elapsedMs);
-      case 'cancelled':
-        return failed(tool, 'TOOL_CANCELLED', 'The call was cancelled before it finished.', elapsedMs);
-    }
-  }
-
-  private returned(tool: Tool, returned: unknown, maxBytes: number, elapsedMs: number): SucceededCall {
-    const { name } = tool.definition;
-    try {
-      const json = toJsonResult(returned);
-      const checked = tool.checkOutput?.(json.value) ?? VALID;
-      if (checked.valid) return succeededCall(name, json, maxBytes, elapsedMs);
-      const message = `The tool's result is not what it says of its results: ${checked.reason}`;
-      this.logger.warn(`Tool "${name}" failed: ${message}`);
-      return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
-    } catch (error) {
-      return { result: this.thrown(tool, error, maxBytes, elapsedMs) };
-    }
-  }
-
-  private thrown({ definition: { name } }: Tool, error: unknown, maxBytes: number, elapsedMs: number): ToolResult {
-    const { code, message } = this.warn(name, error);
-    return failedResult(name, code, cutText(message, maxBytes), elapsedMs);
-  }
-
-  private warn(name: string, error: unknown): ThrownError {
-    const thrown = toThrownError(error);
-    this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
-    return thrown;
-  }
+/** Only a call that was claimed can be settled by a person. */
+function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): Invoked {
+  if (metadata.effect === 'once') return { kind: 'unknown', reason };
+  return { kind: 'result', result: failedResult(definition.name, 'TOOL_OUTCOME_UNKNOWN', reason) };
 }
 
 /** A `state` that is none is the call's failure. */
-function withoutState(held: StatefulCall, value: unknown): CallOutcome {
+function withoutState(held: StatefulCall | undefined, outcome: CallOutcome): CallOutcome {
+  if (!held || outcome.kind !== 'returned') return outcome;
   try {
-    return { kind: 'returned', value: held.withoutState(value) };
+    return { kind: 'returned', value: held.withoutState(outcome.value) };
   } catch (error) {
     return { kind: 'threw', error };
   }
@@ -265,10 +262,4 @@ function whyNot(outcome: Exclude<CallOutcome, { kind: 'cancelled' }>): string {
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
   const available = tools.size > 0 ? `Available tools: ${[...tools.keys()].join(', ')}.` : 'No tools are available.';
   return `Unknown tool "${name}". ${available}`;
-}
-
-/** A tool that was given up on may go on; only a reading one leaves nothing behind. */
-function failed({ definition, metadata }: Tool, code: ErrorCode, error: string, elapsedMs: number): SucceededCall {
-  const doubt = metadata.effect === 'read' ? '' : ' It may have taken effect all the same.';
-  return { result: failedResult(definition.name, code, error + doubt, elapsedMs) };
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { Cache, MemoryCache } from '../cache/index.js';
-import { AppError } from '../common/index.js';
+import { AppError, ChangeListeners } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
 import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
@@ -28,6 +28,8 @@ export class ToolRegistry implements OnApplicationShutdown {
   private readonly announced = new Set<string>();
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
+  /** Hear that a tool came or went, or was switched off or on for somebody. */
+  readonly changes = new ChangeListeners();
 
   constructor(
     @Optional() @Inject(Cache) cache: Cache | null = null,
@@ -61,13 +63,16 @@ export class ToolRegistry implements OnApplicationShutdown {
     for (const [name, tool] of coming) this.tools.set(name, tool);
     for (const one of added) if ('holder' in one && one.holder) this.hold(one.name, one.holder);
     this.selected = new Map();
+    this.changes.tell();
   }
 
   /** Gives whether there was one. Runs that already hold the tool keep it. */
   unregister(name: string): boolean {
     this.selected = new Map();
     void this.holders.get(name)?.();
-    return this.tools.delete(name);
+    const wasThere = this.tools.delete(name);
+    if (wasThere) this.changes.tell();
+    return wasThere;
   }
 
   /** Says that tools whose names begin so may come and go: who names one before it is there names no wrong one. */

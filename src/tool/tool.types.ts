@@ -171,6 +171,10 @@ export type ToolResult =
       readonly result: JsonValue;
       /** Only of a result that was cut: how long it was, in bytes (UTF-8). The run's journal has it whole. */
       readonly result_bytes?: number;
+      /** What it shows beside that: https URLs and data URIs. */
+      readonly images?: readonly string[];
+      /** How many more it had than a result may show. */
+      readonly images_left_out?: number;
       readonly execution_time_ms: number;
     }
   | {
@@ -214,10 +218,13 @@ export type PlannedCall = {
 export type Invoked =
   /** `whole` is what the result was before it was cut, if it was; `kept` what a stateful tool left behind. */
   | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
-  | { readonly kind: 'suspended'; readonly asked: SuspendOptions };
+  | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
+  /** The tool cannot tell whether it happened: a person must. */
+  | { readonly kind: 'unknown'; readonly reason: string };
 
 /** What became of a call that was begun before a crash, as far as its tool can tell. */
 export type Reconciled =
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue }
+  /** As of `Invoked`. */
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };

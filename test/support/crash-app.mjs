@@ -6,9 +6,13 @@ import { flushCompileCache } from 'node:module';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { createApp } from '../../dist/bootstrap.js';
-import { Tool } from '../../dist/index.js';
+import { Tool, withImages } from '../../dist/index.js';
 
 const { EFFECTS_FILE, BLOCK_AT, AGENTS, PORT = '0' } = process.env;
+
+/** A dot. */
+const PICTURE =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 /** What every step does: it leaves its mark, then answers, or blocks. */
 async function perform(tool, { step }) {
@@ -35,6 +39,9 @@ class StepTools {
   approved_step(input) {
     return perform('approved_step', input);
   }
+  async pictured_step(input) {
+    return withImages(await perform('pictured_step', input), [PICTURE]);
+  }
 }
 
 /** Made for each call, with the call as its request: it leaves a mark too. */
@@ -56,7 +63,7 @@ UseGuards(TenantGuard)(
   Object.getOwnPropertyDescriptor(StepTools.prototype, 'guarded_step'),
 );
 
-const HANDLING = { approved: { approval: 'always' }, guarded: { effect: 'read' } };
+const HANDLING = { approved: { approval: 'always' }, guarded: { effect: 'read' }, pictured: { effect: 'read' } };
 const input = {
   type: 'object',
   properties: { step: { type: 'integer' } },
@@ -64,7 +71,7 @@ const input = {
   additionalProperties: false,
 };
 // Plain JavaScript: the decorator is called as a function, so that no build step is needed.
-for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved']) {
+for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved', 'pictured']) {
   const name = `${kind}_step`;
   const descriptor = Object.getOwnPropertyDescriptor(StepTools.prototype, name);
   const handling = HANDLING[kind] ?? { effect: kind };

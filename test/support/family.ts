@@ -43,6 +43,13 @@ export function ask(agent: string, query: string): FakeCall {
   return { name: `ask_${agent}`, arguments: { query } };
 }
 
+export interface ListedSession {
+  readonly id: string;
+  readonly parent_session_id: string | null;
+  readonly turn_count: number;
+  readonly message_count: number;
+}
+
 type Agents = NonNullable<NonNullable<StartOptions['options']>['agents']>;
 type Relations = Readonly<Record<string, Omit<Partial<Agents[number]>, 'name' | 'model'>>>;
 
@@ -100,6 +107,12 @@ export class Family {
 
   async run(id: string): Promise<Record<string, never>> {
     return (await this.jackdaw.get(`/api/runs/${id}`)).body;
+  }
+
+  /** The sessions in which the agent of another one talks, as they are listed. */
+  async sessionsBelow(id: string): Promise<ListedSession[]> {
+    const { body } = await this.jackdaw.get('/api/sessions?limit=100');
+    return (body['sessions'] as unknown as ListedSession[]).filter(({ parent_session_id }) => parent_session_id === id);
   }
 
   async stop(): Promise<void> {

@@ -90,7 +90,7 @@ export class RestWorld {
     const planned = await executor.check({ name, arguments: JSON.stringify(args) }, tools);
     if (planned.kind === 'rejected') return planned.result;
     const invoked = await executor.invoke(planned, callSite(site));
-    if (invoked.kind === 'suspended') throw new Error('It asks.');
+    if (invoked.kind !== 'result') throw new Error('It asks.');
     await invoked.kept?.companion.alone();
     return invoked.result;
   }

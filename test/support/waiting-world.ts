@@ -1,8 +1,4 @@
 import type { Message } from '../../src/llm/index.js';
-import { ReasoningEngine } from '../../src/reasoning/reasoning.engine.js';
-import { ProcessorRegistry } from '../../src/reasoning/pipeline/processor.registry.js';
-import { PromptBuilder } from '../../src/reasoning/prompt.builder.js';
-import { ProtocolRegistry } from '../../src/reasoning/protocols/protocol.registry.js';
 import {
   RunContext,
   type Decision,
@@ -11,12 +7,11 @@ import {
   type StepName,
   type StepOptions,
 } from '../../src/run/index.js';
-import { suspend, ToolExecutor, type Tool, type ToolEffect } from '../../src/tool/index.js';
+import { suspend, type Tool, type ToolEffect } from '../../src/tool/index.js';
 import type { MortalDatabase } from './mortal-database.js';
+import { mortalModel, reasonIn } from './reasoned-run.js';
 import { completed } from './run-host.js';
-import { calls, says, ScriptedChatModel } from './scripted-chat-model.js';
-
-export const INPUT: Message = { role: 'user', content: 'go' };
+import { calls, says, type ScriptedChatModel } from './scripted-chat-model.js';
 
 /** A call that the model will ask for, and what it needs of people. */
 export interface NeedyCall {
@@ -57,43 +52,28 @@ export class WaitingWorld {
   }
 
   async execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
-    const tools = new ToolExecutor();
-    const engine = new ReasoningEngine(new ProtocolRegistry(), new PromptBuilder(), tools, new ProcessorRegistry());
-    const outcome = await engine.run(
-      {
-        agent: null,
-        instructions: '',
-        history: [],
-        input: INPUT,
-        model: this.model(process),
-        protocol: 'native',
-        tools: (['read', 'idempotent', 'once'] as const).flatMap((effect) =>
-          (['never', 'truly', 'throws'] as const).map((reconciles) => this.tool(effect, reconciles, process)),
-        ),
-        limits: { maxIterations: 10, maxResultBytes: 1000 },
-        waiting: { expiresMs: 3_600_000, onDenied: 'continue', onExpired: 'continue' },
-        isStreaming: false,
-      },
-      context,
-    );
+    const outcome = await reasonIn(context, {
+      model: this.model(process),
+      tools: (['read', 'idempotent', 'once'] as const).flatMap((effect) =>
+        (['never', 'truly', 'throws'] as const).map((reconciles) => this.tool(effect, reconciles, process)),
+      ),
+      waiting: { expiresMs: 3_600_000, onDenied: 'continue', onExpired: 'continue' },
+    });
     if (outcome.kind === 'waiting') return outcome;
     this.messages = outcome.messages;
     return completed(context.runId);
   }
 
   private model(process: MortalDatabase): ScriptedChatModel {
-    const answer = async ({ messages }: { messages: readonly Message[] }) => {
-      if (process.isDead) return process.silence;
-      const iteration = messages.filter(({ role }) => role === 'assistant').length + 1;
-      const wanted = this.plan[iteration - 1];
+    return mortalModel(process, (said) => {
+      const wanted = this.plan[said];
       if (!wanted) return says('the end');
       return calls(
         ...wanted.map(
-          (call, i) => [nameOf(call), { ...call, place: `${iteration}:${i + 1}` } satisfies Arguments] as const,
+          (call, i) => [nameOf(call), { ...call, place: `${said + 1}:${i + 1}` } satisfies Arguments] as const,
         ),
       );
-    };
-    return new ScriptedChatModel(Array.from({ length: this.plan.length + 1 }, () => answer));
+    });
   }
 
   private tool(effect: ToolEffect, reconciles: NeedyCall['reconciles'], process: MortalDatabase): Tool {

@@ -5,12 +5,13 @@ import {
   NO_USAGE,
   RunHandlerRegistry,
   type RunContext,
+  type RunEnding,
   type RunHandler,
   type RunOutcome,
   type RunRecord,
   type TerminalEvent,
 } from '../../run/index.js';
-import { failedResult, ToolRegistry, toolResultText, ToolStates } from '../../tool/index.js';
+import { failedResult, ToolRegistry, toolResultText, ToolStateKeeper, ToolStates } from '../../tool/index.js';
 import type { DirectCallDefinition, DirectCallInput } from './direct-call.types.js';
 
 export const DIRECT_CALL_RUN = 'tool';
@@ -31,6 +32,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     private readonly engine: ToolCallEngine,
     private readonly tools: ToolRegistry,
     private readonly states: ToolStates,
+    private readonly keeper: ToolStateKeeper,
   ) {}
 
   onModuleInit(): void {
@@ -39,14 +41,20 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
 
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
     const { tool: name, ...limits } = JSON.parse(run.definition) as DirectCallDefinition;
-    if (run.loopVersion !== TOOL_CALL_VERSION) return finished(run, outdated(run, name));
+    if (run.loopVersion !== TOOL_CALL_VERSION)
+      return { ...finished(run, outdated(run, name)), ...(await this.ending(run)) };
     const { arguments: args } = JSON.parse(run.input) as DirectCallInput;
     // A tool that is gone by now gives an error.
     const tool = this.tools.has(name) ? this.tools.get(name) : undefined;
     const call = { id: CALL_ID, name, arguments: args };
     const outcome = await this.engine.run({ call, tool, ...limits }, context);
     if (outcome.kind === 'waiting') return outcome;
-    return { ...finished(run, outcome), ...(await this.states.ending(context, tool ? [tool] : [])) };
+    const end = tool ? await this.states.ending(context, [tool]) : await this.ending(run);
+    return { ...finished(run, outcome), ...end };
+  }
+
+  ending(run: RunRecord): Promise<RunEnding> {
+    return this.keeper.ending(run);
   }
 }
 

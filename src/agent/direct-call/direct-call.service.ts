@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto';
 import { newId, type JsonValue, type Principal } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { TOOL_CALL_VERSION } from '../../reasoning/index.js';
-import { RunService, type RunHandle, type StartRun } from '../../run/index.js';
+import { RunService, type StartRun } from '../../run/index.js';
 import { waitingRulesSchema } from '../agent-definition.schema.js';
 import { AgentService } from '../agent.service.js';
 import type { RunAnswer } from '../agent.types.js';
+import { shownIn } from '../run-answer.mapper.js';
 import { DirectCallCheckService } from './direct-call-check.service.js';
 import { DIRECT_CALL_RUN } from './direct-call.handler.js';
 import type {
+  CallWatch,
   DirectCallAnswer,
   DirectCallDefinition,
   DirectCallInput,
@@ -29,7 +31,7 @@ export class DirectCallService {
   /**
    * Calls a tool and waits for what comes of it: a call that failed, waits for a person or was handed over to the next
    * start of the server is an answer too.
-   * @param onStart gets the run as soon as it is journaled
+   * @param watch who follows the run from its first event on
    * @throws AppError before there is a run: `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`,
    *   `SESSION_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`,
    *   `IDEMPOTENCY_KEY_REUSED`, `SHUTTING_DOWN`
@@ -38,26 +40,31 @@ export class DirectCallService {
     principal: Principal,
     tool: string,
     request: DirectCallRequest,
-    onStart?: (run: RunHandle) => void,
+    watch: CallWatch = {},
   ): Promise<DirectCallAnswer> {
     const text = JSON.stringify(request.arguments ?? {});
     const check = async (): Promise<void> => {
       await this.checks.tool(principal, tool, text);
       if (request.sessionId !== undefined) await this.checks.session(principal, request.sessionId);
     };
-    const run = await this.runs.start({ ...this.toStart(principal, tool, text, request), check });
+    const { runId: id = newId(), onStart, onItem } = watch;
+    const run = await this.runs.start({ ...this.toStart(principal, tool, text, request), id, check }, onItem);
     onStart?.(run);
     await run.done;
-    return toAnswer(tool, await this.agents.answer(principal, run.id));
+    return this.answer(principal, tool, run.id);
   }
 
-  private toStart(principal: Principal, tool: string, args: string, request: DirectCallRequest): StartRun {
+  /** What came of a call so far. @throws AppError `RUN_NOT_FOUND` */
+  async answer(principal: Principal, tool: string, runId: string): Promise<DirectCallAnswer> {
+    return toAnswer(tool, await this.agents.answer(principal, runId));
+  }
+
+  private toStart(principal: Principal, tool: string, args: string, request: DirectCallRequest): Omit<StartRun, 'id'> {
     const { sessionId = null, deadlineMs, idempotency } = request;
     const { maxResultBytes, runTimeoutMs } = this.config.agent;
     const { expiresMs } = waitingRulesSchema.parse({});
     const definition = JSON.stringify({ tool, maxResultBytes, waiting: { expiresMs } } satisfies DirectCallDefinition);
     return {
-      id: newId(),
       principal,
       kind: DIRECT_CALL_RUN,
       // No agent has a colon in its name.
@@ -91,7 +98,7 @@ function toAnswer(tool: string, run: RunAnswer): DirectCallAnswer {
 function outcomeOf({ status, output, error, tool_results }: RunAnswer): Partial<DirectCallAnswer> {
   switch (status) {
     case 'completed':
-      return { success: true, result: output as JsonValue };
+      return { success: true, result: output as JsonValue, ...shownIn(tool_results[0] ?? {}) };
     case 'failed':
       return { success: false, error: error?.message ?? 'The run failed.', code: error?.code ?? 'INTERNAL' };
     case 'cancelled':

@@ -1,6 +1,13 @@
 import type { JsonValue } from '../../common/index.js';
 import type { WaitingRules } from '../../reasoning/index.js';
-import type { IdempotentRequest, RunStatus, WaitingRequest } from '../../run/index.js';
+import type {
+  IdempotentRequest,
+  RunHandle,
+  RunListener,
+  RunStatus,
+  ToldImage,
+  WaitingRequest,
+} from '../../run/index.js';
 
 /** What a direct call's run executes, as the journal holds it. */
 export interface DirectCallDefinition {
@@ -37,10 +44,24 @@ export interface DirectCallAnswer {
   /** Once there is a result. */
   readonly success?: boolean;
   readonly result?: JsonValue;
+  /** Of what it shows beside that: the run's journal has the images whole. */
+  readonly images?: ToldImage[];
+  /** How many images more it had than a result may show. */
+  readonly images_left_out?: number;
   /** Why it did not succeed, and the code of that. */
   readonly error?: string;
   readonly code?: string;
   readonly execution_time_ms?: number;
   /** What must be decided before it goes on; only while it waits. */
   readonly waiting?: WaitingRequest[];
+}
+
+/** Who follows a direct call. */
+export interface CallWatch {
+  /** The id that its run gets; one is made when left out. */
+  readonly runId?: string;
+  /** Gets the run as soon as it is journaled. */
+  readonly onStart?: (run: RunHandle) => void;
+  /** Gets everything that the run tells. */
+  readonly onItem?: RunListener;
 }

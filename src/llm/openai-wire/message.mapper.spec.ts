@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Message } from '../message.types.js';
-import { toWireMessage } from './message.mapper.js';
+import { toWireMessage, toWireMessages } from './message.mapper.js';
 
 const calls = [{ id: 'c1', name: 'add', arguments: '{ "a" : 1 }' }];
 
@@ -36,5 +36,42 @@ describe('toWireMessage', () => {
     expect(toWireMessage(plain, 'present').reasoning_content).toBe('because');
     expect(toWireMessage(silent, 'present').reasoning_content).toBeUndefined();
     expect(toWireMessage(silent, 'with_calls').reasoning_content).toBe('');
+  });
+});
+
+describe('toWireMessages', () => {
+  const url = 'data:image/png;base64,AAAA';
+  const result = (toolCallId: string, name: string, ...urls: string[]): Message => ({
+    role: 'tool',
+    toolCallId,
+    name,
+    content: 'done',
+    ...(urls.length > 0 && { images: urls.map((one) => ({ type: 'image', url: one })) }),
+  });
+  const picture = (one: string) => ({ type: 'image_url', image_url: { url: one } });
+
+  it('shows what tools show behind the results of one reply, with the tools’ names', () => {
+    const asks: Message = { role: 'assistant', content: '', toolCalls: [] };
+    const answer: Message = { role: 'assistant', content: 'ok' };
+    const results = [
+      result('c1', 'plot', url, 'https://a.example/b.png'),
+      result('c2', 'add'),
+      result('c3', 'photo', url),
+    ];
+    const wire = toWireMessages([asks, ...results, answer], 'never');
+    expect(wire.map(({ role }) => role)).toEqual(['assistant', 'tool', 'tool', 'tool', 'user', 'assistant']);
+    expect(wire[1]).toEqual({ role: 'tool', tool_call_id: 'c1', content: 'done' });
+    expect(wire[4]?.content).toEqual([
+      { type: 'text', text: '[What tool plot shows, call c1]' },
+      picture(url),
+      picture('https://a.example/b.png'),
+      { type: 'text', text: '[What tool photo shows, call c3]' },
+      picture(url),
+    ]);
+  });
+
+  it('shows them at the end, too, and nothing where there are none', () => {
+    expect(toWireMessages([result('c1', 'plot', url)], 'never').at(-1)?.role).toBe('user');
+    expect(toWireMessages([result('c1', 'plot')], 'never')).toHaveLength(1);
   });
 });

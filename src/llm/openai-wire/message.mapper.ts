@@ -1,9 +1,29 @@
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import type { AssistantMessage, ContentPart, Message, ToolCall } from '../message.types.js';
+import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from '../message.types.js';
 import type { WireDialect } from './wire-dialect.types.js';
 
 /** A message as it goes out; `reasoning_content` is DeepSeek's and GLM's addition to OpenAI's. */
 export type WireRequestMessage = ChatCompletionMessageParam & { reasoning_content?: string };
+
+/**
+ * Writes messages for the wire. Results are text there: what tools show comes as the user's, right behind the results of one
+ * reply, with the tool's name.
+ */
+export function toWireMessages(messages: readonly Message[], echo: WireDialect['reasoningEcho']): WireRequestMessage[] {
+  const written: WireRequestMessage[] = [];
+  let shown: ChatCompletionContentPart[] = [];
+  const show = (): void => {
+    if (shown.length > 0) written.push({ role: 'user', content: shown });
+    shown = [];
+  };
+  for (const message of messages) {
+    if (message.role !== 'tool') show();
+    written.push(toWireMessage(message, echo));
+    if (message.role === 'tool') shown.push(...toShownParts(message));
+  }
+  show();
+  return written;
+}
 
 /** Writes a message for the wire; content stays as it is, to the byte. */
 export function toWireMessage(message: Message, echo: WireDialect['reasoningEcho']): WireRequestMessage {
@@ -20,6 +40,11 @@ export function toWireMessage(message: Message, echo: WireDialect['reasoningEcho
     case 'tool':
       return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
   }
+}
+
+function toShownParts({ name, toolCallId, images = [] }: ToolMessage): ChatCompletionContentPart[] {
+  if (images.length === 0) return [];
+  return [{ type: 'text', text: `[What tool ${name} shows, call ${toolCallId}]` }, ...images.map(toWirePart)];
 }
 
 function toWirePart(part: ContentPart): ChatCompletionContentPart {

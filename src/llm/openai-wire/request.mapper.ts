@@ -1,7 +1,7 @@
 import type { ChatRequest, ModelParameters, ToolChoice } from '../chat.types.js';
 import type { Message } from '../message.types.js';
 import { withFormat } from '../response-format.policy.js';
-import { toWireMessage } from './message.mapper.js';
+import { toWireMessages } from './message.mapper.js';
 import { toWireFormat } from './response-format.mapper.js';
 import { toWireTools } from './tool.mapper.js';
 import type { FormatMode, WireDialect } from './wire-dialect.types.js';
@@ -23,7 +23,7 @@ export function toWireBody(request: ChatRequest, target: WireTarget, stream: boo
   const { field, messages } = formatted(request, dialect.formatMode?.(model, tools !== undefined));
   return {
     model,
-    messages: messages.map((message) => toWireMessage(message, dialect.reasoningEcho)),
+    messages: toWireMessages(messages, dialect.reasoningEcho),
     ...(tools && { tools: toWireTools(tools), tool_choice: toWireChoice(request.toolChoice) }),
     ...(request.parameters && toWireParameters(request.parameters, dialect)),
     ...(field && { response_format: field }),

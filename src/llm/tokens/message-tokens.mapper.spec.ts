@@ -31,6 +31,17 @@ it.each<[string, Message, number]>([
     },
     AROUND + 1000 + 1,
   ],
+  [
+    'a picture in a result',
+    {
+      role: 'tool',
+      toolCallId: 'c',
+      name: 'ab',
+      content: 'c',
+      images: [{ type: 'image', url: 'https://a.example/b' }],
+    },
+    AROUND + 1 + 2 + 1 + 1000,
+  ],
   ['an answer', { role: 'assistant', content: 'ab', reasoning: 'cde' }, AROUND + 5],
   [
     'calls',

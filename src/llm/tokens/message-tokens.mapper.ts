@@ -44,6 +44,11 @@ function contentTokens(counter: TokenCounter, message: Message): number {
         counter.count(message.content) + counter.count(message.reasoning ?? ''),
       );
     case 'tool':
-      return NAME_TOKENS + counter.count(message.name) + counter.count(message.content);
+      return (
+        NAME_TOKENS +
+        counter.count(message.name) +
+        counter.count(message.content) +
+        (message.images?.length ?? 0) * IMAGE_TOKENS
+      );
   }
 }

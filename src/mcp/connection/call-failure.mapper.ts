@@ -39,9 +39,8 @@ export function isTimeout(error: unknown): boolean {
  * What a request to a server failed for.
  * @param fault why the connection ended, if it did
  */
-export function toCallError(error: unknown, { name }: McpServer, fault?: string): McpError {
-  if (error instanceof McpError) return error;
-  if (error instanceof AppError) return toMcpError(error);
+export function toCallError(error: unknown, { name }: McpServer, fault?: string): AppError {
+  if (error instanceof AppError) return error.code.startsWith('TOOL_') ? error : toMcpError(error);
   const { code, status } = error as Failure;
   const said = `MCP server "${name}": ${messageOf(error).slice(0, MAX_SAID)}`;
   const details = { server: name };

@@ -25,12 +25,16 @@ const auth = z.discriminatedUnion('type', [
 /** How a server's tools are handled, wherever it is. */
 const handling = {
   timeoutMs: z.int().min(1).max(86_400_000).optional(),
-  trusted: z.boolean().optional(),
-  effects: z.record(z.string(), z.enum(['read', 'idempotent', 'once'])).optional(),
+  trusted: z.boolean().default(false),
+  effects: z.record(z.string(), z.enum(['read', 'idempotent', 'once'])).default({}),
   tools: z.array(text).optional(),
   approval: z.enum(['always', 'never']).optional(),
-  stateful: z.boolean().optional(),
+  stateful: z.boolean().default(false),
+  egress: z.boolean().optional(),
+  untrusted: z.boolean().default(true),
 };
+
+const handlingSchema = z.object(handling);
 
 const program = {
   command: text.refine((value) => !value.includes('\0'), 'has a NUL character'),
@@ -86,20 +90,14 @@ export function parseMcpEntry(name: string, given: unknown, source: string, conf
   return toServer({ name, isEnabled: enabled ?? !disabled, part, ...rest }, source, config);
 }
 
-interface Given extends Partial<Record<keyof typeof handling, unknown>> {
+interface Given extends z.infer<typeof handlingSchema> {
   readonly name: string;
   readonly isEnabled: boolean;
   readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry>;
-  readonly timeoutMs?: number | undefined;
-  readonly trusted?: boolean | undefined;
-  readonly effects?: McpServer['effects'] | undefined;
-  readonly tools?: readonly string[] | undefined;
-  readonly approval?: 'always' | 'never' | undefined;
-  readonly stateful?: boolean | undefined;
 }
 
-function toServer(given: Given, source: string, config: McpClientConfig): McpServer {
-  const { name, isEnabled, part, timeoutMs, trusted, effects, tools, approval, stateful } = given;
+function toServer({ part, ...given }: Given, source: string, config: McpClientConfig): McpServer {
+  const { name, isEnabled, timeoutMs = config.timeoutMs, effects, tools, approval, egress } = given;
   const refusal = refusedServerName(name);
   if (refusal) throw invalid(`${source}: ${refusal}.`, name);
   if ('command' in part) assertAllowed(part.command, source, config);
@@ -107,13 +105,15 @@ function toServer(given: Given, source: string, config: McpClientConfig): McpSer
     name,
     isEnabled,
     transport: toTransport(part),
-    timeoutMs: timeoutMs ?? config.timeoutMs,
-    isTrusted: trusted ?? false,
-    effects: effects ?? {},
-    isStateful: stateful ?? false,
+    timeoutMs,
+    isTrusted: given.trusted,
+    effects,
+    isStateful: given.stateful,
+    isUntrusted: given.untrusted,
     source,
     ...(tools && { tools }),
     ...(approval && { approval }),
+    ...(egress !== undefined && { egress }),
   };
 }
 

@@ -13,3 +13,8 @@ export function effectOf({ name, annotations = {} }: McpTool, { effects, isTrust
   if (annotations.readOnlyHint) return 'read';
   return annotations.idempotentHint ? 'idempotent' : 'once';
 }
+
+/** Whether a call can carry data out: as the operator says; else what must not be repeated, and what a trusted server says of itself. */
+export function egressOf({ annotations = {} }: McpTool, { egress, isTrusted }: McpServer, effect: ToolEffect): boolean {
+  return egress ?? (effect === 'once' || (isTrusted && annotations.openWorldHint === true));
+}

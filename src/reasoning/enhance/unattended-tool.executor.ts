@@ -28,8 +28,16 @@ export class UnattendedToolExecutor extends ToolExecutor {
 
   override async invoke(call: CheckedCall, site: CallSite, options?: InvokeOptions): Promise<Invoked> {
     const invoked = await super.invoke(call, site, options);
-    if (invoked.kind !== 'suspended') return invoked;
-    const error = `The tool asks a person ${JSON.stringify(invoked.asked.question)}, and ${NOBODY}`;
-    return { kind: 'result', result: failedResult(call.tool.definition.name, 'TOOL_FAILED', error) };
+    const { name } = call.tool.definition;
+    switch (invoked.kind) {
+      case 'result':
+        return invoked;
+      case 'unknown':
+        return { kind: 'result', result: failedResult(name, 'TOOL_OUTCOME_UNKNOWN', invoked.reason) };
+      case 'suspended': {
+        const error = `The tool asks a person ${JSON.stringify(invoked.asked.question)}, and ${NOBODY}`;
+        return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', error) };
+      }
+    }
   }
 }

@@ -23,6 +23,7 @@ import { decidedResult } from './decided-result.factory.js';
 import { noteStrangers, readsStrangers } from './stranger.policy.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
 import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
+import { toldResult } from './told-result.mapper.js';
 import { unreachable } from './recorded-step.policy.js';
 import {
   approvalRequest,
@@ -162,6 +163,7 @@ export class CallExecutor {
       const action = async () => this.finish(placed, (done = await this.invoke(placed, planned, answer)), isCalled);
       return result(await run.step(stepOf(placed), action, { companion: () => done?.kept?.companion }));
     } catch (error) {
+      if (error instanceof Undecided) return waiting(await settlementRequest(placed, at, error.message));
       if (!(error instanceof Suspended)) throw error;
       return asking(await run.step(suspendStep(placed, at), async () => recordQuestion(placed, at, error.asked)));
     }
@@ -173,6 +175,7 @@ export class CallExecutor {
     const site = { ...this.screened(toSite(placed)), ...(answer && { answer }) };
     const invoked: Invoked = await this.tools.invoke(planned, site, { maxResultBytes: limits.maxResultBytes });
     if (invoked.kind === 'suspended') throw new Suspended(invoked.asked);
+    if (invoked.kind === 'unknown') throw new Undecided(invoked.reason);
     return invoked;
   }
 
@@ -188,7 +191,8 @@ export class CallExecutor {
 
   /** A result that needs no call. */
   private async record(placed: PlacedCall, given: Done): Promise<CallOutcome> {
-    return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given)));
+    const companion = () => given.kept?.companion;
+    return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given), { companion }));
   }
 
   private async finish(placed: PlacedCall, { child, kept, ...given }: Done, isCalled = false): Promise<RecordedResult> {
@@ -209,6 +213,9 @@ class Suspended extends Error {
     super('The call waits for a person.');
   }
 }
+
+/** Leaves the step of a call that may have happened: a person says what became of it. */
+class Undecided extends Error {}
 
 function stepOf({ call, place }: PlacedCall): StepName {
   return { kind: 'tool', place, subject: call.name };
@@ -242,7 +249,12 @@ function tell(
   { child, state }: Pick<RecordedResult, 'child' | 'state'>,
 ): void {
   const about = { iteration: loop.iteration, call_id: call.id };
-  loop.run.emit({ type: 'tool.completed', ...about, ...done, ...(child && { child_run_id: child.run_id }) });
+  loop.run.emit({
+    type: 'tool.completed',
+    ...about,
+    ...toldResult(done),
+    ...(child && { child_run_id: child.run_id }),
+  });
   if (child?.answer) tellAnswer(loop, child.run_id, child.answer);
   if (state) loop.run.emit({ type: 'state.changed', ...about, tool: call.name, context_id: state.context_id });
 }

@@ -1,5 +1,7 @@
 import { toolResultText, type ToolResult } from '../../tool/index.js';
+import type { ToolMessage } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
+import { makeImageRoom } from './image-room.policy.js';
 import { Processor } from './processor.js';
 
 /** Puts the results into the turn, in the order of the calls. */
@@ -22,6 +24,12 @@ export function pairResults(loop: Loop, missing: ((tool: string, index: number) 
   if (calls.length === 0) return;
   const results = calls.map((call, index) => loop.results.get(index) ?? missing!(call.name, index));
   for (const [index, { id, name }] of calls.entries()) {
-    loop.turn.push({ role: 'tool', toolCallId: id, name, content: toolResultText(results[index]!) });
+    loop.turn.push(toMessage(id, name, results[index]!));
   }
+  makeImageRoom(loop.turn, loop.maxImageBytes);
+}
+
+function toMessage(toolCallId: string, name: string, result: ToolResult): ToolMessage {
+  const images = result.success ? result.images?.map((url) => ({ type: 'image' as const, url })) : undefined;
+  return { role: 'tool', toolCallId, name, content: toolResultText(result), ...(images && { images }) };
 }

@@ -10,6 +10,8 @@ const PREFIXES: Readonly<Record<WaitingKind, string>> = {
   child: 'child',
 };
 
+const CUT_OFF = 'It was begun before the server was cut off; nobody recorded how it ended.';
+
 /** A call at its place in the run. */
 export interface PlacedCall {
   readonly loop: CallLoop;
@@ -34,8 +36,7 @@ export function approvalRequest(placed: PlacedCall, reason: string): Promise<Wai
 }
 
 /** @param at the place of the invocation of which nobody recorded how it ended */
-export function settlementRequest(placed: PlacedCall, at: string): Promise<WaitingRequest> {
-  const reason = 'It was begun before the server was cut off; nobody recorded how it ended.';
+export function settlementRequest(placed: PlacedCall, at: string, reason = CUT_OFF): Promise<WaitingRequest> {
   return recorded(placed, { ...base(placed, 'outcome_unknown', at), reason, expires_at: expiry(placed) });
 }
 

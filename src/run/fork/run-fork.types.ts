@@ -47,7 +47,7 @@ export interface ForkPlan {
 }
 
 /** What came of a call, as its step records it. */
-export type CallOutcome = Omit<ToolCompleted, 'type' | 'iteration' | 'call_id'>;
+export type CallOutcome = Omit<ToolCompleted, 'type' | 'iteration' | 'call_id' | 'images'>;
 
 /** What is recorded otherwise in the copy. */
 export interface ForkEdits {

@@ -13,6 +13,7 @@ export const ACCESS_TARGETS = [
   'tool',
   'tool-state',
   'tool-states',
+  'mcp-server',
   'user',
   'tenant',
 ] as const;

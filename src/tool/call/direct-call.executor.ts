@@ -1,5 +1,5 @@
 import { AppError, messageOf } from '../../common/index.js';
-import { Suspension } from '../suspension.factory.js';
+import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { CallSite, CheckedCall, Tool } from '../tool.types.js';
 import { callBounded } from './bounded-call.executor.js';
 import type { StatefulCall } from '../state/stateful-call.executor.js';
@@ -35,6 +35,7 @@ async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Pro
   switch (outcome.kind) {
     case 'returned':
       if (outcome.value instanceof Suspension) throw asksInVain(name);
+      if (outcome.value instanceof UnknownOutcome) throw unknownOutcome(name, outcome.value);
       return outcome.value;
     case 'threw':
       throw new AppError('TOOL_FAILED', `Tool "${name}" failed: ${messageOf(outcome.error)}`, {
@@ -51,4 +52,9 @@ async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Pro
 function asksInVain(tool: string): AppError {
   const message = `Tool "${tool}" asks a person, and outside of a run nothing waits for an answer: call it in a run.`;
   return new AppError('TOOL_FAILED', message, { details: { tool } });
+}
+
+function unknownOutcome(tool: string, { reason }: UnknownOutcome): AppError {
+  const message = `Tool "${tool}" cannot tell whether its call has happened: ${reason}`;
+  return new AppError('TOOL_OUTCOME_UNKNOWN', message, { details: { tool } });
 }

@@ -2,9 +2,12 @@ import type { ErrorCode, JsonValue } from '../../common/index.js';
 import type { ToolResult } from '../tool.types.js';
 import { cutText } from './cut-text.mapper.js';
 import { type JsonResult, toJsonResult } from './json-result.mapper.js';
+import { imagesOf } from './shown-image.policy.js';
 
 /** The most of a result that is kept beside what the model is given of it, in bytes (UTF-8): what every database takes. */
 const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
+
+type FailedResult = Extract<ToolResult, { readonly success: false }>;
 
 /** A result, and what it was before it was cut, if it was. */
 export interface SucceededCall {
@@ -13,7 +16,7 @@ export interface SucceededCall {
 }
 
 /** A call that failed, or was never made. */
-export function failedResult(tool: string, code: ErrorCode, error: string, elapsedMs = 0): ToolResult {
+export function failedResult(tool: string, code: ErrorCode, error: string, elapsedMs = 0): FailedResult {
   return { tool, success: false, error, code, execution_time_ms: elapsedMs };
 }
 
@@ -35,7 +38,8 @@ export function succeededCall(
 
 /** A result with another value in the place of its own. */
 export function withValue(result: ToolResult, value: JsonValue, maxBytes: number): SucceededCall {
-  return succeededCall(result.tool, toJsonResult(value), maxBytes, result.execution_time_ms);
+  const call = succeededCall(result.tool, toJsonResult(value), maxBytes, result.execution_time_ms);
+  return { ...call, result: { ...call.result, ...imagesOf(result) } };
 }
 
 /** What is given for a call's value by somebody else. Throws `TOOL_FAILED` for what JSON cannot hold. */

@@ -1,4 +1,5 @@
 import { contextIdOf } from './context-id.factory.js';
+import { heldIn, toChangedEntry, toEntry, toJson } from './state-entry.mapper.js';
 import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './stores/state-store.js';
 import { stateConflict, stateTooLarge } from './tool-state.error.js';
 import type {
@@ -20,19 +21,18 @@ export interface PutOptions {
   readonly keys?: readonly string[] | undefined;
 }
 
-/** Under which key of the stored connection state stands what it holds. */
-const HELD = '$held';
+const NOTHING: StateData = Object.freeze({});
 
 /** A context as it is to be next, put together without touching the one that is stored. */
 export class ContextDraft {
   readonly id: string;
   private readonly states: Partial<Record<StateType, StoredState>>;
-  private readonly changed = new Set<StateType>();
+  private readonly changed: StateType[] = [];
   private readonly history: StateHistoryEntry[] = [];
   private version: StoredVersion | undefined;
   private oldestVersion = 0;
   private change: number;
-  private holding: StateData;
+  private holding: StateData | undefined;
 
   /**
    * @param stored what is there and has not expired; `null` when there is none
@@ -49,7 +49,6 @@ export class ContextDraft {
     this.id = stored?.id ?? contextIdOf(key);
     this.states = { ...stored?.states };
     this.change = Number(stored?.lastChange ?? 0);
-    this.holding = heldIn(this.states.connection, now);
   }
 
   /** The number of the last change that was carried over into it; 0 for none. */
@@ -63,18 +62,25 @@ export class ContextDraft {
 
   /** What a connection keeps to itself, as cookies: not a part of the state that is shown. */
   get held(): StateData {
-    return this.holding;
+    const connection = this.stored?.states.connection;
+    return (this.holding ??= connection && isLive(connection, this.now) ? heldIn(connection) : NOTHING);
   }
 
   /** Lays entries over what the connection holds, for the next change of its state; `null` takes one out. */
   hold(changes: StateData): void {
-    const kept = laidOver(this.holding, changes);
+    const kept = laidOver(this.held, changes);
     this.holding = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== null));
   }
 
   get(type: StateType): StateEntry | null {
     const state = this.states[type];
     return state && isLive(state, this.now) ? toEntry(this.id, type, state) : null;
+  }
+
+  /** As `get`, for one who may want no more than to have changed it. */
+  changedEntry(type: StateType): StateEntry | null {
+    const state = this.states[type];
+    return state && isLive(state, this.now) ? toChangedEntry(this.id, type, state) : null;
   }
 
   /** 0 for none. */
@@ -102,7 +108,7 @@ export class ContextDraft {
   /** Gives whether there was one. */
   drop(type: StateType): boolean {
     const isThere = this.versionOf(type) > 0;
-    if (this.states[type]) this.changed.add(type);
+    if (this.states[type]) this.touch(type);
     // Numbers begin anew with the next one.
     if (type === 'business') {
       this.oldestVersion = (this.states[type]?.version ?? 0) + 1;
@@ -126,7 +132,7 @@ export class ContextDraft {
     return {
       context: this.next(),
       changed: [...this.changed],
-      ...(this.version && { version: this.version }),
+      version: this.version,
       oldestVersion: this.oldestVersion,
       history: this.history.slice(-maxHistory || undefined),
       oldestHistory: this.history.length > 0 ? Math.max(0, this.lastHistory - maxHistory + 1) : 0,
@@ -157,7 +163,6 @@ export class ContextDraft {
 
   private replace(type: StateType, data: StateData, { ttlMs, by = null, version }: PutOptions): void {
     const json = this.jsonOf(type, data);
-    this.assertFits(type, json);
     const old = this.stored?.states[type];
     const state: StoredState = {
       json,
@@ -166,22 +171,24 @@ export class ContextDraft {
       updatedAt: this.now,
       expiresAt: expiryAt(this.now, ttlMs ?? this.policy.ttlMs),
     };
-    this.changed.add(type);
+    this.touch(type);
     this.states[type] = state;
     if (type === 'business') this.keep({ version: state.version, json, at: this.now, by });
   }
 
-  private jsonOf(type: StateType, data: StateData): string {
-    const isHolding = type === 'connection' && Object.keys(this.holding).length > 0;
-    return JSON.stringify(isHolding ? { ...data, [HELD]: this.holding } : data);
+  private touch(type: StateType): void {
+    if (!this.changed.includes(type)) this.changed.push(type);
   }
 
-  private assertFits(type: StateType, json: string): void {
+  /** @throws AppError `TOOL_STATE_TOO_LARGE` */
+  private jsonOf(type: StateType, data: StateData): string {
     // What is kept of its calls is not the tool's doing.
-    if (type === 'connection') return;
+    if (type === 'connection') return toJson(data, this.held);
+    const json = toJson(data);
     const { maxStateBytes } = this.policy;
     const bytes = Buffer.byteLength(json);
     if (bytes > maxStateBytes) throw stateTooLarge(this.key, type, bytes, maxStateBytes);
+    return json;
   }
 
   private keep(version: StoredVersion): void {
@@ -192,13 +199,22 @@ export class ContextDraft {
   }
 
   private expiresAt(): number | null {
-    const { idleMs, ttlMs } = this.policy;
-    const times = Object.values(this.states).map(({ expiresAt }) => expiresAt);
-    const last = times.includes(null) ? null : Math.max(...times.map(Number), ttlMs === null ? 0 : this.now + ttlMs);
-    const byState = last === 0 ? null : last;
+    const { idleMs } = this.policy;
+    const byState = this.lastExpiry();
     const byUse = idleMs === null ? null : this.now + idleMs;
     if (byState === null || byUse === null) return byState ?? byUse;
     return Math.min(byState, byUse);
+  }
+
+  /** When there is none of its states any more and none could be new; `null`: nobody knows, or one never expires. */
+  private lastExpiry(): number | null {
+    const { ttlMs } = this.policy;
+    let last = ttlMs === null ? 0 : this.now + ttlMs;
+    for (const { expiresAt } of Object.values(this.states)) {
+      if (expiresAt === null) return null;
+      last = Math.max(last, expiresAt);
+    }
+    return last === 0 ? null : last;
   }
 }
 
@@ -213,15 +229,4 @@ function expiryAt(now: number, lifetimeMs: number | null): number | null {
 
 export function isLive({ expiresAt }: { readonly expiresAt: number | null }, now: number): boolean {
   return expiresAt === null || expiresAt > now;
-}
-
-export function toEntry(contextId: string, type: StateType, { json, ...state }: StoredState): StateEntry {
-  const { [HELD]: held, ...shown } = JSON.parse(json) as StateData;
-  const data = type === 'connection' || held === undefined ? shown : { ...shown, [HELD]: held };
-  return { id: `${contextId}:${type}`, contextId, type, data, ...state };
-}
-
-function heldIn(connection: StoredState | undefined, now: number): StateData {
-  if (!connection || !isLive(connection, now)) return {};
-  return ((JSON.parse(connection.json) as StateData)[HELD] ?? {}) as StateData;
 }

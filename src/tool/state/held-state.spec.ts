@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from '../../config/index.js';
 import { createCallSite } from '../call/tool-request.factory.js';
 import { createRegisteredTool } from '../registered-tool.factory.js';
+import { ContextQueue } from './context-queue.policy.js';
+import { VolatileStateHome } from './homes/volatile-state-home.js';
+import { StateHomeRegistry } from './state-home.registry.js';
 import type { StatefulCall } from './stateful-call.executor.js';
+import { MemoryStateStore } from './stores/memory-state-store.js';
 import { ToolStates } from './tool-states.service.js';
 
 const site = () => createCallSite({ sessionId: 's' });
@@ -13,6 +18,36 @@ it('is no change of its own state what a stranger calls one', async () => {
   const returned = { city: 'Albany', state: 'NY' };
   expect(await states.callAlone(tool, {}, site(), async () => returned)).toEqual(returned);
   await expect(states.callAlone(TOOL, {}, site(), async () => returned)).rejects.toThrow('not a JSON object');
+});
+
+/** Where nothing can be stored. */
+class FullStore extends MemoryStateStore {
+  override async write(): Promise<boolean> {
+    throw new Error('the disk is full');
+  }
+}
+
+class FullHome extends StateHomeRegistry {
+  private readonly full = new VolatileStateHome('memory', new FullStore(), new ContextQueue());
+
+  override async of(): Promise<VolatileStateHome> {
+    return this.full;
+  }
+}
+
+it('is never stored for a call without a session: nobody would find it again', async () => {
+  const states = new ToolStates(new FullHome(loadConfig({ env: {} }).config));
+  const call = (sessionId: string | null, work: () => unknown) =>
+    states.callAlone(TOOL, {}, createCallSite({ sessionId }), async (held) => {
+      held.handle.update({ count: 1 });
+      return work();
+    });
+  const fail = () => {
+    throw new Error('403');
+  };
+  expect(await call(null, () => 'done')).toBe('done');
+  await expect(call(null, fail)).rejects.toThrow('403');
+  await expect(call('s', () => 'done')).rejects.toThrow('the disk is full');
 });
 
 describe('what a connection holds', () => {

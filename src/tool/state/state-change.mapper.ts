@@ -1,3 +1,4 @@
+import type { AppError } from '../../common/index.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import type { WantedChange } from './tool-state-handle.factory.js';
 import type { ContextKey, StateData } from './tool-state.types.js';
@@ -35,6 +36,16 @@ export function applyChange(draft: ContextDraft, change: StateChange): void {
   }
   if (wanted.held) draft.hold(wanted.held);
   applyCall(draft, change);
+}
+
+/** What is left of a change that cannot be made: that the call was, as one that failed. */
+export function toRefused(change: StateChange, { code, message: error }: AppError): StateChange {
+  const { wanted, outcome } = change;
+  return {
+    ...change,
+    wanted: { sides: {}, ...(wanted.held && { held: wanted.held }) },
+    outcome: { kind: 'error', error, detail: { ...outcome.detail, code, error } },
+  };
 }
 
 function applyCall(draft: ContextDraft, { id: by, call, outcome, startedAt, endedAt }: StateChange): void {

@@ -1,5 +1,6 @@
 import { AppError } from '../../common/index.js';
 import type { StepCompanion } from '../../run/index.js';
+import { IllustratedResult } from '../illustrated-result.factory.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { applyChange, type CallEnd, type StateChange } from './state-change.mapper.js';
 import type { StateHome } from './homes/state-home.js';
@@ -69,6 +70,9 @@ export class StatefulCall {
    * @throws AppError `TOOL_INVALID_RESULT` when that is no JSON object
    */
   withoutState(returned: unknown): unknown {
+    if (returned instanceof IllustratedResult) {
+      return new IllustratedResult(this.withoutState(returned.result), returned.images);
+    }
     if (this.site.isStrangers || !isPlainObject(returned) || !Object.hasOwn(returned, 'state')) return returned;
     const { state, ...result } = returned;
     if (state === undefined) return result;

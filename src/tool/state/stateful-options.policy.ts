@@ -1,3 +1,4 @@
+import { MOST_STATE_BYTES } from '../../config/index.js';
 import { CONFLICT_RESOLUTIONS } from './tool-state.types.js';
 import { STATE_MANAGERS, type StatefulOptions } from './stateful-options.types.js';
 
@@ -10,7 +11,7 @@ const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unkno
   initial: (value) =>
     typeof value === 'function' || isObject(value) ? null : 'use an object, or a function that gives one',
   ttlMs: whole(1),
-  maxStateBytes: whole(2),
+  maxStateBytes: whole(2, MOST_STATE_BYTES),
   maxHistory: whole(0),
   maxVersions: whole(0),
   conflict: oneOf(CONFLICT_RESOLUTIONS),
@@ -36,11 +37,11 @@ export function toStateful(stateful: boolean | StatefulOptions | undefined): Sta
   return stateful === true ? {} : stateful;
 }
 
-function whole(from: number) {
+function whole(from: number, to = MOST) {
   return (value: unknown): string | null =>
-    Number.isInteger(value) && (value as number) >= from && (value as number) <= MOST
+    Number.isInteger(value) && (value as number) >= from && (value as number) <= to
       ? null
-      : `use a whole number from ${from} to ${MOST}`;
+      : `use a whole number from ${from} to ${to}`;
 }
 
 function oneOf(values: readonly string[]) {

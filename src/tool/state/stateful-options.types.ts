@@ -12,7 +12,7 @@ export interface StatefulOptions {
   readonly initial?: StateData | (() => StateData);
   /** After how many ms without a change a state expires. */
   readonly ttlMs?: number;
-  /** The most bytes (UTF-8) of a state as JSON. */
+  /** The most bytes (UTF-8) of a state as JSON, up to 4,194,304. */
   readonly maxStateBytes?: number;
   /** The most entries of a context's history that are kept; 0 keeps none. */
   readonly maxHistory?: number;

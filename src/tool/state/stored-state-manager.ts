@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ContextClosings } from './context-closing.registry.js';
-import { ContextDraft, isLive, toEntry } from './context-draft.builder.js';
+import { ContextDraft, isLive } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
 import type { ContextQueue } from './context-queue.policy.js';
+import { toEntry } from './state-entry.mapper.js';
 import type { StateStore, StoredContext, StoredVersion } from './stores/state-store.js';
 import { ToolStateManager, type SetStateOptions, type StateUpdate } from './tool-state-manager.js';
 import { contended, contextNotFound, tooManyContexts, versionNotFound } from './tool-state.error.js';
@@ -54,18 +55,21 @@ export class StoredStateManager extends ToolStateManager {
   }
 
   async getState(contextId: string, type: StateType): Promise<StateEntry | null> {
-    const state = (await this.load(contextId))?.states[type];
-    return state && isLive(state, Date.now()) ? toEntry(contextId, type, state) : null;
+    const stored = await this.store.load(contextId);
+    const now = Date.now();
+    if (stored && !isLive(stored, now)) return this.forget(stored);
+    const state = stored?.states[type];
+    return state && isLive(state, now) ? toEntry(contextId, type, state) : null;
   }
 
-  async setState(contextId: string, type: StateType, data: StateData, options?: SetStateOptions): Promise<StateEntry> {
+  setState(contextId: string, type: StateType, data: StateData, options?: SetStateOptions): Promise<StateEntry> {
     return this.edit(contextId, (draft) => {
       draft.put(type, data, options);
-      return draft.get(type)!;
+      return draft.changedEntry(type)!;
     });
   }
 
-  async updateState(
+  updateState(
     contextId: string,
     type: StateType,
     updates: StateUpdate,
@@ -74,7 +78,7 @@ export class StoredStateManager extends ToolStateManager {
     return this.edit(contextId, (draft) => {
       const data = draft.get(type)?.data ?? {};
       draft.put(type, { ...data, ...(typeof updates === 'function' ? updates(data) : updates) }, options);
-      return draft.get(type)!;
+      return draft.changedEntry(type)!;
     });
   }
 
@@ -119,7 +123,7 @@ export class StoredStateManager extends ToolStateManager {
         );
       draft.note('rollback', by ?? null, { from: draft.versionOf('business'), to: version });
       draft.put('business', toVersion(found).data, { by });
-      return draft.get('business')!;
+      return draft.changedEntry('business')!;
     });
   }
 
@@ -132,37 +136,50 @@ export class StoredStateManager extends ToolStateManager {
    * @param origin of one that is made when it is not there
    * @throws AppError `TOOL_STATE_NOT_FOUND` when it is not there and no origin is given, `TOOL_STATE_LIMIT`, and what `change` throws
    */
-  async edit<T>(id: string, change: (draft: ContextDraft) => T, origin?: ContextOrigin): Promise<T> {
-    return this.queue.next(id, async () => {
-      for (let tries = 1; tries <= MOST_TRIES; tries++) {
-        const draft = await this.open(id, origin);
-        const changed = change(draft);
-        if (await this.store.write(draft.toWrite())) return changed;
-        await pause(Math.random() * Math.min(tries, MAX_PAUSE_MS));
-      }
-      throw contended(id);
-    });
+  edit<T>(id: string, change: (draft: ContextDraft) => T, origin?: ContextOrigin): Promise<T> {
+    return this.queue.next(id, () => this.change(id, change, origin));
   }
 
   /** One that has expired is gone. */
   async load(id: string): Promise<StoredContext | null> {
     const stored = await this.store.load(id);
-    if (!stored || isLive(stored, Date.now())) return stored;
-    if (await this.store.remove(id, stored.revision)) this.closings.closed(id);
-    return null;
+    return stored && !isLive(stored, Date.now()) ? this.forget(stored) : stored;
   }
 
   /** A context as it is, to be changed. @throws AppError as `edit` */
   async open(id: string, origin?: ContextOrigin): Promise<ContextDraft> {
-    return (await this.drafts(id, origin))();
+    const draft = this.draft(await this.load(id), id, origin);
+    if (draft.isNew) await this.assertRoom(draft.key);
+    return draft;
   }
 
   /** As `open`, any number of times of the same state. */
   async drafts(id: string, origin?: ContextOrigin): Promise<() => ContextDraft> {
     const stored = await this.load(id);
-    const draft = this.draft(stored, id, origin);
-    if (await this.hasRoom(draft)) return () => this.draft(stored, id, origin);
-    throw tooManyContexts(draft.key, this.policy.maxContextsPerSession!);
+    const { key, isNew } = this.draft(stored, id, origin);
+    if (isNew) await this.assertRoom(key);
+    return () => this.draft(stored, id, origin);
+  }
+
+  private async change<T>(
+    id: string,
+    change: (draft: ContextDraft) => T,
+    origin: ContextOrigin | undefined,
+  ): Promise<T> {
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const draft = this.draft(await this.load(id), id, origin);
+      if (draft.isNew) await this.assertRoom(draft.key);
+      const changed = change(draft);
+      if (await this.store.write(draft.toWrite())) return changed;
+      await pause(Math.random() * Math.min(tries, MAX_PAUSE_MS));
+    }
+    throw contended(id);
+  }
+
+  /** Whoever has made it anew meanwhile keeps it. */
+  private async forget({ id, revision }: StoredContext): Promise<null> {
+    if (await this.store.remove(id, revision)) this.closings.closed(id);
+    return null;
   }
 
   private draft(stored: StoredContext | null, id: string, origin: ContextOrigin | undefined): ContextDraft {
@@ -171,10 +188,13 @@ export class StoredStateManager extends ToolStateManager {
     return new ContextDraft(stored, key, this.policy, Date.now(), origin?.isOfRun);
   }
 
-  private async hasRoom({ isNew, key: { tenant, session } }: ContextDraft): Promise<boolean> {
+  /** @throws AppError `TOOL_STATE_LIMIT` */
+  private async assertRoom(key: ContextKey): Promise<void> {
     const { maxContextsPerSession: most } = this.policy;
-    if (!isNew || most === null) return true;
-    return (await this.store.list({ tenant, session, limit: most })).length < most;
+    if (most === null) return;
+    const { tenant, session } = key;
+    const others = await this.store.list({ tenant, session, limit: most });
+    if (others.length >= most) throw tooManyContexts(key, most);
   }
 }
 

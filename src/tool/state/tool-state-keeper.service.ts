@@ -1,12 +1,15 @@
-import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../../common/index.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { AppError, messageOf, type Principal } from '../../common/index.js';
 import { Database } from '../../persistence/index.js';
+import type { RunRecord } from '../../run/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import { contextIdOf } from './context-id.factory.js';
 import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
+import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import { contextNotFound } from './tool-state.error.js';
+import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
 import {
   STATE_TYPES,
   type ContextFilter,
@@ -26,17 +29,23 @@ export interface ShownContext extends Omit<ContextInfo, 'states'> {
 
 export type StateFilter = Pick<ContextFilter, 'tool' | 'session' | 'after'>;
 
+type EndingRun = Pick<RunRecord, 'id' | 'tenant' | 'sessionId'>;
+
 /** What people do with the states of tools, whichever manager keeps them. Others' contexts do not exist. */
 @Injectable()
 export class ToolStateKeeper {
+  private readonly logger = new Logger('ToolState');
+
   constructor(
     private readonly homes: StateHomeRegistry,
     private readonly tools: ToolRegistry,
     private readonly database: Database,
+    private readonly upkeep: ToolStateUpkeep,
   ) {}
 
-  /** Up to `limit` of a tenant's contexts, in the order of their ids. */
+  /** Up to `limit` of a tenant's contexts, in the order of their ids. @throws AppError `TOOL_STATE_UNAVAILABLE` */
   async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<ContextInfo[]> {
+    await this.upkeep.carryOver(tenant);
     const found: ContextInfo[] = [];
     for (const home of await this.used()) {
       const ids = await home.store.list({ ...filter, tenant, limit });
@@ -90,14 +99,34 @@ export class ToolStateKeeper {
   }
 
   /**
+   * For what ends a run: forgets the states that go with it, whichever tools have made them. An execution that breaks, or that
+   * is not the run's first, need not know all of its calls. What cannot be read now does not hold the end up.
+   */
+  async ending(run: EndingRun): Promise<StatesEnd> {
+    const ends = [...this.names()].map(async (name) => {
+      try {
+        return [await this.endingIn(await this.homes.of(name), run)];
+      } catch (error) {
+        this.tellLeft(name, run, error);
+        return [];
+      }
+    });
+    return joinEnds((await Promise.all(ends)).flat());
+  }
+
+  /**
    * Forgets the contexts in which calls of runs have left something, whoever's session it is: what one of several has
    * said in a state cannot be taken out of it.
    * @returns how many
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` when something is still on its way to where it would be found
    */
   async eraseRuns(tenant: string, runIds: readonly string[]): Promise<number> {
     const gone = new Set(runIds);
     let erased = 0;
-    for (const home of await this.used()) {
+    await this.used();
+    await this.upkeep.carryOver(tenant);
+    // Changes may have been on their way to one that no tool uses any more.
+    for (const home of await this.homes.opened()) {
       for await (const id of home.contextsOf(tenant)) {
         await home.catchUp(id);
         if (!(await isTouched(home, id, gone))) continue;
@@ -108,17 +137,42 @@ export class ToolStateKeeper {
     return erased;
   }
 
-  /** Where tools keep states now, opened or not. */
-  private async used(): Promise<StateHome[]> {
-    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
-    const names = new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
-    return Promise.all([...names].map((name) => this.homes.of(name)));
+  private async endingIn(home: StateHome, run: EndingRun): Promise<StatesEnd> {
+    const { id, tenant, sessionId } = run;
+    const session = sessionId ?? `run:${id}`;
+    const goes = ({ cleanupAfterRun }: StatefulOptions) => sessionId === null || cleanupAfterRun === true;
+    const possible = this.possible(home, tenant, session, goes);
+    // Of tools that are gone by now, too.
+    const made = await madeByRuns(home, tenant, session).catch((error: unknown) => {
+      this.tellLeft(home.name, run, error);
+      return [];
+    });
+    return home.forgetting(tenant, [...new Set([...made, ...possible])]);
   }
 
-  /** Contexts that a change may be on its way to which has made none yet. */
-  private possible(home: StateHome, tenant: string, session: string): string[] {
+  private tellLeft(manager: string, { id }: EndingRun, error: unknown): void {
+    this.logger.warn(`Not all that ${manager} keeps for run ${id} can be found at its end: ${messageOf(error)}`);
+  }
+
+  /** Where tools keep states now, opened or not. */
+  private used(): Promise<StateHome[]> {
+    return Promise.all([...this.names()].map((name) => this.homes.of(name)));
+  }
+
+  private names(): ReadonlySet<StateManagerName> {
+    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
+    return new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
+  }
+
+  /** Contexts that a change may be on its way to which has made none yet. @param isMeant which tools' */
+  private possible(
+    home: StateHome,
+    tenant: string,
+    session: string,
+    isMeant: (options: StatefulOptions) => boolean = () => true,
+  ): string[] {
     return this.tools.list().flatMap(({ metadata: { state }, definition: { name: tool } }) => {
-      const isHere = state !== undefined && this.homes.nameOf(state) === home.name;
+      const isHere = state !== undefined && this.homes.nameOf(state) === home.name && isMeant(state);
       return isHere ? [contextIdOf({ tenant, session, tool })] : [];
     });
   }
@@ -152,6 +206,13 @@ export class ToolStateKeeper {
       isRetryable: true,
     });
   }
+}
+
+/** The contexts of a session that go with the run that made them. */
+async function madeByRuns({ store }: StateHome, tenant: string, session: string): Promise<string[]> {
+  const ids = await store.list({ tenant, session });
+  const contexts = await Promise.all(ids.map((id) => store.load(id)));
+  return contexts.flatMap((context) => (context?.isOfRun ? [context.id] : []));
 }
 
 async function isTouched({ store }: StateHome, id: string, runs: ReadonlySet<string>): Promise<boolean> {

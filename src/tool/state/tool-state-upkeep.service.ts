@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { messageOf, RecurringWork } from '../../common/index.js';
+import { AppError, messageOf, RecurringWork } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { Database } from '../../persistence/index.js';
 import { Cipher } from '../../security/index.js';
@@ -52,13 +52,35 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 
-  /** Carries over what has waited for longer than `youngMs`. */
-  async sync(youngMs: number): Promise<void> {
+  /** Carries over what has waited for longer than `youngMs`. @throws AppError as `carryOver` */
+  sync(youngMs: number): Promise<void> {
+    return this.carry(Date.now() - youngMs);
+  }
+
+  /**
+   * Carries over all that waits of a tenant, as its stores alone do not have it all.
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` when something could not be; what could is there all the same
+   */
+  carryOver(tenant: string): Promise<void> {
+    return this.carry(Number.MAX_SAFE_INTEGER, tenant);
+  }
+
+  /** @param before epoch ms */
+  private async carry(before: number, tenant?: string): Promise<void> {
+    const failed = new Map<string, unknown>();
     for (;;) {
-      const late = await this.changes.late(Date.now() - youngMs, AT_ONCE);
-      for (const { contextId, home } of late) await (await this.homes.of(home)).catchUp(contextId);
-      if (late.length < AT_ONCE) return;
+      const late = await this.changes.late(before, AT_ONCE + failed.size, tenant);
+      const next = late.filter(({ contextId }) => !failed.has(contextId));
+      if (next.length === 0) break;
+      for (const { contextId, home } of next) {
+        await (await this.homes.of(home)).catchUp(contextId).catch((error: unknown) => {
+          // One that is damaged holds the others up for nobody; a store that is away is so for all.
+          if (error instanceof AppError && error.isRetryable) throw error;
+          failed.set(contextId, error);
+        });
+      }
     }
+    for (const error of failed.values()) throw error;
   }
 
   private every(intervalMs: number, work: () => Promise<unknown>): void {

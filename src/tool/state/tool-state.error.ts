@@ -28,6 +28,13 @@ export function stateConflict({ tool }: ContextKey, type: StateType, basedOn: nu
   );
 }
 
+/** Whether it says that a change cannot be made as it is wanted, however often it is tried. */
+export function isRefusedChange(error: unknown): error is AppError {
+  if (!(error instanceof AppError)) return false;
+  // Who only had no luck has not read a version.
+  return error.code === 'TOOL_STATE_TOO_LARGE' || error.details?.['based_on'] !== undefined;
+}
+
 export function tooManyContexts({ session, tool }: ContextKey, most: number): AppError {
   return new AppError(
     'TOOL_STATE_LIMIT',

@@ -6,7 +6,7 @@ import type { ContextListener } from './context-closing.registry.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { ContextQueue } from './context-queue.policy.js';
 import { contextIdOf } from './context-id.factory.js';
-import { StatefulCall, type ChangedState } from './stateful-call.executor.js';
+import { StatefulCall, type ChangedState, type KeptState } from './stateful-call.executor.js';
 import { joinEnds, type StatesEnd } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
 import type { StatefulOptions } from './stateful-options.types.js';
@@ -36,6 +36,7 @@ export class ToolStates {
 
   /**
    * Opens a tool's state for one call.
+   * @param input `undefined` when it is not known, as of a call that is only asked about
    * @throws AppError `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`, and what the tool's `initial` throws
    */
   async open(tool: Tool, input: unknown, site: StateSite): Promise<StatefulCall> {
@@ -95,14 +96,15 @@ export class ToolStates {
     const held = await this.open(tool, input, site);
     const started = performance.now();
     const elapsed = () => ({ elapsed_ms: Math.round(performance.now() - started) });
+    // What nobody would find again is not stored first: a crash before it is forgotten would leave it.
+    const store = async ({ companion }: KeptState) => (site.sessionId === null ? undefined : companion.alone());
     try {
       const result = held.withoutState(await make(held));
-      await (await held.keep({ kind: 'success', detail: elapsed() })).companion.alone();
+      await store(await held.keep({ kind: 'success', detail: elapsed() }));
       return result;
     } catch (error) {
       const outcome = { kind: 'error', error: messageOf(error), detail: elapsed() } as const;
-      const kept = await held.keep(outcome).catch(() => held.refuse(outcome));
-      await kept.companion.alone();
+      await store(await held.keep(outcome).catch(() => held.refuse(outcome)));
       throw error;
     } finally {
       if (site.sessionId === null) await (await this.managerOf(tool)).cleanupContext(held.handle.contextId);
@@ -168,10 +170,10 @@ function initialOf({ initial = {} }: StatefulOptions): StateData {
 }
 
 function aboutCall({ runId, callId }: StateSite, input: unknown): StateData {
-  const told = JSON.stringify(input) ?? 'null';
+  const told = JSON.stringify(input);
   return {
     run_id: runId,
     call_id: callId,
-    ...(told.length <= MAX_REMEMBERED && { arguments: JSON.parse(told) as StateData }),
+    ...(told !== undefined && told.length <= MAX_REMEMBERED && { arguments: JSON.parse(told) as StateData }),
   };
 }

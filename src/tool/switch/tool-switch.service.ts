@@ -68,6 +68,7 @@ export class ToolSwitchService {
   private forget(tenant: string): void {
     this.switches++;
     this.known.delete(tenant);
+    this.tools.changes.tell();
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../common/index.js';
 import type { Cache } from '../../cache/index.js';
 import { toJsonResult } from '../call/json-result.mapper.js';
+import { IllustratedResult, unfold } from '../illustrated-result.factory.js';
 import { Suspension } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
@@ -13,17 +14,28 @@ export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
     const key = keyOf(context);
     const known = await cache.get(key);
-    if (known !== null) return JSON.parse(known) as JsonValue;
+    if (known !== null) return fromEntry(JSON.parse(known) as Entry);
     const returned = await tool.invoke(input, context);
     if (returned instanceof Suspension) return returned;
-    const { value } = toJsonResult(returned);
-    await cache.set(key, JSON.stringify(value), ttlMs);
-    return value;
+    const { value, images } = unfold(returned);
+    const entry: Entry = { value: toJsonResult(value).value, ...(images.length > 0 && { images }) };
+    await cache.set(key, JSON.stringify(entry), ttlMs);
+    return fromEntry(entry);
   };
   return { ...tool, invoke };
 }
 
+/** A result as the cache has it. */
+interface Entry {
+  readonly value: JsonValue;
+  readonly images?: readonly string[];
+}
+
+function fromEntry({ value, images }: Entry): unknown {
+  return images ? new IllustratedResult(value, images) : value;
+}
+
 function keyOf({ tool, principal, arguments: args }: ToolContext): string {
   const text = canonicalJson([tool, principal.tenant, principal.id, principal.roles, args]);
-  return `tool:${createHash('sha256').update(text).digest('base64url')}`;
+  return `tool-result:${createHash('sha256').update(text).digest('base64url')}`;
 }

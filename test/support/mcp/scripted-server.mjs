@@ -40,27 +40,68 @@ const TOOLS = {
   exit: () => process.exit(3),
 };
 
-async function reply({ id, method, params }) {
-  switch (method) {
-    case 'initialize':
-      return {
-        protocolVersion: script.version ?? params.protocolVersion,
-        capabilities: { tools: { listChanged: true } },
-        serverInfo: { name: 'scripted', version: '1' },
-      };
-    case 'tools/list':
-      return { tools: tools() };
-    case 'tools/call': {
-      if (params._meta?.progressToken !== undefined && script.progress) {
-        for (let progress = 1; progress <= script.progress; progress++) {
-          send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress } });
-        }
-      }
-      return TOOLS[params.name](params.arguments ?? {}, id);
+const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+const COLOUR = { type: 'object', properties: { colour: { type: 'string' } }, required: ['colour'] };
+const SIZE = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] };
+const elicit = (message, requestedSchema) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema },
+});
+/** What a server of 2026 answers instead of asking itself. */
+const MODERN = {
+  ask: (_args, { inputResponses, requestState }) =>
+    inputResponses
+      ? { content: [{ type: 'text', text: `${requestState} ${JSON.stringify(inputResponses)}` }] }
+      : {
+          resultType: 'input_required',
+          requestState: 'state-of-the-server',
+          inputRequests: { c: elicit('Which colour?', COLOUR), s: elicit('Which size?', SIZE) },
+        },
+  sample: () => ({
+    resultType: 'input_required',
+    inputRequests: { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } },
+  }),
+};
+
+const METHODS = {
+  'server/discover': () => {
+    if (!script.modern) throw new Error('no server/discover');
+    return {
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: { listChanged: true } },
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'scripted', version: '1' } },
+    };
+  },
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion: script.version ?? protocolVersion,
+    capabilities: { tools: { listChanged: true }, ...(script.content && { resources: {}, prompts: {} }) },
+    serverInfo: { name: 'scripted', version: '1' },
+  }),
+  'tools/list': () => ({ tools: tools() }),
+  'tools/call': (params) => {
+    const progressToken = params._meta?.progressToken;
+    const most = progressToken === undefined ? 0 : (script.progress ?? 0);
+    for (let progress = 1; progress <= most; progress++) {
+      send({ method: 'notifications/progress', params: { progressToken, progress } });
     }
-    default:
-      throw new Error(`no ${method}`);
-  }
+    return (script.modern ? { ...TOOLS, ...MODERN } : TOOLS)[params.name](params.arguments ?? {}, params);
+  },
+  'resources/list': () => ({ resources: [{ uri: 'note:1', name: 'A note' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'note:{n}', name: 'Notes' }] }),
+  'resources/read': ({ uri }) => {
+    if (!uri.startsWith('note:') && uri !== 'a:b') throw new Error('no such resource');
+    return { contents: [{ uri, mimeType: 'text/plain', text: 'noted' }] };
+  },
+  'prompts/list': () => ({ prompts: [{ name: 'x', description: 'Says it.' }] }),
+  'prompts/get': ({ arguments: args }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Say ${args?.what}` } }],
+  }),
+};
+
+async function reply({ method, params }) {
+  const isContent = /^(resources|prompts)\//.test(method);
+  if (!METHODS[method] || (isContent && !script.content)) throw new Error(`no ${method}`);
+  return METHODS[method](params ?? {});
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => void hear(JSON.parse(line)));
@@ -71,7 +112,8 @@ async function hear(message) {
   if (message.method === undefined) return void waiting.get(message.id)?.(message.result);
   if (message.method === 'server/discover' && script.diesOfDiscovery) process.exit(1);
   try {
-    send({ id: message.id, result: await reply(message) });
+    const result = await reply(message);
+    send({ id: message.id, result: script.modern ? { ...COMPLETE, ...result } : result });
   } catch (error) {
     send({ id: message.id, error: { code: -32_601, message: error.message } });
   }

@@ -21,6 +21,29 @@ describe('toWireConversation', () => {
     expect(messages).toEqual([{ role: 'user', content: [text('x')] }]);
   });
 
+  it('shows what a tool shows within its result', () => {
+    const images = [
+      { type: 'image', url: 'data:image/png;base64,AAAA' },
+      { type: 'image', url: 'https://a.example/b.png' },
+    ] as const;
+    const shows: Message = { role: 'tool', toolCallId: 'c1', name: 'add', content: 'two', images };
+    const { messages } = write(user('x'), says('', call('c1')), shows, user('and?'));
+    expect(messages[2]?.content).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'c1',
+        content: [
+          text('two'),
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } },
+        ],
+      },
+      text('and?'),
+    ]);
+    const blank = write(user('x'), says('', call('c1')), { ...shows, content: ' ', images: images.slice(1) });
+    expect(blank.messages[2]?.content[0]?.['content']).toHaveLength(1);
+  });
+
   it('makes one turn of what one side says in a row, results first', () => {
     const { messages } = write(
       user('x'),

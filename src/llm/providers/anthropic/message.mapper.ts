@@ -1,5 +1,12 @@
-import type { AssistantMessage, ContentPart, Message, SignedReasoning, UserMessage } from '../../message.types.js';
-import { parseImage } from '../../image.parser.js';
+import { parseImage } from '../../../common/index.js';
+import type {
+  AssistantMessage,
+  ContentPart,
+  Message,
+  SignedReasoning,
+  ToolMessage,
+  UserMessage,
+} from '../../message.types.js';
 import { CallIds, toCallName } from './call-name.mapper.js';
 import type { WireBlock, WireTurn } from './wire-block.types.js';
 
@@ -42,8 +49,12 @@ function toBlocks(message: Exclude<Message, { role: 'system' }>, ids: CallIds, m
     case 'assistant':
       return toAssistantBlocks(message, ids, model);
     case 'tool':
-      return [{ type: 'tool_result', tool_use_id: ids.of(message.toolCallId), content: message.content }];
+      return [{ type: 'tool_result', tool_use_id: ids.of(message.toolCallId), content: toResultContent(message) }];
   }
+}
+
+function toResultContent({ content, images = [] }: ToolMessage): string | WireBlock[] {
+  return images.length === 0 ? content : [...toText(content), ...images.flatMap(toPart)];
 }
 
 function toUserBlocks({ content }: UserMessage): WireBlock[] {

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, ToolCall, ToolMessage, UserMessage } from '../../../llm/index.js';
+import { toResultsOfUser } from '../shown-image.mapper.js';
 import { escapeLabels } from './label.parser.js';
 
 const LINE_BREAKS = /[\r\n\u2028\u2029]+/g;
@@ -47,7 +48,11 @@ function toAssistantText({ content, reasoning = '', toolCalls = [] }: AssistantM
 }
 
 function toCallText(call: ToolCall): string {
-  return `Action: ${call.name.replace(LINE_BREAKS, ' ')}\nAction Input: ${toInputText(call.arguments)}`;
+  return `Action: ${toName(call.name)}\nAction Input: ${toInputText(call.arguments)}`;
+}
+
+function toName(tool: string): string {
+  return tool.replace(LINE_BREAKS, ' ');
 }
 
 /** In one line: in JSON a line break is a blank between values, and U+2028 and U+2029 only stand in strings. */
@@ -64,8 +69,8 @@ function toInputText(args: string): string {
 function toObservations(results: readonly ToolMessage[]): UserMessage {
   const named = results.length > 1;
   const lines = results.map(({ name, content }) => {
-    const label = named ? `Observation (${name.replace(LINE_BREAKS, ' ')})` : 'Observation';
+    const label = named ? `Observation (${toName(name)})` : 'Observation';
     return `${label}: ${escapeLabels(content)}`;
   });
-  return { role: 'user', content: lines.join('\n') };
+  return toResultsOfUser(lines.join('\n'), results, (tool) => `Shown by ${escapeLabels(toName(tool))}:`);
 }

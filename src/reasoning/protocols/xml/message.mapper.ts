@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
+import { toResultsOfUser } from '../shown-image.mapper.js';
 import { writeCalls } from './call.mapper.js';
 import { escapeAttribute, escapeMarkup } from './entity.mapper.js';
 
@@ -55,5 +56,6 @@ function toResultMessage(results: readonly ToolMessage[]): Message {
   const lines = results.map(({ name, content }) => {
     return `<result tool="${escapeAttribute(name)}">${escapeMarkup(content)}</result>`;
   });
-  return { role: 'user', content: ['<function_results>', ...lines, '</function_results>'].join('\n') };
+  const text = ['<function_results>', ...lines, '</function_results>'].join('\n');
+  return toResultsOfUser(text, results, (tool) => `Shown by ${escapeMarkup(tool)}:`);
 }

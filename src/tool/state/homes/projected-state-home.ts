@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { messageOf } from '../../../common/index.js';
 import type { StepCompanion } from '../../../run/index.js';
 import { contextIdOf } from '../context-id.factory.js';
@@ -18,7 +17,6 @@ import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
  */
 export class ProjectedStateHome extends StateHome {
   readonly isVolatile = false;
-  private readonly logger = new Logger('ToolState');
 
   /**
    * @param changes that wait
@@ -67,9 +65,11 @@ export class ProjectedStateHome extends StateHome {
   }
 
   override async catchUp(contextId: string): Promise<void> {
-    for (const { id, outgoing } of await this.changes.waiting(contextId)) {
-      if (outgoing.home !== this.name) continue;
-      await this.make(outgoing, contextId);
+    const waiting = (await this.changes.waiting(contextId)).filter(({ outgoing }) => outgoing.home === this.name);
+    const removal = waiting.findLastIndex(({ outgoing }) => 'isRemoval' in outgoing);
+    for (const [at, { id, outgoing }] of waiting.entries()) {
+      // What is to be forgotten need not be there before, and perhaps cannot be.
+      if (at >= removal) await this.make(outgoing, contextId);
       await this.changes.done(id);
     }
   }
@@ -82,15 +82,11 @@ export class ProjectedStateHome extends StateHome {
 
   /** Whoever carries it over as well, or later than the next one. */
   private async makeOnce({ change, policy, seq }: CountedChange, contextId: string): Promise<void> {
-    await this.manager(policy).edit(
-      contextId,
-      (draft) => {
-        if (seq <= draft.lastChange) return;
-        applyChange(draft, change);
-        draft.carry(seq);
-      },
-      change,
-    );
+    await this.applyRecorded(change, policy, contextId, (draft, one) => {
+      if (seq <= draft.lastChange) return;
+      applyChange(draft, one);
+      draft.carry(seq);
+    });
   }
 
   private async carryOver(contextId: string): Promise<void> {

@@ -1,11 +1,13 @@
+import { Logger } from '@nestjs/common';
 import type { StepCompanion } from '../../../run/index.js';
 import type { Statement } from '../../../persistence/index.js';
 import { ContextClosings } from '../context-closing.registry.js';
 import { isLive, type ContextDraft } from '../context-draft.builder.js';
 import type { ContextQueue } from '../context-queue.policy.js';
-import { applyChange, type StateChange } from '../state-change.mapper.js';
+import { applyChange, toRefused, type StateChange } from '../state-change.mapper.js';
 import type { StateManagerName } from '../stateful-options.types.js';
 import { StoredStateManager } from '../stored-state-manager.js';
+import { isRefusedChange } from '../tool-state.error.js';
 import type { ContextWrite, StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 
@@ -27,6 +29,7 @@ export interface StatesCopy extends StatesEnd {
 export abstract class StateHome {
   /** Whether what is in it ends with the process, so that a run that goes on must bring its changes back. */
   abstract readonly isVolatile: boolean;
+  protected readonly logger = new Logger('ToolState');
   private closings = new ContextClosings();
 
   /**
@@ -92,9 +95,33 @@ export abstract class StateHome {
 
   protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
 
-  /** Makes the change now. */
-  protected async apply(change: StateChange, policy: StatePolicy, contextId: string): Promise<void> {
-    await this.manager(policy).edit(contextId, (draft) => applyChange(draft, change), change);
+  /** Makes the change now. @param make how */
+  protected async apply(
+    change: StateChange,
+    policy: StatePolicy,
+    contextId: string,
+    make: typeof applyChange = applyChange,
+  ): Promise<void> {
+    await this.manager(policy).edit(contextId, (draft) => make(draft, change), change);
+  }
+
+  /**
+   * Makes a change whose step is recorded. When others have come in between so that it cannot be made any more, that the
+   * call was is all that is kept of it: nobody can be told any more, and the next change must not wait for it.
+   */
+  protected async applyRecorded(
+    change: StateChange,
+    policy: StatePolicy,
+    contextId: string,
+    make?: typeof applyChange,
+  ): Promise<void> {
+    try {
+      await this.apply(change, policy, contextId, make);
+    } catch (error) {
+      if (!isRefusedChange(error)) throw error;
+      this.logger.warn(`A change of tool state ${contextId} by ${change.id} is left out: ${error.message}`);
+      await this.apply(toRefused(change, error), policy, contextId, make);
+    }
   }
 }
 

@@ -12,8 +12,13 @@ export class VolatileStateHome extends StateHome {
   private readonly coming = new Map<string, ContextWrite>();
 
   companion(change: StateChange, policy: StatePolicy): StepCompanion {
-    const apply = () => this.apply(change, policy, contextIdOf(change.key));
-    return { statements: () => [], reconsider: async () => undefined, committed: apply, alone: apply };
+    const contextId = contextIdOf(change.key);
+    return {
+      statements: () => [],
+      reconsider: async () => undefined,
+      committed: () => this.applyRecorded(change, policy, contextId),
+      alone: () => this.apply(change, policy, contextId),
+    };
   }
 
   override async catchUp(contextId: string): Promise<void> {

@@ -29,8 +29,9 @@ export function historyOf({ history }: KeptContext, limit: number, before = Infi
 
 /** Takes away what comes first of a list and is too old. */
 function drop<T>(list: T[], isOld: (one: T) => boolean): void {
-  const fresh = list.findIndex((one) => !isOld(one));
-  if (fresh !== 0) list.splice(0, fresh === -1 ? list.length : fresh);
+  let count = 0;
+  while (count < list.length && isOld(list[count]!)) count++;
+  if (count > 0) list.splice(0, count);
 }
 
 /** What makes a context that is not there what it was: a write for each of its versions, the last one with all else. */

@@ -1,83 +1,131 @@
-import type { StateData, StateHistoryEntry, StateType } from '../tool-state.types.js';
+import type { ContextKey, StateData, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import { STATE_TYPES } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.mapper.js';
 import { historyPlace, statePlace, versionPlace, type ContextOwner } from './state-place.factory.js';
 import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './state-store.js';
 
-/** Fields of a context's hash. The texts of states are fields of their own: they need not be JSON within JSON. */
+/**
+ * Fields of a context's hash: `revision`, `owner`, `about`, and one for each state. Whatever is written with every change is
+ * short: lists, not objects. A state's text comes after a line about it, so that it need not be JSON within JSON.
+ */
 export type ContextFields = Readonly<Record<string, string>>;
 
-type Numbered = readonly (string | number)[];
+/** As `owner`, and as a member of the index of those that expire: Redis may have dropped the rest then. */
+type Owner = readonly [id: string, tenant: string, session: string, tool: string];
 
-const REVISION = 'revision';
-const HEAD = 'head';
+/** As `about`, with what tells the write that set it from all others. */
+type About = readonly [
+  createdAt: number,
+  usedAt: number,
+  expiresAt: number | null,
+  isOfRun: 0 | 1,
+  lastHistory: number,
+  lastChange: string | null,
+  write: string,
+];
 
-/** What a context is without its states. */
+type StateLine = readonly [version: number, createdAt: number, updatedAt: number, expiresAt: number | null];
+type VersionLine = readonly [version: number, at: number, by: string | null];
+type EntryLine = readonly [n: number, at: number, kind: StateHistoryEntry['kind'], by: string | null];
+type Numbered = readonly [n: number, member: string];
+
+/** What is known of a context without its states. */
 export type ContextHead = Omit<StoredContext, 'id' | 'revision' | 'states'>;
 
+export function toOwnerText(id: string, { tenant, session, tool }: ContextKey): string {
+  return JSON.stringify([id, tenant, session, tool] satisfies Owner);
+}
+
+export function readOwner(text: string): ContextKey & { readonly id: string } {
+  const [id, tenant, session, tool] = JSON.parse(text) as Owner;
+  return { id, tenant, session, tool };
+}
+
+/** @param write tells it from all others */
+export function toAboutText(context: ContextHead, write: string): string {
+  const { createdAt, usedAt, expiresAt, isOfRun, lastHistory, lastChange } = context;
+  const about: About = [createdAt, usedAt, expiresAt, isOfRun ? 1 : 0, lastHistory, lastChange, write];
+  return JSON.stringify(about);
+}
+
 /** Gives `null` when there is none. */
-export function readHead(text: string | null | undefined): ContextHead | null {
-  return text ? (JSON.parse(text) as ContextHead) : null;
+export function readHead(owner: string | null | undefined, about: string | null | undefined): ContextHead | null {
+  if (!owner || !about) return null;
+  const { tenant, session, tool } = readOwner(owner);
+  const [createdAt, usedAt, expiresAt, isOfRun, lastHistory, lastChange] = JSON.parse(about) as About;
+  return { tenant, session, tool, createdAt, usedAt, expiresAt, isOfRun: isOfRun === 1, lastHistory, lastChange };
 }
 
 /** Gives `null` when there are no fields. */
 export function readContext(id: string, fields: ContextFields, codec: StateCodec): StoredContext | null {
-  const head = readHead(fields[HEAD]);
+  const head = readHead(fields['owner'], fields['about']);
   if (!head) return null;
   const states: Partial<Record<StateType, StoredState>> = {};
   for (const type of STATE_TYPES) {
-    const about = fields[type];
-    if (about === undefined) continue;
-    const state = JSON.parse(about) as Omit<StoredState, 'json'>;
-    const place = statePlace({ tenant: head.tenant, id }, type, state.version);
-    states[type] = { ...state, json: codec.open(fields[dataField(type)]!, place) };
+    const text = fields[type];
+    if (text === undefined) continue;
+    const { line, rest } = parted(text);
+    const [version, createdAt, updatedAt, expiresAt] = line as StateLine;
+    const json = codec.open(rest, statePlace({ tenant: head.tenant, id }, type, version));
+    states[type] = { json, version, createdAt, updatedAt, expiresAt };
   }
-  return { ...head, id, revision: Number(fields[REVISION]), states };
+  return { ...head, id, revision: Number(fields['revision']), states };
 }
 
-/** Fields and texts that a write sets, and fields that it drops. */
+/** Fields and texts of states that a write sets, and fields that it drops. */
 export function changedFields(
   { context, changed }: ContextWrite,
   codec: StateCodec,
-): { readonly set: readonly string[]; readonly dropped: readonly string[] } {
-  const { id, revision, states, ...head } = context;
-  const set = [REVISION, String(revision), HEAD, JSON.stringify(head)];
-  const dropped: string[] = [];
+): { set: string[]; drop: string[] } {
+  const fields: { set: string[]; drop: string[] } = { set: [], drop: [] };
   for (const type of changed) {
-    const state = states[type];
-    if (!state) {
-      dropped.push(type, dataField(type));
-      continue;
-    }
-    const { json, ...about } = state;
-    const place = statePlace({ tenant: head.tenant, id }, type, state.version);
-    set.push(type, JSON.stringify(about), dataField(type), codec.seal(json, place));
+    const state = context.states[type];
+    if (state) fields.set.push(type, toStateText(context, type, state, codec));
+    else fields.drop.push(type);
   }
-  return { set, dropped };
+  return fields;
 }
 
 /** As a member of a sorted set, with its number. */
-export function writeVersion(owner: ContextOwner, version: StoredVersion, codec: StateCodec): Numbered {
-  const { json, ...about } = version;
-  const data = codec.seal(json, versionPlace(owner, version.version));
-  return [version.version, JSON.stringify({ ...about, data })];
+export function writeVersion(
+  owner: ContextOwner,
+  { version, json, at, by }: StoredVersion,
+  codec: StateCodec,
+): Numbered {
+  const line: VersionLine = [version, at, by];
+  return [version, joined(line, codec.seal(json, versionPlace(owner, version)))];
 }
 
 export function readVersion(owner: ContextOwner, member: string, codec: StateCodec): StoredVersion {
-  const { data, ...about } = JSON.parse(member) as Omit<StoredVersion, 'json'> & { data: string };
-  return { ...about, json: codec.open(data, versionPlace(owner, about.version)) };
+  const { line, rest } = parted(member);
+  const [version, at, by] = line as VersionLine;
+  return { version, json: codec.open(rest, versionPlace(owner, version)), at, by };
 }
 
 export function writeEntry(owner: ContextOwner, entry: StateHistoryEntry, codec: StateCodec): Numbered {
-  const detail = codec.seal(JSON.stringify(entry.detail), historyPlace(owner, entry.n));
-  return [entry.n, JSON.stringify({ ...entry, detail })];
+  const { n, at, kind, by, detail } = entry;
+  const line: EntryLine = [n, at, kind, by];
+  return [n, joined(line, codec.seal(JSON.stringify(detail), historyPlace(owner, n)))];
 }
 
 export function readEntry(owner: ContextOwner, member: string, codec: StateCodec): StateHistoryEntry {
-  const { detail, ...entry } = JSON.parse(member) as Omit<StateHistoryEntry, 'detail'> & { detail: string };
-  return { ...entry, detail: JSON.parse(codec.open(detail, historyPlace(owner, entry.n))) as StateData };
+  const { line, rest } = parted(member);
+  const [n, at, kind, by] = line as EntryLine;
+  return { n, at, kind, by, detail: JSON.parse(codec.open(rest, historyPlace(owner, n))) as StateData };
 }
 
-function dataField(type: StateType): string {
-  return `${type}:data`;
+function toStateText({ tenant, id }: ContextOwner, type: StateType, state: StoredState, codec: StateCodec): string {
+  const { json, version, createdAt, updatedAt, expiresAt } = state;
+  const line: StateLine = [version, createdAt, updatedAt, expiresAt];
+  return joined(line, codec.seal(json, statePlace({ tenant, id }, type, version)));
+}
+
+/** JSON has no line breaks of its own. */
+function joined(line: readonly unknown[], rest: string): string {
+  return `${JSON.stringify(line)}\n${rest}`;
+}
+
+function parted(text: string): { readonly line: unknown; readonly rest: string } {
+  const end = text.indexOf('\n');
+  return { line: JSON.parse(text.slice(0, end)), rest: text.slice(end + 1) };
 }

@@ -20,44 +20,43 @@ export class RedisScript {
 }
 
 /**
- * KEYS: the context, its versions, its history, then as `REMOVE`. ARGV: the revision that it was made on, what tells this
- * write from all others, the id, when it expires or nothing, its member in the index of those that do; how many texts
- * follow to be set and the fields and texts, how many fields to be dropped and they; then, for versions and for the history,
- * the oldest number that is kept, how many numbers and texts follow, and they. Gives 1 when it was done.
+ * KEYS: the context, its versions, its history, the index of those that expire, and for a new one the indexes that it comes
+ * into. ARGV: the revision that it was made on; what is known of it then, unlike that of any other write; when it expires, or
+ * nothing; how many arguments are fields and texts to be set, how many are fields to be dropped, how many are numbers and
+ * texts of versions, the oldest version that is kept, the same two of the history; then all of these, and of a new one the id.
+ * Gives 1 when it was done.
  */
 export const WRITE = new RedisScript(`
-local there = redis.call('HMGET', KEYS[1], 'revision', 'write')
+local there = redis.call('HMGET', KEYS[1], 'revision', 'about')
 if (there[1] or '0') ~= ARGV[1] then
   -- Sent again, because the answer was lost with the connection.
   if there[2] == ARGV[2] then return 1 end
   return 0
 end
-local at = 6
-local function take()
-  local count = tonumber(ARGV[at])
-  local taken = { unpack(ARGV, at + 1, at + count) }
-  at = at + count + 1
-  return taken
+local at = 10
+local function take(count)
+  at = at + count
+  return unpack(ARGV, at - count, at - 1)
 end
-redis.call('HSET', KEYS[1], 'write', ARGV[2], unpack(take()))
-local dropped = take()
-if #dropped > 0 then redis.call('HDEL', KEYS[1], unpack(dropped)) end
+redis.call('HSET', KEYS[1], 'revision', ARGV[1] + 1, 'about', ARGV[2], take(ARGV[4]))
+if ARGV[5] ~= '0' then redis.call('HDEL', KEYS[1], take(ARGV[5])) end
 for key = 2, 3 do
-  local oldest = ARGV[at]
-  at = at + 1
-  local added = take()
-  if #added > 0 then redis.call('ZADD', KEYS[key], unpack(added)) end
+  local added, oldest = tonumber(ARGV[2 + 2 * key]), ARGV[3 + 2 * key]
+  while added > 0 do
+    -- A function has no room for more than 8,000.
+    local count = math.min(added, 4000)
+    redis.call('ZADD', KEYS[key], take(count))
+    added = added - count
+  end
   if oldest ~= '0' then redis.call('ZREMRANGEBYSCORE', KEYS[key], '-inf', '(' .. oldest) end
 end
-if ARGV[1] == '0' then
-  for key = 4, 6 do redis.call('ZADD', KEYS[key], 0, ARGV[3]) end
-end
-if ARGV[4] == '' then
-  for key = 1, 3 do redis.call('PERSIST', KEYS[key]) end
-  redis.call('ZREM', KEYS[7], ARGV[5])
-else
-  for key = 1, 3 do redis.call('PEXPIREAT', KEYS[key], ARGV[4]) end
-  redis.call('ZADD', KEYS[7], ARGV[4], ARGV[5])
+for key = 5, #KEYS do redis.call('ZADD', KEYS[key], 0, ARGV[#ARGV]) end
+if ARGV[3] ~= '' then
+  for key = 1, 3 do redis.call('PEXPIREAT', KEYS[key], ARGV[3]) end
+  redis.call('ZADD', KEYS[4], ARGV[3], redis.call('HGET', KEYS[1], 'owner'))
+elseif redis.call('PERSIST', KEYS[1]) == 1 or #KEYS > 4 then
+  for key = 2, 3 do redis.call('PERSIST', KEYS[key]) end
+  redis.call('ZREM', KEYS[4], redis.call('HGET', KEYS[1], 'owner'))
 end
 return 1
 `);

@@ -6,7 +6,10 @@ import {
   readContext,
   readEntry,
   readHead,
+  readOwner,
   readVersion,
+  toAboutText,
+  toOwnerText,
   writeEntry,
   writeVersion,
   type ContextHead,
@@ -18,9 +21,6 @@ import { StateStore, type ContextWrite, type StoredContext, type StoredVersion }
 
 /** How many ids are looked at in one go. */
 const PAGE = 500;
-
-/** A context as it stands in the index of those that expire: Redis may have dropped the rest. */
-type Member = readonly [id: string, tenant: string, session: string, tool: string];
 
 /**
  * Contexts in Redis, for all processes that share it: a hash each, sorted sets of its versions and of its history, and sorted
@@ -47,23 +47,16 @@ export class RedisStateStore extends StateStore {
 
   async write(write: ContextWrite): Promise<boolean> {
     const { context, version, oldestVersion, history, oldestHistory } = write;
-    const { set, dropped } = changedFields(write, this.codec);
+    const { id, revision, expiresAt } = context;
+    const isNew = revision === 1;
+    const { set, drop } = changedFields(write, this.codec);
+    if (isNew) set.push('owner', toOwnerText(id, context));
     const versions = version ? writeVersion(context, version, this.codec) : [];
     const entries = history.flatMap((entry) => writeEntry(context, entry, this.codec));
-    const args = [
-      context.revision - 1,
-      `${this.writer}${this.writes++}`,
-      context.id,
-      context.expiresAt ?? '',
-      memberOf(context.id, context),
-      ...counted(set),
-      ...counted(dropped),
-      oldestVersion,
-      ...counted(versions),
-      oldestHistory,
-      ...counted(entries),
-    ];
-    const keys = this.keysOf(context.id, context);
+    const head = [revision - 1, toAboutText(context, `${this.writer}${this.writes++}`), expiresAt ?? ''];
+    const counts = [set.length, drop.length, versions.length, oldestVersion, entries.length, oldestHistory];
+    const args = [...head, ...counts, ...set, ...drop, ...versions, ...entries, ...(isNew ? [id] : [])];
+    const keys = [...this.partsOf(id), this.expiries, ...(isNew ? this.indexesOf(context) : [])];
     return (await this.ask(() => WRITE.run(this.redis, keys, args))) === 1;
   }
 
@@ -87,7 +80,7 @@ export class RedisStateStore extends StateStore {
   async remove(id: string, revision?: number): Promise<boolean> {
     const head = await this.headOf(id);
     if (!head) return false;
-    const args = [id, memberOf(id, head), revision ?? ''];
+    const args = [id, toOwnerText(id, head), revision ?? ''];
     return (await this.ask(() => REMOVE.run(this.redis, this.keysOf(id, head), args))) === 1;
   }
 
@@ -113,8 +106,8 @@ export class RedisStateStore extends StateStore {
       const members = await this.ask(() => this.redis.zrangebyscore(...range));
       const found: string[] = [];
       for (const member of members) {
-        const [id, tenant, session, tool] = JSON.parse(member) as Member;
-        const keys = this.keysOf(id, { tenant, session, tool });
+        const { id, ...key } = readOwner(member);
+        const keys = this.keysOf(id, key);
         if ((await this.ask(() => TIDY.run(this.redis, keys, [id, member]))) === 1) found.push(id);
       }
       if (found.length > 0 || members.length < limit) return found;
@@ -137,7 +130,8 @@ export class RedisStateStore extends StateStore {
   }
 
   private async headOf(id: string): Promise<ContextHead | null> {
-    return readHead(await this.ask(() => this.redis.hget(this.nameOf(id), 'head')));
+    const [owner, about] = await this.ask(() => this.redis.hmget(this.nameOf(id), 'owner', 'about'));
+    return readHead(owner, about);
   }
 
   private async tenantOf(id: string): Promise<string | null> {
@@ -147,11 +141,12 @@ export class RedisStateStore extends StateStore {
   private async headsOf(ids: readonly string[]): Promise<(ContextHead | null)[]> {
     if (ids.length === 0) return [];
     const batch = this.redis.pipeline();
-    for (const id of ids) batch.hget(this.nameOf(id), 'head');
+    for (const id of ids) batch.hmget(this.nameOf(id), 'owner', 'about');
     const results = (await this.ask(() => batch.exec())) ?? [];
-    return results.map(([error, text]) => {
+    return results.map(([error, texts]) => {
       if (error) throw storeUnavailable('The Redis', error);
-      return readHead(text as string | null);
+      const [owner, about] = texts as (string | null)[];
+      return readHead(owner, about);
     });
   }
 
@@ -187,19 +182,17 @@ export class RedisStateStore extends StateStore {
     return `${this.prefix}tenant:${tenant}`;
   }
 
-  private keysOf(id: string, { tenant, session, tool }: ContextKey): string[] {
-    const parts = [this.nameOf(id), this.versionsOf(id), this.historyOf(id)];
-    const indexes = [this.indexOf({ tenant }), this.indexOf({ tenant, session }), this.indexOf({ tenant, tool })];
-    return [...parts, ...indexes, this.expiries];
+  private partsOf(id: string): string[] {
+    return [this.nameOf(id), this.versionsOf(id), this.historyOf(id)];
   }
-}
 
-function memberOf(id: string, { tenant, session, tool }: ContextKey): string {
-  return JSON.stringify([id, tenant, session, tool]);
-}
+  private indexesOf({ tenant, session, tool }: ContextKey): string[] {
+    return [this.indexOf({ tenant }), this.indexOf({ tenant, session }), this.indexOf({ tenant, tool })];
+  }
 
-function counted<T>(list: readonly T[]): (number | T)[] {
-  return [list.length, ...list];
+  private keysOf(id: string, key: ContextKey): string[] {
+    return [...this.partsOf(id), ...this.indexesOf(key), this.expiries];
+  }
 }
 
 function isMeant(head: ContextHead | null, { tool, session }: ContextFilter, now: number): boolean {

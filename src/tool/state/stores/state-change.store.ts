@@ -63,20 +63,26 @@ export class StateChangeStore {
     await this.database.commit([{ sql: 'DELETE FROM tool_state_change WHERE id = ?', params: [id] }]);
   }
 
-  /** Contexts for which something has waited since before a time, the longest first. @param before epoch ms */
+  /**
+   * Contexts for which something has waited since before a time, the longest first.
+   * @param before epoch ms
+   * @param tenant whose they are; anybody's when left out
+   */
   async late(
     before: number,
     limit: number,
+    tenant?: string,
   ): Promise<{ readonly contextId: string; readonly home: StateManagerName }[]> {
+    const whose = tenant === undefined ? { sql: '', params: [] } : { sql: ' AND tenant = ?', params: [tenant] };
     const rows = await this.database.query<Omit<ChangeRow, 'id'> & { context_id: string; first: string }>(
       `SELECT tool_state_change.context_id, id AS first, tenant, data FROM tool_state_change JOIN
-        (SELECT context_id, MIN(id) AS oldest FROM tool_state_change WHERE created_at <= ? GROUP BY context_id) waiting
+        (SELECT context_id, MIN(id) AS oldest FROM tool_state_change WHERE created_at <= ?${whose.sql} GROUP BY context_id) waiting
         ON waiting.oldest = tool_state_change.id ORDER BY created_at LIMIT ?`,
-      [before, limit],
+      [before, ...whose.params, limit],
     );
-    return rows.map(({ context_id, first, tenant, data }) => ({
+    return rows.map(({ context_id, first, ...row }) => ({
       contextId: context_id,
-      home: this.open({ id: first, tenant, data }, context_id).home,
+      home: this.open({ id: first, ...row }, context_id).home,
     }));
   }
 

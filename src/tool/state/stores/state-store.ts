@@ -41,7 +41,7 @@ export interface ContextWrite {
   /** Those that differ from what was there; one that is not in the context is gone. */
   readonly changed: readonly StateType[];
   /** A business state that is to be kept as a version. */
-  readonly version?: StoredVersion;
+  readonly version?: StoredVersion | undefined;
   /** Older versions than this are forgotten; 0 keeps all. */
   readonly oldestVersion: number;
   readonly history: readonly StateHistoryEntry[];

@@ -11,6 +11,9 @@ export type ParsedImage =
       readonly bytes: number;
     };
 
+/** As many as every provider takes in one request. */
+export const MAX_IMAGES = 20;
+
 const DATA = /^data:(image\/(?:png|jpeg|gif|webp));base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const MAX_URL = 2048;
@@ -24,8 +27,18 @@ export function parseImage(url: string): ParsedImage | string {
   }
   const data = url.slice(head.length);
   if (data.length % 4 !== 0 || !BASE64.test(data)) return 'it must be whole base64 behind its comma';
-  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
-  return { kind: 'data', mediaType, data, bytes: (data.length / 4) * 3 - padding };
+  return { kind: 'data', mediaType, data, bytes: base64Bytes(data, 0) };
+}
+
+/** The bytes of a picture that is data; 0 for one that is elsewhere. @param url one that `parseImage` takes */
+export function imageBytes(url: string): number {
+  return url.startsWith('data:') ? base64Bytes(url, url.indexOf(',') + 1) : 0;
+}
+
+/** @param from where the base64 begins */
+function base64Bytes(text: string, from: number): number {
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return ((text.length - from) / 4) * 3 - padding;
 }
 
 function parseUrl(text: string): ParsedImage | string {

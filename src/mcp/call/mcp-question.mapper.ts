@@ -7,6 +7,8 @@ import { McpError } from '../mcp.error.js';
 /** What an MCP tool keeps with its question: all that the server needs again with the answer. */
 export type McpMemo = {
   readonly requestState?: string;
+  /** The id of a call that is held open until the answer comes. */
+  readonly live?: string;
   /** The server's names of what it asks; a question of several is answered by one person at once. */
   readonly keys: readonly string[];
   /** Of those, such as only want a yes or no. */

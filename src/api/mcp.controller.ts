@@ -1,0 +1,115 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import type { Principal } from '../common/index.js';
+import { McpContent, McpServerService } from '../mcp/index.js';
+import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
+import {
+  McpAcceptDto,
+  McpListQueryDto,
+  McpNewServerDto,
+  McpPageDto,
+  McpPromptDto,
+  McpResourceQueryDto,
+  McpServerDetailDto,
+  McpServerDto,
+  McpServerListDto,
+} from './mcp.dto.js';
+import { toMcpPage, toServerDetail, toServerView } from './mcp.mapper.js';
+
+@Requires('operate')
+@Controller('mcp/servers')
+export class McpController {
+  constructor(
+    private readonly servers: McpServerService,
+    private readonly content: McpContent,
+    private readonly access: AccessLogService,
+  ) {}
+
+  /** All MCP servers, and how it stands with them. */
+  @Requires('tools:read')
+  @Get()
+  list(): McpServerListDto {
+    return { servers: this.servers.list().map(toServerView) };
+  }
+
+  /** One server, with what waits to be accepted of its tools and with what it was. */
+  @Get(':name')
+  async get(@Param('name') name: string): Promise<McpServerDetailDto> {
+    return toServerDetail(this.servers.get(name), await this.servers.heldOf(name));
+  }
+
+  /** Adds a server of HTTP, where an operator allows it. */
+  @Post()
+  async add(@CurrentPrincipal() principal: Principal, @Body() body: McpNewServerDto): Promise<McpServerDto> {
+    const { name, ...declaration } = body;
+    const added = await this.servers.add(principal, name, declaration);
+    this.access.record(principal, 'enable', 'mcp-server', name);
+    return toServerView(added);
+  }
+
+  /** Removes a server that was added so. */
+  @Delete(':name')
+  @HttpCode(204)
+  async remove(@CurrentPrincipal() principal: Principal, @Param('name') name: string): Promise<void> {
+    await this.servers.remove(name);
+    this.access.record(principal, 'disable', 'mcp-server', name);
+  }
+
+  /** Tries at once to connect to a server that is not connected. */
+  @Post(':name/reconnect')
+  @HttpCode(202)
+  reconnect(@Param('name') name: string): void {
+    this.servers.reconnect(name);
+  }
+
+  /** Lets a tool be used as it is now: the digest says what was looked at. */
+  @Post(':name/tools/accept')
+  @HttpCode(204)
+  async accept(
+    @CurrentPrincipal() principal: Principal,
+    @Param('name') name: string,
+    @Body() { tool, digest }: McpAcceptDto,
+  ): Promise<void> {
+    await this.servers.accept(principal, name, tool, digest);
+    this.access.record(principal, 'enable', 'mcp-server', name);
+  }
+
+  /** A server's resources. */
+  @Requires('tools:read')
+  @Get(':name/resources')
+  async resources(@Param('name') name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
+    return toMcpPage(await this.content.resources(name, cursor, NEVER));
+  }
+
+  /** A server's templates of resources. */
+  @Requires('tools:read')
+  @Get(':name/resource-templates')
+  async templates(@Param('name') name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
+    return toMcpPage(await this.content.templates(name, cursor, NEVER));
+  }
+
+  /** What a resource holds. */
+  @Requires('tools:read')
+  @Get(':name/resource')
+  async resource(@Param('name') name: string, @Query() { uri }: McpResourceQueryDto): Promise<McpPageDto> {
+    return toMcpPage({ items: await this.content.resource(name, uri, NEVER), next: null });
+  }
+
+  /** A server's prompts. */
+  @Requires('tools:read')
+  @Get(':name/prompts')
+  async prompts(@Param('name') name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
+    return toMcpPage(await this.content.prompts(name, cursor, NEVER));
+  }
+
+  /** The messages of a prompt. */
+  @Requires('tools:call')
+  @Post(':name/prompt')
+  @HttpCode(200)
+  async prompt(@Param('name') server: string, @Body() body: McpPromptDto): Promise<McpPageDto> {
+    const { name, arguments: args = {} } = body;
+    return toMcpPage({ items: await this.content.prompt(server, name, args, NEVER), next: null });
+  }
+}
+
+/** A request has the server's own time. */
+const NEVER = new AbortController().signal;

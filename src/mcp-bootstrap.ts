@@ -1,0 +1,53 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { Logger } from 'nestjs-pino';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { AppModule, type AppOptions } from './app.module.js';
+import { BootLog } from './boot-log.wrapper.js';
+import { AppError, type Principal } from './common/index.js';
+import { AppConfig } from './config/index.js';
+import { McpEndpoint } from './mcp-server/index.js';
+import { RunService } from './run/index.js';
+import { Authenticator } from './security/index.js';
+
+/** Standard output is the protocol's. */
+class ErrorBootLog extends BootLog {
+  protected override printMessages(...[messages, context, level]: Parameters<BootLog['printMessages']>): void {
+    super.printMessages(messages, context, level, 'stderr');
+  }
+}
+
+/**
+ * Serves one MCP client until its input ends: unfinished runs are then handed over to the next start, as at any stop.
+ * @throws AppError `CONFIG_INVALID`, `DATABASE_LOCKED`; `UNAUTHENTICATED` when there are API keys and `MCP_STDIO_KEY` is none
+ */
+export async function serveStdio(input: Readable, output: Writable, options: AppOptions = {}): Promise<void> {
+  const app = await NestFactory.createApplicationContext(
+    AppModule.forRoot({ logStream: process.stderr, ...options, recovery: 'manual' }),
+    { logger: new ErrorBootLog(), bufferLogs: true, abortOnError: false },
+  );
+  try {
+    app.useLogger(app.get(Logger));
+    app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
+    const endpoint = app.get(McpEndpoint);
+    const principal = await localPrincipal(app.get(Authenticator), app.get(AppConfig));
+    const ended = once(input, 'end');
+    // Before the protocol hears of the end, and takes everything back.
+    input.prependOnceListener('end', () => endpoint.handOver());
+    await endpoint.serveStdio(principal, input, output);
+    await app.get(RunService, { strict: false }).recover();
+    await ended;
+  } finally {
+    await app.close();
+  }
+}
+
+/** Whoever has started the process, or whose key it was given. */
+async function localPrincipal(authenticator: Authenticator, { mcpServer: { apiKey } }: AppConfig): Promise<Principal> {
+  const headers = { host: 'localhost', ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
+  const principal = await authenticator.authenticate({ method: 'POST', url: '/mcp', headers, ip: '127.0.0.1' });
+  if (principal) return principal;
+  const message = 'This server has API keys: give one of them in MCP_STDIO_KEY.';
+  throw new AppError('UNAUTHENTICATED', message);
+}

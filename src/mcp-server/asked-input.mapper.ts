@@ -1,0 +1,107 @@
+import type { JsonSchema, JsonValue } from '../common/index.js';
+import type { WaitingRequest } from '../run/index.js';
+import { REQUESTS_KEYWORD } from './ask-client.factory.js';
+import type { McpRequest, McpRequests } from './mcp-call.types.js';
+
+type Elicitation = Extract<McpRequest, { method: 'elicitation/create' }>;
+type FormSchema = Extract<Elicitation['params'], { requestedSchema: unknown }>['requestedSchema'];
+
+/** What the client said: the answer's value, that its user does not want to say it, or nothing yet that can be used. */
+export type Answered =
+  { readonly kind: 'value'; readonly value: JsonValue } | { readonly kind: 'declined' } | { readonly kind: 'open' };
+
+/** A question of a run as the client is asked it. */
+export interface AskedInput {
+  readonly request: WaitingRequest;
+  readonly requests: McpRequests;
+  /** Whether its tool wants this client and no other answer. */
+  readonly isForClient: boolean;
+  /** @param inputs what the client has sent, by the keys of `requests`; whatever else is in it does not matter */
+  answer(inputs: Readonly<Record<string, unknown>>): Answered;
+}
+
+/** The types that a form may have, by the protocol; whatever is nested is asked for as text. */
+const FORM_TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
+
+/** @param isForeign whether the tool's schemas are a stranger's, who is not to say what our client is asked for */
+export function toAskedInput(request: WaitingRequest, isForeign: boolean): AskedInput {
+  const given = request.schema?.[REQUESTS_KEYWORD] as McpRequests | undefined;
+  return given && !isForeign ? asGiven(request, given) : asForm(request);
+}
+
+function asGiven(request: WaitingRequest, requests: McpRequests): AskedInput {
+  const keys = Object.keys(requests);
+  return {
+    request,
+    requests,
+    isForClient: true,
+    answer(inputs) {
+      if (!keys.every((key) => isObject(inputs[key]))) return { kind: 'open' };
+      return { kind: 'value', value: Object.fromEntries(keys.map((key) => [key, inputs[key] as JsonValue])) };
+    },
+  };
+}
+
+/** The question of `suspend`, which knows nothing of the protocol, as a form. */
+function asForm(request: WaitingRequest): AskedInput {
+  const { id, question = 'Please answer.', schema = {} } = request;
+  const { form, read } = formOf(schema);
+  const params = { mode: 'form' as const, message: question, requestedSchema: form };
+  return {
+    request,
+    requests: { [id]: { method: 'elicitation/create', params } },
+    isForClient: false,
+    answer(inputs) {
+      const said = inputs[id];
+      if (!isObject(said)) return { kind: 'open' };
+      if (said['action'] === 'decline' || said['action'] === 'cancel') return { kind: 'declined' };
+      return said['action'] === 'accept' && isObject(said['content']) ? read(said['content']) : { kind: 'open' };
+    },
+  };
+}
+
+function formOf(schema: JsonSchema): { form: FormSchema; read: (content: Record<string, unknown>) => Answered } {
+  if (isForm(schema)) return { form: schema as FormSchema, read: (content) => valueOf(content) };
+  const single = singleField(schema);
+  if (single) return { form: oneField(single), read: ({ answer }) => valueOf(answer) };
+  const description = `JSON that fits this schema: ${JSON.stringify(schema)}`;
+  return { form: oneField({ type: 'string', description }), read: ({ answer }) => parsed(answer) };
+}
+
+function isForm({ type, properties }: JsonSchema): boolean {
+  return type === 'object' && isObject(properties) && Object.values(properties).every(isFormField);
+}
+
+function isFormField(schema: unknown): boolean {
+  return isObject(schema) && FORM_TYPES.has(schema['type']);
+}
+
+/** A schema that one field of a form can have; undefined when it is more than that. */
+function singleField(schema: JsonSchema): JsonSchema | undefined {
+  if (isFormField(schema)) return schema;
+  const { enum: choices } = schema;
+  if (Array.isArray(choices)) {
+    return choices.every((choice) => typeof choice === 'string') ? { type: 'string', ...schema } : undefined;
+  }
+  return Object.keys(schema).length === 0 ? { type: 'string' } : undefined;
+}
+
+function oneField(answer: JsonSchema): FormSchema {
+  return { type: 'object', properties: { answer }, required: ['answer'] } as unknown as FormSchema;
+}
+
+function valueOf(value: unknown): Answered {
+  return value === undefined ? { kind: 'open' } : { kind: 'value', value: value as JsonValue };
+}
+
+function parsed(text: unknown): Answered {
+  try {
+    return typeof text === 'string' ? valueOf(JSON.parse(text)) : { kind: 'open' };
+  } catch {
+    return { kind: 'open' };
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

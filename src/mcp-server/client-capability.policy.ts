@@ -1,0 +1,19 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/server';
+import type { McpRequest, McpRequests } from './mcp-call.types.js';
+
+/** Whether a client says that it can be asked for all of these. */
+export function canAnswer(capabilities: ClientCapabilities, requests: McpRequests): boolean {
+  return Object.values(requests).every((request) => covers(capabilities, request));
+}
+
+function covers({ elicitation, sampling, roots }: ClientCapabilities, request: McpRequest): boolean {
+  switch (request.method) {
+    case 'elicitation/create':
+      // One that names no way has forms.
+      return elicitation !== undefined && (request.params.mode !== 'url' || elicitation.url !== undefined);
+    case 'sampling/createMessage':
+      return sampling !== undefined;
+    case 'roots/list':
+      return roots !== undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import type { Tool as McpTool } from '@modelcontextprotocol/server';
+import { AgentRegistry, AgentService, type RunAnswer } from '../agent/index.js';
+import { AppError, type Principal } from '../common/index.js';
+import { hasScope } from '../security/index.js';
+import { createValueCheck } from '../tool/index.js';
+import { agentOf, toAgentTool } from './agent-tool.factory.js';
+import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
+import { McpRuns, type McpTask } from './mcp-run.service.js';
+import { agentProgress } from './progress.mapper.js';
+import { assertScope } from './scope.policy.js';
+import { toAgentAnswer } from './tool-answer.mapper.js';
+
+interface Question {
+  readonly message: string;
+  readonly session_id?: string;
+}
+
+/** Agents, for MCP clients: each is a tool that asks it. */
+@Injectable()
+export class McpAgents {
+  private readonly check = createValueCheck(toAgentTool({ name: '', description: '' }).inputSchema, 'arguments');
+
+  constructor(
+    private readonly agents: AgentRegistry,
+    private readonly asking: AgentService,
+    private readonly runs: McpRuns,
+  ) {}
+
+  /** Whether there is an agent that a tool of this name asks. */
+  has(tool: string): boolean {
+    return this.agents.names().includes(agentOf(tool) ?? '');
+  }
+
+  /** Those that the principal may ask. */
+  list(principal: Principal): McpTool[] {
+    return hasScope(principal, 'chat') ? this.agents.list().map(toAgentTool) : [];
+  }
+
+  /** @throws AppError `FORBIDDEN`, `TOOL_INVALID_ARGUMENTS`, and as `AgentService.chat` */
+  ask(call: McpCall, tool: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
+    const { principal } = call;
+    assertScope(principal, 'chat');
+    const agent = agentOf(tool) ?? '';
+    const { message, session_id: sessionId } = this.questionOf(args);
+    const request = { query: message, agent, ...(sessionId !== undefined && { sessionId }) };
+    const task: McpTask<RunAnswer, McpToolAnswer> = {
+      subject: agent,
+      start: ({ onStart, onItem }) => this.asking.chat(principal, request, onStart, onItem),
+      read: (runId) => this.asking.answer(principal, runId),
+      onItem: agentProgress(call),
+      toResult: toAgentAnswer,
+    };
+    return this.runs.perform(call, task);
+  }
+
+  private questionOf(args: Readonly<Record<string, unknown>>): Question {
+    const checked = this.check(args);
+    if (checked.valid) return checked.value as Question;
+    throw new AppError('TOOL_INVALID_ARGUMENTS', `Invalid arguments: ${checked.reason}`);
+  }
+}

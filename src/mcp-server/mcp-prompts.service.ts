@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { Prompt } from '@modelcontextprotocol/server';
+import { AgentRegistry, type AgentDefinition } from '../agent/index.js';
+import { AppError, type Principal } from '../common/index.js';
+import { hasScope } from '../security/index.js';
+import { agentOf, agentToolName } from './agent-tool.factory.js';
+import type { McpCall, McpPromptAnswer } from './mcp-call.types.js';
+import { McpPrompts, toMcpPrompt, type McpPrompt } from './mcp-prompt.registry.js';
+
+/** Own prompts, and one for every agent. */
+@Injectable()
+export class McpPromptService {
+  constructor(
+    private readonly own: McpPrompts,
+    private readonly agents: AgentRegistry,
+  ) {}
+
+  list(principal: Principal): Prompt[] {
+    const own = this.own.list();
+    const taken = new Set(own.map(({ name }) => name));
+    const ofAgents = hasScope(principal, 'chat') ? this.agents.list().map(toAgentPrompt) : [];
+    return [...own, ...ofAgents.filter(({ name }) => !taken.has(name))].map(toMcpPrompt);
+  }
+
+  /** @throws AppError `NOT_FOUND`, `VALIDATION_FAILED` for an argument that is missing */
+  async get(call: McpCall, name: string, args: Readonly<Record<string, string>>): Promise<McpPromptAnswer> {
+    const { principal, inputs } = call;
+    const prompt = this.find(principal, name);
+    const missing = (prompt.arguments ?? []).filter((one) => one.required && args[one.name] === undefined);
+    if (missing.length > 0) {
+      const names = missing.map((one) => `"${one.name}"`).join(', ');
+      throw new AppError('VALIDATION_FAILED', `The prompt "${name}" needs ${names}.`);
+    }
+    const text = await prompt.get(args, { principal, inputs });
+    if ('ask' in text) return { resultType: 'input_required', inputRequests: { ...text.ask } };
+    return { description: prompt.description, messages: [...text] };
+  }
+
+  /** Values that an argument may have. @throws AppError `NOT_FOUND` */
+  async complete(principal: Principal, name: string, argument: string, typed: string): Promise<readonly string[]> {
+    return (await this.find(principal, name).complete?.(argument, typed, principal)) ?? [];
+  }
+
+  private find(principal: Principal, name: string): McpPrompt {
+    const agent = agentOf(name) ?? '';
+    const isAgents = hasScope(principal, 'chat') && this.agents.names().includes(agent);
+    const prompt = this.own.get(name) ?? (isAgents ? toAgentPrompt(this.agents.get(agent).definition) : undefined);
+    if (!prompt) throw new AppError('NOT_FOUND', `There is no prompt "${name}".`);
+    return prompt;
+  }
+}
+
+/** How a user has the model of a client ask an agent. */
+function toAgentPrompt({ name, description }: AgentDefinition): McpPrompt {
+  const who = `the agent "${name}"${description === '' ? '' : ` (${description})`}`;
+  return {
+    name: agentToolName(name),
+    title: `Ask ${name}`,
+    description: `Has ${who} asked, by the tool ${agentToolName(name)}.`,
+    arguments: [{ name: 'message', description: 'What to ask or tell it.', required: true }],
+    get({ message = '' }) {
+      const words = `Ask ${who} the following, by the tool ${agentToolName(name)}, and give me its answer:\n\n${message}`;
+      return [{ role: 'user', content: { type: 'text', text: words } }];
+    },
+  };
+}

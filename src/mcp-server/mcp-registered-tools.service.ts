@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import type { Tool as McpTool } from '@modelcontextprotocol/server';
+import { DirectCallService, type DirectCallAnswer } from '../agent/index.js';
+import type { JsonSchema, Principal } from '../common/index.js';
+import { AccessLogService, hasScope } from '../security/index.js';
+import { partTools, SecurityPolicies, ToolRegistry, ToolSwitchService, type Tool } from '../tool/index.js';
+import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
+import { McpRuns, type McpTask } from './mcp-run.service.js';
+import { toolProgress } from './progress.mapper.js';
+import { assertScope } from './scope.policy.js';
+import { toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
+
+/** The tools of the registry, for MCP clients: called as over REST, each call a run. */
+@Injectable()
+export class McpRegisteredTools {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly switches: ToolSwitchService,
+    private readonly policies: SecurityPolicies,
+    private readonly calls: DirectCallService,
+    private readonly runs: McpRuns,
+    private readonly access: AccessLogService,
+  ) {}
+
+  has(name: string): boolean {
+    return this.tools.has(name);
+  }
+
+  /** What a tool says of its results. */
+  outputSchema(name: string): JsonSchema | undefined {
+    return this.find(name)?.definition.outputSchema;
+  }
+
+  /** Those that the principal may call, in the order of their registration. */
+  async list(principal: Principal): Promise<McpTool[]> {
+    if (!hasScope(principal, 'tools:call')) return [];
+    const off = await this.switches.disabled(principal.tenant);
+    const { allowed } = partTools(this.policies, this.tools.list(), { agent: null, principal });
+    return allowed.filter(({ definition }) => !off.has(definition.name)).map(toMcpTool);
+  }
+
+  /** @throws AppError `FORBIDDEN`, and as `DirectCallService.call` */
+  call(call: McpCall, name: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
+    const { principal } = call;
+    assertScope(principal, 'tools:call');
+    const task: McpTask<DirectCallAnswer, McpToolAnswer> = {
+      subject: `tool:${name}`,
+      start: ({ onStart, ...watch }) =>
+        this.calls.call(
+          principal,
+          name,
+          { arguments: args },
+          {
+            ...watch,
+            onStart: (run) => {
+              this.access.record(principal, 'call', 'tool', name);
+              onStart(run);
+            },
+          },
+        ),
+      read: (runId) => this.calls.answer(principal, name, runId),
+      onItem: toolProgress(call),
+      toResult: (answer) => toToolAnswer(answer, this.find(name)),
+    };
+    return this.runs.perform(call, task);
+  }
+
+  private find(name: string): Tool | undefined {
+    return this.tools.has(name) ? this.tools.get(name) : undefined;
+  }
+}

@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import type {
+  ListResourcesResult,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/server';
+import { AgentService } from '../agent/index.js';
+import { AppError, type Principal } from '../common/index.js';
+import { RunListStore, type ListedRun } from '../run/index.js';
+import { AccessLogService, hasScope } from '../security/index.js';
+import { SessionKeeper, SessionService, type SessionMessage, type SessionRecord } from '../session/index.js';
+import { isTemplate, McpResources, type McpResource } from './mcp-resource.registry.js';
+import { parseResourceCursor, toResourceCursor, type ResourceCursor } from './resource-cursor.parser.js';
+
+const JSON_TYPE = 'application/json';
+/** Sessions or runs of one page. */
+const PAGE = 50;
+/** The most turns of a session that are read, its last ones. */
+const TURNS = 50;
+
+const SESSION_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: 'jackdaw://sessions/{id}',
+  name: 'session',
+  description: `A conversation of yours, with what was said in its last ${TURNS} turns.`,
+  mimeType: JSON_TYPE,
+};
+const RUN_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: 'jackdaw://runs/{id}',
+  name: 'run',
+  description: 'What came of a run so far: of an agent, or of a tool that was called.',
+  mimeType: JSON_TYPE,
+};
+
+/** What clients may read: own resources, and the tenant's sessions and runs. Another tenant's do not exist. */
+@Injectable()
+export class McpResourceService {
+  constructor(
+    private readonly own: McpResources,
+    private readonly sessions: SessionService,
+    private readonly keeper: SessionKeeper,
+    private readonly runs: RunListStore,
+    private readonly agents: AgentService,
+    private readonly access: AccessLogService,
+  ) {}
+
+  /** Own ones, then sessions, then runs, each those begun last first. @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+  async list(principal: Principal, cursor?: string): Promise<ListResourcesResult> {
+    if (cursor !== undefined) return this.page(principal, parseResourceCursor(cursor));
+    const own = this.own.list().filter((resource) => !isTemplate(resource));
+    const { resources, ...next } = await this.page(principal, { kind: 'sessions' });
+    return { resources: [...own.map(toResource), ...resources], ...next };
+  }
+
+  templates(principal: Principal): ResourceTemplateType[] {
+    const own = this.own.list().filter(isTemplate);
+    return [
+      ...own.map(({ uri, ...resource }) => ({ ...toResource({ uri, ...resource }), uriTemplate: uri })),
+      ...(hasScope(principal, 'sessions:read') ? [SESSION_TEMPLATE] : []),
+      ...(hasScope(principal, 'runs:read') ? [RUN_TEMPLATE] : []),
+    ];
+  }
+
+  /** @throws AppError `NOT_FOUND` for what is not there, or not for this principal */
+  async read(principal: Principal, uri: string): Promise<ReadResourceResult> {
+    const content = await this.content(principal, uri);
+    if (!content) throw new AppError('NOT_FOUND', `There is no resource "${uri}".`, { details: { uri } });
+    return { contents: [{ uri, ...content }] };
+  }
+
+  /** @throws AppError `NOT_FOUND` for an address whose changes are not this principal's to follow */
+  async assertMayFollow(principal: Principal, uri: string): Promise<void> {
+    if (!this.own.find(uri)) await this.read(principal, uri);
+  }
+
+  private async content(principal: Principal, uri: string) {
+    const found = this.own.find(uri);
+    if (found) {
+      const content = await found.resource.read(found.variables, principal);
+      return content && { mimeType: found.resource.mimeType, ...content };
+    }
+    const [, kind, id = ''] = /^jackdaw:\/\/(sessions|runs)\/([\w-]{1,128})$/.exec(uri) ?? [];
+    const read = kind === 'sessions' ? this.session(principal, id) : kind === 'runs' ? this.run(principal, id) : null;
+    const value = await read?.catch(unlessUnknown);
+    return value ? { mimeType: JSON_TYPE, text: JSON.stringify(value) } : null;
+  }
+
+  private async session(principal: Principal, id: string): Promise<unknown> {
+    if (!hasScope(principal, 'sessions:read')) return null;
+    const session = await this.sessions.get(principal, id);
+    const turns = await this.sessions.turns(principal, id, Math.max(0, session.lastTurn - TURNS), TURNS);
+    this.access.record(principal, 'read', 'session.messages', id);
+    const messages = turns.flatMap(({ turn, status, runId, messages: said }) =>
+      said.map((message) => ({ turn, turn_status: status, run_id: runId, ...toView(message) })),
+    );
+    return { id, owner: session.owner, turn_count: session.lastTurn, metadata: session.metadata, messages };
+  }
+
+  private async run(principal: Principal, id: string): Promise<unknown> {
+    if (!hasScope(principal, 'runs:read')) return null;
+    const answer = await this.agents.answer(principal, id);
+    this.access.record(principal, 'read', 'run', id);
+    return answer;
+  }
+
+  private page(principal: Principal, cursor: ResourceCursor): Promise<ListResourcesResult> {
+    return cursor.kind === 'sessions' ? this.sessionPage(principal, cursor) : this.runPage(principal, cursor.after);
+  }
+
+  private async sessionPage(
+    principal: Principal,
+    { after }: Extract<ResourceCursor, { kind: 'sessions' }>,
+  ): Promise<ListResourcesResult> {
+    if (!hasScope(principal, 'sessions:read')) return this.runPage(principal);
+    const listed = await this.keeper.list(principal, PAGE + 1, after);
+    this.access.record(principal, 'read', 'sessions', '');
+    const page = listed.slice(0, PAGE);
+    const last = page.at(-1);
+    const isMore = listed.length > PAGE && last;
+    const next: ResourceCursor = isMore
+      ? { kind: 'sessions', after: { createdAt: last.createdAt, id: last.id } }
+      : { kind: 'runs' };
+    if (!isMore && !hasScope(principal, 'runs:read')) return { resources: page.map(sessionResource) };
+    return { resources: page.map(sessionResource), nextCursor: toResourceCursor(next) };
+  }
+
+  private async runPage(principal: Principal, after?: string): Promise<ListResourcesResult> {
+    if (!hasScope(principal, 'runs:read')) return { resources: [] };
+    const { runs, next } = await this.runs.list(principal, {}, PAGE, after);
+    this.access.record(principal, 'read', 'runs', '');
+    const resources = runs.map(runResource);
+    return next === null ? { resources } : { resources, nextCursor: toResourceCursor({ kind: 'runs', after: next }) };
+  }
+}
+
+/** In the words of the API. */
+function toView(message: SessionMessage): Record<string, unknown> {
+  const { role, content } = message;
+  switch (message.role) {
+    case 'assistant':
+      return { role, content, ...(message.toolCalls && { tool_calls: message.toolCalls }) };
+    case 'tool':
+      return { role, content, tool_call_id: message.toolCallId, name: message.name };
+    case 'system':
+    case 'user':
+      return { role, content };
+  }
+}
+
+function toResource({ uri, name, description, mimeType }: McpResource): Resource {
+  return { uri, name, description, ...(mimeType !== undefined && { mimeType }) };
+}
+
+function sessionResource({ id, lastTurn, updatedAt }: SessionRecord): Resource {
+  return {
+    uri: `jackdaw://sessions/${id}`,
+    name: id,
+    description: `A conversation of ${lastTurn} turns`,
+    mimeType: JSON_TYPE,
+    annotations: { lastModified: new Date(updatedAt).toISOString() },
+  };
+}
+
+function runResource({ id, agent, status, createdAt, finishedAt }: ListedRun): Resource {
+  return {
+    uri: `jackdaw://runs/${id}`,
+    name: id,
+    description: `A run of ${agent}, ${status}`,
+    mimeType: JSON_TYPE,
+    annotations: { lastModified: new Date(finishedAt ?? createdAt).toISOString() },
+  };
+}
+
+function unlessUnknown(error: unknown): null {
+  if (error instanceof AppError && ['SESSION_NOT_FOUND', 'RUN_NOT_FOUND', 'RUN_PRUNED'].includes(error.code))
+    return null;
+  throw error;
+}

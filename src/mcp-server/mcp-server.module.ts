@@ -1,0 +1,40 @@
+import { Global, Module } from '@nestjs/common';
+import { RunModule } from '../run/index.js';
+import { SessionModule } from '../session/index.js';
+import { ToolModule } from '../tool/index.js';
+import { McpAgents } from './mcp-agents.service.js';
+import { McpChanges } from './mcp-changes.service.js';
+import { McpClients } from './mcp-client.registry.js';
+import { McpController } from './mcp.controller.js';
+import { McpEndpoint } from './mcp-endpoint.service.js';
+import { McpOffer } from './mcp-offer.service.js';
+import { McpPrompts } from './mcp-prompt.registry.js';
+import { McpPromptService } from './mcp-prompts.service.js';
+import { McpRegisteredTools } from './mcp-registered-tools.service.js';
+import { McpResources } from './mcp-resource.registry.js';
+import { McpResourceService } from './mcp-resources.service.js';
+import { McpRuns } from './mcp-run.service.js';
+import { McpTools } from './mcp-tools.service.js';
+
+/** Global, so that tools find who has called them, and add prompts and resources. */
+@Global()
+@Module({
+  imports: [RunModule, SessionModule, ToolModule],
+  controllers: [McpController],
+  providers: [
+    McpClients,
+    McpRuns,
+    McpRegisteredTools,
+    McpAgents,
+    McpTools,
+    McpPrompts,
+    McpPromptService,
+    McpResources,
+    McpResourceService,
+    McpChanges,
+    McpOffer,
+    McpEndpoint,
+  ],
+  exports: [McpClients, McpPrompts, McpResources, McpEndpoint],
+})
+export class McpServerModule {}

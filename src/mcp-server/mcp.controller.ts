@@ -1,0 +1,35 @@
+import { Controller, Delete, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../common/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { McpEndpoint } from './mcp-endpoint.service.js';
+import { McpOriginGuard } from './mcp-origin.guard.js';
+
+/** Where MCP is served, outside of the API's prefix. */
+export const MCP_PATH = 'mcp';
+
+/** Whoever may do one of these is let in, and does what they may. */
+@Requires('tools:call', 'chat', 'sessions:read', 'runs:read')
+@UseGuards(McpOriginGuard)
+@Controller(MCP_PATH)
+export class McpController {
+  constructor(private readonly endpoint: McpEndpoint) {}
+
+  /** Takes a message of an MCP client (JSON-RPC) and answers it with JSON or a stream of events; see docs/mcp-server.md. */
+  @Post()
+  post(@CurrentPrincipal() principal: Principal, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.endpoint.handle(principal, request, reply);
+  }
+
+  /** The stream of a session's notifications, for MCP clients before protocol 2026-07-28. */
+  @Get()
+  get(@CurrentPrincipal() principal: Principal, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.endpoint.handle(principal, request, reply);
+  }
+
+  /** Ends a session, for MCP clients before protocol 2026-07-28. */
+  @Delete()
+  delete(@CurrentPrincipal() principal: Principal, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
+    return this.endpoint.handle(principal, request, reply);
+  }
+}

@@ -1,0 +1,51 @@
+import type { RunItem } from '../run/index.js';
+import type { McpCall } from './mcp-call.types.js';
+
+/** Tells a client how far a tool's call is, as the tool says it. */
+export function toolProgress(call: Pick<McpCall, 'progress'>): (item: RunItem) => void {
+  return ({ event }) => {
+    if (event.type === 'tool.progress') call.progress(event.progress, event.total, event.message);
+  };
+}
+
+/** Tells a client what an agent does: a count of what has happened, as nobody knows what is still to come. */
+export function agentProgress(call: Pick<McpCall, 'progress'>): (item: RunItem) => void {
+  let count = 0;
+  return (item) => {
+    const message = deedOf(item);
+    if (message !== undefined) call.progress(++count, undefined, message);
+  };
+}
+
+function deedOf({ event }: RunItem): string | undefined {
+  switch (event.type) {
+    case 'run.started':
+      return `${event.agent} begins`;
+    case 'tool.started':
+      return `calls ${event.tool}`;
+    case 'tool.progress':
+      return event.message === undefined ? undefined : `${event.tool}: ${event.message}`;
+    case 'tool.completed':
+      return `${event.tool} ${event.success ? 'is done' : 'failed'}`;
+    case 'message.completed':
+      return event.tool_calls.length > 0 ? undefined : 'has its answer';
+    case 'run.waiting':
+      return 'waits';
+    case 'run.resumed':
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.cancelled':
+    case 'policy.decided':
+    case 'thought':
+    case 'state.changed':
+    case 'usage':
+    case 'model.switched':
+    case 'model.cached':
+    case 'history.repaired':
+    case 'step.started':
+    case 'step.restarted':
+    case 'message.delta':
+    case 'stream.closed':
+      return undefined;
+  }
+}

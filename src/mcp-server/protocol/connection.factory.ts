@@ -1,0 +1,117 @@
+import { Server, type CallToolResult, type ServerContext } from '@modelcontextprotocol/server';
+import type { Principal } from '../../common/index.js';
+import type { McpOffer } from '../mcp-offer.service.js';
+import type { McpCall } from '../mcp-call.types.js';
+import { toProtocolError } from './protocol-error.mapper.js';
+import { createServerCall } from './server-call.factory.js';
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+/** Lists differ from one principal to the other, and change at any time. */
+const PRIVATE = { ttlMs: 0, cacheScope: 'private' } as const;
+const CACHE_HINTS = {
+  'tools/list': PRIVATE,
+  'prompts/list': PRIVATE,
+  'resources/list': PRIVATE,
+  'resources/templates/list': PRIVATE,
+  'resources/read': PRIVATE,
+};
+/** The most values that a completion may have, by the protocol. */
+const MAX_COMPLETIONS = 100;
+
+/** The server's end of one exchange, of one session or of standard input and output. */
+export interface Connection {
+  readonly server: Server;
+  /** Addresses whose changes the client wants to hear of, where it says so by `resources/subscribe`. */
+  readonly subscriptions: Pick<ReadonlySet<string>, 'has'>;
+}
+
+/** @param principalOf who has sent a request; each may come with other rights than the one before */
+export function createConnection(offer: McpOffer, principalOf: (context: ServerContext) => Principal): Connection {
+  const { info, instructions } = offer;
+  const server = new Server(info, { capabilities: CAPABILITIES, instructions, cacheHints: CACHE_HINTS });
+  const guarded = async <R>(context: ServerContext, work: (call: McpCall) => R | Promise<R>): Promise<R> => {
+    const call = createServerCall(server, context, principalOf(context));
+    try {
+      return await work(call);
+    } catch (error) {
+      offer.report(error);
+      throw toProtocolError(error);
+    } finally {
+      await call.told();
+    }
+  };
+  const subscriptions = new Set<string>();
+  serveTools(server, offer, guarded);
+  servePrompts(server, offer, guarded);
+  serveResources(server, offer, guarded, subscriptions);
+  return { server, subscriptions };
+}
+
+type Guarded = <R>(context: ServerContext, work: (call: McpCall) => R | Promise<R>) => Promise<R>;
+
+function serveTools(server: Server, { tools }: McpOffer, guarded: Guarded): void {
+  server.setRequestHandler('tools/list', (_request, context) =>
+    guarded(context, async ({ principal }) => ({ tools: await tools.list(principal) })),
+  );
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    guarded(context, async (call) => {
+      const answer = await tools.call(call, params.name, params.arguments ?? {});
+      if (!('content' in answer)) return answer;
+      return server.projectCallToolResult(answer as CallToolResult, tools.outputSchema(params.name));
+    }),
+  );
+}
+
+function servePrompts(server: Server, { prompts }: McpOffer, guarded: Guarded): void {
+  server.setRequestHandler('prompts/list', (_request, context) =>
+    guarded(context, ({ principal }) => ({ prompts: prompts.list(principal) })),
+  );
+  server.setRequestHandler('prompts/get', ({ params }, context) =>
+    guarded(context, (call) => prompts.get(call, params.name, params.arguments ?? {})),
+  );
+  server.setRequestHandler('completion/complete', ({ params: { ref, argument } }, context) =>
+    guarded(context, async ({ principal }) => {
+      const isPrompt = ref.type === 'ref/prompt';
+      const found = isPrompt ? await prompts.complete(principal, ref.name, argument.name, argument.value) : [];
+      const values = found.slice(0, MAX_COMPLETIONS);
+      return { completion: { values, total: found.length, hasMore: found.length > values.length } };
+    }),
+  );
+}
+
+function serveResources(
+  server: Server,
+  { resources, changes }: McpOffer,
+  guarded: Guarded,
+  subscriptions: Set<string>,
+): void {
+  server.setRequestHandler('resources/list', ({ params }, context) =>
+    guarded(context, ({ principal }) => resources.list(principal, params?.cursor)),
+  );
+  server.setRequestHandler('resources/templates/list', (_request, context) =>
+    guarded(context, ({ principal }) => ({ resourceTemplates: resources.templates(principal) })),
+  );
+  server.setRequestHandler('resources/read', ({ params }, context) =>
+    guarded(context, ({ principal }) => resources.read(principal, params.uri)),
+  );
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }, context) =>
+    guarded(context, async ({ principal }) => {
+      await resources.assertMayFollow(principal, uri);
+      changes.followRuns();
+      subscriptions.add(uri);
+      return {};
+    }),
+  );
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }, context) =>
+    guarded(context, () => {
+      subscriptions.delete(uri);
+      return {};
+    }),
+  );
+}

@@ -1,0 +1,103 @@
+import { toNodeHandler, type NodeIncomingMessageLike } from '@modelcontextprotocol/node';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type AuthInfo,
+  type McpHandlerRequestOptions,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../common/index.js';
+import type { McpChange } from '../mcp-changes.service.js';
+import type { McpOffer } from '../mcp-offer.service.js';
+import { createConnection, type Connection } from './connection.factory.js';
+import { tellConnection } from './connection-change.mapper.js';
+import { errorResponse } from './http-answer.factory.js';
+import { SessionRegistry, type SessionLimits } from './session.registry.js';
+
+const INVALID_PARAMS = -32_602;
+
+/** Serves MCP over Streamable HTTP: stateless since 2026-07-28, in sessions before. */
+export class McpHttpHandler {
+  private readonly sessions: SessionRegistry;
+  private readonly stateless: ReturnType<typeof createMcpHandler>;
+  private readonly node: ReturnType<typeof toNodeHandler>;
+
+  constructor(
+    private readonly offer: McpOffer,
+    limits: SessionLimits,
+  ) {
+    const connect = (): Connection => createConnection(offer, principalOf);
+    this.sessions = new SessionRegistry(connect, limits);
+    this.stateless = createMcpHandler(() => connect().server, { legacy: 'reject' });
+    const onerror = (error: Error): void => offer.report(error);
+    this.node = toNodeHandler({ fetch: (request, options) => this.fetch(request, options) }, { onerror });
+  }
+
+  /** Resolves when the answer has been written, a stream to its end, or the client is gone. */
+  async handle(principal: Principal, request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
+    const auth: AuthInfo = { token: '', clientId: principal.id, scopes: [], extra: { principal } };
+    const session = request.headers['mcp-session-id'];
+    const release = typeof session === 'string' ? this.sessions.use(session, principal) : undefined;
+    try {
+      const given = Object.assign(request as NodeIncomingMessageLike, { auth });
+      await this.node(given, response, body);
+    } finally {
+      release?.();
+    }
+  }
+
+  tell(change: McpChange): void {
+    for (const connection of this.sessions.connections) tellConnection(connection, change);
+    switch (change.kind) {
+      case 'tools':
+        return this.stateless.notify.toolsChanged();
+      case 'prompts':
+        return this.stateless.notify.promptsChanged();
+      case 'resources':
+        return this.stateless.notify.resourcesChanged();
+      case 'resource':
+        return this.stateless.notify.resourceUpdated(change.uri);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.stateless.close(), this.sessions.close()]);
+  }
+
+  private async fetch(request: Request, options: McpHandlerRequestOptions = {}): Promise<Response> {
+    const principal = options.authInfo?.extra?.['principal'] as Principal;
+    const { parsedBody } = options;
+    if (await isLegacyRequest(request, parsedBody)) return this.sessions.handle(request, principal, options);
+    const foreign = await this.foreignSubscription(principal, parsedBody);
+    if (foreign) return errorResponse(400, INVALID_PARAMS, foreign);
+    return this.stateless.fetch(request, options);
+  }
+
+  /** A stream of changes is told everything at the addresses that it names: they must be its principal's. */
+  private async foreignSubscription(principal: Principal, body: unknown): Promise<string | undefined> {
+    const addresses = subscribedAddresses(body);
+    if (addresses.length === 0) return undefined;
+    try {
+      for (const uri of addresses) await this.offer.resources.assertMayFollow(principal, uri);
+      this.offer.changes.followRuns();
+      return undefined;
+    } catch (error) {
+      this.offer.report(error);
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+function principalOf({ http }: ServerContext): Principal {
+  return http?.authInfo?.extra?.['principal'] as Principal;
+}
+
+function subscribedAddresses(body: unknown): string[] {
+  const { method, params } = (body ?? {}) as {
+    method?: unknown;
+    params?: { notifications?: { resourceSubscriptions?: unknown } };
+  };
+  const addresses = method === 'subscriptions/listen' ? params?.notifications?.resourceSubscriptions : [];
+  return Array.isArray(addresses) ? addresses.map(String) : [];
+}

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Server } from '@modelcontextprotocol/server';
+import { SessionRegistry } from './session.registry.js';
+
+const ANN = { id: 'ann', tenant: 'a', roles: ['user'] };
+const IDLE_MS = 60_000;
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+};
+const PING = { jsonrpc: '2.0', id: 2, method: 'ping' };
+
+let sessions: SessionRegistry;
+beforeEach(() => {
+  jest.useFakeTimers();
+  const connect = () => ({
+    server: new Server({ name: 'x', version: '1' }, { capabilities: {} }),
+    subscriptions: new Set<string>(),
+  });
+  sessions = new SessionRegistry(connect, { maxSessions: 2, sessionIdleMs: IDLE_MS });
+});
+afterEach(async () => {
+  await sessions.close();
+  jest.useRealTimers();
+});
+
+function ask(body: unknown, id?: string): Promise<Response> {
+  const headers = { ...HEADERS, ...(id !== undefined && { 'mcp-session-id': id }) };
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: JSON.stringify(body) });
+  return sessions.handle(request, ANN, { parsedBody: body });
+}
+
+async function begin(): Promise<string> {
+  return (await ask(INITIALIZE)).headers.get('mcp-session-id') ?? '';
+}
+
+describe('a session', () => {
+  it('is closed when it was idle for its time', async () => {
+    const id = await begin();
+    await jest.advanceTimersByTimeAsync(IDLE_MS / 2);
+    sessions.use(id, ANN)();
+    await jest.advanceTimersByTimeAsync(IDLE_MS * 0.9);
+    expect((await ask(PING, id)).status).toBe(200);
+    await jest.advanceTimersByTimeAsync(IDLE_MS / 2);
+    expect((await ask(PING, id)).status).toBe(404);
+    expect(sessions.connections).toEqual([]);
+  });
+
+  it('is not idle while a request or a stream of it is open', async () => {
+    const id = await begin();
+    const release = sessions.use(id, ANN);
+    await jest.advanceTimersByTimeAsync(IDLE_MS * 3);
+    expect((await ask(PING, id)).status).toBe(200);
+    release();
+    await jest.advanceTimersByTimeAsync(IDLE_MS * 1.5);
+    expect((await ask(PING, id)).status).toBe(404);
+  });
+
+  it('that is in use gives way to no other', async () => {
+    for (const id of [await begin(), await begin()]) sessions.use(id, ANN);
+    expect((await ask(INITIALIZE)).status).toBe(503);
+  });
+
+  it('is not begun by what the protocol refuses', async () => {
+    expect((await ask({ ...INITIALIZE, id: undefined, params: {} })).ok).toBe(false);
+    expect(sessions.connections).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { randomUUID } from 'node:crypto';
+import type { Principal } from '../../common/index.js';
+import type { Connection } from './connection.factory.js';
+import { errorResponse } from './http-answer.factory.js';
+
+type HandleOptions = NonNullable<Parameters<WebStandardStreamableHTTPServerTransport['handleRequest']>[1]>;
+
+interface Session {
+  readonly id: string;
+  readonly owner: Principal;
+  readonly connection: Connection;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Requests that are not answered yet, and streams that are open. */
+  open: number;
+  /** On the monotonic clock, in ms. */
+  usedAt: number;
+}
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  readonly sessionIdleMs: number;
+}
+
+/** By the protocol, of an id that is not known (any more): the client begins anew. */
+const SESSION_NOT_FOUND = -32_001;
+const BAD_REQUEST = -32_000;
+/** How often it is looked for idle sessions, as a part of the time that they may be idle. */
+const LOOKS = 4;
+
+/** The sessions of clients from before 2026: in this process's memory, each for the principal who opened it. */
+export class SessionRegistry {
+  private readonly sessions = new Map<string, Session>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly connect: () => Connection,
+    private readonly limits: SessionLimits,
+  ) {
+    this.timer = setInterval(() => void this.closeIdle(), Math.ceil(limits.sessionIdleMs / LOOKS)).unref();
+  }
+
+  get connections(): readonly Connection[] {
+    return [...this.sessions.values()].map(({ connection }) => connection);
+  }
+
+  /** Marks a session as in use. @returns a function that ends the use */
+  use(id: string, principal: Principal): () => void {
+    const session = this.find(id, principal);
+    if (!session) return () => undefined;
+    session.open++;
+    return () => {
+      session.open--;
+      session.usedAt = performance.now();
+    };
+  }
+
+  async handle(request: Request, principal: Principal, options: HandleOptions): Promise<Response> {
+    const id = request.headers.get('mcp-session-id');
+    if (id !== null) {
+      const session = this.find(id, principal);
+      if (!session) return errorResponse(404, SESSION_NOT_FOUND, 'Session not found: initialize a new one.');
+      return session.transport.handleRequest(request, options);
+    }
+    if (request.method !== 'POST' || !isInitialize(options.parsedBody)) {
+      const message = 'No Mcp-Session-Id: clients before protocol 2026-07-28 begin with `initialize`.';
+      return errorResponse(400, BAD_REQUEST, message);
+    }
+    if (!(await this.hasRoom())) return errorResponse(503, BAD_REQUEST, 'Too many sessions: try again later.');
+    return this.begin(request, principal, options);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all([...this.sessions.values()].map((session) => end(session)));
+  }
+
+  private async begin(request: Request, owner: Principal, options: HandleOptions): Promise<Response> {
+    const connection = this.connect();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        this.sessions.set(id, { id, owner, connection, transport, open: 0, usedAt: performance.now() });
+      },
+    });
+    const onclose = (): void => void this.sessions.delete(transport.sessionId ?? '');
+    Object.assign(transport, { onclose });
+    await connection.server.connect(transport);
+    const response = await transport.handleRequest(request, options);
+    // What the transport refuses has no session.
+    if (!response.ok) await connection.server.close();
+    return response;
+  }
+
+  /** Another's session is as unknown as none. */
+  private find(id: string, { id: principal, tenant }: Principal): Session | undefined {
+    const session = this.sessions.get(id);
+    return session?.owner.id === principal && session.owner.tenant === tenant ? session : undefined;
+  }
+
+  /** When there are too many, the one goes that was idle longest of whoever has most: nobody takes the others' room. */
+  private async hasRoom(): Promise<boolean> {
+    if (this.sessions.size < this.limits.maxSessions) return true;
+    const byOwner = Object.groupBy(this.sessions.values(), ({ owner }) => JSON.stringify([owner.tenant, owner.id]));
+    const most = Object.values(byOwner).reduce((a = [], b = []) => (b.length > a.length ? b : a), []) ?? [];
+    const idle = most.filter(({ open }) => open === 0).toSorted((a, b) => a.usedAt - b.usedAt);
+    if (!idle[0]) return false;
+    await end(idle[0]);
+    return true;
+  }
+
+  private async closeIdle(): Promise<void> {
+    const before = performance.now() - this.limits.sessionIdleMs;
+    const idle = [...this.sessions.values()].filter(({ open, usedAt }) => open === 0 && usedAt < before);
+    await Promise.all(idle.map((session) => end(session)));
+  }
+}
+
+/** What it still does is aborted. */
+async function end({ connection }: Session): Promise<void> {
+  await connection.server.close();
+}
+
+function isInitialize(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'initialize';
+}

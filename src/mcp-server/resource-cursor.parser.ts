@@ -1,0 +1,19 @@
+import { AppError } from '../common/index.js';
+import type { SessionPlace } from '../session/index.js';
+
+/** Where a page of resources begins: all sessions come before all runs. */
+export type ResourceCursor =
+  { readonly kind: 'sessions'; readonly after?: SessionPlace } | { readonly kind: 'runs'; readonly after?: string };
+
+export function toResourceCursor(cursor: ResourceCursor): string {
+  if (cursor.kind === 'runs') return `r.${cursor.after ?? ''}`;
+  return cursor.after ? `s.${cursor.after.createdAt}.${cursor.after.id}` : 's.';
+}
+
+/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+export function parseResourceCursor(text: string): ResourceCursor {
+  const [, kind, at, id] = /^([sr])\.(?:(\d{1,15})\.([\w-]{1,128}))?$/.exec(text) ?? [];
+  if (kind === 'r') return at === undefined ? { kind: 'runs' } : { kind: 'runs', after: `${at}.${id}` };
+  if (kind === 's' && id !== undefined) return { kind: 'sessions', after: { createdAt: Number(at), id } };
+  throw new AppError('VALIDATION_FAILED', 'cursor must be the "nextCursor" of a page');
+}

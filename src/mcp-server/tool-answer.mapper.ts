@@ -1,0 +1,117 @@
+import type { CallToolResult, ContentBlock, Tool as McpTool } from '@modelcontextprotocol/server';
+import type { DirectCallAnswer, RunAnswer } from '../agent/index.js';
+import type { JsonSchema } from '../common/index.js';
+import type { WaitingRequest } from '../run/index.js';
+import type { Tool } from '../tool/index.js';
+import { givenContent } from './mcp-content.factory.js';
+
+/** Keys of `_meta` that are ours. */
+const RUN_ID = 'jackdaw/run_id';
+const STATUS = 'jackdaw/status';
+const CODE = 'jackdaw/code';
+/** On a tool: its words, on a result: what is in it, are a stranger's. */
+const UNTRUSTED = 'jackdaw/untrusted';
+
+/** A tool as MCP clients are shown it. */
+export function toMcpTool({ definition, metadata }: Tool): McpTool {
+  const { name, description, inputSchema, outputSchema } = definition;
+  const { effect, egress, untrusted, untrustedDefinition = false } = metadata;
+  return {
+    name,
+    description,
+    inputSchema: { ...inputSchema, type: 'object' },
+    ...(outputSchema && { outputSchema }),
+    annotations: {
+      readOnlyHint: effect === 'read',
+      idempotentHint: effect !== 'once',
+      destructiveHint: effect === 'once',
+      openWorldHint: egress || untrusted,
+    },
+    ...((untrusted || untrustedDefinition) && { _meta: { [UNTRUSTED]: true } }),
+  };
+}
+
+/** What came of a tool's call. */
+export function toToolAnswer(answer: DirectCallAnswer, tool: Tool | undefined): CallToolResult {
+  const { run_id, status, tool: name } = answer;
+  const meta = { [RUN_ID]: run_id, [STATUS]: status, ...(tool?.metadata.untrusted && { [UNTRUSTED]: true }) };
+  switch (status) {
+    case 'completed':
+      return { ...succeeded(answer.result, tool?.definition.outputSchema), _meta: meta };
+    case 'failed':
+    case 'cancelled':
+      return failed(answer.error ?? 'The call failed.', { ...meta, [CODE]: answer.code });
+    case 'waiting':
+      return failed(waitingText(`The call of "${name}"`, run_id, answer.waiting), meta);
+    case 'queued':
+    case 'running':
+      return failed(handedOverText(`The call of "${name}"`, run_id), meta);
+  }
+}
+
+/** What an agent said. */
+export function toAgentAnswer(answer: RunAnswer): CallToolResult {
+  const { run_id, session_id, status, agent, result } = answer;
+  const meta = { [RUN_ID]: run_id, [STATUS]: status };
+  switch (status) {
+    case 'completed': {
+      const output = answer.output === undefined ? {} : { output: answer.output };
+      return {
+        content: [text(result)],
+        structuredContent: { answer: result, session_id: session_id ?? '', run_id, ...output },
+        _meta: meta,
+      };
+    }
+    case 'failed':
+    case 'cancelled':
+      return failed(answer.error?.message ?? `The run of agent "${agent}" was cancelled.`, {
+        ...meta,
+        [CODE]: answer.error?.code ?? 'RUN_CANCELLED',
+      });
+    case 'waiting':
+      return failed(waitingText(`Agent "${agent}"`, run_id, answer.waiting), meta);
+    case 'queued':
+    case 'running':
+      return failed(handedOverText(`The question to agent "${agent}"`, run_id), meta);
+  }
+}
+
+/** A result that says what went wrong, for the model to read. */
+export function failed(message: string, meta: Record<string, unknown> = {}): CallToolResult {
+  return { content: [text(message)], isError: true, _meta: meta };
+}
+
+function succeeded(value: unknown, outputSchema: JsonSchema | undefined): CallToolResult {
+  const given = givenContent(value);
+  if (given) return { content: [...given] };
+  const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null))];
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!outputSchema) return { content, ...(isObject && { structuredContent: value }) };
+  // A result that was cut is a text.
+  if (outputSchema['type'] === 'object' && !isObject) {
+    return failed('The result is too long to be given whole, so that it is not what the tool says of its results.');
+  }
+  return { content, structuredContent: value };
+}
+
+/**
+ * A call that waits has no result: where an output schema promises one, only an error may do without, and a model that
+ * took it for done would be wrong.
+ */
+function waitingText(what: string, runId: string, waiting: readonly WaitingRequest[] = []): string {
+  const wanted = waiting.map(
+    ({ kind, tool, question, reason }) => `${kind} for "${tool}": ${question ?? reason ?? ''}`,
+  );
+  return (
+    `${what} has not been carried out yet: it waits for a person (${wanted.join('; ')}). Do not call again: it goes on by itself ` +
+    `when somebody decides on run ${runId} (POST /api/runs/${runId}/approve, /deny, /input or /settle). What comes of it is in the resource jackdaw://runs/${runId}.`
+  );
+}
+
+function handedOverText(what: string, runId: string): string {
+  return `${what} goes on when the server has started again, as run ${runId}: do not call again, but read the resource jackdaw://runs/${runId}.`;
+}
+
+function text(value: string): ContentBlock {
+  return { type: 'text', text: value };
+}

@@ -1,0 +1,23 @@
+// Serves one MCP client over standard input and output, until the input ends or a signal comes.
+import { Writable } from 'node:stream';
+
+try {
+  const { serveStdio } = await import('./mcp-bootstrap.js');
+  await serveStdio(process.stdin, ownStdout());
+} catch (error) {
+  const isOurs = error instanceof Error && error.name === 'AppError';
+  process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+}
+
+/** Standard output for the protocol alone: whatever else would write there, a tool's `console.log` above all, goes to the log. */
+function ownStdout(): Writable {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  // A client that is gone ends its input, too.
+  process.stdout.on('error', () => undefined);
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Uint8Array, encoding, done) => void write(chunk, encoding, done),
+  });
+}

@@ -1,0 +1,149 @@
+import type { CallToolResult, Client, InputRequiredResult, Tool as McpTool } from '@modelcontextprotocol/client';
+import { AppError, type JsonValue } from '../../common/index.js';
+import {
+  type IllustratedResult,
+  suspend,
+  type SuspendOptions,
+  type Suspension,
+  type ToolContext,
+  type ToolEffect,
+  UnknownOutcome,
+  withImages,
+} from '../../tool/index.js';
+import type { McpConnection } from '../connection/mcp-connection.client.js';
+import { McpError } from '../mcp.error.js';
+import type { McpServer } from '../mcp-server.types.js';
+import { LIVE_QUESTION_MS, type LiveCalls, type LiveOutcome } from './live-calls.registry.js';
+import {
+  answerSchemaOf,
+  type McpMemo,
+  questionOf,
+  toElicitAnswer,
+  toInputResponses,
+  toQuestion,
+} from './mcp-question.mapper.js';
+import { toMcpResult } from './mcp-result.mapper.js';
+
+/** The longest delay of a timer, in ms. */
+const MAX_MS = 2 ** 31 - 1;
+
+/** What a call gives: a result, or a question to a person. */
+type CallValue = JsonValue | IllustratedResult | Suspension;
+
+/** By what a call is made. */
+export interface CallWay {
+  readonly connection: McpConnection;
+  /** Of the connection. */
+  readonly live: LiveCalls;
+}
+
+/** Calls of one tool of a server. */
+export class McpCalls {
+  constructor(
+    private readonly tool: McpTool,
+    private readonly server: McpServer,
+    private readonly effect: ToolEffect,
+  ) {}
+
+  /**
+   * Makes a call, or goes on with one that had asked a person.
+   * @throws McpError; AppError `TOOL_INVALID_RESULT`; the signal's reason when it is aborted
+   */
+  async make(way: CallWay, input: unknown, context: ToolContext): Promise<CallValue | UnknownOutcome> {
+    const memo = context.answer?.memo as unknown as McpMemo | undefined;
+    const { signal } = context;
+    if (memo?.live === undefined) {
+      return way.connection.use((client) => this.call(client, way.live, input, context), signal);
+    }
+    const { live } = memo;
+    if (way.live.isHeld(live)) {
+      const answer = toElicitAnswer(context.answer!.value, context.answer!.denied !== undefined, memo.links.length > 0);
+      return way.connection.use(async () => this.told(await way.live.goOn(live, answer, signal)), signal);
+    }
+    if (this.effect === 'once' && way.live.isNewlyLost(live)) return this.lost();
+    return way.connection.use((client) => this.call(client, way.live, input, context), signal);
+  }
+
+  private async call(client: Client, live: LiveCalls, input: unknown, context: ToolContext) {
+    if (client.getProtocolEra() === 'legacy') {
+      return this.told(
+        await live.start((signal) => this.send(client, input, context, { signal, timeout: MAX_MS }), context.signal),
+      );
+    }
+    const { answer, signal } = context;
+    const memo = answer?.memo as unknown as McpMemo | undefined;
+    const { requestState } = memo ?? {};
+    const retry = memo && {
+      inputResponses: toInputResponses(memo, answer!),
+      ...(requestState !== undefined && { requestState }),
+    };
+    const result = await this.send(client, input, context, { signal, timeout: this.server.timeoutMs, retry });
+    return isInputRequired(result) ? this.asked(() => toQuestion(this.server.name, result)) : this.valueOf(result);
+  }
+
+  private async send(
+    client: Client,
+    input: unknown,
+    context: ToolContext,
+    { signal, timeout, retry }: { signal: AbortSignal; timeout: number; retry?: object | undefined },
+  ): Promise<CallToolResult> {
+    const { outputSchema: _ours, ...toolDefinition } = this.tool;
+    return client.callTool(
+      { name: this.tool.name, arguments: input as Record<string, unknown>, ...retry },
+      {
+        signal,
+        timeout,
+        maxTotalTimeout: timeout,
+        allowInputRequired: true,
+        toolDefinition,
+        onprogress: ({ progress, total, message }) => context.progress(progress, total, message),
+      },
+    );
+  }
+
+  private told(outcome: LiveOutcome): CallValue {
+    if (outcome.kind === 'result') return this.valueOf(outcome.result);
+    const { id, params } = outcome;
+    const memo: McpMemo = { live: id, keys: [], links: params.mode === 'url' ? [''] : [] };
+    return this.asked(() => ({
+      question: questionOf(this.server.name, params),
+      schema: answerSchemaOf(params),
+      memo: memo as unknown as JsonValue,
+      takesDenial: true,
+      expiresInMs: LIVE_QUESTION_MS,
+    }));
+  }
+
+  private asked(question: () => SuspendOptions): Suspension {
+    const { name } = this.server;
+    try {
+      return suspend(question());
+    } catch (cause) {
+      if (cause instanceof McpError) throw cause;
+      const message = `MCP server "${name}" asks what cannot be asked.`;
+      throw new McpError('TOOL_EXECUTION_FAILED', message, { server: name }, { cause });
+    }
+  }
+
+  private valueOf(result: CallToolResult): JsonValue | IllustratedResult {
+    const { value, images } = toMcpResult(result, this.tool.name);
+    if (!this.tool.outputSchema || result.structuredContent !== undefined) {
+      return images.length > 0 ? withImages(value, images) : value;
+    }
+    throw new AppError(
+      'TOOL_INVALID_RESULT',
+      'The tool says what its results are like, and gave none that is structured.',
+    );
+  }
+
+  private lost(): UnknownOutcome {
+    const { name } = this.server;
+    return new UnknownOutcome(
+      `MCP server "${name}" had asked in the middle of the call, and the process that held the call open is gone.`,
+    );
+  }
+}
+
+function isInputRequired(result: CallToolResult | InputRequiredResult): result is InputRequiredResult {
+  return (result as { resultType?: unknown }).resultType === 'input_required';
+}

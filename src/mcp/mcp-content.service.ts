@@ -1,0 +1,58 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { Injectable } from '@nestjs/common';
+import {
+  getPrompt,
+  listPrompts,
+  listResources,
+  listTemplates,
+  type McpPage,
+  readResource,
+  type RequestLimits,
+} from './call/server-content.client.js';
+import { McpRegistry } from './mcp-server.registry.js';
+
+/** Resources and prompts of servers, for people. */
+@Injectable()
+export class McpContent {
+  constructor(private readonly registry: McpRegistry) {}
+
+  /** @throws AppError `MCP_SERVER_NOT_FOUND`; McpError */
+  async resources(server: string, cursor: string | undefined, signal: AbortSignal): Promise<McpPage> {
+    return this.read(server, signal, (client, limits) => listResources(client, cursor, limits));
+  }
+
+  /** @throws as `resources` */
+  async templates(server: string, cursor: string | undefined, signal: AbortSignal): Promise<McpPage> {
+    return this.read(server, signal, (client, limits) => listTemplates(client, cursor, limits));
+  }
+
+  /** What a resource holds, in the protocol's form. @throws as `resources`; McpError `RESOURCE_NOT_FOUND` */
+  async resource(server: string, uri: string, signal: AbortSignal): Promise<readonly object[]> {
+    return this.read(server, signal, (client, limits) => readResource(client, uri, limits));
+  }
+
+  /** @throws as `resources` */
+  async prompts(server: string, cursor: string | undefined, signal: AbortSignal): Promise<McpPage> {
+    return this.read(server, signal, (client, limits) => listPrompts(client, cursor, limits));
+  }
+
+  /** The messages of a prompt, in the protocol's form. @throws as `resources`; McpError */
+  async prompt(
+    server: string,
+    name: string,
+    args: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<readonly object[]> {
+    return this.read(server, signal, (client, limits) => getPrompt(client, name, args, limits));
+  }
+
+  private async read<T>(
+    name: string,
+    signal: AbortSignal,
+    work: (client: Client, limits: RequestLimits) => Promise<T>,
+  ): Promise<T> {
+    const { connection, server } = this.registry.get(name);
+    const { timeoutMs: timeout } = server;
+    return connection.use((client) => work(client, { signal, timeout, maxTotalTimeout: timeout }), signal);
+  }
+}

@@ -1,0 +1,31 @@
+import type { Tool as McpTool } from '@modelcontextprotocol/client';
+import { createHash } from 'node:crypto';
+import { canonicalJson, type JsonValue } from '../../common/index.js';
+
+/** All of a tool that a model or its handling goes by. */
+export interface PinnedDefinition {
+  readonly name: string;
+  readonly title?: JsonValue;
+  readonly description?: JsonValue;
+  readonly inputSchema?: JsonValue;
+  readonly outputSchema?: JsonValue;
+  readonly annotations?: JsonValue;
+}
+
+export function pinnedOf({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+}: McpTool): PinnedDefinition {
+  return JSON.parse(
+    canonicalJson({ name, title, description, inputSchema, outputSchema, annotations }),
+  ) as PinnedDefinition;
+}
+
+/** SHA-256 (hex) over its canonical JSON: what changes nothing for a model, as the order of members, changes nothing here. */
+export function digestOf(definition: PinnedDefinition): string {
+  return createHash('sha256').update(canonicalJson(definition)).digest('hex');
+}

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { AnswerDeadline, type Awaited } from './answer-deadline.policy.js';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+class Asked implements Awaited {
+  isResolved = false;
+  readonly failures: string[] = [];
+
+  reject(error: Error): void {
+    this.failures.push(error.message);
+  }
+}
+
+it('fails what has no answer in time, and only that', () => {
+  const deadline = new AnswerDeadline(800);
+  const [first, answered, second] = [new Asked(), new Asked(), new Asked()];
+  for (const asked of [first, answered]) deadline.watch(asked);
+  jest.advanceTimersByTime(450);
+  deadline.watch(second);
+  answered.isResolved = true;
+  jest.advanceTimersByTime(349);
+  expect(first.failures).toEqual([]);
+  jest.advanceTimersByTime(101);
+  expect([first.failures, answered.failures, second.failures]).toEqual([['no answer in 800 ms'], [], []]);
+  jest.advanceTimersByTime(450);
+  expect([first.failures.length, second.failures]).toEqual([1, ['no answer in 800 ms']]);
+});
+
+it('needs no timer when nothing is waited for', () => {
+  const deadline = new AnswerDeadline(800);
+  const asked = new Asked();
+  deadline.watch(asked);
+  expect(jest.getTimerCount()).toBe(1);
+  asked.isResolved = true;
+  jest.advanceTimersByTime(100);
+  expect(jest.getTimerCount()).toBe(0);
+  deadline.watch(new Asked());
+  expect(jest.getTimerCount()).toBe(1);
+});

@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RunHandlerRegistry, type RunHandler } from './run-handler.registry.js';
+import type { RunRecord } from './run.types.js';
+
+Logger.overrideLogger(false);
+const END = { statements: [{ sql: 'DELETE FROM state', params: [] }] };
+
+function registryOf(ending?: RunHandler['ending']): RunHandlerRegistry {
+  const registry = new RunHandlerRegistry();
+  const execute = () => Promise.reject(new Error('It breaks.'));
+  registry.register({ kind: 'test', loopVersions: [1], execute, ...(ending && { ending }) });
+  return registry;
+}
+
+it.each<[string, RunHandlerRegistry, unknown]>([
+  ['what its handler says', registryOf(async () => END), END],
+  ['nothing when that says nothing', registryOf(), { statements: [] }],
+  ['nothing when that cannot be found out', registryOf(() => Promise.reject(new Error('away'))), { statements: [] }],
+  ['nothing when nobody knows its kind', new RunHandlerRegistry(), { statements: [] }],
+])('ends with a run that breaks %s', async (_, registry, expected) => {
+  expect(await registry.ending({ id: 'r', kind: 'test' } as RunRecord)).toEqual(expected);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { callSite } from '../../test/support/call-site.js';
+import { AppConfig, loadConfig } from '../config/index.js';
+import { withImages } from './illustrated-result.factory.js';
+import { withValue } from './call/tool-result.factory.js';
+import { toolResultText } from './tool-result.mapper.js';
+import { ToolExecutor } from './tool.executor.js';
+import { ToolRegistry } from './tool.registry.js';
+import type { ToolRegistration } from './tool-registration.types.js';
+
+Logger.overrideLogger(false);
+const LINK = 'https://a.example/b.png';
+const picture = (bytes: number) => `data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}`;
+const config = (limit: number): AppConfig => loadConfig({ env: { AGENT_MAX_IMAGE_BYTES: String(limit) } }).config;
+
+function executorWith(limit?: number): ToolExecutor {
+  return new ToolExecutor(undefined, undefined, undefined, limit === undefined ? undefined : config(limit));
+}
+
+async function call(registration: Partial<ToolRegistration> & Pick<ToolRegistration, 'handler'>, limit?: number) {
+  const registry = new ToolRegistry();
+  registry.register({ name: 'plot', description: 'Plots.', effect: 'read', ...registration });
+  const invoke = () =>
+    executorWith(limit).invoke({ tool: registry.get('plot'), input: {} }, callSite(), { maxResultBytes: 100 });
+  const first = await invoke();
+  if (first.kind !== 'result') throw new Error('It asks.');
+  return { ...first, again: await invoke() };
+}
+
+describe('withImages', () => {
+  it.each([
+    ['http://a.example/b.png', 'https://'],
+    ['data:image/svg+xml;base64,AAAA', 'data:image/png'],
+    [7 as unknown as string, 'it must be text'],
+  ])('refuses %s', (url, message) => {
+    expect(() => withImages('x', [LINK, url])).toThrow(message);
+    expect(() => withImages('x', [LINK, url])).toThrow('(1)');
+  });
+});
+
+describe('a result with images', () => {
+  it('has them beside its value, which is as without them', async () => {
+    const { result } = await call({ handler: () => withImages({ n: 1 }, [LINK, picture(3)]) });
+    expect(result).toMatchObject({ success: true, result: { n: 1 }, images: [LINK, picture(3)] });
+    expect(toolResultText(result)).toBe('{"n":1}');
+    expect((await call({ handler: () => withImages('x', []) })).result).not.toHaveProperty('images');
+  });
+
+  it('is held to what the tool says of its results', async () => {
+    const output = { type: 'object', required: ['n'] };
+    const { result } = await call({ output, handler: () => withImages({ m: 1 }, [LINK]) });
+    expect(result).toMatchObject({ success: false, code: 'TOOL_INVALID_RESULT' });
+  });
+
+  it('keeps them when its text is cut, and when its text is replaced', async () => {
+    const { result, whole } = await call({ handler: () => withImages('x'.repeat(200), [LINK]) });
+    expect([result, whole]).toMatchObject([{ result_bytes: 200, images: [LINK] }, 'x'.repeat(200)]);
+    expect(withValue(result, 'masked', 100).result).toMatchObject({ result: 'masked', images: [LINK] });
+  });
+
+  it('keeps them when it comes from the cache, and when the call is made again', async () => {
+    let calls = 0;
+    const handler = () => {
+      if (++calls === 1) throw new Error('away');
+      return withImages({ calls }, [LINK]);
+    };
+    const { result, again } = await call({ handler, retries: 1, cacheTtlMs: 60_000 });
+    expect([result, again]).toMatchObject([{ images: [LINK] }, { result: { result: { calls: 2 }, images: [LINK] } }]);
+  });
+
+  it('leaves out those that are too large or too many, says so, and has succeeded', async () => {
+    const { result } = await call({ handler: () => withImages('x', [picture(6), picture(9), picture(4)]) }, 10);
+    expect(result).toMatchObject({ success: true, result: 'x', images: [picture(6), picture(4)], images_left_out: 1 });
+    expect(toolResultText(result)).toBe('x\n[Not shown, as too many or too large: 1 image]');
+    const many = await call({
+      handler: () =>
+        withImages(
+          'x',
+          Array.from({ length: 23 }, () => LINK),
+        ),
+    });
+    expect(many.result).toMatchObject({ images: Array.from({ length: 20 }, () => LINK), images_left_out: 3 });
+    const none = await call({ handler: () => withImages('x', [picture(1)]) }, 0);
+    expect(none.result).toMatchObject({ success: true, images_left_out: 1 });
+    expect(none.result).not.toHaveProperty('images');
+  });
+
+  it('changes the state of its tool as one without images does', async () => {
+    const handler = () => withImages({ n: 1, state: { seen: 2 } }, [LINK]);
+    const { result, kept } = await call({ handler, effect: 'idempotent', stateful: true });
+    expect(result).toMatchObject({ result: { n: 1 }, images: [LINK] });
+    expect(kept?.changed).toMatchObject({ data: { seen: 2 } });
+  });
+});

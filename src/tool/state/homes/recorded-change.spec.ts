@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { openDatabase, type OpenDatabase } from '../../../../test/support/run-host.js';
+import { PLAIN_CIPHER } from '../../../security/index.js';
+import { contextIdOf } from '../context-id.factory.js';
+import { ContextQueue } from '../context-queue.policy.js';
+import type { StateChange } from '../state-change.mapper.js';
+import { MemoryStateStore } from '../stores/memory-state-store.js';
+import { StateChangeStore } from '../stores/state-change.store.js';
+import type { StateData, StatePolicy } from '../tool-state.types.js';
+import { ProjectedStateHome } from './projected-state-home.js';
+import type { StateHome } from './state-home.js';
+import { VolatileStateHome } from './volatile-state-home.js';
+
+Logger.overrideLogger(false);
+const KEY = { tenant: 'a', session: 's', tool: 'count' };
+const ID = contextIdOf(KEY);
+const POLICY: StatePolicy = {
+  ttlMs: null,
+  idleMs: null,
+  maxStateBytes: 100,
+  maxHistory: 100,
+  maxVersions: 10,
+  maxContextsPerSession: null,
+  conflict: 'error',
+};
+
+let opened: OpenDatabase;
+beforeAll(async () => {
+  opened = await openDatabase();
+});
+afterAll(() => opened.close());
+
+function changeTo(data: StateData, n = 1): StateChange {
+  return {
+    id: `run:tool:${n}:1`,
+    key: KEY,
+    isOfRun: false,
+    basedOn: n - 1,
+    wanted: { business: { data, keys: Object.keys(data) }, sides: { cache: { data } }, held: { 'cookie:a': n } },
+    startedAt: 1,
+    endedAt: 2,
+    call: {},
+    outcome: { kind: 'success', detail: { elapsed_ms: 1 } },
+  };
+}
+
+/** As a run does it whose step is recorded; code changes the state before. */
+async function record(home: StateHome, change: StateChange, policy: StatePolicy, meanwhile: StateData): Promise<void> {
+  const manager = home.manager(POLICY);
+  const companion = home.companion(change, policy, await manager.open(ID, change));
+  await manager.createContext(KEY);
+  await manager.setState(ID, 'business', meanwhile);
+  const statements = companion.statements();
+  if (statements.length > 0) await opened.database.commit(statements);
+  await companion.committed();
+}
+
+const homes: readonly (readonly [string, () => StateHome])[] = [
+  ['in memory', () => new VolatileStateHome('memory', new MemoryStateStore(), new ContextQueue())],
+  [
+    'beside the journal',
+    () => {
+      const changes = new StateChangeStore(opened.database, PLAIN_CIPHER);
+      return new ProjectedStateHome('persistent', new MemoryStateStore(), new ContextQueue(), changes, true);
+    },
+  ],
+];
+
+describe.each(homes)('a change %s that is recorded and can no longer be made', (_, newHome) => {
+  const theirs = { theirs: 1 };
+  const cases: readonly (readonly [string, StatePolicy, StateData])[] = [
+    ['TOOL_STATE_CONFLICT', POLICY, { mine: 1 }],
+    ['TOOL_STATE_TOO_LARGE', { ...POLICY, conflict: 'merge' }, { mine: 'x'.repeat(85) }],
+  ];
+
+  it.each(cases)('is left out whole, and told as an error of its call: %s', async (code, policy, data) => {
+    const home = newHome();
+    await record(home, changeTo(data), policy, theirs);
+    await home.catchUp(ID);
+    const manager = home.manager(POLICY);
+    expect((await manager.getState(ID, 'business'))?.data).toEqual(theirs);
+    expect(await manager.getState(ID, 'cache')).toBeNull();
+    expect((await manager.open(ID)).held).toEqual({ 'cookie:a': 1 });
+    const [end] = await manager.getHistory(ID, 10);
+    expect(end).toMatchObject({ kind: 'execution_error', by: 'run:tool:1:1', detail: { code, elapsed_ms: 1 } });
+    expect((await manager.getState(ID, 'connection'))?.data).toMatchObject({ error_count: 1 });
+  });
+
+  it('does not hold the next one up', async () => {
+    const home = newHome();
+    await record(home, changeTo({ mine: 1 }), POLICY, theirs);
+    await home.catchUp(ID);
+    const next = changeTo({ mine: 2 }, 2);
+    const companion = home.companion(next, POLICY, await home.manager(POLICY).open(ID));
+    const statements = companion.statements();
+    if (statements.length > 0) await opened.database.commit(statements);
+    await companion.committed();
+    expect((await home.manager(POLICY).getState(ID, 'business'))?.data).toEqual({ mine: 2 });
+  });
+});

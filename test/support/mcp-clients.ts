@@ -1,0 +1,67 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+
+type Headings = Readonly<Record<string, string>>;
+
+/** What a client's user and its model say. */
+export interface Said {
+  readonly headers?: Headings;
+  readonly elicit?: (message: string) => { action: 'accept' | 'decline'; content?: Record<string, string> };
+  readonly sample?: () => string;
+  /** Hears that the stream of a session's notifications is open. */
+  readonly onStream?: () => void;
+}
+
+/** A client of either version of the SDK: what tests ask of both is the same. */
+export type AnyClient = Client | OldClient;
+
+const NAME = { name: 'test', version: '1.0.0' };
+
+function capabilitiesOf({ elicit, sample }: Said) {
+  return { ...(elicit && { elicitation: {} }), ...(sample && { sampling: {} }) };
+}
+
+const sampled = (text: string) => ({
+  role: 'assistant' as const,
+  content: { type: 'text' as const, text },
+  model: 'test',
+});
+
+/** A client of the SDK's version 2; it speaks the newest protocol that the server does. */
+export async function newClient(url: string, said: Said = {}): Promise<Client> {
+  const { headers = {}, elicit, sample } = said;
+  const client = new Client(NAME, { capabilities: capabilitiesOf(said), versionNegotiation: { mode: 'auto' } });
+  if (elicit) client.setRequestHandler('elicitation/create', ({ params }) => elicit(params.message));
+  if (sample) client.setRequestHandler('sampling/createMessage', () => sampled(sample()));
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
+  return client;
+}
+
+/** A client of the SDK's version 1, which knows sessions and nothing newer. */
+export async function oldClient(url: string, said: Said = {}): Promise<OldClient> {
+  const { headers = {}, elicit, sample, onStream } = said;
+  const client = new OldClient(NAME, { capabilities: capabilitiesOf(said) });
+  if (elicit) client.setRequestHandler(ElicitRequestSchema, ({ params }) => elicit(params.message));
+  if (sample) client.setRequestHandler(CreateMessageRequestSchema, () => sampled(sample()));
+  const watched: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    if (init?.method === 'GET' && answer.ok) onStream?.();
+    return answer;
+  };
+  await client.connect(new OldTransport(new URL(`${url}/mcp`), { requestInit: { headers }, fetch: watched }));
+  return client;
+}
+
+/** The texts of a tool's result. */
+export function textOf(result: unknown): string {
+  const { content } = result as { content: readonly { type: string; text?: string }[] };
+  return content.map(({ text = '' }) => text).join('\n');
+}
+
+/** The run that a call was. */
+export function runIdOf(result: unknown): string {
+  const { _meta: meta } = result as { _meta?: Record<string, unknown> };
+  return String(meta?.['jackdaw/run_id']);
+}

@@ -1,0 +1,81 @@
+import { askClient, McpClients, mcpContent, Tool, ToolContext } from '../../src/index.js';
+import { gate } from './jackdaw.js';
+
+const WEIGHED = {
+  type: 'object',
+  properties: { grams: { type: 'number' } },
+  required: ['grams'],
+  additionalProperties: false,
+} as const;
+const THING = { type: 'object', properties: { thing: { type: 'string' } }, required: ['thing'] } as const;
+
+/** Tools that MCP clients call, each for one thing that the protocol knows. */
+export class McpTestTools {
+  /** Set once there is an application. */
+  clients: McpClients | undefined;
+  /** Opened when `hold` is called. */
+  held = gate();
+  /** The run of the call that is held. */
+  heldRun = '';
+  /** Opened when a held call is aborted. */
+  aborted = gate();
+
+  @Tool({ description: 'Weighs a thing.', effect: 'read', input: THING, output: WEIGHED })
+  weigh({ thing }: { thing: string }): unknown {
+    if (thing === 'nothing') throw new Error('the scales are empty');
+    return { grams: thing.length };
+  }
+
+  @Tool({ description: 'Counts.', effect: 'idempotent', output: { type: 'array', items: { type: 'integer' } } })
+  count(): number[] {
+    return [1, 2, 3];
+  }
+
+  @Tool({ description: 'Reads a page.', effect: 'read', untrusted: true })
+  read_page(): string {
+    return 'a page';
+  }
+
+  @Tool({ description: 'Draws.', effect: 'read' })
+  draw(): unknown {
+    return mcpContent([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]);
+  }
+
+  @Tool({ description: 'Goes step by step.', effect: 'read' })
+  walk(@ToolContext() context: ToolContext): string {
+    const client = this.clients?.of(context);
+    for (const step of [1, 2, 3]) {
+      context.progress(step, 3, `step ${step}`);
+      client?.log('info', `step ${step}`);
+    }
+    return 'arrived';
+  }
+
+  @Tool({ description: 'Never ends by itself.', effect: 'read' })
+  async hold(@ToolContext() { signal, runId }: ToolContext): Promise<string> {
+    this.heldRun = runId;
+    signal.addEventListener('abort', () => this.aborted.open());
+    this.held.open();
+    await this.aborted.opened;
+    return 'let go';
+  }
+
+  @Tool({ description: 'Asks the client’s model and its user.', effect: 'read' })
+  poll(@ToolContext() { answer }: ToolContext): unknown {
+    if (answer) return answer.value;
+    return askClient({
+      name: {
+        method: 'elicitation/create',
+        params: {
+          mode: 'form',
+          message: 'Who are you?',
+          requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+        },
+      },
+      joke: {
+        method: 'sampling/createMessage',
+        params: { messages: [{ role: 'user', content: { type: 'text', text: 'A joke!' } }], maxTokens: 10 },
+      },
+    });
+  }
+}

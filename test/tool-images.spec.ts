@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { withImages } from '../src/index.js';
+import { ToolRegistry } from '../src/tool/index.js';
+import { callTool } from './support/direct-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { PictureTools } from './support/picture.tool.js';
+import { expectPairs } from './support/waiting-run.js';
+
+const DATA = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const URI = `data:image/png;base64,${DATA}`;
+const TOLD = [{ media_type: 'image/png', bytes: 70 }];
+const CALL = { id: 'c', name: 'plot', arguments: { of: 'sales' } };
+const TEXT = '{"of":"sales","mean":7}';
+const NOTE = '[An image that this model cannot see]';
+
+let llm: FakeLlm;
+beforeAll(async () => void (llm = await FakeLlm.start()));
+afterEach(() => llm.reset());
+afterAll(() => llm.close());
+
+function start(env: Readonly<Record<string, string>>): Promise<Jackdaw> {
+  return startJackdaw({ env, tools: [new PictureTools()] });
+}
+
+/** What of the last request comes from the call on. */
+function resultOnTheWire(): unknown[] {
+  const { messages } = llm.lastRequest;
+  const called = messages.findIndex(({ role }) => role === 'assistant');
+  return messages.slice(called + 1, called + 3);
+}
+
+const BY_OPENAI = [
+  { role: 'tool', tool_call_id: 'c', content: TEXT },
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: '[What tool plot shows, call c]' },
+      { type: 'image_url', image_url: { url: URI } },
+    ],
+  },
+];
+const SOURCE = { type: 'base64', media_type: 'image/png', data: DATA };
+const BY_ANTHROPIC = [
+  {
+    role: 'user',
+    content: [
+      {
+        type: 'tool_result',
+        tool_use_id: 'c',
+        content: [
+          { type: 'text', text: TEXT },
+          { type: 'image', source: SOURCE },
+        ],
+      },
+    ],
+  },
+];
+const SEEING: [string, string, object[]][] = [
+  ['openai', 'gpt-4o', BY_OPENAI],
+  ['anthropic', 'claude-haiku-5-5', BY_ANTHROPIC],
+  ['azure', 'gpt-4o', BY_OPENAI],
+  ['glm', 'glm-4.5v', BY_OPENAI],
+  ['ollama', 'qwen3-vl', BY_OPENAI],
+];
+
+describe.each(SEEING)('over %s, what a tool shows', (provider, model, wire) => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => void (jackdaw = await start({ ...llm.envOf(provider), LLM_MODEL: model })));
+  afterAll(() => jackdaw.stop());
+
+  it('is seen by the model, in the next turn too', async () => {
+    llm.reply({ calls: [CALL] }).always({ text: 'A dot.' });
+    await jackdaw.chat({ query: 'What is it?', sessionId: 's' });
+    expect(resultOnTheWire()).toEqual(wire);
+    await jackdaw.chat({ query: 'Sure?', sessionId: 's' });
+    expect(resultOnTheWire().slice(0, wire.length)).toEqual(wire);
+    const [, , result] = await expectPairs(jackdaw, 's');
+    expect(result).toMatchObject({ role: 'tool', content: TEXT, images: [{ type: 'image', url: URI }] });
+  });
+});
+
+describe.each(['react', 'xml'])('in %s, what a tool shows', (protocol) => {
+  it('is seen behind the result', async () => {
+    const jackdaw = await start({ ...llm.env, LLM_PROTOCOL: protocol, LLM_MODEL: 'gpt-4o' });
+    const [call, end] =
+      protocol === 'react'
+        ? ['Action: plot\nAction Input: {"of":"sales"}', 'Final Answer: a dot']
+        : [
+            '<function_calls><invoke name="plot"><parameter name="of">sales</parameter></invoke></function_calls>',
+            'ok',
+          ];
+    llm.reply({ text: call }, { text: end });
+    await jackdaw.chat({ query: 'What is it?' });
+    expect(llm.lastRequest.messages.at(-1)).toEqual({
+      role: 'user',
+      content: [
+        { type: 'text', text: expect.stringContaining('"mean":7') },
+        { type: 'image_url', image_url: { url: URI } },
+      ],
+    });
+    await jackdaw.stop();
+  });
+});
+
+describe('what a tool shows', () => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    const env = { ...llm.envOf('openai'), LLM_MODEL: 'gpt-4o', AGENT_MAX_IMAGE_BYTES: '100' };
+    jackdaw = await start(env);
+    jackdaw.app.get(ToolRegistry, { strict: false }).register({
+      name: 'two',
+      description: 'Shows two, and a link.',
+      effect: 'read',
+      handler: () => withImages('two', [URI, URI, 'https://a.example/b.png']),
+    });
+  });
+  afterAll(() => jackdaw.stop());
+
+  it('is told of in events and answers by what it is, and whole in the journal', async () => {
+    llm.reply({ calls: [CALL] }, { text: 'A dot.' });
+    const stream = await jackdaw.stream({ query: 'x' });
+    const events = await stream.all();
+    const completed = events.find(({ event }) => event === 'tool.completed')?.data;
+    expect(completed).toMatchObject({ result: { of: 'sales', mean: 7 }, images: TOLD });
+    const { body } = await jackdaw.get(`/api/runs/${stream.runId}`);
+    expect(body['tool_results']).toMatchObject([{ tool: 'plot', images: TOLD }]);
+    expect(JSON.stringify([events, body])).not.toContain(DATA);
+    const journal = await jackdaw.get(`/api/runs/${stream.runId}/journal`);
+    const steps = journal.body['steps'] as unknown as { name: string; result: unknown }[];
+    expect(steps.find(({ name }) => name === 'tool:1:1')?.result).toMatchObject({ images: [URI] });
+  });
+
+  it('may have AGENT_MAX_IMAGE_BYTES in one result, and together: later ones take the place of earlier ones', async () => {
+    llm.reply({ calls: [CALL] }, { calls: [{ id: 'd', name: 'two', arguments: {} }] }, { text: 'ok' });
+    const { body } = await jackdaw.chat({ query: 'x', sessionId: 'room', includeDetails: true });
+    expect(body['tool_results']).toMatchObject([
+      { success: true, images: TOLD },
+      { success: true, images: [...TOLD, { url: 'https://a.example/b.png' }], images_left_out: 1 },
+    ]);
+    const results = (await jackdaw.messages('room')).filter(({ role }) => role === 'tool');
+    expect(results).toMatchObject([
+      { content: `${TEXT}\n[An image that was shown here made room for later ones]` },
+      { content: 'two\n[Not shown, as too many or too large: 1 image]', images: [{ url: URI }, { type: 'image' }] },
+    ]);
+    expect(results[0]).not.toHaveProperty('images');
+    expect(JSON.stringify(llm.lastRequest).split(DATA)).toHaveLength(2);
+  });
+
+  it('is exported and taken in again', async () => {
+    llm.reply({ calls: [CALL] }, { text: 'ok' });
+    await jackdaw.chat({ query: 'x', sessionId: 'original' });
+    const { body: session } = await jackdaw.get('/api/sessions/original/export');
+    expect((await jackdaw.post('/api/sessions/import', { session, id: 'copy' })).status).toBe(201);
+    const imagesOf = async (id: string) => (await jackdaw.messages(id)).map(({ images }) => images);
+    expect(await imagesOf('copy')).toEqual(await imagesOf('original'));
+    expect((await imagesOf('copy'))[2]).toEqual([{ type: 'image', url: URI }]);
+    const forged = JSON.parse(JSON.stringify(session).replace(URI, 'http://a.example/b.png')) as unknown;
+    expect((await jackdaw.post('/api/sessions/import', { session: forged, id: 'forged' })).status).toBe(400);
+  });
+
+  it('is told of to who calls the tool directly', async () => {
+    const { body } = await callTool(jackdaw, 'plot', { arguments: { of: 'x' } });
+    expect(body).toMatchObject({ success: true, result: { of: 'x', mean: 7 }, images: TOLD });
+  });
+});
+
+describe('a model that cannot see', () => {
+  it('is told that there is an image, and another one sees it later', async () => {
+    const env = { ...llm.envOf('ollama'), LLM_MODEL: 'qwen3', OPENAI_API_KEY: 'o', OPENAI_BASE_URL: llm.url };
+    const jackdaw = await start(env);
+    llm.reply({ calls: [CALL] }).always({ text: 'ok' });
+    await jackdaw.chat({ query: 'What is it?', sessionId: 's' });
+    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: `${TEXT}\n${NOTE}` });
+    await jackdaw.chat({ query: 'and?', sessionId: 's', model: 'openai:gpt-4o' });
+    expect(resultOnTheWire()).toMatchObject([{ role: 'tool', content: TEXT }, BY_OPENAI[1]!]);
+    await jackdaw.stop();
+  });
+});
+
+describe('docs/tools.md', () => {
+  it('has the tool of these tests', () => {
+    const code = readFileSync('test/support/picture.tool.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(readFileSync('docs/tools.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { Database } from '../src/persistence/index.js';
+import { contextIdOf, Tool, type ToolContext } from '../src/tool/index.js';
+import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { CounterTools } from './support/counter.tool.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { gate, newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+
+/** Tools in which a run is held up, or loses its session. */
+class HoldingTools {
+  arrived = gate();
+  vanish: (sessionId: string) => Promise<void> = async () => undefined;
+
+  @Tool({ description: 'Never ends.', effect: 'read', input: { type: 'object' } })
+  hold(): Promise<never> {
+    this.arrived.open();
+    return new Promise(() => undefined);
+  }
+
+  @Tool({ description: 'Deletes the session.', effect: 'read', input: { type: 'object' } })
+  async lose(_input: object, { sessionId }: ToolContext): Promise<string> {
+    await this.vanish(sessionId!);
+    return 'gone';
+  }
+}
+
+const calls = (...names: readonly string[]) => ({ calls: names.map((name) => ({ name, arguments: {} })) });
+
+let llm: FakeLlm;
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+});
+afterAll(() => llm.close());
+
+/** Whether its manager keeps it still. */
+async function isKept(jackdaw: Jackdaw, tool: 'passing' | 'count'): Promise<boolean> {
+  const homes = jackdaw.app.get(StateHomeRegistry);
+  const home = await homes.of(homes.nameOf({}));
+  const id = contextIdOf({ tenant: 'default', session: 's', tool });
+  await home.catchUp(id);
+  return (await home.store.load(id)) !== null;
+}
+
+async function change(jackdaw: Jackdaw, sql: string, params: readonly string[] = []): Promise<void> {
+  await jackdaw.app.get(Database, { strict: false }).commit([{ sql, params }]);
+}
+
+async function endOf(jackdaw: Jackdaw, runId: string): Promise<unknown> {
+  return (await (await jackdaw.follow(runId)).all()).at(-1);
+}
+
+describe.each(['memory', 'session', 'persistent', 'distributed'])('states in %s that go with a run', (manager) => {
+  const tools = new HoldingTools();
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    const env = { TOOL_STATE_MANAGER: manager };
+    jackdaw = await startJackdaw({ llm, tools: [tools, new CounterTools()], env });
+    tools.vanish = (id) => change(jackdaw, 'DELETE FROM session WHERE id = ?', [id]);
+  });
+  afterAll(() => jackdaw.stop());
+
+  it('go also when its end is refused, and others stay', async () => {
+    llm.reset();
+    await jackdaw.post('/api/sessions', { id: 's' });
+    llm.reply(calls('passing', 'count'), calls('lose'), { text: 'done' });
+    const { body } = await jackdaw.post('/api/agent/runs', { query: 'go', sessionId: 's' });
+    expect(await endOf(jackdaw, String(body['run_id']))).toMatchObject({
+      event: 'run.failed',
+      data: { error: { code: 'COMMIT_REFUSED' } },
+    });
+    expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
+  });
+});
+
+describe.each(['persistent', 'distributed'])('states in %s that go with a run, after a restart', (manager) => {
+  let jackdaw: Jackdaw;
+  let dataDir: string;
+  let runId: string;
+
+  async function start(...tools: object[]): Promise<HoldingTools> {
+    const holding = new HoldingTools();
+    const env = { TOOL_STATE_MANAGER: manager };
+    jackdaw = await startJackdaw({ llm, dataDir, tools: [holding, ...tools], env });
+    return holding;
+  }
+
+  beforeEach(async () => {
+    llm.reset();
+    dataDir = newFolder();
+    const { arrived } = await start(new CounterTools());
+    await jackdaw.post('/api/sessions', { id: 's' });
+    llm.reply(calls('passing', 'count'), calls('hold'));
+    const { body } = await jackdaw.post('/api/agent/runs', { query: 'go', sessionId: 's' });
+    runId = String(body['run_id']);
+    await arrived.opened;
+    assert.deepEqual([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')], [true, true]);
+  });
+  afterEach(async () => {
+    await jackdaw.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it.each([
+    ['whose definition cannot be read', "UPDATE run_definition SET content = '{}'", 'failed'],
+    ['that is of another version of the loop', 'UPDATE run SET loop_version = 0', 'failed'],
+    ['that was cancelled meanwhile', 'UPDATE run SET cancel_requested_at = 1', 'cancelled'],
+  ])('go with one %s', async (_, sql, status) => {
+    await change(jackdaw, sql);
+    await jackdaw.stop();
+    await start(new CounterTools());
+    expect(await endOf(jackdaw, runId)).toMatchObject({ event: `run.${status}` });
+    expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
+  });
+
+  it('go with one whose tool is gone', async () => {
+    await jackdaw.stop();
+    const { arrived } = await start();
+    await arrived.opened;
+    await jackdaw.post(`/api/runs/${runId}/cancel`, {});
+    expect(await endOf(jackdaw, runId)).toMatchObject({ event: 'run.cancelled' });
+    expect([await isKept(jackdaw, 'passing'), await isKept(jackdaw, 'count')]).toEqual([false, true]);
+  });
+});
