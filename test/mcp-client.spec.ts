@@ -86,7 +86,7 @@ describe('tools of an MCP server', () => {
 
   it('see nothing of our environment but what every program needs', async () => {
     const env = JSON.parse(String((await call('one__env'))['result'])) as object;
-    const allowed = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
+    const allowed = ['HOME', 'JACKDAW_MCP_CHILD', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
     expect(Object.keys(env).filter((name) => !allowed.includes(name) && !name.startsWith('__'))).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { AppError } from '../../common/index.js';
 import { McpError, type McpErrorCode, toMcpError } from '../mcp.error.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { AccessError } from './access.error.js';
+import { STREAM_ENDED } from './request-streams-transport.js';
 import { safeCause, withoutSecrets } from './secret.filter.js';
 
 /** Of JSON-RPC and MCP, those that say more than that something failed. */
@@ -9,6 +10,7 @@ const PROTOCOL_CODES: Readonly<Record<number, McpErrorCode>> = {
   [-32_002]: 'RESOURCE_NOT_FOUND',
   [-32_601]: 'TOOL_NOT_FOUND',
   [-32_602]: 'TOOL_EXECUTION_FAILED',
+  [STREAM_ENDED]: 'NETWORK_ERROR',
 };
 /** The SDK's words for a connection that is no more. */
 const LOST = new Set(['NOT_CONNECTED', 'CONNECTION_CLOSED', 'SEND_FAILED']);
@@ -30,6 +32,12 @@ export function isConnectionLost(error: unknown): boolean {
   return (typeof code === 'string' && LOST.has(code)) || status === 404;
 }
 
+/** Whether a request was given up because nobody answered it. */
+export function isTimeout(error: unknown): boolean {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return code === 'REQUEST_TIMEOUT' || name === 'TimeoutError';
+}
+
 /**
  * What a request to a server failed for.
  * @param fault why the connection ended, if it did
@@ -49,7 +57,7 @@ export function toCallError(error: unknown, server: McpServer, fault?: string): 
     return new McpError('PERMISSION_DENIED', `MCP server "${name}": ${refusal}`, details, because);
   }
   const said = `MCP server "${name}": ${withoutSecrets(error, server)}`;
-  if (code === 'REQUEST_TIMEOUT') return new McpError('NETWORK_ERROR', said, details, because);
+  if (isTimeout(error)) return new McpError('NETWORK_ERROR', said, details, because);
   const known = typeof code === 'number' ? PROTOCOL_CODES[code] : undefined;
   return new McpError(known ?? 'TOOL_EXECUTION_FAILED', said, details, because);
 }

@@ -6,7 +6,13 @@ import { createAuthProvider } from './auth-provider.factory.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';
 import { Consent } from './consent.service.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
+import { RequestStreamsTransport } from './request-streams-transport.js';
 import type { Way, WayOptions } from './way.types.js';
+
+/** How long an older server has to hear that its session is over, in ms. */
+const GOODBYE_MS = 1000;
+/** A broken stream is resumed no sooner, whatever the server says, in ms. */
+const RESUME_MS = 1000;
 
 /** The way to a server over Streamable HTTP: guarded, with what says who calls. */
 export async function createHttpWay(
@@ -24,18 +30,24 @@ export async function createHttpWay(
   });
   const provider = createAuthProvider(auth);
   const fetch = withHeaders(outgoing.fetch, url, headers);
-  const transport = new StreamableHTTPClientTransport(url, {
+  const inner = new StreamableHTTPClientTransport(url, {
     fetch: provider instanceof ClientCredentialsClient ? provider.watch(fetch) : fetch,
     ...(provider && { authProvider: provider }),
+    reconnectionScheduler: (reconnect, delay) => {
+      const timer = setTimeout(reconnect, Math.max(delay, RESUME_MS)).unref();
+      return () => clearTimeout(timer);
+    },
   });
-  const consent = auth?.type === 'provider' ? new Consent(transport, auth.provider, signal) : undefined;
+  const consent = auth?.type === 'provider' ? new Consent(inner, auth.provider, signal) : undefined;
   return {
-    transport,
+    transport: new RequestStreamsTransport(inner),
+    pid: () => null,
+    fault: () => undefined,
     close: async () => {
-      await transport.close();
+      if (inner.sessionId !== undefined) await within(GOODBYE_MS, inner.terminateSession());
+      await inner.close().catch(() => undefined);
       await outgoing.close();
     },
-    fault: () => undefined,
     ...(consent && { consent: () => consent.pending }),
   };
 }
@@ -55,4 +67,11 @@ function withHeaders(fetch: FetchLike, server: URL, given: Readonly<Record<strin
 /** The SDK follows a redirect within an origin, and from http to https. */
 function isSamePlace(url: URL, server: URL): boolean {
   return url.host === server.host && !(server.protocol === 'https:' && url.protocol === 'http:');
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  work.then(resolve, () => resolve());
+  await promise.finally(() => clearTimeout(timer));
 }

@@ -25,7 +25,10 @@ export interface StdioConfig {
   /** Started without a shell. */
   readonly command: string;
   readonly args?: readonly string[];
-  /** All that it sees of the environment, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`. */
+  /**
+   * All that it sees of the environment, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and
+   * `JACKDAW_MCP_CHILD`, by which it is known again when it outlives a server that was killed.
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
