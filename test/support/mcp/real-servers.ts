@@ -29,18 +29,16 @@ export function serversFile(folder: string, mcpServers: Readonly<Record<string, 
 /** A server of HTTP in a process of its own. */
 export interface RealHttpServer {
   readonly url: string;
-  /** What it has written. */
-  readonly lines: readonly string[];
-  /** Waits until it has written so many lines that begin so. */
-  waitForLine(start: string, count?: number): Promise<void>;
+  /** Waits until it has written a line that begins so, and gives it. */
+  waitForLine(start: string): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Starts `server-everything` over Streamable HTTP. @param env what it sees of the environment */
-export async function everythingOverHttp(env: Readonly<Record<string, string>> = {}): Promise<RealHttpServer> {
-  const port = await freePort();
+/** Starts `server-everything` over Streamable HTTP. */
+export async function everythingOverHttp(given?: number): Promise<RealHttpServer> {
+  const port = given ?? (await freePort());
   const child = spawn(process.execPath, [programOf('everything'), 'streamableHttp'], {
-    env: { ...env, PORT: String(port) },
+    env: { PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];
@@ -56,9 +54,10 @@ export async function everythingOverHttp(env: Readonly<Record<string, string>> =
   }
   const exited = once(child, 'exit');
   void exited.then(tell);
-  const waitForLine = async (start: string, count = 1) => {
-    const isThere = () => lines.filter((line) => line.startsWith(start)).length >= count;
-    while (!isThere()) {
+  const waitForLine = async (start: string) => {
+    for (;;) {
+      const found = lines.find((line) => line.startsWith(start));
+      if (found !== undefined) return found;
       if (child.exitCode !== null) throw new Error(`The server ended without "${start}": ${lines.join('\n')}`);
       await new Promise<void>((wake) => watchers.add(wake));
     }
@@ -68,7 +67,7 @@ export async function everythingOverHttp(env: Readonly<Record<string, string>> =
     child.kill('SIGKILL');
     await exited;
   };
-  return { url: `http://127.0.0.1:${port}/mcp`, lines, waitForLine, stop };
+  return { url: `http://127.0.0.1:${port}/mcp`, waitForLine, stop };
 }
 
 /** Waits until a tool is there, or no longer. */
