@@ -15,7 +15,7 @@ const MAX_ITEMS = 1000;
 export class McpContent {
   constructor(private readonly registry: McpRegistry) {}
 
-  /** @throws AppError `MCP_SERVER_NOT_FOUND`; McpError */
+  /** @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED`; McpError */
   async resources(server: string, cursor: string | undefined, signal: AbortSignal): Promise<McpPage> {
     return this.read(server, signal, async (client, options) => {
       const { resources, nextCursor } = await client.listResources(pageOf(cursor), options);
@@ -65,7 +65,7 @@ export class McpContent {
     signal: AbortSignal,
     work: (client: Client, options: { signal: AbortSignal; timeout: number; maxTotalTimeout: number }) => Promise<T>,
   ): Promise<T> {
-    const { connection, server } = this.registry.get(name);
+    const { connection, server } = this.registry.getEnabled(name);
     const { timeoutMs: timeout } = server;
     return connection.use((client) => work(client, { signal, timeout, maxTotalTimeout: timeout }), signal);
   }
