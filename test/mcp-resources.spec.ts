@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { McpPrompts, McpResources } from '../src/index.js';
+import { Desk } from './support/desk.tool.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { newClient, oldClient, runIdOf, type AnyClient } from './support/mcp-clients.js';
@@ -173,5 +175,21 @@ describe('a change of what is at an address', () => {
     await heard.opened;
     expect(told).toEqual(['docs://handbook', 'docs://pages/one']);
     await client.close();
+  });
+});
+
+describe('the example of docs/mcp-server.md', () => {
+  it('stands there as it is compiled, and does what is said of it', async () => {
+    const code = readFileSync('test/support/desk.tool.ts', 'utf8').replace("'../../src/index.js'", "'jackdaw'");
+    expect(readFileSync('docs/mcp-server.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
+    const desk = await startJackdaw({ tools: [Desk] });
+    const client = await newClient(desk.url, { sample: () => 'something' });
+    expect(await client.callTool({ name: 'point', arguments: {} })).toMatchObject({ content: [{ type: 'image' }] });
+    const said = await client.callTool({ name: 'ask', arguments: {} });
+    expect(said.structuredContent).toMatchObject({ said: { content: { text: 'something' } } });
+    const { contents } = await client.readResource({ uri: 'docs://pages/one' });
+    expect(contents).toMatchObject([{ text: '# One, for local', mimeType: 'text/markdown' }]);
+    await client.close();
+    await desk.stop();
   });
 });

@@ -14,7 +14,7 @@ export type {
   OutgoingTarget,
   ProviderAccess,
 } from './app-config.types.js';
-export { loadConfig } from './config.loader.js';
+export { loadConfig, readConfig } from './config.loader.js';
 export type { ConfigSources, EnvRecord, LoadedConfig } from './config.loader.js';
 export { configVariables } from './env.schema.js';
 export type { ConfigVariable } from './env.schema.js';

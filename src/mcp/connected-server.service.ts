@@ -1,7 +1,7 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
-import { messageOf } from '../common/index.js';
-import type { ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
+import { AppError, messageOf } from '../common/index.js';
+import type { Tool, ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
 import { LiveCalls } from './call/live-calls.registry.js';
 import type { CallWay } from './call/mcp-call.executor.js';
 import {
@@ -13,6 +13,7 @@ import type { McpWorld, OpenedClient } from './connection/opened-client.factory.
 import { SessionConnections } from './connection/session-connections.registry.js';
 import { McpError } from './mcp.error.js';
 import type { McpServer } from './mcp-server.types.js';
+import { contentToolsOf } from './tool/content-tool.factory.js';
 import { ServerTools } from './tool/server-tools.registry.js';
 import { listTools } from './tool/tool-list.loader.js';
 import type { QuarantinedTool, ToolTrust } from './trust/tool-trust.service.js';
@@ -74,6 +75,25 @@ export class ConnectedServer {
     return this.sessions.size;
   }
 
+  /**
+   * Its tools as they are now; while it is being connected to, that is waited for.
+   * @throws AppError `MCP_SERVER_DISABLED`; McpError when it is not connected
+   */
+  async offered(): Promise<readonly Tool[]> {
+    const { name, isEnabled, source } = this.server;
+    if (!isEnabled) {
+      throw new AppError('MCP_SERVER_DISABLED', `MCP server "${name}" is disabled: enable it in ${source}.`);
+    }
+    await this.connection.use(async () => undefined, new AbortController().signal);
+    const { registry } = this.surroundings;
+    return this.tools.names.map((tool) => registry.get(tool));
+  }
+
+  /** Where the states of its tools are. */
+  get states(): ToolStates {
+    return this.surroundings.states;
+  }
+
   start(): void {
     this.tools.announce();
     this.connection.start();
@@ -129,6 +149,6 @@ export class ConnectedServer {
     const { accepted, quarantined } = await trust.judge(this.server.name, await listTools(opened, signal));
     if (signal.aborted) return;
     this.quarantined = quarantined;
-    this.tools.replace(accepted);
+    this.tools.replace(accepted, contentToolsOf(opened.client.getServerCapabilities() ?? {}));
   }
 }

@@ -1,11 +1,10 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
-import { AppError } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { ToolRegistry, ToolStates } from '../tool/index.js';
 import { ChildLedger } from './process/child-ledger.store.js';
 import { ConnectedServer } from './connected-server.service.js';
-import { duplicate } from './declaration/mcp-declarations.registry.js';
+import { duplicate, unknownServer } from './declaration/mcp-declarations.registry.js';
 import type { McpServer } from './mcp-server.types.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
@@ -66,11 +65,7 @@ export class McpRegistry implements OnApplicationShutdown {
   get(name: string): ConnectedServer {
     const server = this.servers.get(name);
     if (server) return server;
-    const known = [...this.servers.keys()];
-    const hint = known.length > 0 ? ` There are: ${known.join(', ')}.` : '';
-    throw new AppError('MCP_SERVER_NOT_FOUND', `There is no MCP server "${name}".${hint}`, {
-      details: { server: name },
-    });
+    throw unknownServer(name, [...this.servers.keys()]);
   }
 
   /** One that may be connected to. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */

@@ -7,7 +7,7 @@ import { parseMcpEntry } from './declaration/mcp-declaration.schema.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import type { McpServer } from './mcp-server.types.js';
 import { McpServerStore } from './stores/mcp-server.store.js';
-import type { ToolPin } from './stores/tool-pin.store.js';
+import type { ToolPin } from './stores/tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
 /** How soon other processes know of a server that was added and of a tool that was accepted, in ms. */

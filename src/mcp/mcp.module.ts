@@ -7,7 +7,8 @@ import { McpContent } from './mcp-content.service.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import { McpServerService } from './mcp-server.service.js';
 import { MCP_SEALED_TABLES, McpServerStore } from './stores/mcp-server.store.js';
-import { ToolPinStore } from './stores/tool-pin.store.js';
+import { DatabaseToolPinStore } from './stores/database-tool-pin-store.js';
+import { ToolPinStore } from './stores/tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
 /** MCP servers whose tools agents use. */
@@ -25,7 +26,7 @@ export class McpModule {
       imports: [ToolModule],
       providers: [
         { provide: DeclaredMcpServers, useValue: { servers } },
-        ToolPinStore,
+        { provide: ToolPinStore, useClass: DatabaseToolPinStore },
         ToolTrust,
         McpRegistry,
         McpServerStore,

@@ -16,6 +16,9 @@ class Routes {
   @Requires('runs:read')
   read(): void {}
 
+  @Requires('chat', 'runs:read')
+  either(): void {}
+
   @Public()
   open(): void {}
 
@@ -97,6 +100,16 @@ describe('AccessGuard', () => {
     { roles: ['user'], scopes: ['chat', 'runs:read'] },
   ])('lets %j read runs', async (rights) => {
     expect(await ask(guardOf({ ...ANN, ...rights }), 'read', ONE).answer).toBe(true);
+  });
+
+  it('lets through who has one of several scopes, and names all of them to who has none', async () => {
+    expect(await ask(guardOf({ ...ANN, roles: ['viewer'] }), 'either', ONE).answer).toBe(true);
+    const { answer } = ask(guardOf({ ...ANN, scopes: ['keys'] }), 'either', ONE);
+    await expect(answer).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'This needs one of the scopes "chat", "runs:read", and the key is narrowed to others.',
+      details: { scopes: ['chat', 'runs:read'] },
+    });
   });
 
   it('serves to nobody a route that does not say what it needs', async () => {

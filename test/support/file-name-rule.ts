@@ -37,6 +37,7 @@ const PORTS = [
   'state-store',
   'state-home',
   'token-counter',
+  'tool-pin-store',
   'tool-policy',
   'transport',
   'turn-archive',

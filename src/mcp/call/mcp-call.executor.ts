@@ -1,12 +1,14 @@
 import type { CallToolResult, Client, InputRequiredResult, Tool as McpTool } from '@modelcontextprotocol/client';
 import { AppError, type JsonValue } from '../../common/index.js';
 import {
+  type IllustratedResult,
   suspend,
   type SuspendOptions,
   type Suspension,
   type ToolContext,
   type ToolEffect,
   UnknownOutcome,
+  withImages,
 } from '../../tool/index.js';
 import type { McpConnection } from '../connection/mcp-connection.client.js';
 import { McpError } from '../mcp.error.js';
@@ -24,6 +26,9 @@ import { toMcpResult } from './mcp-result.mapper.js';
 
 /** The longest delay of a timer, in ms. */
 const MAX_MS = 2 ** 31 - 1;
+
+/** What a call gives: a result, or a question to a person. */
+type CallValue = JsonValue | IllustratedResult | Suspension;
 
 /** By what a call is made. */
 export interface CallWay {
@@ -44,7 +49,7 @@ export class McpCalls {
    * Makes a call, or goes on with one that had asked a person.
    * @throws McpError; AppError `TOOL_INVALID_RESULT`; the signal's reason when it is aborted
    */
-  async make(way: CallWay, input: unknown, context: ToolContext): Promise<JsonValue | Suspension | UnknownOutcome> {
+  async make(way: CallWay, input: unknown, context: ToolContext): Promise<CallValue | UnknownOutcome> {
     const memo = context.answer?.memo as unknown as McpMemo | undefined;
     const { signal } = context;
     if (memo?.live === undefined) {
@@ -96,7 +101,7 @@ export class McpCalls {
     );
   }
 
-  private told(outcome: LiveOutcome): JsonValue | Suspension {
+  private told(outcome: LiveOutcome): CallValue {
     if (outcome.kind === 'result') return this.valueOf(outcome.result);
     const { id, params } = outcome;
     const memo: McpMemo = { live: id, keys: [], links: params.mode === 'url' ? [''] : [] };
@@ -120,9 +125,11 @@ export class McpCalls {
     }
   }
 
-  private valueOf(result: CallToolResult): JsonValue {
-    const { value } = toMcpResult(result, this.tool.name);
-    if (!this.tool.outputSchema || result.structuredContent !== undefined) return value;
+  private valueOf(result: CallToolResult): JsonValue | IllustratedResult {
+    const { value, images } = toMcpResult(result, this.tool.name);
+    if (!this.tool.outputSchema || result.structuredContent !== undefined) {
+      return images.length > 0 ? withImages(value, images) : value;
+    }
     throw new AppError(
       'TOOL_INVALID_RESULT',
       'The tool says what its results are like, and gave none that is structured.',

@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
-import type { JsonValue } from '../../common/index.js';
+import { type JsonValue, parseImage } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 
 /** What a call gave. */
@@ -8,9 +8,6 @@ export interface McpResult {
   /** As data URIs. */
   readonly images: readonly string[];
 }
-
-/** Kinds that models read. */
-const READABLE_IMAGE = /^image\/(png|jpeg|gif|webp)$/;
 
 /**
  * The result of a call as the model reads it: what is structured as it is, else the text, with a note for what is no text.
@@ -45,6 +42,7 @@ function textOf(block: ContentBlock): string {
 }
 
 function imageOf(block: ContentBlock): string[] {
-  if (block.type !== 'image' || !READABLE_IMAGE.test(block.mimeType)) return [];
-  return [`data:${block.mimeType};base64,${block.data}`];
+  if (block.type !== 'image') return [];
+  const url = `data:${block.mimeType};base64,${block.data}`;
+  return typeof parseImage(url) === 'string' ? [] : [url];
 }

@@ -17,8 +17,8 @@ export function registerMcp(config: McpConfig): void {
   DECLARED.set(name, config);
 }
 
-/** Takes a declaration back; gives whether there was one. Applications that have started keep theirs. */
-export function unregisterMcp(name: string): boolean {
+/** Gives whether there was one. */
+export function withdrawMcp(name: string): boolean {
   return DECLARED.delete(name);
 }
 
@@ -30,4 +30,11 @@ export function duplicate(name: string, source: string, other?: string): AppErro
   const where = other === undefined ? '' : ` (${other})`;
   const message = `${source}: there is an MCP server "${name}" already${where}: give one of them another name.`;
   return new AppError('MCP_SERVER_DUPLICATE', message, { details: { server: name } });
+}
+
+export function unknownServer(name: string, known: readonly string[]): AppError {
+  const hint = known.length > 0 ? ` There are: ${known.join(', ')}.` : '';
+  return new AppError('MCP_SERVER_NOT_FOUND', `There is no MCP server "${name}".${hint}`, {
+    details: { server: name },
+  });
 }

@@ -3,9 +3,13 @@ import { Logger } from '@nestjs/common';
 import { canonicalJson, messageOf } from '../../common/index.js';
 import { anyPattern, type ToolContext, type ToolRegistry } from '../../tool/index.js';
 import type { McpServer } from '../mcp-server.types.js';
+import { type ContentTool, createContentTool } from './content-tool.factory.js';
 import { mcpToolName, NAME_SEPARATOR } from './mcp-tool-name.policy.js';
 import type { CallWay } from '../call/mcp-call.executor.js';
 import { createMcpTool } from './mcp-tool.factory.js';
+
+/** A tool of the server's, or one of ours for what it has beside. */
+type Listed = McpTool | ContentTool;
 
 /** The tools of one server in the registry of all tools. */
 export class ServerTools {
@@ -40,10 +44,14 @@ export class ServerTools {
     this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`);
   }
 
-  /** Takes the place of what the server had before. */
-  replace(tools: readonly McpTool[]): void {
+  /**
+   * Takes the place of what the server had before.
+   * @param content tools of ours for what it has beside tools; its own tools of these names win
+   */
+  replace(tools: readonly McpTool[], content: readonly ContentTool[] = []): void {
     this.refusals.clear();
-    const coming = new Map(this.named(tools));
+    const wanted = [...tools, ...content.filter(({ name }) => !tools.some((tool) => tool.name === name))];
+    const coming = new Map(this.named(wanted));
     for (const [name, known] of this.registered) {
       const tool = coming.get(name);
       if (tool && textOf(tool) === known) coming.delete(name);
@@ -57,18 +65,23 @@ export class ServerTools {
     this.registry.unregister(name);
   }
 
-  private add(name: string, tool: McpTool): void {
+  private add(name: string, tool: Listed): void {
+    const wayOf = (context: ToolContext) => this.wayOf(name, context);
     try {
-      this.registry.register(createMcpTool(name, tool, this.server, (context) => this.wayOf(name, context)));
+      this.registry.register(
+        'read' in tool
+          ? createContentTool(name, tool, this.server, wayOf)
+          : createMcpTool(name, tool, this.server, wayOf),
+      );
       this.registered.set(name, textOf(tool));
     } catch (error) {
       this.refuse(tool, messageOf(error));
     }
   }
 
-  private named(tools: readonly McpTool[]): [string, McpTool][] {
+  private named(tools: readonly Listed[]): [string, Listed][] {
     const taken = new Set<string>();
-    return tools.flatMap((tool): [string, McpTool][] => {
+    return tools.flatMap((tool): [string, Listed][] => {
       if (!isWanted(tool, this.server)) return [];
       const name = mcpToolName(this.server.name, tool.name);
       if (name === undefined) this.refuse(tool, 'its name has other characters than letters, digits and _ - . /');
@@ -81,17 +94,17 @@ export class ServerTools {
     });
   }
 
-  private refuse({ name }: McpTool, why: string): void {
+  private refuse({ name }: Listed, why: string): void {
     const shown = name.slice(0, 128);
     this.refusals.set(shown, why);
     this.logger.warn(`Tool ${JSON.stringify(shown)} of MCP server "${this.server.name}" is refused: ${why}`);
   }
 }
 
-function isWanted({ name }: McpTool, { tools }: McpServer): boolean {
+function isWanted({ name }: Listed, { tools }: McpServer): boolean {
   return tools === undefined || anyPattern(tools)(name);
 }
 
-function textOf(tool: McpTool): string {
+function textOf(tool: Listed): string {
   return canonicalJson(tool);
 }

@@ -1,7 +1,7 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type Principal } from '../../common/index.js';
-import { ToolPinStore, type ToolPin } from '../stores/tool-pin.store.js';
+import { ToolPinStore, type ToolPin } from '../stores/tool-pin-store.js';
 import { scanDefinition, type ScanFinding } from './description-scan.policy.js';
 import { digestOf, pinnedOf } from './tool-digest.factory.js';
 

@@ -1,5 +1,6 @@
 import { AppError, type Principal } from '../../common/index.js';
 import type { ChatModel } from '../../llm/index.js';
+import type { McpRegistry } from '../../mcp/index.js';
 import { ToolStates } from '../../tool/index.js';
 import { ProcessorRegistry } from '../pipeline/processor.registry.js';
 import { PromptBuilder } from '../prompt.builder.js';
@@ -18,9 +19,17 @@ export interface EnhanceOptions {
   readonly principal?: Principal;
   /** Where stateful tools of a function keep what they keep; by default in memory. */
   readonly states?: ToolStates;
+  /** Where a name is looked up that is given for the tools; by default among what `registerMcp` declared. */
+  readonly servers?: McpRegistry;
 }
 
-const KEYS: ReadonlySet<string> = new Set<keyof EnhanceOptions>(['maxDepth', 'protocol', 'principal', 'states']);
+const KEYS: ReadonlySet<string> = new Set<keyof EnhanceOptions>([
+  'maxDepth',
+  'protocol',
+  'principal',
+  'states',
+  'servers',
+]);
 const PROTOCOLS: readonly string[] = ['auto', 'native', 'react', 'xml'];
 const DEFAULT_MAX_DEPTH = 5;
 const LOCAL: Principal = { id: 'local', tenant: 'default', roles: [] };
@@ -33,13 +42,14 @@ const LOCAL: Principal = { id: 'local', tenant: 'default', roles: [] };
  * `restart` where the next one begins, then the answer. Where the rounds are used up, the answer says so, with the finish
  * reason `length`. What a tool throws goes back to the model; a tool that wants a person is an error, as nobody waits.
  * What the model throws comes through, and of an aborted signal its reason.
- * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE`, `CONFIG_INVALID`
+ * @param tools what it may call; of a name, the tools of the MCP server that is called so
+ * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE`, `CONFIG_INVALID`, `MCP_SERVER_NOT_FOUND`
  */
 export function enhance(model: ChatModel, tools: EnhancingTools, options: EnhanceOptions = {}): ChatModel {
   assertModel(model);
   assertOptions(options);
   const { maxDepth = DEFAULT_MAX_DEPTH, protocol = 'auto', principal = LOCAL } = options;
-  const offered = offeredTools(tools);
+  const offered = offeredTools(tools, options.servers);
   const states = options.states ?? offered.states ?? ToolStates.inMemory();
   const engine = new ReasoningEngine(
     new ProtocolRegistry(),

@@ -1,12 +1,13 @@
 import { AppError } from '../../common/index.js';
+import { type ConnectedServer, type McpRegistry, standaloneServer } from '../../mcp/index.js';
 import { ToolRegistry, type Tool, type ToolRegistration, type ToolStates } from '../../tool/index.js';
 
 /**
  * The tools of an enhanced model: a list, to which retries, caching and limits of the tools apply as in a registry; or
- * a registry, or a function, whose tools are those that there are when the model is asked.
+ * a registry, or a function, whose tools are those that there are when the model is asked; or the name of an MCP server.
  */
 export type EnhancingTools =
-  readonly (Tool | ToolRegistration)[] | ToolRegistry | (() => readonly Tool[] | Promise<readonly Tool[]>);
+  readonly (Tool | ToolRegistration)[] | ToolRegistry | (() => readonly Tool[] | Promise<readonly Tool[]>) | string;
 
 /** Tools that are looked up for each call. */
 export interface OfferedTools {
@@ -15,10 +16,14 @@ export interface OfferedTools {
   readonly states?: ToolStates;
 }
 
-const WANTED = 'give a list of tools, a ToolRegistry, or a function that gives tools';
+const WANTED = 'give a list of tools, a ToolRegistry, a function that gives tools, or the name of an MCP server';
 
-/** @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE` for what offers nothing that a model could call */
-export function offeredTools(given: EnhancingTools): OfferedTools {
+/**
+ * @param servers an application's; by default those that `registerMcp` declared
+ * @throws AppError `TOOL_INVALID`, `TOOL_DUPLICATE` for what offers nothing that a model could call; `MCP_SERVER_NOT_FOUND`
+ */
+export function offeredTools(given: EnhancingTools, servers?: McpRegistry): OfferedTools {
+  if (typeof given === 'string') return ofServer(servers ? servers.get(given) : standaloneServer(given));
   if (typeof given === 'function') return { list: async () => assertTools(await given()) };
   if (given instanceof ToolRegistry) return ofRegistry(given);
   if (!Array.isArray(given)) throw new AppError('TOOL_INVALID', `enhance(): these are no tools: ${WANTED}.`);
@@ -30,6 +35,10 @@ export function offeredTools(given: EnhancingTools): OfferedTools {
   const registry = new ToolRegistry();
   registry.registerAll(given as readonly (Tool | ToolRegistration)[]);
   return ofRegistry(registry);
+}
+
+function ofServer(server: ConnectedServer): OfferedTools {
+  return { list: () => server.offered(), states: server.states };
 }
 
 function ofRegistry(registry: ToolRegistry): OfferedTools {

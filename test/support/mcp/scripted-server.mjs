@@ -102,7 +102,8 @@ const METHODS = {
 };
 
 async function reply({ method, params }) {
-  if (!METHODS[method]) throw new Error(`no ${method}`);
+  const isContent = /^(resources|prompts)\//.test(method);
+  if (!METHODS[method] || (isContent && !script.content)) throw new Error(`no ${method}`);
   return METHODS[method](params ?? {});
 }
 

@@ -2,23 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../persistence/index.js';
 import type { ScanFinding } from '../trust/description-scan.policy.js';
 import type { PinnedDefinition } from '../trust/tool-digest.factory.js';
-
-/** A tool as it was accepted, if it was, and as it is now, where that is something else. */
-export interface ToolPin {
-  readonly tool: string;
-  readonly accepted: Pinned | null;
-  readonly pending: (Pinned & { readonly findings: readonly ScanFinding[] }) | null;
-  /** Who accepted it; `null` for who was there first. */
-  readonly decidedBy: string | null;
-  /** Epoch ms. */
-  readonly changedAt: number;
-}
-
-export interface Pinned {
-  /** SHA-256, hex. */
-  readonly digest: string;
-  readonly definition: PinnedDefinition;
-}
+import { type Pinned, type ToolPin, ToolPinStore } from './tool-pin-store.js';
 
 interface PinRow {
   readonly tool: string;
@@ -35,8 +19,10 @@ const COLUMNS = 'tool, digest, definition, pending_digest, pending_definition, f
 
 /** The table `mcp_tool_pin`. */
 @Injectable()
-export class ToolPinStore {
-  constructor(private readonly database: Database) {}
+export class DatabaseToolPinStore extends ToolPinStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
 
   async of(server: string): Promise<ReadonlyMap<string, ToolPin>> {
     const sql = `SELECT ${COLUMNS} FROM mcp_tool_pin WHERE server = ? ORDER BY tool`;
@@ -44,13 +30,11 @@ export class ToolPinStore {
     return new Map(rows.map((row) => [row.tool, toPin(row)]));
   }
 
-  /** Remembers tools that were not known; who did so first stands. */
   async add(server: string, pins: readonly ToolPin[]): Promise<void> {
     if (pins.length === 0) return;
     await this.database.commit(pins.map((pin) => this.database.insertIgnore('mcp_tool_pin', toRow(server, pin))));
   }
 
-  /** Takes the place of what was known. */
   async replace(server: string, pins: readonly ToolPin[]): Promise<void> {
     if (pins.length === 0) return;
     await this.database.commit(

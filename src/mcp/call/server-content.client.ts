@@ -1,0 +1,82 @@
+import type {
+  Client,
+  Prompt,
+  PromptMessage,
+  Resource,
+  ResourceContents,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/client';
+
+export interface RequestLimits {
+  readonly signal: AbortSignal;
+  /** In ms. */
+  readonly timeout: number;
+  readonly maxTotalTimeout: number;
+}
+
+/** A page of a list, as the server gave it. */
+export interface McpPage<Item extends object = object> {
+  readonly items: readonly Item[];
+  /** The cursor of the next page; `null` on the last one. */
+  readonly next: string | null;
+}
+
+/** The most entries of a page that are passed on. */
+const MAX_ITEMS = 1000;
+
+/** One page: the SDK's own lists read all pages when they are given no cursor. */
+export async function listResources(
+  client: Client,
+  cursor: string | undefined,
+  limits: RequestLimits,
+): Promise<McpPage<Resource>> {
+  const { resources, nextCursor } = await client.request(
+    { method: 'resources/list', params: paramsOf(cursor) },
+    limits,
+  );
+  return toPage(resources, nextCursor);
+}
+
+export async function listTemplates(
+  client: Client,
+  cursor: string | undefined,
+  limits: RequestLimits,
+): Promise<McpPage<ResourceTemplateType>> {
+  const request = { method: 'resources/templates/list', params: paramsOf(cursor) } as const;
+  const { resourceTemplates, nextCursor } = await client.request(request, limits);
+  return toPage(resourceTemplates, nextCursor);
+}
+
+export async function readResource(
+  client: Client,
+  uri: string,
+  limits: RequestLimits,
+): Promise<readonly ResourceContents[]> {
+  return (await client.readResource({ uri }, { ...limits, cacheMode: 'bypass' })).contents;
+}
+
+export async function listPrompts(
+  client: Client,
+  cursor: string | undefined,
+  limits: RequestLimits,
+): Promise<McpPage<Prompt>> {
+  const { prompts, nextCursor } = await client.request({ method: 'prompts/list', params: paramsOf(cursor) }, limits);
+  return toPage(prompts, nextCursor);
+}
+
+export async function getPrompt(
+  client: Client,
+  name: string,
+  args: Readonly<Record<string, string>>,
+  limits: RequestLimits,
+): Promise<readonly PromptMessage[]> {
+  return (await client.getPrompt({ name, arguments: { ...args } }, limits)).messages;
+}
+
+function paramsOf(cursor: string | undefined): { cursor?: string } {
+  return cursor === undefined ? {} : { cursor };
+}
+
+function toPage<Item extends object>(items: readonly Item[], next: string | undefined): McpPage<Item> {
+  return { items: items.slice(0, MAX_ITEMS), next: next ?? null };
+}

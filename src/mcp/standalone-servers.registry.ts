@@ -1,0 +1,42 @@
+import { readConfig } from '../config/index.js';
+import { ToolRegistry, ToolStates } from '../tool/index.js';
+import type { ConnectedServer } from './connected-server.service.js';
+import { declaredMcp, unknownServer, withdrawMcp } from './declaration/mcp-declarations.registry.js';
+import { parseMcpConfig } from './declaration/mcp-declaration.schema.js';
+import { McpRegistry } from './mcp-server.registry.js';
+import { MemoryToolPinStore } from './stores/memory-tool-pin-store.js';
+import { ToolTrust } from './trust/tool-trust.service.js';
+
+/** What was connected to without an application: of this process, what its tools are like is pinned in memory. */
+let standalone: McpRegistry | null = null;
+
+/**
+ * A server that `registerMcp` declared, connected to without an application.
+ * @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_INVALID`
+ */
+export function standaloneServer(name: string): ConnectedServer {
+  const servers = (standalone ??= createRegistry());
+  if (servers.has(name)) return servers.get(name);
+  const declared = declaredMcp();
+  const given = declared.find((one) => one.name === name);
+  if (!given)
+    throw unknownServer(
+      name,
+      declared.map((one) => one.name),
+    );
+  return servers.add(parseMcpConfig(given, `registerMcp(${JSON.stringify(name)})`, readConfig().config.mcp));
+}
+
+/**
+ * Takes a declaration of `registerMcp` back, and ends what `enhance` has connected to by it. Applications that have
+ * started keep theirs. Gives whether there was one.
+ */
+export async function unregisterMcp(name: string): Promise<boolean> {
+  if (standalone?.has(name)) await standalone.remove(name);
+  return withdrawMcp(name);
+}
+
+function createRegistry(): McpRegistry {
+  const tools = new ToolRegistry();
+  return new McpRegistry(readConfig().config, tools, new ToolTrust(new MemoryToolPinStore()), ToolStates.inMemory());
+}

@@ -1,0 +1,106 @@
+import type { Client, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { JsonSchema } from '../../common/index.js';
+import { createValueCheck, type Tool, type ToolContext } from '../../tool/index.js';
+import type { CallWay } from '../call/mcp-call.executor.js';
+import {
+  getPrompt,
+  listPrompts,
+  listResources,
+  readResource,
+  type RequestLimits,
+} from '../call/server-content.client.js';
+import type { McpServer } from '../mcp-server.types.js';
+
+/** A tool of ours for what a server has beside tools, by the name that a server would give it. */
+export interface ContentTool {
+  readonly name: string;
+  readonly needs: 'resources' | 'prompts';
+  readonly description: string;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+  readonly read: (client: Client, args: ContentArguments, limits: RequestLimits) => Promise<unknown>;
+}
+
+interface ContentArguments {
+  readonly cursor?: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, string>>;
+}
+
+const CURSOR = { cursor: { type: 'string', description: 'The `next` of the page before.' } };
+
+const CONTENT_TOOLS: readonly ContentTool[] = [
+  {
+    name: 'list_resources',
+    needs: 'resources',
+    description: 'Lists what can be read by read_resource: each resource has a uri and a name.',
+    properties: CURSOR,
+    required: [],
+    read: (client, { cursor }, limits) => listResources(client, cursor, limits),
+  },
+  {
+    name: 'read_resource',
+    needs: 'resources',
+    description: 'Reads a resource by its uri, as list_resources gives it.',
+    properties: { uri: { type: 'string' } },
+    required: ['uri'],
+    read: (client, { uri }, limits) => readResource(client, uri, limits),
+  },
+  {
+    name: 'list_prompts',
+    needs: 'prompts',
+    description: 'Lists the prompts that get_prompt gives, with their arguments.',
+    properties: CURSOR,
+    required: [],
+    read: (client, { cursor }, limits) => listPrompts(client, cursor, limits),
+  },
+  {
+    name: 'get_prompt',
+    needs: 'prompts',
+    description: 'Gives the messages of a prompt.',
+    properties: {
+      name: { type: 'string' },
+      arguments: { type: 'object', additionalProperties: { type: 'string' } },
+    },
+    required: ['name'],
+    read: (client, { name, arguments: args = {} }, limits) => getPrompt(client, name, args, limits),
+  },
+];
+
+/** What a model may read of a server beside its tools, by the names that a server would give them. */
+export function contentToolsOf(capabilities: ServerCapabilities): readonly ContentTool[] {
+  return CONTENT_TOOLS.filter(({ needs }) => capabilities[needs] !== undefined);
+}
+
+/** @param name what it is called here */
+export function createContentTool(
+  name: string,
+  { description, properties, required, read }: ContentTool,
+  server: McpServer,
+  wayOf: (context: ToolContext) => CallWay,
+): Tool {
+  const inputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
+  const check = createValueCheck(inputSchema, 'arguments', 'its input');
+  const { timeoutMs: timeout, isUntrusted, isStateful } = server;
+  return {
+    definition: { name, description: `${description} Of MCP server "${server.name}".`, inputSchema },
+    metadata: {
+      effect: 'read',
+      source: `MCP server "${server.name}"`,
+      timeoutMs: timeout,
+      // What is asked for may say something.
+      egress: server.egress ?? true,
+      untrusted: isUntrusted,
+      isReturnForeign: true,
+      ...(isStateful && { state: {} }),
+    },
+    validate: (args) => check(args),
+    invoke: (input, context) =>
+      wayOf(context).connection.use(
+        (client) =>
+          read(client, input as ContentArguments, { signal: context.signal, timeout, maxTotalTimeout: timeout }),
+        context.signal,
+      ),
+  };
+}

@@ -1,0 +1,59 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { enhance, registerMcp, unregisterMcp } from '../src/index.js';
+import { McpRegistry } from '../src/mcp/index.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+
+const ECHO = listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } });
+const ASKED = { messages: [{ role: 'user', content: 'go' }] } as const;
+
+/** A model that calls the tool once and then says what came of it. */
+function caller(tool: string): ScriptedChatModel {
+  return new ScriptedChatModel([
+    calls([tool, { text: 'hi' }]),
+    async ({ messages }) => says(`It said ${String(messages.at(-1)?.content)}`),
+  ]);
+}
+
+describe('a model with the tools of an MCP server', () => {
+  afterEach(() => unregisterMcp('search-tools'));
+
+  it('calls them by the name that was registered, without an application', async () => {
+    registerMcp(scripted('search-tools', { tools: [ECHO] }));
+    const { message } = await enhance(caller('search-tools__echo'), 'search-tools').generate(ASKED);
+    expect(message.content).toBe('It said hi');
+    expect(await unregisterMcp('search-tools')).toBe(true);
+    expect(await unregisterMcp('search-tools')).toBe(false);
+  });
+
+  it('is refused for a name that nobody registered, and for a second of one name', () => {
+    expect(() => enhance(caller('x'), 'search-tools')).toThrow('There is no MCP server "search-tools"');
+    registerMcp(scripted('search-tools', {}));
+    expect(() => registerMcp(scripted('search-tools', {}))).toThrow('there is an MCP server "search-tools" already');
+    expect(() => registerMcp({ ...scripted('', {}) })).toThrow('the name of the MCP server is missing');
+  });
+
+  it.each([
+    ['MCP_SERVER_DISABLED', { enabled: false }],
+    ['NETWORK_ERROR', { stdio: { command: '/no/such/program' } }],
+  ])('fails with %s when they are not to be had', async (code, change) => {
+    registerMcp({ ...scripted('search-tools', {}), ...change });
+    await expect(enhance(caller('x'), 'search-tools').generate(ASKED)).rejects.toMatchObject({ code });
+  });
+});
+
+describe('a model with the tools of an application’s server', () => {
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    jackdaw = await startJackdaw({ options: { mcpServers: [scripted('own', { tools: [ECHO] })] } });
+    await untilStatus(jackdaw, 'own');
+  });
+  afterAll(() => jackdaw.stop());
+
+  it('calls them as they are there', async () => {
+    const servers = jackdaw.app.get(McpRegistry, { strict: false });
+    const { message } = await enhance(caller('own__echo'), 'own', { servers }).generate(ASKED);
+    expect(message.content).toBe('It said hi');
+  });
+});
