@@ -116,7 +116,9 @@ describe('a file of MCP servers', () => {
 
 describe('servers that code declares', () => {
   const stdio = (name: string, more: object = {}) => ({ name, enabled: true, type: 'stdio', stdio: STDIO, ...more });
-  afterEach(() => void unregisterMcp('registered'));
+  afterEach(async () => {
+    await unregisterMcp('registered');
+  });
 
   it('are refused as those of the file are', async () => {
     registerMcp({ name: 'registered', enabled: true, type: 'http' });

@@ -76,7 +76,10 @@ describe('a real server over Streamable HTTP', () => {
     server = await everythingOverHttp(Number(new URL(server.url).port));
     const said = await result('e__echo', { message: 'first' });
     expect(said).toEqual(['TOOL_FAILED', expect.stringContaining('MCP server "e" went away during the call')]);
-    await jackdaw.app.get(McpRegistry).get('e').connection.until(({ connects }) => connects === 2);
+    await jackdaw.app
+      .get(McpRegistry)
+      .get('e')
+      .connection.until(({ connects }) => connects === 2);
     expect(await result('e__echo', { message: 'again' })).toBe('Echo: again');
   });
 

@@ -51,7 +51,9 @@ export class McpContent {
     signal: AbortSignal,
     work: (client: Client, limits: RequestLimits) => Promise<T>,
   ): Promise<T> {
-    const { connection, server } = this.registry.getEnabled(name);
+    const connected = this.registry.get(name);
+    connected.assertEnabled();
+    const { connection, server } = connected;
     const { timeoutMs: timeout } = server;
     return connection.use((client) => work(client, { signal, timeout, maxTotalTimeout: timeout }), signal);
   }

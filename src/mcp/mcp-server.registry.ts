@@ -68,15 +68,6 @@ export class McpRegistry implements OnApplicationShutdown {
     throw unknownServer(name, [...this.servers.keys()]);
   }
 
-  /** One that may be connected to. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */
-  getEnabled(name: string): ConnectedServer {
-    const connected = this.get(name);
-    const { isEnabled, source } = connected.server;
-    if (isEnabled) return connected;
-    const message = `MCP server "${name}" is disabled: enable it in ${source}.`;
-    throw new AppError('MCP_SERVER_DISABLED', message, { details: { server: name } });
-  }
-
   /** In the order in which they were taken up. */
   list(): readonly ConnectedServer[] {
     return [...this.servers.values()];
