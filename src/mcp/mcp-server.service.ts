@@ -88,11 +88,9 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
 
   /** Tries at once to connect to a server. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */
   reconnect(name: string): void {
-    const { server, connection } = this.registry.get(name);
-    if (!server.isEnabled) {
-      throw new AppError('MCP_SERVER_DISABLED', `MCP server "${name}" is disabled: enable it in ${server.source}.`);
-    }
-    connection.retryNow();
+    const connected = this.registry.get(name);
+    connected.assertEnabled();
+    connected.connection.retryNow();
   }
 
   /** Lets a tool be used as it is now. @throws AppError `MCP_SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, `COMMIT_REFUSED` */

@@ -22,14 +22,19 @@ interface Failure {
   readonly code?: unknown;
   readonly status?: unknown;
   readonly name?: unknown;
+  readonly data?: { readonly text?: unknown };
 }
 
 /** Whether a connection that failed so is of no more use. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'OUTGOING_FAILED' && error.isRetryable;
-  const { code, status } = error as Failure;
-  // An older server answers so when it no longer knows the session.
-  return (typeof code === 'string' && LOST.has(code)) || status === 404;
+  const { code } = error as Failure;
+  return (typeof code === 'string' && LOST.has(code)) || isSessionUnknown(error as Failure);
+}
+
+/** An older server has forgotten the session: the specification says 404, and the SDK's own example answered 400. */
+function isSessionUnknown({ status, data }: Failure): boolean {
+  return status === 404 || (status === 400 && /\bsession\b/i.test(String(data?.text)));
 }
 
 /** Whether a request was given up because nobody answered it. */

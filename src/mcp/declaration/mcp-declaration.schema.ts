@@ -79,7 +79,8 @@ export function parseMcpConfig(given: unknown, source: string, config: McpClient
 
 /** A server as a file of the format `mcpServers` declares it. @throws AppError `MCP_SERVER_INVALID` with all that is wrong */
 export function parseMcpEntry(name: string, given: unknown, source: string, config: McpClientConfig): McpServer {
-  if (typeof given !== 'object' || given === null) throw invalid(`${source}: it is to be an object.`, name);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw invalid(`${source}: it is to be an object.`, name);
   const entries = Object.entries(given);
   const { enabled, disabled, ...rest } = checked(common, pick(entries, true), source);
   const own = pick(entries, false);

@@ -4,7 +4,7 @@ import { AppConfig } from '../../config/index.js';
 import { McpRegistry } from '../mcp-server.registry.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { McpConfig } from './mcp-config.types.js';
-import { declaredMcp } from './mcp-declarations.registry.js';
+import { declaredMcp, duplicate } from './mcp-declarations.registry.js';
 import { parseMcpConfig, parseMcpEntry } from './mcp-declaration.schema.js';
 
 /** What the application declares: type and token in one. */
@@ -21,11 +21,12 @@ export class McpServerLoader implements OnModuleInit {
     @Inject(DeclaredMcpServers) private readonly inCode: DeclaredMcpServers,
   ) {}
 
-  /** @throws AppError `MCP_SERVER_INVALID` that lists every mistake */
+  /** @throws AppError `MCP_SERVER_INVALID` that lists every mistake, `MCP_SERVER_DUPLICATE`; then none is started */
   onModuleInit(): void {
     const mistakes: string[] = [];
     const servers = this.declared(mistakes);
     if (mistakes.length > 0) throw new AppError('MCP_SERVER_INVALID', mistakes.join('\n'));
+    assertDistinct(servers);
     if (servers.length > 0) this.registry.reap();
     for (const server of servers) this.registry.add(server);
   }
@@ -50,5 +51,14 @@ export class McpServerLoader implements OnModuleInit {
         return [];
       }
     });
+  }
+}
+
+function assertDistinct(servers: readonly McpServer[]): void {
+  const sources = new Map<string, string>();
+  for (const { name, source } of servers) {
+    const other = sources.get(name);
+    if (other !== undefined) throw duplicate(name, source, other);
+    sources.set(name, source);
   }
 }

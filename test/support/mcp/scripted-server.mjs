@@ -8,6 +8,7 @@ const tools = () => (script.toolsFile ? JSON.parse(readFileSync(script.toolsFile
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const waiting = new Map();
 let asked = 0;
+let cancels = 0;
 
 async function ask(method, params) {
   const id = `ask-${++asked}`;
@@ -36,6 +37,8 @@ const TOOLS = {
     send({ method: 'notifications/tools/list_changed' });
     return { content: [{ type: 'text', text: 'changed' }] };
   },
+  /** How many of its calls were taken back. */
+  cancels: () => ({ content: [{ type: 'text', text: String(cancels) }] }),
   hang: () => new Promise(() => undefined),
   exit: () => process.exit(3),
 };
@@ -109,7 +112,7 @@ async function reply({ method, params }) {
 createInterface({ input: process.stdin }).on('line', (line) => void hear(JSON.parse(line)));
 
 async function hear(message) {
-  if (message.method === 'notifications/cancelled') process.stderr.write(`cancelled ${message.params.requestId}\n`);
+  if (message.method === 'notifications/cancelled') cancels++;
   if (message.id === undefined) return;
   if (message.method === undefined) return void waiting.get(message.id)?.(message.result);
   if (message.method === 'server/discover' && script.diesOfDiscovery) process.exit(1);
