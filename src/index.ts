@@ -40,7 +40,15 @@ export type {
   WireRoute,
 } from './llm/index.js';
 export { McpError, McpErrorType, McpRegistry, registerMcp, unregisterMcp } from './mcp/index.js';
-export type { HttpConfig, McpConfig, McpErrorCode, StdioConfig } from './mcp/index.js';
+export type {
+  HttpConfig,
+  McpAuth,
+  McpClientCredentials,
+  McpConfig,
+  McpErrorCode,
+  McpOAuthProvider,
+  StdioConfig,
+} from './mcp/index.js';
 export { enhance, Processor, PromptBuilder } from './reasoning/index.js';
 export type {
   EnhanceOptions,

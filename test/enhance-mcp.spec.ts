@@ -12,7 +12,7 @@ const ASKED = { messages: [{ role: 'user', content: 'go' }] } as const;
 function caller(tool: string): ScriptedChatModel {
   return new ScriptedChatModel([
     calls([tool, { text: 'hi' }]),
-    async ({ messages }) => says(`It said ${String(messages.at(-1)?.content)}`),
+    async ({ messages }) => says(`It said ${JSON.stringify(messages.at(-1)?.content)}`),
   ]);
 }
 
@@ -22,7 +22,7 @@ describe('a model with the tools of an MCP server', () => {
   it('calls them by the name that was registered, without an application', async () => {
     registerMcp(scripted('search-tools', { tools: [ECHO] }));
     const { message } = await enhance(caller('search-tools__echo'), 'search-tools').generate(ASKED);
-    expect(message.content).toBe('It said hi');
+    expect(message.content).toBe('It said "hi"');
     expect(await unregisterMcp('search-tools')).toBe(true);
     expect(await unregisterMcp('search-tools')).toBe(false);
   });
@@ -54,6 +54,6 @@ describe('a model with the tools of an application’s server', () => {
   it('calls them as they are there', async () => {
     const servers = jackdaw.app.get(McpRegistry, { strict: false });
     const { message } = await enhance(caller('own__echo'), 'own', { servers }).generate(ASKED);
-    expect(message.content).toBe('It said hi');
+    expect(message.content).toBe('It said "hi"');
   });
 });

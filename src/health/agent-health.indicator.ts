@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { McpRegistry } from '../mcp/index.js';
 import { Database } from '../persistence/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { ReadinessService } from './readiness.service.js';
@@ -14,6 +15,7 @@ export class AgentHealthIndicator {
     private readonly database: Database,
     private readonly tools: ToolRegistry,
     private readonly readiness: ReadinessService,
+    private readonly servers: McpRegistry,
   ) {}
 
   async databaseAnswers(): Promise<HealthIndicatorResult> {
@@ -26,6 +28,15 @@ export class AgentHealthIndicator {
   registeredTools(): HealthIndicatorResult {
     // Their names are for who may call them; health is for everybody.
     return this.indicators.check('tools').up({ count: this.tools.list().length });
+  }
+
+  /** Nothing where there are none; one that is away makes an agent no less able to answer. */
+  mcpServers(): HealthIndicatorResult[] {
+    const states = this.servers.list().map(({ state }) => state.status);
+    if (states.length === 0) return [];
+    const connected = states.filter((status) => status === 'ready').length;
+    const enabled = states.filter((status) => status !== 'disabled').length;
+    return [this.indicators.check('mcp').up({ connected, enabled })];
   }
 
   server(): HealthIndicatorResult {

@@ -15,7 +15,7 @@ export class HealthController {
     private readonly model: ModelHealthIndicator,
   ) {}
 
-  /** Whether an agent can answer: its model, the database, its tools. */
+  /** Whether an agent can answer: its model, the database, its tools, the MCP servers. */
   @Get('agent/health')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   agent(): Promise<HealthCheckResult> {
@@ -23,6 +23,7 @@ export class HealthController {
       () => this.model.check(),
       () => this.indicator.databaseAnswers(),
       () => this.indicator.registeredTools(),
+      ...this.indicator.mcpServers().map((result) => () => result),
     ]);
   }
 

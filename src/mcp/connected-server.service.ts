@@ -1,4 +1,3 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import type { Tool, ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
@@ -27,8 +26,6 @@ export interface ServerSurroundings {
   readonly registry: ToolRegistry;
   readonly trust: ToolTrust;
   readonly states: ToolStates;
-  /** In place of what the declaration says of authentication. */
-  readonly authProvider?: OAuthClientProvider;
 }
 
 /** One server: its connections, and the tools that it gives. */
@@ -135,8 +132,8 @@ export class ConnectedServer {
   private newWay(listeners: Omit<McpConnectionListeners, 'elicited'>): CallWay {
     const live = new LiveCalls();
     const elicited: McpConnectionListeners['elicited'] = (params, signal) => live.elicited(params, signal);
-    const { world, authProvider } = this.surroundings;
-    return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }, authProvider) };
+    const { world } = this.surroundings;
+    return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }) };
   }
 
   /** A run may hold a tool that was let go meanwhile. */

@@ -41,6 +41,7 @@ export { EncryptionModule } from './encryption/encryption.module.js';
 export { PLAIN_CIPHER } from './encryption/plain-cipher.js';
 export { SealedTableRegistry } from './encryption/sealed-table.registry.js';
 export type { SealedColumn, SealedTable, StoredRow } from './encryption/sealed-table.types.js';
+export { IntakePace } from './outgoing/intake-pace.policy.js';
 export { OutgoingClient } from './outgoing/outgoing.client.js';
 export { OutgoingFetch } from './outgoing/outgoing-fetch.factory.js';
 export type { OutgoingFetchOptions } from './outgoing/outgoing-fetch.factory.js';

@@ -2,7 +2,8 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../../common/index.js';
 import type { McpClientConfig } from '../../config/index.js';
-import type { McpAuth, McpServer, McpTransport } from '../mcp-server.types.js';
+import type { McpOAuthProvider, McpServer, McpTransport } from '../mcp-server.types.js';
+import type { HttpConfig } from './mcp-config.types.js';
 import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
 
 const text = z.string().min(1, 'is empty');
@@ -11,16 +12,21 @@ const argument = z.string().refine((value) => !value.includes('\0'), 'has a NUL 
 const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), z.string());
 const url = text.refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'is no http:// or https:// URL');
 
-const auth = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('bearer'), token: text }),
-  z.strictObject({
-    type: z.literal('client_credentials'),
-    clientId: text,
-    clientSecret: text,
-    scope: text.optional(),
-    issuer: url.optional(),
-  }),
-]);
+const bearer = z.strictObject({ type: z.literal('bearer'), token: text });
+const clientCredentials = z.strictObject({
+  type: z.literal('client_credentials'),
+  clientId: text,
+  clientSecret: text,
+  scope: text.optional(),
+  issuer: url.optional(),
+});
+const provider = z.strictObject({
+  type: z.literal('provider'),
+  provider: z.custom<McpOAuthProvider>(isProvider, 'is no OAuthClientProvider'),
+});
+const auth = z.discriminatedUnion('type', [bearer, clientCredentials]);
+/** What only code can give. */
+const authInCode = z.discriminatedUnion('type', [bearer, clientCredentials, provider]);
 
 /** How a server's tools are handled, wherever it is. */
 const handling = {
@@ -52,7 +58,7 @@ const configSchema = z.strictObject({
   name: z.string(),
   enabled: z.boolean(),
   type: z.enum(['http', 'stdio']),
-  http: z.strictObject(web).optional(),
+  http: z.strictObject({ ...web, auth: authInCode.optional() }).optional(),
   stdio: z.strictObject(program).optional(),
   ...handling,
 });
@@ -94,7 +100,7 @@ export function parseMcpEntry(name: string, given: unknown, source: string, conf
 interface Given extends z.infer<typeof handlingSchema> {
   readonly name: string;
   readonly isEnabled: boolean;
-  readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry>;
+  readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry> | HttpConfig;
 }
 
 function toServer({ part, ...given }: Given, source: string, config: McpClientConfig): McpServer {
@@ -124,7 +130,7 @@ function toTransport(part: Given['part']): McpTransport {
     return { kind: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) };
   }
   const { auth: given, headers: sent = {} } = part;
-  return { kind: 'http', url: part.url, headers: sent, ...(given && { auth: given as McpAuth }) };
+  return { kind: 'http', url: part.url, headers: sent, ...(given && { auth: given }) };
 }
 
 function assertAllowed(command: string, source: string, { allowedCommands }: McpClientConfig): void {
@@ -145,6 +151,11 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, source: string): T {
     path.length > 0 ? `${path.join('.')}: ${message}` : message,
   );
   throw new AppError('MCP_SERVER_INVALID', `${source}: ${faults.join('; ')}.`);
+}
+
+function isProvider(given: unknown): boolean {
+  const { tokens, clientInformation } = (given ?? {}) as Partial<McpOAuthProvider>;
+  return typeof tokens === 'function' && typeof clientInformation === 'function';
 }
 
 function invalid(message: string, server: string): AppError {

@@ -92,13 +92,15 @@ const METHODS = {
   'resources/list': () => ({ resources: [{ uri: 'note:1', name: 'A note' }] }),
   'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'note:{n}', name: 'Notes' }] }),
   'resources/read': ({ uri }) => {
-    if (!uri.startsWith('note:') && uri !== 'a:b') throw new Error('no such resource');
+    if (!uri.startsWith('note:') && uri !== 'a:b')
+      throw Object.assign(new Error('no such resource'), { code: -32_002 });
     return { contents: [{ uri, mimeType: 'text/plain', text: 'noted' }] };
   },
   'prompts/list': () => ({ prompts: [{ name: 'x', description: 'Says it.' }] }),
-  'prompts/get': ({ arguments: args }) => ({
-    messages: [{ role: 'user', content: { type: 'text', text: `Say ${args?.what}` } }],
-  }),
+  'prompts/get': ({ name, arguments: args }) => {
+    if (name !== 'x') throw Object.assign(new Error('no such prompt'), { code: -32_602 });
+    return { messages: [{ role: 'user', content: { type: 'text', text: `Say ${args?.what}` } }] };
+  },
 };
 
 async function reply({ method, params }) {
@@ -118,6 +120,6 @@ async function hear(message) {
     const result = await reply(message);
     send({ id: message.id, result: script.modern ? { ...COMPLETE, ...result } : result });
   } catch (error) {
-    send({ id: message.id, error: { code: -32_601, message: error.message } });
+    send({ id: message.id, error: { code: error.code ?? -32_601, message: error.message } });
   }
 }
