@@ -86,11 +86,7 @@ describe('a server that is added over REST', () => {
 
   it.each([
     ['a program', { name: 'x', command: '/bin/sh', args: ['-c', 'id'] }, 'VALIDATION_FAILED'],
-    [
-      'a program beside a URL',
-      { ...{ name: 'x', url: 'http://example.com' }, command: '/bin/sh' },
-      'VALIDATION_FAILED',
-    ],
+    ['a program beside a URL', { name: 'x', url: 'http://example.com', command: '/bin/sh' }, 'VALIDATION_FAILED'],
     ['what is unknown', { name: 'x', url: 'http://example.com', untrusted: false }, 'VALIDATION_FAILED'],
     ['a file', { name: 'x', url: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],
     ['a name that shadows', { name: 'file__echo', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
@@ -109,7 +105,7 @@ describe('a server that is added over REST', () => {
       expect(await add(declaration(name))).toMatchObject({ status: 409, body: { code: 'MCP_SERVER_DUPLICATE' } });
     }
     const both = await Promise.all([add(declaration('twin')), add(declaration('twin'))]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
     expect((await remove('twin')).status).toBe(204);
   });
 
