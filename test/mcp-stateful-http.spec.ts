@@ -57,7 +57,7 @@ describe('a server that remembers, over HTTP', () => {
     const { begun } = counting;
     const session = await newSession();
     const counts = await Promise.all([count(session), count(session), count(session)]);
-    expect(counts.toSorted()).toEqual(['1', '2', '3']);
+    expect(new Set(counts)).toEqual(new Set(['1', '2', '3']));
     expect(counting.begun - begun).toBe(1);
   });
 

@@ -1,12 +1,12 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, messageOf, RecurringWork, type Principal } from '../common/index.js';
+import { AppError, canonicalJson, messageOf, RecurringWork, type Principal } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { duplicate } from './declaration/mcp-declarations.registry.js';
 import { parseMcpEntry } from './declaration/mcp-declaration.schema.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import type { McpServer } from './mcp-server.types.js';
-import { McpServerStore } from './stores/mcp-server.store.js';
+import { type AddedServer, McpServerStore } from './stores/mcp-server.store.js';
 import type { ToolPin } from './stores/tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
@@ -100,18 +100,27 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     await server.refresh();
   }
 
-  private async sync(): Promise<number> {
+  /** Takes up what other processes have done. Gives in how many ms that is to be done again. */
+  async sync(): Promise<number> {
     for (const server of this.registry.list()) if (server.quarantined.length > 0) await server.refresh();
     if (!this.config.mcp.isRestOpen) return SYNC_MS;
-    const added = await this.store.list();
-    const names = new Set(added.map(({ name }) => name));
+    const added = (await this.store.list()).flatMap((one) => this.usable(one));
     for (const { server } of this.registry.list()) {
-      if (isOfRest(server.source) && !names.has(server.name)) await this.registry.remove(server.name);
+      const isStill = added.some((one) => canonicalJson(one) === canonicalJson(server));
+      if (isOfRest(server.source) && !isStill) await this.registry.remove(server.name);
     }
-    for (const { name, declaration } of added) {
-      if (!this.registry.has(name)) this.registry.add(this.parse(name, declaration as object));
-    }
+    for (const server of added) if (!this.registry.has(server.name)) this.registry.add(server);
     return SYNC_MS;
+  }
+
+  /** One that this process does not take keeps it from nothing else. */
+  private usable({ name, declaration }: AddedServer): McpServer[] {
+    try {
+      return [this.parse(name, declaration as object)];
+    } catch (error) {
+      this.logger.warn(`MCP server "${name}" was added over REST and cannot be used: ${messageOf(error)}`);
+      return [];
+    }
   }
 
   private parse(name: string, declaration: object): McpServer {

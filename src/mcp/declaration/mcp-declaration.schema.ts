@@ -9,7 +9,9 @@ import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
 const text = z.string().min(1, 'is empty');
 /** Node refuses these bytes in what a program is given. */
 const argument = z.string().refine((value) => !value.includes('\0'), 'has a NUL character');
-const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), z.string());
+/** What HTTP takes (RFC 9110, 5.5). */
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is no value of a header');
+const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), headerValue);
 const url = text.refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'is no http:// or https:// URL');
 
 const bearer = z.strictObject({ type: z.literal('bearer'), token: text });
