@@ -70,8 +70,10 @@ const LISTS = {
   'many-tools': (request) => endlessPage(era, request, 100_000, 1),
 };
 
-/** What is not answered. */
+/** What is not answered: answers to us, notifications, and what a mode is mute about. */
 const MUTE = { mute: () => true, 'mute-list': (method) => method === 'tools/list' };
+const isLeft = ({ id, method }) => id === undefined || method === undefined || MUTE[mode]?.(method);
+
 const INITIALIZED = {
   'bad-initialize': { protocolVersion: 7 },
   'old-initialize': { protocolVersion: '1999-01-01', capabilities: {}, serverInfo: { name: 'x', version: '1' } },
@@ -79,7 +81,7 @@ const INITIALIZED = {
 
 function hear(request) {
   const { id, method, params } = request;
-  if (id === undefined || method === undefined || MUTE[mode]?.(method)) return;
+  if (isLeft(request)) return;
   if (method === 'initialize' && INITIALIZED[mode]) say({ id, result: INITIALIZED[mode] });
   else if (method === 'tools/list' && LISTS[mode]) say({ id, result: LISTS[mode](request) });
   else if (method === 'tools/call' && params.name === 'strike') strike(request);
