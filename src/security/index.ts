@@ -45,6 +45,7 @@ export { IntakePace } from './outgoing/intake-pace.policy.js';
 export { OutgoingClient } from './outgoing/outgoing.client.js';
 export { OutgoingFetch } from './outgoing/outgoing-fetch.factory.js';
 export type { OutgoingFetchOptions } from './outgoing/outgoing-fetch.factory.js';
+export { MAX_VALUES, ValueCounter } from './outgoing/value-count.parser.js';
 export { OutgoingModule } from './outgoing/outgoing.module.js';
 export type { OutgoingOptions } from './outgoing/outgoing.client.js';
 export type { OutgoingCookies, OutgoingLimits, OutgoingReply, OutgoingRequest } from './outgoing/outgoing.types.js';

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { MAX_VALUES, ValueCounter } from '../../security/index.js';
 import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
 import { readAway, readLines } from './paced-lines.parser.js';
@@ -26,6 +27,8 @@ const GRACE_MS = 500;
 const KILL_MS = 2000;
 /** How much of what it last wrote to its stderr is kept, in bytes. */
 const KEPT_STDERR = 4096;
+/** A shorter message cannot hold too many values, in UTF-16 units. */
+const FEW_VALUES = 2 * MAX_VALUES;
 
 /**
  * A server as a program of its own: messages are lines of JSON. It leads a process group, so that what it starts ends
@@ -172,6 +175,7 @@ export class ChildProcessTransport implements Transport {
   /** Gives whether it was asked for. */
   private take(line: string): boolean {
     if (line.trim() === '') return false;
+    checkValues(line);
     let message: JSONRPCMessage;
     try {
       message = this.options.parse(line);
@@ -192,6 +196,14 @@ export class ChildProcessTransport implements Transport {
     killGroup(child.pid, 'SIGKILL');
     letGo(child);
   }
+}
+
+/** @throws RangeError */
+function checkValues(line: string): void {
+  if (line.length < FEW_VALUES) return;
+  const counter = new ValueCounter();
+  counter.count(Buffer.from(line));
+  if (counter.values > MAX_VALUES) throw new RangeError(`it sent a message of more than ${MAX_VALUES} values`);
 }
 
 function letGo({ stdin, stdout, stderr }: Child): void {

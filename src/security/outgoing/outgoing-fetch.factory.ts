@@ -10,6 +10,7 @@ import { IntakePace } from './intake-pace.policy.js';
 import { toOutgoingError } from './outgoing-error.mapper.js';
 import { notTaken } from './outgoing.error.js';
 import { OutgoingPlacePolicy, type OutgoingRules, toPlace } from './outgoing-place.policy.js';
+import { MAX_VALUES, ValueCounter } from './value-count.parser.js';
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 /** Statuses of replies that have no body (Fetch Standard, null body status). */
@@ -101,11 +102,13 @@ function bounded(response: Response, url: URL, options: OutgoingFetchOptions, pa
 
 function limitOfBody(url: URL, { maxMessageBytes, onReceived }: OutgoingFetchOptions): Passing {
   let length = 0;
+  const counter = new ValueCounter();
   return {
     transform(chunk, controller) {
       onReceived?.(chunk.length);
       length += chunk.length;
-      if (length > maxMessageBytes) throw tooLong(url, maxMessageBytes);
+      counter.count(chunk);
+      check(url, length, counter.values, maxMessageBytes);
       controller.enqueue(chunk);
     },
   };
@@ -120,7 +123,7 @@ function limitOfEvents(url: URL, { maxMessageBytes, onReceived }: OutgoingFetchO
       for (let at = 0; at < chunk.length; at += PART_BYTES) {
         const part = chunk.subarray(at, at + PART_BYTES);
         const ended = events.count(part);
-        if (events.length > maxMessageBytes) throw tooLong(url, maxMessageBytes);
+        check(url, events.length, events.values, maxMessageBytes);
         controller.enqueue(part);
         const rest = pace.take(ended + part.length / BYTES_AS_EVENT);
         if (rest > 0) await pause(rest, undefined, { ref: false });
@@ -129,19 +132,28 @@ function limitOfEvents(url: URL, { maxMessageBytes, onReceived }: OutgoingFetchO
   };
 }
 
-function tooLong({ host }: URL, maxBytes: number): Error {
-  return notTaken(`A message of ${host} is longer than the ${maxBytes} bytes that are taken.`);
+function check({ host }: URL, length: number, values: number, maxBytes: number): void {
+  if (length > maxBytes) throw notTaken(`A message of ${host} is longer than the ${maxBytes} bytes that are taken.`);
+  if (values > MAX_VALUES)
+    throw notTaken(`A message of ${host} has more than the ${MAX_VALUES} values that are taken.`);
 }
 
 /** An event ends with an empty line (HTML Standard, server-sent events). */
 class EventCounter {
   /** Bytes of the event whose end has not come yet. */
   length = 0;
+  private counter = new ValueCounter();
   private isLineEmpty = true;
+
+  /** Of that event. */
+  get values(): number {
+    return this.counter.values;
+  }
 
   /** Gives how many events end in the chunk. */
   count(chunk: Uint8Array): number {
     let ended = 0;
+    this.counter.count(chunk);
     for (const byte of chunk) {
       this.length++;
       if (byte !== LINE_FEED) {
@@ -150,6 +162,7 @@ class EventCounter {
       }
       if (this.isLineEmpty) {
         this.length = 0;
+        this.counter = new ValueCounter();
         ended++;
       }
       this.isLineEmpty = true;

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { answer, endlessPage, floodLine, line, text } from './hostile-talk.mjs';
+import { answer, denseResult, endlessPage, floodLine, line, text } from './hostile-talk.mjs';
 
 const [, , mode, era = 'legacy', place = ''] = process.argv;
 const MIB = 1024 * 1024;
@@ -58,6 +58,7 @@ const STRIKES = {
     setTimeout(() => process.exit(7), 200);
   },
   freeze: () => process.kill(process.pid, 'SIGSTOP'),
+  dense: ({ id }) => say({ id, result: denseResult(era) }),
   nonsense: ({ id }) => say({ id, result: { content: 'no list', structuredContent: [] } }),
   deep: ({ id }) =>
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`),
@@ -69,6 +70,10 @@ const LISTS = {
   'many-tools': (request) => endlessPage(era, request, 100_000, 1),
 };
 
+/** What is not answered: answers to us, notifications, and what a mode is mute about. */
+const MUTE = { mute: () => true, 'mute-list': (method) => method === 'tools/list' };
+const isLeft = ({ id, method }) => id === undefined || method === undefined || MUTE[mode]?.(method);
+
 const INITIALIZED = {
   'bad-initialize': { protocolVersion: 7 },
   'old-initialize': { protocolVersion: '1999-01-01', capabilities: {}, serverInfo: { name: 'x', version: '1' } },
@@ -76,7 +81,7 @@ const INITIALIZED = {
 
 function hear(request) {
   const { id, method, params } = request;
-  if (id === undefined || method === undefined || mode === 'mute') return;
+  if (isLeft(request)) return;
   if (method === 'initialize' && INITIALIZED[mode]) say({ id, result: INITIALIZED[mode] });
   else if (method === 'tools/list' && LISTS[mode]) say({ id, result: LISTS[mode](request) });
   else if (method === 'tools/call' && params.name === 'strike') strike(request);

@@ -1,5 +1,5 @@
 // What hostile servers say as long as they behave, in either era of the protocol: `legacy` is of before 2026.
-const LISTED = ['echo', 'strike', 'pid', 'env'].map((name) => ({
+const LISTED = ['echo', 'strike', 'pid', 'cwd'].map((name) => ({
   name,
   description: `Does ${name}.`,
   inputSchema: { type: 'object' },
@@ -34,7 +34,7 @@ function legacyResultOf(method, params) {
 
 function saidBy({ name, arguments: args = {} }) {
   if (name === 'pid') return process.pid;
-  return name === 'env' ? JSON.stringify(process.env) : (args.text ?? '');
+  return name === 'cwd' ? process.cwd() : (args.text ?? '');
 }
 
 /** A message as one line. */
@@ -56,6 +56,13 @@ export function endlessPage(era, { params }, tools, bytes) {
   const more = era === 'modern' ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {};
   return { ...more, tools: listed, nextCursor: String(at + 1) };
 }
+
+/** A result of ten million bytes that takes many times as much when it is read. */
+export const denseResult = (era) => ({
+  ...(era === 'modern' && { resultType: 'complete' }),
+  content: [],
+  structuredContent: { dense: Array.from({ length: 3_300_000 }, () => []) },
+});
 
 /** What is told without an end, while a call is carried out. */
 export function floodLine(kind, request) {

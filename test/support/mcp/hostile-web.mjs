@@ -2,7 +2,7 @@
 // tells how many connections are open, by path.
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { answer, endlessPage, floodLine, resultOf, text } from './hostile-talk.mjs';
+import { answer, denseResult, endlessPage, floodLine, resultOf, text } from './hostile-talk.mjs';
 
 const MIB = 1024 * 1024;
 const BOMB = gzipSync(Buffer.alloc(100 * MIB, 0x20));
@@ -79,6 +79,7 @@ const STRIKES = {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(BOMB);
   },
   'huge-headers': (_request, response) => json(response, '{}', { 'x-huge': 'x'.repeat(200_000) }),
+  dense: ({ id }, response, era) => json(response, { id, result: denseResult(era) }),
   nonsense: ({ id }, response) => json(response, { id, result: { content: 'no list' } }),
   garbage: (_request, response) => response.socket.end('SSH-2.0-OpenSSH_9.6\r\n'),
 };
