@@ -26,7 +26,7 @@ describe('another Jackdaw as a server', () => {
     const headers = { Authorization: 'Bearer ${PEER_KEY}' };
     const MCP_SERVERS_FILE = serversFile(folder, {
       peer: { url: '${PEER_URL:-http://127.0.0.1:1}/mcp', headers, trusted: true, egress: false },
-      stranger: { url: '${PEER_URL}/mcp', auth: { type: 'bearer', token: 'nobody' } },
+      stranger: { url: '${PEER_URL}/mcp', auth: { type: 'bearer', token: 'a-key-of-none' } },
     });
     jackdaw = await startJackdaw({ llm, env: { MCP_SERVERS_FILE, PEER_URL: server.url, PEER_KEY: ANN.key } });
     await untilStatus(jackdaw, 'peer');
@@ -59,7 +59,7 @@ describe('another Jackdaw as a server', () => {
     await untilStatus(jackdaw, 'stranger', 'failed');
     const { body } = await jackdaw.get('/api/mcp/servers/stranger');
     expect(body).toMatchObject({ status: 'failed', tools: [], error: expect.any(String) });
-    expect(JSON.stringify(body)).not.toContain('nobody');
+    expect(JSON.stringify(body)).not.toContain('a-key-of-none');
   });
 
   it('gives values, and words for what went wrong', async () => {

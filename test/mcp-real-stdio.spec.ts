@@ -102,7 +102,7 @@ describe('real servers over standard input and output', () => {
     const { PATH, HOME, ...seen } = JSON.parse(String(v)) as Record<string, string>;
     expect([PATH, HOME]).toEqual([process.env['PATH'], process.env['HOME']]);
     const { LOGNAME: _l, SHELL: _s, TERM: _t, USER: _u, ...rest } = seen;
-    expect(rest).toEqual({ GIVEN: 'given', ELSE: 'instead' });
+    expect(rest).toEqual({ GIVEN: 'given', ELSE: 'instead', JACKDAW_MCP_CHILD: expect.any(String) });
   });
 
   it('have the effects that they hint at, when they are trusted', () => {
