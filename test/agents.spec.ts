@@ -44,7 +44,7 @@ describe('agents over REST', () => {
       },
     });
   });
-  beforeEach(() => void llm.reset());
+  beforeEach(() => llm.reset());
   afterAll(async () => {
     await jackdaw.stop();
     await llm.close();
