@@ -1,6 +1,10 @@
 /** The public face of Jackdaw. Any addition is public API: it is listed in test/public-face.spec.ts. */
-export { Agent, createAgent } from './agent.factory.js';
-export type { ChatOptions, ChatReply, CreateAgentOptions } from './agent.factory.js';
+export { AgentBuilder } from './agent.builder.js';
+export { Agent } from './agent.client.js';
+export { createAgent } from './agent.factory.js';
+export type { ChatOptions, ChatReply } from './agent-reply.mapper.js';
+export { AgentSession } from './agent-session.client.js';
+export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawOptions } from './jackdaw.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
@@ -47,6 +51,7 @@ export type {
   McpConfig,
   McpErrorCode,
   McpOAuthProvider,
+  McpServerConfig,
   StdioConfig,
 } from './mcp/index.js';
 export { enhance, Processor, PromptBuilder } from './reasoning/index.js';

@@ -67,6 +67,8 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
   /** MCP servers beside those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
+  /** The names of those that are taken up, of all that are declared anywhere; all when left out. */
+  readonly mcpOnly?: readonly string[];
   /**
    * Who asks, in a way of one's own (JWT, OIDC): a class, which Nest makes, or an object. Over HTTP it takes the place of
    * the keys; everywhere it says whether a run that waited may go on. docs/authentication.md has an example.
@@ -93,7 +95,7 @@ export class JackdawModule implements OnApplicationBootstrap {
   static forRoot(options: JackdawOptions = {}): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
     const rest = RestToolModule.forRoot(options.restTools);
-    const mcp = McpModule.forRoot(options.mcpServers);
+    const mcp = McpModule.forRoot(options.mcpServers, options.mcpOnly);
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,

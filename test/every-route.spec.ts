@@ -68,6 +68,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'POST /api/agent/chat': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
   'POST /api/agent/chat/stream': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
   'POST /api/agent/runs': { scope: 'chat', body: ({ session }) => ({ query: 'x', sessionId: session }) },
+  'GET /api/agents': { scope: 'tools:read' },
+  'GET /api/agents/{name}': { scope: 'tools:read', tool: 'default' },
   'GET /api/runs': { scope: 'runs:read', query: ({ ended, session }) => `?sessionId=${session}&cursor=9.${ended}` },
   'GET /api/runs/{id}': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },

@@ -3,7 +3,13 @@ import { McpServerEntity } from './entities/mcp-server.entity.js';
 import { McpToolPinEntity } from './entities/mcp-tool-pin.entity.js';
 import { CreateMcp1764000000016 } from './migrations/1764000000016-create-mcp.migration.js';
 
-export type { HttpConfig, McpConfig, StdioConfig } from './declaration/mcp-config.types.js';
+export type {
+  HttpConfig,
+  McpConfig,
+  McpHandling,
+  McpServerConfig,
+  StdioConfig,
+} from './declaration/mcp-config.types.js';
 export { registerMcp } from './declaration/mcp-declarations.registry.js';
 export { McpError, McpErrorType } from './mcp.error.js';
 export type { McpErrorCode } from './mcp.error.js';

@@ -3,6 +3,7 @@ import { AppError, canonicalJson, messageOf, RecurringWork, type Principal } fro
 import { AppConfig } from '../config/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { duplicate } from './declaration/mcp-declarations.registry.js';
+import type { McpServerConfig } from './declaration/mcp-config.types.js';
 import { parseMcpEntry } from './declaration/mcp-declaration.schema.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import type { McpServer } from './mcp-server.types.js';
@@ -70,6 +71,22 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
       throw duplicate(name, REST_SOURCE, other);
     }
     return this.registry.add(server);
+  }
+
+  /**
+   * Takes up a server in code, for this process, and waits until it is connected to.
+   * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError when it cannot be connected to: it is let go then
+   */
+  async connect(name: string, declaration: McpServerConfig): Promise<ConnectedServer> {
+    const source = `connectMcpServer(${JSON.stringify(name)})`;
+    const server = this.registry.add(parseMcpEntry(name, declaration, source, this.config.mcp));
+    try {
+      await server.offered();
+      return server;
+    } catch (error) {
+      await this.registry.remove(name);
+      throw error;
+    }
   }
 
   /**

@@ -19,13 +19,16 @@ export class McpModule {
     tables.register(MCP_SEALED_TABLES);
   }
 
-  /** @param servers that the application declares, beside those of the file */
-  static forRoot(servers: readonly McpConfig[] = []): DynamicModule {
+  /**
+   * @param servers that the application declares, beside those of the file
+   * @param only the names of those that are taken up, of all that are declared; all when left out
+   */
+  static forRoot(servers: readonly McpConfig[] = [], only?: readonly string[]): DynamicModule {
     return {
       module: McpModule,
       imports: [ToolModule],
       providers: [
-        { provide: DeclaredMcpServers, useValue: { servers } },
+        { provide: DeclaredMcpServers, useValue: { servers, only } },
         { provide: ToolPinStore, useClass: DatabaseToolPinStore },
         ToolTrust,
         McpRegistry,

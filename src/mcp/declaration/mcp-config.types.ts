@@ -32,3 +32,23 @@ export interface StdioConfig {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
+
+/** How a server's tools are handled; docs/mcp.md says more. */
+export interface McpHandling {
+  /** The longest that one call may take, in ms. */
+  readonly timeoutMs?: number;
+  /** Whether its hints about effects are believed. */
+  readonly trusted?: boolean;
+  /** By the server's names. */
+  readonly effects?: Readonly<Record<string, 'read' | 'idempotent' | 'once'>>;
+  /** Which of its tools are there, as patterns of its names. */
+  readonly tools?: readonly string[];
+  readonly approval?: 'always' | 'never';
+  /** Whether each session has a connection of its own. */
+  readonly stateful?: boolean;
+  readonly egress?: boolean;
+  readonly untrusted?: boolean;
+}
+
+/** A server that is connected to by its name: a program, or an address. */
+export type McpServerConfig = (StdioConfig | HttpConfig) & McpHandling;
