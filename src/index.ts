@@ -6,7 +6,8 @@ export type { ChatOptions, ChatReply } from './agent-reply.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
 export { JackdawModule } from './jackdaw.module.js';
-export type { JackdawOptions } from './jackdaw.module.js';
+export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
+export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
 export { AgentDecisionService, AgentRegistry, AgentService, Extension } from './agent/index.js';
 export type {

@@ -3,8 +3,8 @@ import { AppError, canonicalJson, messageOf, RecurringWork, type Principal } fro
 import { AppConfig } from '../config/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { duplicate } from './declaration/mcp-declarations.registry.js';
-import type { McpServerConfig } from './declaration/mcp-config.types.js';
-import { parseMcpEntry } from './declaration/mcp-declaration.schema.js';
+import type { McpConfig, McpServerConfig } from './declaration/mcp-config.types.js';
+import { parseMcpConfig, parseMcpEntry } from './declaration/mcp-declaration.schema.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import type { McpServer } from './mcp-server.types.js';
 import { type AddedServer, McpServerStore } from './stores/mcp-server.store.js';
@@ -71,6 +71,11 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
       throw duplicate(name, REST_SOURCE, other);
     }
     return this.registry.add(server);
+  }
+
+  /** Takes up a server that a part of the application declares. @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE` */
+  declare(given: McpConfig, source: string): ConnectedServer {
+    return this.registry.add(parseMcpConfig(given, source, this.config.mcp));
   }
 
   /**
