@@ -59,6 +59,7 @@ describe('the public face', () => {
       'createAgent',
       'enhance',
       'mcpContent',
+      'parseAgent',
       'registerMcp',
       'serve',
       'suspend',
