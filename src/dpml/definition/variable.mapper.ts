@@ -19,7 +19,7 @@ export class Variables {
     for (const name of names) {
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
       if (!NAME.test(name)) tell(`${JSON.stringify(name)} is no name of a variable`);
-      else if (value === undefined) tell(`the variable ${name} is not given: set it, and name it in AGENT_VARIABLES`);
+      else if (value === undefined) tell(`the variable ${name} is not given: give its value`);
       // Known all the same, so that each use of it is not a mistake of its own.
       values.set(name, value ?? '');
     }
