@@ -60,6 +60,7 @@ const SDKS = [
     folders: ['^src/mcp/', '^src/mcp-server/'],
   },
   { name: 'terminus', packages: ['@nestjs/terminus'], folders: ['^src/health/'] },
+  { name: 'xml', packages: ['saxes'], folders: ['^src/dpml/xml/'] },
 ];
 
 const MODULES = LAYERS.flat();

@@ -21,6 +21,8 @@ export type {
 } from './agent/index.js';
 export { AppError, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
+export { parseAgent } from './dpml/index.js';
+export type { ParseAgentOptions } from './dpml/index.js';
 export { DatabaseExtension } from './extension/index.js';
 export type { DatabaseExtensionOptions } from './extension/index.js';
 export { bearerRoute, ChatModel, EmbeddingModel, ModelFactory, ModelRegistry, WireModelFactory } from './llm/index.js';

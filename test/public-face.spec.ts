@@ -61,6 +61,7 @@ describe('the public face', () => {
       'createAgent',
       'enhance',
       'mcpContent',
+      'parseAgent',
       'registerMcp',
       'serve',
       'suspend',

@@ -1,4 +1,5 @@
 /** Agents: who they are, how one is asked, and what came of it. */
+export { agentDefinitionSchema } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 export { AgentCheckService } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';

@@ -70,6 +70,7 @@ function faultyFiles(): Record<string, string> {
         '@nestjs/terminus',
         '@modelcontextprotocol/server',
         '@nestjs/event-emitter',
+        'saxes',
       ]),
     ].join('\n'),
     'src/mcp-server/protocol/handler.ts': 'export {};',

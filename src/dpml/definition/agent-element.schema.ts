@@ -1,0 +1,133 @@
+/** What an attribute or a text may hold: words for `text`, and so on; a list is one of these words. */
+export type ValueKind = 'text' | 'number' | 'integer' | 'integer-or-never' | 'boolean' | 'json' | readonly string[];
+
+/**
+ * Where a value goes in the definition: a path with dots, `[]` at its end where it is added to a list. `null`: it says
+ * something of the file and is no part of the definition.
+ */
+export type Target = string | null;
+
+export interface ValueRule {
+  readonly kind: ValueKind;
+  readonly to: Target;
+  readonly isRequired?: boolean;
+  /** It names a file of the folder, and the value is what stands there. */
+  readonly isFile?: boolean;
+}
+
+export interface ElementRule {
+  readonly attributes: Readonly<Record<string, ValueRule>>;
+  readonly children: Readonly<Record<string, ElementRule>>;
+  readonly text?: ValueRule;
+  /** Whether it may be there more than once. */
+  readonly isMany?: boolean;
+  /** A list to which it adds an object; its own paths begin there. */
+  readonly list?: string;
+  /** What of the definition it is, where that is told to miss something. */
+  readonly at?: string;
+  /** What its being there says, before what it holds. */
+  readonly initial?: { readonly to: string; readonly value: () => unknown };
+}
+
+type Rules = Readonly<Record<string, ValueRule>>;
+
+const text = (to: Target): ValueRule => ({ kind: 'text', to });
+const needed = (to: Target): ValueRule => ({ kind: 'text', to, isRequired: true });
+const number = (to: string): ValueRule => ({ kind: 'number', to });
+const integer = (to: string): ValueRule => ({ kind: 'integer', to });
+const boolean = (to: string): ValueRule => ({ kind: 'boolean', to });
+const leaf = (attributes: Rules, more: Partial<ElementRule> = {}): ElementRule => ({
+  attributes,
+  children: {},
+  ...more,
+});
+const reading = (rule: ValueRule): Partial<ElementRule> => ({ text: rule });
+const file = (rule: ValueRule): ValueRule => ({ ...rule, isFile: true });
+
+const instructions = text('instructions');
+const schema: ValueRule = { kind: 'json', to: 'responseFormat.schema' };
+const onUndecided = (to: string): ValueRule => ({ kind: ['continue', 'end'], to });
+
+const LLM: ElementRule = {
+  at: 'model',
+  attributes: {
+    'api-type': text('model.provider'),
+    model: text('model.name'),
+    temperature: number('model.parameters.temperature'),
+    'max-tokens': integer('model.parameters.maxTokens'),
+    'top-p': number('model.parameters.topP'),
+    'frequency-penalty': number('model.parameters.frequencyPenalty'),
+    'presence-penalty': number('model.parameters.presencePenalty'),
+    seed: integer('model.parameters.seed'),
+    'max-attempts': integer('model.maxAttempts'),
+  },
+  children: {
+    stop: leaf({}, { ...reading(text('model.parameters.stop[]')), isMany: true }),
+    fallback: leaf({ 'api-type': needed('provider'), model: text('name') }, { list: 'model.fallback[]', isMany: true }),
+    capabilities: leaf({
+      vision: boolean('model.capabilities.vision'),
+      'image-urls': boolean('model.capabilities.imageUrls'),
+      'function-calling': boolean('model.capabilities.functionCalling'),
+      'json-mode': boolean('model.capabilities.jsonMode'),
+      'forced-tool-choice': boolean('model.capabilities.forcedToolChoice'),
+    }),
+  },
+};
+
+/** The one element of an agent file, whole: what the parser takes, and what docs/agent.xsd tells editors. */
+export const AGENT_ELEMENT: ElementRule = {
+  attributes: {
+    name: needed('name'),
+    extends: text(null),
+    env: text(null),
+    protocol: text('protocol'),
+    'xmlns:xsi': text(null),
+    'xsi:noNamespaceSchemaLocation': text(null),
+  },
+  children: {
+    description: leaf({}, reading(text('description'))),
+    llm: LLM,
+    prompt: leaf({ src: file(instructions) }, reading(instructions)),
+    tools: {
+      attributes: {},
+      children: { tool: leaf({ name: needed('tools[]') }, { isMany: true }) },
+      initial: { to: 'tools', value: () => [] },
+    },
+    'mcp-server': leaf({ name: needed('name'), enabled: boolean('enabled') }, { list: 'mcpServers[]', isMany: true }),
+    session: leaf({
+      memory: boolean('memory.enabled'),
+      policy: text('memory.policy'),
+      'max-messages': integer('memory.maxMessages'),
+      'max-context-tokens': integer('memory.maxContextTokens'),
+      'include-tool-calls': boolean('memory.includeToolCalls'),
+      'keep-first': integer('memory.keepFirst'),
+    }),
+    'sub-agent': leaf({ name: needed('subAgents[]') }, { isMany: true }),
+    handoff: leaf({ name: needed('handoffs[]') }, { isMany: true }),
+    'response-format': leaf(
+      { name: text('responseFormat.name'), src: file(schema) },
+      { ...reading(schema), initial: { to: 'responseFormat', value: () => 'json' } },
+    ),
+    limits: leaf({
+      'max-iterations': integer('limits.maxIterations'),
+      'run-timeout-ms': integer('limits.runTimeoutMs'),
+      'max-result-bytes': integer('limits.maxResultBytes'),
+      'max-depth': integer('limits.maxDepth'),
+    }),
+    waiting: leaf({
+      'expires-ms': { kind: 'integer-or-never', to: 'waiting.expiresMs' },
+      'on-denied': onUndecided('waiting.onDenied'),
+      'on-expired': onUndecided('waiting.onExpired'),
+    }),
+  },
+};
+
+const FROM_ENVIRONMENT =
+  'the address and the key of a provider are variables of the environment (README, "Configuration"), never of a file';
+
+/** What people look for here, and where it is. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'api-url': FROM_ENVIRONMENT,
+  'api-key': FROM_ENVIRONMENT,
+  'api-key-env': FROM_ENVIRONMENT,
+};

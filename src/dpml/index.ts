@@ -1,0 +1,3 @@
+/** Agents as files: XML or JSON texts become definitions, and a folder of them is kept up with. */
+export { parseAgent } from './agent.parser.js';
+export type { ParseAgentOptions } from './agent.parser.js';

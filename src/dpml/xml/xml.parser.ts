@@ -1,0 +1,93 @@
+import { SaxesParser } from 'saxes';
+import { XmlError } from './xml.error.js';
+import type { XmlElement } from './xml-element.types.js';
+
+/** The longest text that is read, in UTF-16 units: an agent is some pages. */
+export const MAX_XML_LENGTH = 1_048_576;
+const MAX_DEPTH = 32;
+const MAX_ELEMENTS = 10_000;
+const MAX_ATTRIBUTES = 64;
+
+/** The only ones; a document cannot declare others, since it cannot have a DOCTYPE. */
+const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/**
+ * Reads a document of XML 1.0 in time that grows with its length alone. Nothing outside it is ever read: a DOCTYPE is refused, and with
+ * it every entity but the five of XML and those of numbers. Comments and processing instructions are passed over.
+ * @throws XmlError at the first thing that is not well-formed, or more than the limits
+ */
+export function parseXml(text: string): XmlElement {
+  if (text.length > MAX_XML_LENGTH) {
+    throw new XmlError(0, `it has ${text.length} characters; at most ${MAX_XML_LENGTH} are read`);
+  }
+  return new DocumentReader(text).read();
+}
+
+/** Takes up what the parser tells; what it has told of cannot be more than the limits. */
+class DocumentReader {
+  // Not told of a version, it reads 1.1 by other rules.
+  private readonly parser = new SaxesParser({ position: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
+  private readonly open: XmlElement[] = [];
+  private attributes: XmlElement['attributes'] = new Map();
+  private root: XmlElement | undefined;
+  private count = 0;
+
+  constructor(private readonly text: string) {}
+
+  read(): XmlElement {
+    this.listen();
+    this.parser.write(this.text).close();
+    if (!this.root) throw new XmlError(0, 'expected an element');
+    return this.root;
+  }
+
+  private listen(): void {
+    const { parser } = this;
+    // Its own table would also know what every object has, such as `constructor`.
+    parser.ENTITIES = Object.assign(Object.create(null) as Record<string, string>, ENTITIES);
+    parser.on('error', (error) => this.fail(faultOf(error)));
+    parser.on('doctype', () =>
+      this.fail('a DOCTYPE is refused: leave it out', this.text.lastIndexOf('<!DOCTYPE', parser.position)),
+    );
+    parser.on('opentagstart', ({ name }) => this.begin(name));
+    parser.on('attribute', ({ name, value }) => this.addAttribute(name, value));
+    parser.on('closetag', () => void this.open.pop());
+    parser.on('text', (text) => this.addText(text));
+    parser.on('cdata', (text) => this.addText(text));
+  }
+
+  private begin(name: string): void {
+    const offset = this.text.lastIndexOf('<', this.parser.position - 1);
+    if (this.open.length === MAX_DEPTH) this.fail(`elements are nested more than ${MAX_DEPTH} deep`, offset);
+    if (++this.count > MAX_ELEMENTS) this.fail(`there are more than ${MAX_ELEMENTS} elements`, offset);
+    this.attributes = new Map();
+    const element = { name, offset, attributes: this.attributes, children: [], text: '' };
+    this.open.at(-1)?.children.push(element);
+    this.root ??= element;
+    this.open.push(element);
+  }
+
+  /** Told of when its closing quote has been read. */
+  private addAttribute(name: string, value: string): void {
+    const end = this.parser.position - 1;
+    const quote = this.text.lastIndexOf(this.text.charAt(end), end - 1);
+    const offset = this.text.lastIndexOf(name, this.text.lastIndexOf('=', quote));
+    if (this.attributes.size === MAX_ATTRIBUTES) this.fail(`it has more than ${MAX_ATTRIBUTES} attributes`, offset);
+    if (this.attributes.has(name)) this.fail(`the attribute ${name} is there twice`, offset);
+    this.attributes.set(name, { value, offset });
+  }
+
+  private addText(text: string): void {
+    const element = this.open.at(-1);
+    if (element) element.text += text;
+  }
+
+  private fail(message: string, offset = Math.max(0, this.parser.position - 1)): never {
+    throw new XmlError(offset, message);
+  }
+}
+
+/** Its messages begin with a place, and end with a point. */
+function faultOf({ message }: Error): string {
+  return `not well-formed: ${message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')}`;
+}
