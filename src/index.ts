@@ -1,8 +1,13 @@
 /** The public face of Jackdaw. Any addition is public API: it is listed in test/public-face.spec.ts. */
-export { Agent, createAgent } from './agent.factory.js';
-export type { ChatOptions, ChatReply, CreateAgentOptions } from './agent.factory.js';
+export { AgentBuilder } from './agent.builder.js';
+export { Agent } from './agent.client.js';
+export { createAgent } from './agent.factory.js';
+export type { ChatOptions, ChatReply } from './agent-reply.mapper.js';
+export { AgentSession } from './agent-session.client.js';
+export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
 export { JackdawModule } from './jackdaw.module.js';
-export type { JackdawOptions } from './jackdaw.module.js';
+export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
+export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
 export { AgentDecisionService, AgentRegistry, AgentService, Extension } from './agent/index.js';
 export type {
@@ -42,7 +47,16 @@ export type {
   WireRoute,
 } from './llm/index.js';
 export { McpError, McpErrorType, McpRegistry, registerMcp, unregisterMcp } from './mcp/index.js';
-export type { HttpConfig, McpConfig, McpErrorCode, StdioConfig } from './mcp/index.js';
+export type {
+  HttpConfig,
+  McpAuth,
+  McpClientCredentials,
+  McpConfig,
+  McpErrorCode,
+  McpOAuthProvider,
+  McpServerConfig,
+  StdioConfig,
+} from './mcp/index.js';
 export { enhance, Processor, PromptBuilder } from './reasoning/index.js';
 export type {
   EnhanceOptions,

@@ -2,11 +2,13 @@ import {
   Inject,
   Module,
   type DynamicModule,
+  type FactoryProvider,
   type OnApplicationBootstrap,
-  type Provider,
   type Type,
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions, type Extension } from './agent/index.js';
+import { Later } from './common/index.js';
+import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
 import { ExtensionModule, loadRunEventModule } from './extension/index.js';
 import {
@@ -67,6 +69,8 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
   /** MCP servers beside those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
+  /** The names of those that are taken up, of all that are declared anywhere; all when left out. */
+  readonly mcpOnly?: readonly string[];
   /**
    * Who asks, in a way of one's own (JWT, OIDC): a class, which Nest makes, or an object. Over HTTP it takes the place of
    * the keys; everywhere it says whether a run that waited may go on. docs/authentication.md has an example.
@@ -77,6 +81,35 @@ export interface JackdawOptions extends AgentModuleOptions {
   /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
   readonly recovery?: 'at-start' | 'manual';
 }
+
+/** What may be known only once the application begins. */
+type LaterOptions = Pick<
+  JackdawOptions,
+  | 'config'
+  | 'agents'
+  | 'agentChanges'
+  | 'chatModel'
+  | 'modelFactories'
+  | 'securityPolicy'
+  | 'restTools'
+  | 'mcpServers'
+  | 'mcpOnly'
+>;
+type FixedOptions = Omit<JackdawOptions, keyof LaterOptions>;
+
+/** Options of which a part is made when the application begins. */
+export interface JackdawAsyncOptions extends FixedOptions {
+  /** Modules that give what is injected. */
+  readonly imports?: Imports;
+  readonly inject?: FactoryProvider['inject'];
+  /** Makes the rest: configuration, agents, models, policies, and tools of endpoints and MCP servers. */
+  readonly useFactory: (...injected: never[]) => LaterOptions | Promise<LaterOptions>;
+}
+
+const LATER = Symbol('LATER');
+
+@Module({})
+class LaterModule {}
 
 type Imports = NonNullable<DynamicModule['imports']>;
 
@@ -91,13 +124,40 @@ export class JackdawModule implements OnApplicationBootstrap {
   ) {}
 
   static forRoot(options: JackdawOptions = {}): DynamicModule {
+    return JackdawModule.assemble(options, options);
+  }
+
+  /**
+   * The same with options that are there only once the application begins, made of what is injected.
+   * @param options beside them, what says which modules there are
+   */
+  static forRootAsync({ imports = [], inject = [], useFactory, ...options }: JackdawAsyncOptions): DynamicModule {
+    const later: DynamicModule = {
+      module: LaterModule,
+      global: true,
+      imports,
+      providers: [{ provide: LATER, useFactory, inject }],
+      exports: [LATER],
+    };
+    const module = JackdawModule.assemble(options, new Later([LATER], (made: LaterOptions) => made));
+    return { ...module, imports: [later, ...(module.imports ?? [])] };
+  }
+
+  /** What a module of the application adds to what its root has imported. */
+  static forFeature(feature: JackdawFeatureOptions): DynamicModule {
+    return JackdawFeatureModule.with(feature);
+  }
+
+  private static assemble(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
-    const rest = RestToolModule.forRoot(options.restTools);
-    const mcp = McpModule.forRoot(options.mcpServers);
+    const rest = RestToolModule.forRoot(of(given, ({ restTools = [] }) => restTools));
+    const mcp = McpModule.forRoot(
+      of(given, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
+    );
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
-      imports: [...foundations(options), ...SHARED, memory, rest, mcp, ...additions(options)],
+      imports: [...foundations(options, given), ...SHARED, memory, rest, mcp, ...additions(options)],
       providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
       exports: [AgentModule, ...SHARED, memory, rest, mcp, ExtensionModule],
     };
@@ -109,14 +169,18 @@ export class JackdawModule implements OnApplicationBootstrap {
   }
 }
 
-function toProvider(given: Type | object): Provider {
-  return typeof given === 'function' ? (given as Type) : { provide: Symbol('given'), useValue: given };
+/** A part of what is given, or will be. */
+function of<T>(given: LaterOptions | Later<LaterOptions>, part: (options: LaterOptions) => T): T | Later<T> {
+  return given instanceof Later ? given.map(part) : part(given);
 }
 
-function foundations(given: JackdawOptions): Imports {
-  const { config, authenticator, securityPolicy, modelFactories = [], ...options } = given;
+function foundations(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): Imports {
+  const { authenticator, promptBuilder, processors } = options;
   return [
-    AppConfigModule.forRoot(config, authenticator !== undefined),
+    AppConfigModule.forRoot(
+      of(given, ({ config = {} }) => config),
+      authenticator !== undefined,
+    ),
     PersistenceModule.forRoot({
       entities: [
         ...RUN_ENTITIES,
@@ -135,17 +199,24 @@ function foundations(given: JackdawOptions): Imports {
         ...MCP_MIGRATIONS,
       ],
     }),
-    OwnProvidersModule.forRoot(modelFactories),
+    OwnProvidersModule.forRoot(of(given, ({ modelFactories = [] }) => modelFactories)),
     EncryptionModule,
     AccessLogModule,
     ToolSwitchModule,
     ToolStateModule,
-    SecurityPolicyModule.forRoot(securityPolicy),
+    SecurityPolicyModule.forRoot(of(given, ({ securityPolicy }) => securityPolicy)),
     ...(authenticator ? [PrincipalModule.forRoot(authenticator)] : []),
-    AgentModule.forRoot(options),
+    AgentModule.forRoot(
+      of(given, ({ agents, agentChanges, chatModel }) => ({
+        ...(agents && { agents }),
+        ...(agentChanges && { agentChanges }),
+        ...(chatModel && { chatModel }),
+      })),
+      { ...(promptBuilder && { promptBuilder }), ...(processors && { processors }) },
+    ),
   ];
 }
 
-function additions({ builtinTools = true, runEvents = false }: JackdawOptions): Imports {
+function additions({ builtinTools = true, runEvents = false }: FixedOptions): Imports {
   return [...(builtinTools ? [BuiltinToolModule] : []), ExtensionModule, ...(runEvents ? [loadRunEventModule()] : [])];
 }

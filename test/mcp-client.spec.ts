@@ -34,6 +34,7 @@ describe('tools of an MCP server', () => {
         mcpServers: [
           scripted('one', { tools: TOOLS }, { timeoutMs: 3000 }),
           scripted('trusted', { tools: TOOLS, diesOfDiscovery: true }, { trusted: true, effects: { fail: 'read' } }),
+          scripted('ancient', { tools: [listed('echo')], version: '2024-11-05' }),
           scripted('off', {}, { enabled: false }),
           { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } },
         ],
@@ -42,6 +43,7 @@ describe('tools of an MCP server', () => {
     await Promise.all([
       untilStatus(jackdaw, 'one'),
       untilStatus(jackdaw, 'trusted'),
+      untilStatus(jackdaw, 'ancient'),
       untilStatus(jackdaw, 'dead', 'failed'),
     ]);
   });
@@ -57,6 +59,11 @@ describe('tools of an MCP server', () => {
       code: 'TOOL_FAILED',
       error: expect.stringContaining('It broke.'),
     });
+  });
+
+  it('are called in the protocol that the server speaks', async () => {
+    expect(await call('ancient__echo', { text: 'hi' })).toMatchObject({ result: 'hi' });
+    expect((await jackdaw.get('/api/mcp/servers/ancient')).body).toMatchObject({ protocol: '2024-11-05' });
   });
 
   it('are held to what they say of their results', async () => {
@@ -79,7 +86,7 @@ describe('tools of an MCP server', () => {
 
   it('see nothing of our environment but what every program needs', async () => {
     const env = JSON.parse(String((await call('one__env'))['result'])) as object;
-    const allowed = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
+    const allowed = ['HOME', 'JACKDAW_MCP_CHILD', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
     expect(Object.keys(env).filter((name) => !allowed.includes(name) && !name.startsWith('__'))).toEqual([]);
   });
 
@@ -105,11 +112,12 @@ describe('tools of an MCP server', () => {
 
   it('are told of by how many servers are there', async () => {
     const { body } = await jackdaw.get('/api/agent/health');
-    expect(body['info']).toMatchObject({ mcp: { status: 'up', connected: 2, enabled: 3 } });
+    expect(body['info']).toMatchObject({ mcp: { status: 'up', connected: 3, enabled: 4 } });
     const { servers } = (await jackdaw.get('/api/mcp/servers')).body as unknown as { servers: object[] };
     expect(servers).toMatchObject([
       { name: 'one', transport: 'stdio', status: 'ready' },
       { name: 'trusted', status: 'ready', connects: 2 },
+      { name: 'ancient', status: 'ready' },
       { name: 'off', status: 'disabled', tools: [] },
       { name: 'dead', tools: [] },
     ]);
@@ -117,7 +125,7 @@ describe('tools of an MCP server', () => {
 
   it('leave no program behind', async () => {
     const folder = join(jackdaw.dataDir, 'mcp-children');
-    expect(readdirSync(folder)).toHaveLength(2);
+    expect(readdirSync(folder)).toHaveLength(3);
     const pid = Number((await call('one__pid'))['result']);
     await jackdaw.app.close();
     expect(readdirSync(folder)).toEqual([]);

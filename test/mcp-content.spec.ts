@@ -33,7 +33,9 @@ describe('what an MCP server has beside tools', () => {
     expect(await get('has/prompts')).toMatchObject({ items: [{ name: 'x' }] });
     const { body } = await jackdaw.post('/api/mcp/servers/has/prompt', { name: 'x', arguments: { what: 'hi' } });
     expect(body['items']).toEqual([{ role: 'user', content: { type: 'text', text: 'Say hi' } }]);
-    expect(await get('has/resource?uri=other')).toMatchObject({ status: 404 });
+    expect(await get('has/resource?uri=other')).toMatchObject({ status: 404, code: 'RESOURCE_NOT_FOUND' });
+    const unknown = await jackdaw.post('/api/mcp/servers/has/prompt', { name: 'y' });
+    expect([unknown.status, unknown.body['code']]).toEqual([404, 'PROMPT_NOT_FOUND']);
     expect(await get('bare/resources')).toMatchObject({ status: 404 });
     expect(await get('none/resources')).toMatchObject({ status: 404, code: 'MCP_SERVER_NOT_FOUND' });
   });

@@ -5,9 +5,11 @@ describe('the public face', () => {
   it('has these names and no others: adding one is a decision', () => {
     expect(Object.keys(jackdaw).toSorted()).toEqual([
       'Agent',
+      'AgentBuilder',
       'AgentDecisionService',
       'AgentRegistry',
       'AgentService',
+      'AgentSession',
       'AgentSessions',
       'ApiKeyAuthenticator',
       'AppError',

@@ -1,5 +1,5 @@
-import { Module, type DynamicModule } from '@nestjs/common';
-import { AppError } from '../common/index.js';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { AppError, type Later, provided } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
@@ -29,31 +29,31 @@ import { OfferedTools } from './offered-tools.service.js';
 import { UserErasureService } from './user-erasure.service.js';
 import { changedAgent, type DefaultAgentChanges } from './default-agent.factory.js';
 
-export interface AgentModuleOptions extends ReasoningModuleOptions {
+/** The agents of an application: type and token in one. */
+export abstract class DeclaredAgents {
   /** The agents there are; without any, the one that the environment describes. */
-  readonly agents?: readonly AgentDefinitionInput[];
+  abstract readonly agents?: readonly AgentDefinitionInput[];
   /** What the agent of the environment has otherwise; of no use beside `agents`. */
-  readonly agentChanges?: DefaultAgentChanges;
+  abstract readonly agentChanges?: DefaultAgentChanges;
   /** Takes the place of every provider. */
-  readonly chatModel?: ChatModel;
+  abstract readonly chatModel?: ChatModel;
 }
+
+export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgents {}
 
 @Module({})
 export class AgentModule {
-  static forRoot({ agents, agentChanges, chatModel, ...reasoning }: AgentModuleOptions = {}): DynamicModule {
+  static forRoot(
+    declared: DeclaredAgents | Later<DeclaredAgents> = {},
+    reasoning: ReasoningModuleOptions = {},
+  ): DynamicModule {
     const thinking = ReasoningModule.forRoot(reasoning);
     return {
       module: AgentModule,
       global: true,
       imports: [LlmModule, ToolModule, ToolStateModule, RunModule, SessionModule, thinking],
       providers: [
-        {
-          provide: AgentRegistry,
-          useFactory: (config: AppConfig, models: AgentModelFactory, parameters: ModelParameterService) =>
-            toRegistry(agents ?? [changedAgent(config, agentChanges)], { models, parameters }),
-          inject: [AppConfig, AgentModelFactory, ModelParameterService],
-        },
-        ...(chatModel ? [{ provide: ChatModel, useValue: chatModel }] : []),
+        ...declaredProviders(declared),
         AgentModelFactory,
         ModelParameterService,
         AgentRequestService,
@@ -88,6 +88,27 @@ export class AgentModule {
       ],
     };
   }
+}
+
+function declaredProviders(declared: DeclaredAgents | Later<DeclaredAgents>): Provider[] {
+  return [
+    {
+      provide: AgentRegistry,
+      useFactory: (
+        config: AppConfig,
+        { agents, agentChanges }: DeclaredAgents,
+        models: AgentModelFactory,
+        parameters: ModelParameterService,
+      ) => toRegistry(agents ?? [changedAgent(config, agentChanges)], { models, parameters }),
+      inject: [AppConfig, DeclaredAgents, AgentModelFactory, ModelParameterService],
+    },
+    provided(DeclaredAgents, declared),
+    {
+      provide: ChatModel,
+      useFactory: ({ chatModel }: DeclaredAgents) => chatModel ?? null,
+      inject: [DeclaredAgents],
+    },
+  ];
 }
 
 interface Resolvers {

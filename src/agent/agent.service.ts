@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, newId, type Principal } from '../common/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
+  isTerminal,
   RunFollowService,
   RunService,
   START,
@@ -110,6 +111,14 @@ export class AgentService {
     return { ...answer, ...identityOf(run), ...(run.status === 'waiting' && waiting && { waiting }) };
   }
 
+  /** What came of a run, once it has ended or waits for a person. @throws AppError `RUN_NOT_FOUND` */
+  async outcome(principal: Principal, runId: string): Promise<RunAnswer> {
+    await this.runs.get(principal, runId);
+    const items = this.follower.open(runId).items(START, new AbortController().signal);
+    for await (const { event } of items) if (isTerminal(event)) break;
+    return this.answer(principal, runId);
+  }
+
   private toStart(principal: Principal, request: AgentRequest, id = newId()): StartRun {
     const { definition, content, hash } = this.agents.get(request.agent);
     const sessionId = request.sessionId ?? newId();
@@ -164,7 +173,8 @@ function identityOf({
 
 /** No model takes a message that says nothing. */
 function assertSays(query: string): void {
-  if (query.trim() !== '') return;
+  // A program without types may leave it out.
+  if (typeof query === 'string' && query.trim() !== '') return;
   throw new AppError('VALIDATION_FAILED', 'The query must not be blank.', {
     details: { errors: [{ field: 'query', message: 'must not be blank' }] },
   });

@@ -19,7 +19,7 @@ export { DirectCallService } from './direct-call/direct-call.service.js';
 export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
-export { toRunError } from './run.error.js';
+export { toErrorCode, toRunError } from './run.error.js';
 export type { AgentRequest, AgentStep, AnsweredTool, BackgroundRequest, RunAnswer } from './agent.types.js';
 export { Extension } from './extension.js';
 export type { ExtensionHost } from './extension.types.js';

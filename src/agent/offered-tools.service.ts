@@ -4,6 +4,7 @@ import { journalUnavailable, type RunContext, type RunRecord } from '../run/inde
 import {
   partTools,
   SecurityPolicies,
+  ToolRegistry,
   ToolStateKeeper,
   ToolStates,
   ToolSwitchService,
@@ -28,6 +29,7 @@ export class OfferedTools {
     private readonly policies: SecurityPolicies,
     private readonly states: ToolStates,
     private readonly keeper: ToolStateKeeper,
+    private readonly registry: ToolRegistry,
   ) {}
 
   /**
@@ -45,10 +47,11 @@ export class OfferedTools {
   }
 
   /**
-   * The tools that are there and on now.
+   * The tools that are there and on now; such as are just coming are waited for.
    * @throws AppError `JOURNAL_UNAVAILABLE` when what is on cannot be read
    */
-  async of(definition: AgentDefinition, { runId, principal }: RunContext): Promise<PartedTools> {
+  async of(definition: AgentDefinition, { runId, principal, signal }: RunContext): Promise<PartedTools> {
+    await this.registry.arrived(definition.tools, signal);
     const { allowed, denied } = this.listed(definition, principal);
     const off = await this.off(runId, principal);
     if (off.size === 0) return { allowed, denied };

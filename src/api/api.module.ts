@@ -3,6 +3,7 @@ import { RunModule } from '../run/index.js';
 import { SessionModule } from '../session/index.js';
 import { ToolModule, ToolStateModule } from '../tool/index.js';
 import { AccessLogController } from './access-log.controller.js';
+import { AgentController } from './agent.controller.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { ErasureController } from './erasure.controller.js';
@@ -27,6 +28,7 @@ import { UsageController } from './usage.controller.js';
   imports: [RunModule, SessionModule, ToolModule, ToolStateModule],
   controllers: [
     ChatController,
+    AgentController,
     RunListController,
     RunController,
     RunJournalController,

@@ -25,7 +25,7 @@ export class McpController {
   ) {}
 
   /** All MCP servers, and how it stands with them. */
-  @Requires('tools:read')
+  @Requires('tools:read', 'operate')
   @Get()
   list(): McpServerListDto {
     return { servers: this.servers.list().map(toServerView) };

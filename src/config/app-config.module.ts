@@ -1,6 +1,11 @@
 import { Logger, Module, type DynamicModule } from '@nestjs/common';
+import { Later, provided } from '../common/index.js';
 import { AppConfig } from './app-config.types.js';
-import { readConfig, type EnvRecord } from './config.loader.js';
+import { readConfig, type EnvRecord, type LoadedConfig } from './config.loader.js';
+
+type Given = AppConfig | EnvRecord;
+
+const LOADED = Symbol('LOADED');
 
 /** Provides `AppConfig` to the whole application. */
 @Module({})
@@ -10,13 +15,21 @@ export class AppConfigModule {
    * @param hasAuthenticator whether requests are authenticated in the application's own way
    * @throws AppError `CONFIG_INVALID` that lists every mistake, at once: before Nest makes or logs anything
    */
-  static forRoot(given: AppConfig | EnvRecord = {}, hasAuthenticator = false): DynamicModule {
-    const { config, warnings } =
-      given instanceof AppConfig ? { config: given, warnings: [] } : readConfig(given, hasAuthenticator);
+  static forRoot(given: Given | Later<Given> = {}, hasAuthenticator = false): DynamicModule {
+    const read = (one: Given) =>
+      one instanceof AppConfig ? { config: one, warnings: [] } : readConfig(one, hasAuthenticator);
+    const loaded = given instanceof Later ? given.map(read) : read(given);
     return {
       module: AppConfigModule,
       global: true,
-      providers: [{ provide: AppConfig, useFactory: () => withWarnings(config, warnings) }],
+      providers: [
+        provided(LOADED, loaded),
+        {
+          provide: AppConfig,
+          useFactory: ({ config, warnings }: LoadedConfig) => withWarnings(config, warnings),
+          inject: [LOADED],
+        },
+      ],
       exports: [AppConfig],
     };
   }

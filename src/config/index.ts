@@ -20,6 +20,7 @@ export { configVariables } from './env.schema.js';
 export type { ConfigVariable } from './env.schema.js';
 export { keysIn } from './key-file.loader.js';
 export type { McpClientConfig, McpServersFile } from './mcp-config.types.js';
+export { providerEnv } from './provider.policy.js';
 export { isLoopback } from './loopback.policy.js';
 export { databaseKind } from './store-url.schema.js';
 export { MOST_STATE_BYTES } from './tool-state-env.schema.js';

@@ -59,6 +59,31 @@ export function firstOwn(values: Given): LlmProvider | undefined {
   return values.OLLAMA_BASE_URL ? 'ollama' : undefined;
 }
 
+/** What may be said of a provider in code. */
+interface ProviderChoice {
+  readonly apiKey?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+}
+
+/**
+ * The variables that choose a provider, with a key that goes nowhere but to it: what the environment says of others, and of keys and
+ * addresses that would stand in for its own, is set aside.
+ */
+export function providerEnv(provider: string, { apiKey, model, baseUrl }: ProviderChoice): Record<string, string> {
+  const own = variablesOf(provider);
+  const [keyName, urlName] = [own.key ?? 'LLM_API_KEY', own.baseUrl ?? 'LLM_BASE_URL'];
+  const key = apiKey !== undefined && { [`${keyName}S`]: '', [`${keyName}_FILE`]: '', [keyName]: apiKey };
+  const general = { ...(own.baseUrl && { LLM_BASE_URL: '' }), ...(key && own.key && { LLM_API_KEY: '' }) };
+  return {
+    LLM_PROVIDER: provider,
+    LLM_MODEL: model ?? '',
+    ...general,
+    ...key,
+    ...(baseUrl !== undefined && { [urlName]: baseUrl }),
+  };
+}
+
 /**
  * Key and base URL of a provider: its own, and for the chosen one the general ones instead. `LLM_BASE_URL` takes only
  * `LLM_API_KEY` along: a provider's own key never goes to an address that may be anybody's.

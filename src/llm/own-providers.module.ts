@@ -1,16 +1,22 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Later, provided } from '../common/index.js';
 import { ModelFactories } from './model-factories.registry.js';
 import type { ModelFactory } from './model-factory.js';
 
 /** Gives an application's own providers to the `ModelRegistry`. */
 @Module({})
 export class OwnProvidersModule {
-  static forRoot(factories: readonly ModelFactory[]): DynamicModule {
+  static forRoot(factories: readonly ModelFactory[] | Later<readonly ModelFactory[]>): DynamicModule {
     return {
       module: OwnProvidersModule,
       global: true,
-      providers: [{ provide: ModelFactories, useValue: new ModelFactories(factories) }],
+      providers: [provided(ModelFactories, made(factories))],
       exports: [ModelFactories],
     };
   }
+}
+
+function made(given: readonly ModelFactory[] | Later<readonly ModelFactory[]>): ModelFactories | Later<ModelFactories> {
+  if (given instanceof Later) return given.map((factories) => new ModelFactories(factories));
+  return new ModelFactories(given);
 }

@@ -1,4 +1,3 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import type { Tool, ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
@@ -18,14 +17,15 @@ import { ServerTools } from './tool/server-tools.registry.js';
 import { listTools } from './tool/tool-list.loader.js';
 import type { QuarantinedTool, ToolTrust } from './trust/tool-trust.service.js';
 
+/** How long runs wait for the tools of a server that was never connected to, in ms. */
+const FIRST_TRY_MS = 10_000;
+
 /** What a server is put together of. */
 export interface ServerSurroundings {
   readonly world: McpWorld;
   readonly registry: ToolRegistry;
   readonly trust: ToolTrust;
   readonly states: ToolStates;
-  /** In place of what the declaration says of authentication. */
-  readonly authProvider?: OAuthClientProvider;
 }
 
 /** One server: its connections, and the tools that it gives. */
@@ -80,10 +80,7 @@ export class ConnectedServer {
    * @throws AppError `MCP_SERVER_DISABLED`; McpError when it is not connected
    */
   async offered(): Promise<readonly Tool[]> {
-    const { name, isEnabled, source } = this.server;
-    if (!isEnabled) {
-      throw new AppError('MCP_SERVER_DISABLED', `MCP server "${name}" is disabled: enable it in ${source}.`);
-    }
+    this.assertEnabled();
     await this.connection.use(async () => undefined, new AbortController().signal);
     const { registry } = this.surroundings;
     return this.tools.names.map((tool) => registry.get(tool));
@@ -94,8 +91,17 @@ export class ConnectedServer {
     return this.surroundings.states;
   }
 
+  /** @throws AppError `MCP_SERVER_DISABLED` */
+  assertEnabled(): void {
+    const { name, isEnabled, source } = this.server;
+    if (isEnabled) return;
+    const message = `MCP server "${name}" is disabled: enable it in ${source}.`;
+    throw new AppError('MCP_SERVER_DISABLED', message, { details: { server: name } });
+  }
+
+  /** Nobody waits for it but runs that begin now and may want its tools, and they not long. */
   start(): void {
-    this.tools.announce();
+    this.tools.announce(this.firstTry());
     this.connection.start();
   }
 
@@ -116,11 +122,18 @@ export class ConnectedServer {
     }
   }
 
+  private async firstTry(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, FIRST_TRY_MS).unref();
+    void this.connection.until(({ status }) => status !== 'connecting').then(resolve);
+    await promise.finally(() => clearTimeout(timer));
+  }
+
   private newWay(listeners: Omit<McpConnectionListeners, 'elicited'>): CallWay {
     const live = new LiveCalls();
     const elicited: McpConnectionListeners['elicited'] = (params, signal) => live.elicited(params, signal);
-    const { world, authProvider } = this.surroundings;
-    return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }, authProvider) };
+    const { world } = this.surroundings;
+    return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }) };
   }
 
   /** A run may hold a tool that was let go meanwhile. */

@@ -3,7 +3,13 @@ import { McpServerEntity } from './entities/mcp-server.entity.js';
 import { McpToolPinEntity } from './entities/mcp-tool-pin.entity.js';
 import { CreateMcp1764000000016 } from './migrations/1764000000016-create-mcp.migration.js';
 
-export type { HttpConfig, McpConfig, StdioConfig } from './declaration/mcp-config.types.js';
+export type {
+  HttpConfig,
+  McpConfig,
+  McpHandling,
+  McpServerConfig,
+  StdioConfig,
+} from './declaration/mcp-config.types.js';
 export { registerMcp } from './declaration/mcp-declarations.registry.js';
 export { McpError, McpErrorType } from './mcp.error.js';
 export type { McpErrorCode } from './mcp.error.js';
@@ -13,7 +19,7 @@ export { McpContent } from './mcp-content.service.js';
 export type { McpPage } from './call/server-content.client.js';
 export { McpRegistry } from './mcp-server.registry.js';
 export { McpServerService } from './mcp-server.service.js';
-export type { McpServerStatus } from './mcp-server.types.js';
+export type { McpAuth, McpClientCredentials, McpOAuthProvider, McpServerStatus } from './mcp-server.types.js';
 export { standaloneServer, unregisterMcp } from './standalone-servers.registry.js';
 export type { ToolPin } from './stores/tool-pin-store.js';
 

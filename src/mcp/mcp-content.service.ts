@@ -16,7 +16,7 @@ import { McpRegistry } from './mcp-server.registry.js';
 export class McpContent {
   constructor(private readonly registry: McpRegistry) {}
 
-  /** @throws AppError `MCP_SERVER_NOT_FOUND`; McpError */
+  /** @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED`; McpError */
   async resources(server: string, cursor: string | undefined, signal: AbortSignal): Promise<McpPage> {
     return this.read(server, signal, (client, limits) => listResources(client, cursor, limits));
   }
@@ -51,7 +51,9 @@ export class McpContent {
     signal: AbortSignal,
     work: (client: Client, limits: RequestLimits) => Promise<T>,
   ): Promise<T> {
-    const { connection, server } = this.registry.get(name);
+    const connected = this.registry.get(name);
+    connected.assertEnabled();
+    const { connection, server } = connected;
     const { timeoutMs: timeout } = server;
     return connection.use((client) => work(client, { signal, timeout, maxTotalTimeout: timeout }), signal);
   }

@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { AppConfig } from '../config/index.js';
 import { ToolRegistry, ToolStates } from '../tool/index.js';
 import { ChildLedger } from './process/child-ledger.store.js';
@@ -34,7 +33,7 @@ export class McpRegistry implements OnApplicationShutdown {
    * Takes a server up, and begins to connect to it, if it is enabled.
    * @throws AppError `MCP_SERVER_DUPLICATE`
    */
-  add(server: McpServer, authProvider?: OAuthClientProvider): ConnectedServer {
+  add(server: McpServer): ConnectedServer {
     const other = this.servers.get(server.name);
     if (other) throw duplicate(server.name, server.source, other.server.source);
     const { config, ledger, tools: registry, trust, states } = this;
@@ -43,7 +42,6 @@ export class McpRegistry implements OnApplicationShutdown {
       registry,
       trust,
       states,
-      ...(authProvider && { authProvider }),
     });
     this.servers.set(server.name, connected);
     if (server.isEnabled) connected.start();

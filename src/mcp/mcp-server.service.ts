@@ -1,12 +1,13 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, messageOf, RecurringWork, type Principal } from '../common/index.js';
+import { AppError, canonicalJson, messageOf, RecurringWork, type Principal } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import type { ConnectedServer } from './connected-server.service.js';
 import { duplicate } from './declaration/mcp-declarations.registry.js';
-import { parseMcpEntry } from './declaration/mcp-declaration.schema.js';
+import type { McpConfig, McpServerConfig } from './declaration/mcp-config.types.js';
+import { parseMcpConfig, parseMcpEntry } from './declaration/mcp-declaration.schema.js';
 import { McpRegistry } from './mcp-server.registry.js';
 import type { McpServer } from './mcp-server.types.js';
-import { McpServerStore } from './stores/mcp-server.store.js';
+import { type AddedServer, McpServerStore } from './stores/mcp-server.store.js';
 import type { ToolPin } from './stores/tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
@@ -72,6 +73,27 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     return this.registry.add(server);
   }
 
+  /** Takes up a server that a part of the application declares. @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE` */
+  declare(given: McpConfig, source: string): ConnectedServer {
+    return this.registry.add(parseMcpConfig(given, source, this.config.mcp));
+  }
+
+  /**
+   * Takes up a server in code, for this process, and waits until it is connected to.
+   * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError when it cannot be connected to: it is let go then
+   */
+  async connect(name: string, declaration: McpServerConfig): Promise<ConnectedServer> {
+    const source = `connectMcpServer(${JSON.stringify(name)})`;
+    const server = this.registry.add(parseMcpEntry(name, declaration, source, this.config.mcp));
+    try {
+      await server.offered();
+      return server;
+    } catch (error) {
+      await this.registry.remove(name);
+      throw error;
+    }
+  }
+
   /**
    * Removes a server that was added over REST, and all that was accepted of it.
    * @throws AppError `MCP_SERVER_NOT_FOUND`; `MCP_REGISTRATION_CLOSED` for one that is declared elsewhere
@@ -88,11 +110,9 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
 
   /** Tries at once to connect to a server. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */
   reconnect(name: string): void {
-    const { server, connection } = this.registry.get(name);
-    if (!server.isEnabled) {
-      throw new AppError('MCP_SERVER_DISABLED', `MCP server "${name}" is disabled: enable it in ${server.source}.`);
-    }
-    connection.retryNow();
+    const connected = this.registry.get(name);
+    connected.assertEnabled();
+    connected.connection.retryNow();
   }
 
   /** Lets a tool be used as it is now. @throws AppError `MCP_SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, `COMMIT_REFUSED` */
@@ -102,18 +122,27 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     await server.refresh();
   }
 
-  private async sync(): Promise<number> {
+  /** Takes up what other processes have done. Gives in how many ms that is to be done again. */
+  async sync(): Promise<number> {
     for (const server of this.registry.list()) if (server.quarantined.length > 0) await server.refresh();
     if (!this.config.mcp.isRestOpen) return SYNC_MS;
-    const added = await this.store.list();
-    const names = new Set(added.map(({ name }) => name));
+    const added = (await this.store.list()).flatMap((one) => this.usable(one));
     for (const { server } of this.registry.list()) {
-      if (isOfRest(server.source) && !names.has(server.name)) await this.registry.remove(server.name);
+      const isStill = added.some((one) => canonicalJson(one) === canonicalJson(server));
+      if (isOfRest(server.source) && !isStill) await this.registry.remove(server.name);
     }
-    for (const { name, declaration } of added) {
-      if (!this.registry.has(name)) this.registry.add(this.parse(name, declaration as object));
-    }
+    for (const server of added) if (!this.registry.has(server.name)) this.registry.add(server);
     return SYNC_MS;
+  }
+
+  /** One that this process does not take keeps it from nothing else. */
+  private usable({ name, declaration }: AddedServer): McpServer[] {
+    try {
+      return [this.parse(name, declaration as object)];
+    } catch (error) {
+      this.logger.warn(`MCP server "${name}" was added over REST and cannot be used: ${messageOf(error)}`);
+      return [];
+    }
   }
 
   private parse(name: string, declaration: object): McpServer {

@@ -1,3 +1,4 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { ToolApproval, ToolEffect } from '../tool/index.js';
 
 /** How a server is reached. */
@@ -20,15 +21,29 @@ export type McpTransport =
 /** Who calls a server over HTTP, beside what the headers say. */
 export type McpAuth =
   | { readonly type: 'bearer'; readonly token: string }
-  | {
-      /** OAuth 2.1 between machines (RFC 6749, 4.4); the authorization server is found as MCP says (RFC 9728). */
-      readonly type: 'client_credentials';
-      readonly clientId: string;
-      readonly clientSecret: string;
-      readonly scope?: string;
-      /** The only authorization server that is given the secret. */
-      readonly issuer?: string;
-    };
+  | McpClientCredentials
+  | { readonly type: 'provider'; readonly provider: McpOAuthProvider };
+
+/** OAuth 2.1 between machines (RFC 6749, 4.4); the authorization server is found as MCP says (RFC 9728). */
+export interface McpClientCredentials {
+  readonly type: 'client_credentials';
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** What is asked for; without it what the server says that it wants. */
+  readonly scope?: string;
+  /** The only authorization server that is given the secret. */
+  readonly issuer?: string;
+}
+
+/** An OAuth provider of an application's own: the official SDK's interface, and a way back for people. */
+export interface McpOAuthProvider extends OAuthClientProvider {
+  /**
+   * Resolves to the parameters (`code`, `state`, `iss`) with which the person whom `redirectToAuthorization` had sent
+   * away came back, `state` being what was sent. Without it a server that wants a consent is not connected to.
+   * @param signal is aborted when the connection is given up
+   */
+  authorizationResponse?(signal: AbortSignal): Promise<URLSearchParams>;
+}
 
 /** An MCP server whose tools agents use, whoever declared it. */
 export interface McpServer {

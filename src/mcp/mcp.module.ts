@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type Later, provided } from '../common/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ToolModule } from '../tool/index.js';
-import type { McpConfig } from './declaration/mcp-config.types.js';
 import { DeclaredMcpServers, McpServerLoader } from './declaration/mcp-server.loader.js';
 import { McpContent } from './mcp-content.service.js';
 import { McpRegistry } from './mcp-server.registry.js';
@@ -19,13 +19,13 @@ export class McpModule {
     tables.register(MCP_SEALED_TABLES);
   }
 
-  /** @param servers that the application declares, beside those of the file */
-  static forRoot(servers: readonly McpConfig[] = []): DynamicModule {
+  /** @param declared beside the servers of the file, and which of all are taken up; all when that is left out */
+  static forRoot(declared: DeclaredMcpServers | Later<DeclaredMcpServers>): DynamicModule {
     return {
       module: McpModule,
       imports: [ToolModule],
       providers: [
-        { provide: DeclaredMcpServers, useValue: { servers } },
+        provided(DeclaredMcpServers, declared),
         { provide: ToolPinStore, useClass: DatabaseToolPinStore },
         ToolTrust,
         McpRegistry,

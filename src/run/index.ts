@@ -19,7 +19,7 @@ export type { AnsweredRequest, WaitingRun } from './decision/run-decision.servic
 export { selectDeniable, selectRequest, selectRequests } from './decision/request-selection.policy.js';
 export { RunContext } from './run-context.js';
 export type { StepName } from './run-context.js';
-export { isLive, NO_USAGE } from './run-event.types.js';
+export { isLive, NO_USAGE, isTerminal } from './run-event.types.js';
 export type {
   JournaledEvent,
   LiveEvent,

@@ -75,6 +75,7 @@ export { RestToolRegistry } from './rest/rest-tool.registry.js';
 export type { RestConnection, RestRetry, TokenCapture } from './rest/connection/rest-connection.types.js';
 export type { RestAuth, RestMethod, RestToolDeclaration } from './rest/rest-tool.types.js';
 export { nearNames } from './near-name.mapper.js';
+export { ToolExplorer } from './method/tool.explorer.js';
 export { ToolRegistry } from './tool.registry.js';
 export type { ChangedState, KeptState } from './state/stateful-call.executor.js';
 export type { StatefulOptions, StateManagerName } from './state/stateful-options.types.js';

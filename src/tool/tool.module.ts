@@ -27,6 +27,7 @@ import { ToolRegistry } from './tool.registry.js';
     StatefulToolSessions,
   ],
   exports: [
+    ToolExplorer,
     ToolRegistry,
     ToolPolicyRegistry,
     ToolExecutor,

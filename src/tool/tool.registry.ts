@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { Cache, MemoryCache } from '../cache/index.js';
-import { AppError, ChangeListeners } from '../common/index.js';
+import { AppError, ChangeListeners, untilAborted } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
 import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
@@ -24,8 +24,8 @@ export class ToolRegistry implements OnApplicationShutdown {
   private readonly cache: Cache;
   /** What ends the holding of tools that hold something for contexts. */
   private readonly holders = new Map<string, () => Promise<void>>();
-  /** How the names of tools begin that may come later. */
-  private readonly announced = new Set<string>();
+  /** How the names of tools begin that may come later, each with what ends when they have come first, or will not soon. */
+  private readonly announced = new Map<string, Promise<void> | null>();
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
   /** Hear that a tool came or went, or was switched off or on for somebody. */
@@ -75,9 +75,25 @@ export class ToolRegistry implements OnApplicationShutdown {
     return wasThere;
   }
 
-  /** Says that tools whose names begin so may come and go: who names one before it is there names no wrong one. */
-  announce(prefix: string): void {
-    this.announced.add(prefix);
+  /**
+   * Says that tools whose names begin so may come and go: who names one before it is there names no wrong one.
+   * @param first ends when they have come for the first time, or will not soon: runs that begin before wait for it
+   */
+  announce(prefix: string, first: Promise<void>): void {
+    const arrival = first.finally(() => {
+      if (this.announced.get(prefix) === arrival) this.announced.set(prefix, null);
+    });
+    this.announced.set(prefix, arrival);
+  }
+
+  /** Waits for tools that were announced and may be meant, as far as they are still to come; never throws. */
+  async arrived(patterns: readonly string[] | '*', signal: AbortSignal): Promise<void> {
+    if (this.announced.size === 0) return;
+    const heads = patterns === '*' ? [''] : patterns.map((pattern) => pattern.split('*', 1)[0]!);
+    const coming = [...this.announced].flatMap(([prefix, arrival]) =>
+      arrival && heads.some((head) => head.startsWith(prefix) || prefix.startsWith(head)) ? [arrival] : [],
+    );
+    if (coming.length > 0) await untilAborted(Promise.all(coming), signal).catch(() => undefined);
   }
 
   has(name: string): boolean {
@@ -149,7 +165,7 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   private isAwaited(name: string): boolean {
-    return !this.tools.has(name) && [...this.announced].some((prefix) => name.startsWith(prefix));
+    return !this.tools.has(name) && [...this.announced.keys()].some((prefix) => name.startsWith(prefix));
   }
 
   private notFound(name: string): AppError {

@@ -74,6 +74,10 @@ export class ServerProcess extends JackdawClient {
     return server;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   get url(): string {
     return this.lines.find((line) => line.startsWith('ready '))!.slice('ready '.length);
   }

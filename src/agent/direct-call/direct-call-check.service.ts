@@ -19,6 +19,7 @@ export class DirectCallCheckService {
    * @throws AppError `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`
    */
   async tool({ tenant }: Principal, name: string, args: string): Promise<void> {
+    await this.tools.arrived([name], NEVER);
     const tool = this.tools.get(name);
     if ((await this.switches.disabled(tenant)).has(name)) throw toolDisabled(name);
     const checked = await this.executor.check({ name, arguments: args }, new Map([[name, tool]]));
@@ -35,3 +36,6 @@ export class DirectCallCheckService {
     await this.sessions.get(principal, id);
   }
 }
+
+/** What is waited for has its own end. */
+const NEVER = new AbortController().signal;

@@ -44,6 +44,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
     if (run.loopVersion !== TOOL_CALL_VERSION)
       return { ...finished(run, outdated(run, name)), ...(await this.ending(run)) };
     const { arguments: args } = JSON.parse(run.input) as DirectCallInput;
+    await this.tools.arrived([name], context.signal);
     // A tool that is gone by now gives an error.
     const tool = this.tools.has(name) ? this.tools.get(name) : undefined;
     const call = { id: CALL_ID, name, arguments: args };

@@ -6,6 +6,8 @@ import type {
   ResourceContents,
   ResourceTemplateType,
 } from '@modelcontextprotocol/client';
+import { messageOf } from '../../common/index.js';
+import { McpError } from '../mcp.error.js';
 
 export interface RequestLimits {
   readonly signal: AbortSignal;
@@ -21,6 +23,8 @@ export interface McpPage<Item extends object = object> {
   readonly next: string | null;
 }
 
+/** Invalid params, and what was "resource not found" before 2026. */
+const NOT_FOUND: ReadonlySet<number> = new Set([-32_602, -32_002]);
 /** The most entries of a page that are passed on. */
 const MAX_ITEMS = 1000;
 
@@ -52,7 +56,8 @@ export async function readResource(
   uri: string,
   limits: RequestLimits,
 ): Promise<readonly ResourceContents[]> {
-  return (await client.readResource({ uri }, { ...limits, cacheMode: 'bypass' })).contents;
+  const read = client.readResource({ uri }, { ...limits, cacheMode: 'bypass' });
+  return (await read.catch(notFound('RESOURCE_NOT_FOUND', `resource ${JSON.stringify(uri)}`))).contents;
 }
 
 export async function listPrompts(
@@ -70,7 +75,16 @@ export async function getPrompt(
   args: Readonly<Record<string, string>>,
   limits: RequestLimits,
 ): Promise<readonly PromptMessage[]> {
-  return (await client.getPrompt({ name, arguments: { ...args } }, limits)).messages;
+  const got = client.getPrompt({ name, arguments: { ...args } }, limits);
+  return (await got.catch(notFound('PROMPT_NOT_FOUND', `prompt ${JSON.stringify(name)}`))).messages;
+}
+
+/** Servers say so by a code that says as much of other mistakes in what was asked for. */
+function notFound(code: 'RESOURCE_NOT_FOUND' | 'PROMPT_NOT_FOUND', what: string): (error: unknown) => never {
+  return (error) => {
+    if (!NOT_FOUND.has((error as { code?: unknown }).code as number)) throw error;
+    throw new McpError(code, `The server gives no ${what}: ${messageOf(error)}`, undefined, { cause: error });
+  };
 }
 
 function paramsOf(cursor: string | undefined): { cursor?: string } {

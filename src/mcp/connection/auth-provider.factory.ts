@@ -1,20 +1,23 @@
-import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client';
-import type { McpAuth } from '../mcp-server.types.js';
-import { loadMcpSdk } from './mcp-sdk.loader.js';
+import type { AuthProvider } from '@modelcontextprotocol/client';
+import type { McpAuth, McpClientCredentials, McpOAuthProvider } from '../mcp-server.types.js';
+import { ClientCredentialsClient } from './client-credentials.client.js';
+
+/** One for each declaration: its connections share their tokens. */
+const CLIENTS = new WeakMap<McpClientCredentials, ClientCredentialsClient>();
 
 /** What says to a server who calls; undefined where nothing does. */
-export async function createAuthProvider(
-  auth: McpAuth | undefined,
-): Promise<AuthProvider | OAuthClientProvider | undefined> {
-  if (!auth) return undefined;
-  if (auth.type === 'bearer') return { token: async () => auth.token };
-  const { ClientCredentialsProvider } = await loadMcpSdk();
-  const { clientId, clientSecret, scope, issuer } = auth;
-  return new ClientCredentialsProvider({
-    clientId,
-    clientSecret,
-    clientName: 'Jackdaw',
-    ...(scope !== undefined && { scope }),
-    ...(issuer !== undefined && { expectedIssuer: issuer }),
-  });
+export function createAuthProvider(auth: McpAuth | undefined): AuthProvider | McpOAuthProvider | undefined {
+  switch (auth?.type) {
+    case undefined:
+      return undefined;
+    case 'bearer':
+      return { token: async () => auth.token };
+    case 'provider':
+      return auth.provider;
+    case 'client_credentials': {
+      const client = CLIENTS.get(auth) ?? new ClientCredentialsClient(auth);
+      CLIENTS.set(auth, client);
+      return client;
+    }
+  }
 }

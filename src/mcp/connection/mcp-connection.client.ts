@@ -1,11 +1,14 @@
-import type { Client, OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf, untilAborted } from '../../common/index.js';
+import { untilAborted } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer, McpServerStatus } from '../mcp-server.types.js';
-import { isConnectionLost, toCallError } from './call-failure.mapper.js';
+import { isConnectionLost, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
 import { type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
+import { ProgramEndedError } from './program-ended.error.js';
+import { RetryDelay } from './retry-delay.policy.js';
+import { withoutSecrets } from './secret.filter.js';
 
 /** What a connection tells. */
 export interface McpConnectionListeners extends McpListeners {
@@ -24,11 +27,6 @@ export interface McpConnectionState {
   readonly retryAt?: number;
 }
 
-const FIRST_RETRY_MS = 1000;
-const LONGEST_RETRY_MS = 60_000;
-/** A connection that lasted so long was a good one, in ms. */
-const GOOD_MS = 30_000;
-
 /** One connection to a server, which is made in the background, and made anew when it is lost. */
 export class McpConnection {
   private readonly logger = new Logger('McpConnection');
@@ -38,14 +36,18 @@ export class McpConnection {
   private current: McpConnectionState = { status: 'connecting', since: Date.now(), connects: 0 };
   private work: Promise<void> | null = null;
   private wake: AbortController | null = null;
+  private readonly delay = new RetryDelay();
+  private readySince: number | null = null;
   private isLegacy = false;
+  /** What it ended with last. */
+  private failure: McpError | null = null;
+  private examined: OpenedClient | null = null;
   private readonly watchers = new Set<() => void>();
 
   constructor(
     readonly server: McpServer,
     private readonly world: McpWorld,
     private readonly listeners: McpConnectionListeners,
-    private readonly authProvider?: OAuthClientProvider,
   ) {
     this.turn.promise.catch(() => undefined);
   }
@@ -88,8 +90,10 @@ export class McpConnection {
     try {
       return await work(opened.client);
     } catch (error) {
+      if (isTimeout(signal.aborted ? signal.reason : error)) void this.examine(opened);
       signal.throwIfAborted();
-      if (isConnectionLost(error)) throw toCallError(error, this.server, await this.lost(opened));
+      if (isConnectionLost(error))
+        throw toCallError(error, this.server, await this.lost(opened, withoutSecrets(error, this.server)));
       throw toCallError(error, this.server);
     }
   }
@@ -118,16 +122,15 @@ export class McpConnection {
     const { error = 'it does not answer', retryAt } = this.current;
     const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
     const message = `MCP server "${name}" is not connected: ${error}; it is tried again in ${seconds} s.`;
-    return new McpError('NETWORK_ERROR', message, { server: name }, { isRetryable: true });
+    const { code = 'NETWORK_ERROR', cause } = this.failure ?? {};
+    return new McpError(code, message, { server: name }, { cause, isRetryable: code === 'NETWORK_ERROR' });
   }
 
   private async run(): Promise<void> {
-    for (let failures = 0; !this.closing.signal.aborted; failures++) {
-      const began = Date.now();
+    while (!this.closing.signal.aborted) {
       const fault = await this.live();
       if (this.closing.signal.aborted) return;
-      if (Date.now() - began > GOOD_MS) failures = 0;
-      const delay = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.5 + Math.random() / 2);
+      const delay = this.delay.next(this.readySince === null ? 0 : performance.now() - this.readySince);
       this.logger.warn(`MCP server "${this.server.name}" is not connected: ${fault}`);
       this.set({ status: 'failed', error: fault, retryAt: Date.now() + delay });
       this.turn.resolve();
@@ -143,15 +146,19 @@ export class McpConnection {
   private async live(): Promise<string> {
     const { signal } = this.closing;
     let opened: OpenedClient | null = null;
+    this.failure = null;
+    this.readySince = null;
     try {
       opened = await this.open(signal);
       await Promise.race([this.listeners.connected(opened, signal), failing(opened)]);
       this.opened = opened;
+      this.readySince = performance.now();
       this.set({ status: 'ready', connects: this.current.connects + 1 });
       this.turn.resolve();
       return await opened.ended;
     } catch (error) {
-      return messageOf(error);
+      this.failure = toConnectError(error, this.server);
+      return this.failure.message;
     } finally {
       this.opened = null;
       await opened?.close();
@@ -161,22 +168,36 @@ export class McpConnection {
   /** Some programs end when they are asked what they do not know: the older protocol is tried then. */
   private async open(signal: AbortSignal): Promise<OpenedClient> {
     const { server, world, listeners, isLegacy } = this;
-    const more = { signal, ...(this.authProvider && { authProvider: this.authProvider }) };
     try {
-      return await openClient(server, world, listeners, { isLegacy, ...more });
+      return await openClient(server, world, listeners, { isLegacy, signal });
     } catch (error) {
       signal.throwIfAborted();
-      if (isLegacy || server.transport.kind !== 'stdio' || !isGone(error)) throw error;
-      const opened = await openClient(server, world, listeners, { isLegacy: true, ...more });
+      if (isLegacy || !(error instanceof ProgramEndedError)) throw error;
+      const opened = await openClient(server, world, listeners, { isLegacy: true, signal });
       this.isLegacy = true;
       return opened;
     }
   }
 
-  /** Gives why a connection that has failed ended. */
-  private async lost(opened: OpenedClient): Promise<string> {
-    if (this.opened === opened) this.opened = null;
-    await opened.close();
+  /**
+   * A call that took too long may be slow work, or the sign of a server that is there no more, or hangs: then it is
+   * connected to anew. It has as long to say that it is there as a call may take.
+   */
+  private async examine(opened: OpenedClient): Promise<void> {
+    if (this.examined === opened || this.opened !== opened) return;
+    this.examined = opened;
+    const isThere = await opened.isThere(this.server.timeoutMs);
+    this.examined = null;
+    if (!isThere) await this.lost(opened, 'it answers nothing any more');
+  }
+
+  /** Gives why a connection that has failed ended. Nobody waits for its end. */
+  private lost(opened: OpenedClient, why: string): Promise<string> {
+    if (this.opened === opened) {
+      this.opened = null;
+      this.set({ status: 'failed', error: why });
+    }
+    opened.close(why).catch((error: unknown) => this.logger.warn(withoutSecrets(error, this.server)));
     return opened.ended;
   }
 
@@ -196,10 +217,4 @@ export class McpConnection {
 
 async function failing({ ended }: OpenedClient): Promise<never> {
   throw new Error(await ended);
-}
-
-/** Whether the program ended, rather than that there is none. */
-function isGone(error: unknown): boolean {
-  const { cause } = error as { cause?: { code?: unknown } };
-  return (error as { code?: unknown }).code !== 'ENOENT' && cause?.code !== 'ENOENT';
 }

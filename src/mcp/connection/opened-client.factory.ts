@@ -1,23 +1,15 @@
-import type {
-  Client,
-  OAuthClientProvider,
-  StreamableHTTPClientTransport,
-  Transport,
-} from '@modelcontextprotocol/client';
-import { messageOf } from '../../common/index.js';
-import type { AppConfig } from '../../config/index.js';
-import { OutgoingFetch } from '../../security/index.js';
-import type { McpServer, McpTransport } from '../mcp-server.types.js';
-import type { ChildLedger } from '../process/child-ledger.store.js';
-import { ChildProcessTransport } from '../process/child-process-transport.js';
-import { createAuthProvider } from './auth-provider.factory.js';
-import { loadMcpSdk, loadStdioSdk } from './mcp-sdk.loader.js';
+import type { Client } from '@modelcontextprotocol/client';
+import { untilAborted } from '../../common/index.js';
+import type { McpServer } from '../mcp-server.types.js';
+import { isConnectionLost, isTimeout } from './call-failure.mapper.js';
+import { createHttpWay } from './http-way.factory.js';
+import { loadMcpSdk } from './mcp-sdk.loader.js';
+import { ProgramEndedError } from './program-ended.error.js';
+import { createProgramWay } from './program-way.factory.js';
+import { withoutSecrets } from './secret.filter.js';
+import type { McpWorld, Way, WayOptions } from './way.types.js';
 
-/** What connections need of the world. */
-export interface McpWorld {
-  readonly config: Pick<AppConfig, 'mcp' | 'outgoing'>;
-  readonly ledger: ChildLedger;
-}
+export type { McpWorld } from './way.types.js';
 
 /** What a connection hears of its server. */
 export interface McpListeners {
@@ -46,13 +38,16 @@ export interface OpenedClient {
   /** Has a listener hear of all bytes that come, in place of the one before. */
   readonly listenTo: (hear: ((bytes: number) => void) | null) => void;
   readonly pid: number | null;
-  readonly close: () => Promise<void>;
+  /** Whether it answers anything at all within so many ms. */
+  readonly isThere: (withinMs: number) => Promise<boolean>;
+  /** @param why it is closed, when that is not its own doing */
+  readonly close: (why?: string) => Promise<void>;
 }
 
-interface Way {
-  readonly transport: Transport;
-  readonly close: () => Promise<void>;
-  readonly fault: () => string | undefined;
+export interface OpenOptions {
+  /** Whether it is known to speak none of the newer protocols. */
+  readonly isLegacy: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** What a server may take to answer the first message, in ms. */
@@ -61,28 +56,59 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5000;
 /** The most pages of one list. */
 const MAX_PAGES = 64;
+/** How much is kept of what went wrong last: some errors hold the whole message. */
+const MAX_SAID = 300;
 
 /** Our own name to servers. */
 export const CLIENT_INFO = { name: 'jackdaw', version: '0.1.0' };
 
 /**
  * Connects to a server with the newest protocol that both know.
- * @param isLegacy whether it is known to speak none of the newer protocols
- * @param given an OAuth provider of one's own, in place of what the declaration says
- * @throws Error when it cannot be connected to
+ * @throws Error when it cannot be connected to; `ProgramEndedError` for a program that ended meanwhile
  */
 export async function openClient(
   server: McpServer,
   world: McpWorld,
   listeners: McpListeners,
-  { isLegacy, signal, authProvider }: { isLegacy: boolean; signal: AbortSignal; authProvider?: OAuthClientProvider },
+  { isLegacy, signal }: OpenOptions,
 ): Promise<OpenedClient> {
-  const { Client } = await loadMcpSdk();
   let hear: ((bytes: number) => void) | null = null;
-  const way = await createWay(server, world, { onReceived: (bytes) => hear?.(bytes), authProvider });
+  const way = await createWay(server, world, { onReceived: (bytes) => hear?.(bytes), signal });
+  const client = await createClient(server, listeners, isLegacy);
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  let said: string | undefined;
+  Object.assign(client, {
+    onerror: (error: Error) => void (said = withoutSecrets(error, server).slice(0, MAX_SAID)),
+    onclose: () => resolve(way.fault() ?? said ?? 'it closed the connection'),
+  });
+  try {
+    const options = { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal };
+    // The SDK does not hear the signal before it knows which protocol is spoken.
+    await untilAborted(client.connect(way.transport, options), signal);
+  } catch (error) {
+    const fault = way.fault();
+    if (await isConsentedTo(way, signal)) return openClient(server, world, listeners, { isLegacy, signal });
+    throw fault === undefined ? error : new ProgramEndedError(fault, error);
+  }
+  let closing: Promise<void> | undefined;
+  return {
+    client,
+    ended,
+    listenTo: (next) => void (hear = next),
+    pid: way.pid(),
+    isThere: (withinMs) => isThere(client, withinMs),
+    close: (why = 'it was closed') => {
+      resolve(way.fault() ?? why);
+      return (closing ??= closeAll(way, client));
+    },
+  };
+}
+
+async function createClient(server: McpServer, listeners: McpListeners, isLegacy: boolean): Promise<Client> {
+  const { Client } = await loadMcpSdk();
   const client = new Client(CLIENT_INFO, {
     capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
-    versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
+    versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: probeTimeoutOf(server) } },
     inputRequired: { autoFulfill: false },
     listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: () => listeners.toolsChanged() } },
     listMaxPages: MAX_PAGES,
@@ -90,96 +116,44 @@ export async function openClient(
   client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
     listeners.elicited(params as ElicitParams, mcpReq.signal),
   );
-  const { promise: ended, resolve } = Promise.withResolvers<string>();
-  let said: string | undefined;
-  Object.assign(client, {
-    onerror: (error: Error) => void (said = messageOf(error)),
-    onclose: () => resolve(way.fault() ?? said ?? 'it closed the connection'),
-  });
-  try {
-    await client.connect(way.transport, { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal });
-  } catch (error) {
-    const fault = way.fault();
-    await way.close();
-    throw fault === undefined ? error : new Error(fault, { cause: error });
-  }
-  return {
-    client,
-    ended,
-    listenTo: (next) => void (hear = next),
-    pid: way.transport instanceof ChildProcessTransport ? way.transport.pid : null,
-    close: async () => {
-      await endSession(way.transport as StreamableHTTPClientTransport);
-      await client.close().catch(() => undefined);
-      await way.close();
-      resolve('it was closed');
-    },
-  };
+  return client;
 }
 
-type WayOptions = {
-  readonly onReceived: (bytes: number) => void;
-  readonly authProvider: OAuthClientProvider | undefined;
-};
-
-async function createWay({ transport, source }: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
+async function createWay(server: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
+  const { transport } = server;
   return transport.kind === 'stdio'
-    ? createProgram(transport, world, options)
-    : createHttp(transport, world, options, !source.startsWith('REST'));
+    ? createProgramWay(transport, world, options.onReceived)
+    : createHttpWay(transport, server, world.config, options);
 }
 
-async function createProgram(
-  program: Extract<McpTransport, { kind: 'stdio' }>,
-  { config, ledger }: McpWorld,
-  { onReceived }: WayOptions,
-): Promise<Way> {
-  const [{ deserializeMessage }, { getDefaultEnvironment }] = await Promise.all([loadMcpSdk(), loadStdioSdk()]);
-  const transport = new ChildProcessTransport(program, {
-    ledger,
-    maxMessageBytes: config.mcp.maxMessageBytes,
-    baseEnv: getDefaultEnvironment(),
-    onReceived,
-    parse: deserializeMessage,
-  });
-  return {
-    transport,
-    close: () => transport.close(),
-    fault: () => (transport.fault === undefined ? undefined : withLastWords(transport.fault, transport.lastWords)),
-  };
+/** Over HTTP silence is no answer of an older server, and a token may be got first. */
+function probeTimeoutOf({ transport }: McpServer): number {
+  return transport.kind === 'stdio' ? PROBE_TIMEOUT_MS : CONNECT_TIMEOUT_MS;
 }
 
-async function createHttp(
-  { url: address, headers, auth }: Extract<McpTransport, { kind: 'http' }>,
-  { config }: McpWorld,
-  { onReceived, authProvider }: WayOptions,
-  isDeclared: boolean,
-): Promise<Way> {
-  const { StreamableHTTPClientTransport } = await loadMcpSdk();
-  const url = new URL(address);
-  const outgoing = new OutgoingFetch(config.outgoing, {
-    maxMessageBytes: config.mcp.maxMessageBytes,
-    onReceived,
-    ...(isDeclared && { declared: url }),
-  });
-  const provider = authProvider ?? (await createAuthProvider(auth));
-  const transport = new StreamableHTTPClientTransport(url, {
-    fetch: outgoing.fetch,
-    requestInit: { headers: { ...headers } },
-    ...(provider && { authProvider: provider }),
-  });
-  return { transport: transport, close: () => outgoing.close(), fault: () => undefined };
+/** Leaves a way by which nobody got in; gives whether a person has meanwhile let us, so that another will do. */
+async function isConsentedTo(way: Way, signal: AbortSignal): Promise<boolean> {
+  const consent = way.consent?.();
+  try {
+    if (consent) await untilAborted(consent, signal);
+    return Boolean(consent);
+  } finally {
+    await way.close();
+  }
 }
 
-/** An older server remembers a session until it is told that it is over. */
-async function endSession(transport: Partial<StreamableHTTPClientTransport>): Promise<void> {
-  if (!transport.terminateSession || transport.sessionId === undefined) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, 1000);
-  transport.terminateSession().then(resolve, () => resolve());
-  await promise.finally(() => clearTimeout(timer));
+/** The newest protocol knows no `ping`. Whatever it answers, it is there. */
+async function isThere(client: Client, withinMs: number): Promise<boolean> {
+  const options = { timeout: withinMs, maxTotalTimeout: withinMs };
+  try {
+    await (client.getDiscoverResult() ? client.discover(options) : client.ping(options));
+    return true;
+  } catch (error) {
+    return !isTimeout(error) && !isConnectionLost(error);
+  }
 }
 
-function withLastWords(fault: string, words: string): string {
-  const [last = ''] = words.split('\n').slice(-1);
-  return last === '' ? fault : `${fault}; it last wrote: ${last.slice(0, 300)}`;
+async function closeAll(way: Way, client: Client): Promise<void> {
+  await way.close();
+  await client.close().catch(() => undefined);
 }

@@ -2,7 +2,8 @@ import type { ToolContext } from '../../tool/index.js';
 import type { CallWay } from '../call/mcp-call.executor.js';
 
 interface Held {
-  readonly way: CallWay;
+  /** `null` once it is dead: the next call makes another one. */
+  way: CallWay | null;
   /** The contexts of the tools that use it. */
   readonly contexts: Set<string>;
 }
@@ -20,15 +21,15 @@ export class SessionConnections {
   /** @param make gives a connection that has been started */
   constructor(private readonly make: () => CallWay) {}
 
+  /** How many there are that live. */
   get size(): number {
-    return this.held.size;
+    return [...this.held.values()].filter(({ way }) => way).length;
   }
 
   /** The connection of a call's session; without one, of its run. */
   wayOf({ tenant, sessionId, runId, state }: ToolContext): CallWay {
     const key = JSON.stringify([tenant, sessionId ?? `run:${runId}`]);
-    const before = this.held.get(key);
-    const held = before ?? { way: this.make(), contexts: new Set() };
+    const held: Held = this.held.get(key) ?? { way: null, contexts: new Set() };
     // At the end are those that were used last.
     this.held.delete(key);
     this.held.set(key, held);
@@ -37,7 +38,7 @@ export class SessionConnections {
       this.keys.set(state.contextId, key);
     }
     if (this.held.size > MAX_SESSIONS) this.close([...this.held.keys()][0]!);
-    return held.way;
+    return (held.way ??= this.open(held));
   }
 
   /** Hears that a context is gone; with the last one its connection goes. */
@@ -59,8 +60,23 @@ export class SessionConnections {
     const held = this.held.get(key)!;
     this.held.delete(key);
     for (const contextId of held.contexts) this.keys.delete(contextId);
-    held.way.live.close();
-    const closed = held.way.connection.close().finally(() => this.closing.delete(closed));
+    this.end(held);
+  }
+
+  /** One that is lost is not tried again for nobody. */
+  private open(held: Held): CallWay {
+    const way = this.make();
+    const isDead = way.connection.until(({ status }) => status === 'failed' || status === 'closed');
+    void isDead.then(() => held.way === way && this.end(held));
+    return way;
+  }
+
+  private end(held: Held): void {
+    const { way } = held;
+    held.way = null;
+    if (!way) return;
+    way.live.close();
+    const closed = way.connection.close().finally(() => this.closing.delete(closed));
     this.closing.add(closed);
   }
 }

@@ -2,25 +2,33 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../../common/index.js';
 import type { McpClientConfig } from '../../config/index.js';
-import type { McpAuth, McpServer, McpTransport } from '../mcp-server.types.js';
+import type { McpOAuthProvider, McpServer, McpTransport } from '../mcp-server.types.js';
+import type { HttpConfig } from './mcp-config.types.js';
 import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
 
 const text = z.string().min(1, 'is empty');
 /** Node refuses these bytes in what a program is given. */
 const argument = z.string().refine((value) => !value.includes('\0'), 'has a NUL character');
-const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), z.string());
+/** What HTTP takes (RFC 9110, 5.5). */
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is no value of a header');
+const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), headerValue);
 const url = text.refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'is no http:// or https:// URL');
 
-const auth = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('bearer'), token: text }),
-  z.strictObject({
-    type: z.literal('client_credentials'),
-    clientId: text,
-    clientSecret: text,
-    scope: text.optional(),
-    issuer: url.optional(),
-  }),
-]);
+const bearer = z.strictObject({ type: z.literal('bearer'), token: text });
+const clientCredentials = z.strictObject({
+  type: z.literal('client_credentials'),
+  clientId: text,
+  clientSecret: text,
+  scope: text.optional(),
+  issuer: url.optional(),
+});
+const provider = z.strictObject({
+  type: z.literal('provider'),
+  provider: z.custom<McpOAuthProvider>(isProvider, 'is no OAuthClientProvider'),
+});
+const auth = z.discriminatedUnion('type', [bearer, clientCredentials]);
+/** What only code can give. */
+const authInCode = z.discriminatedUnion('type', [bearer, clientCredentials, provider]);
 
 /** How a server's tools are handled, wherever it is. */
 const handling = {
@@ -52,7 +60,7 @@ const configSchema = z.strictObject({
   name: z.string(),
   enabled: z.boolean(),
   type: z.enum(['http', 'stdio']),
-  http: z.strictObject(web).optional(),
+  http: z.strictObject({ ...web, auth: authInCode.optional() }).optional(),
   stdio: z.strictObject(program).optional(),
   ...handling,
 });
@@ -73,7 +81,8 @@ export function parseMcpConfig(given: unknown, source: string, config: McpClient
 
 /** A server as a file of the format `mcpServers` declares it. @throws AppError `MCP_SERVER_INVALID` with all that is wrong */
 export function parseMcpEntry(name: string, given: unknown, source: string, config: McpClientConfig): McpServer {
-  if (typeof given !== 'object' || given === null) throw invalid(`${source}: it is to be an object.`, name);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw invalid(`${source}: it is to be an object.`, name);
   const entries = Object.entries(given);
   const { enabled, disabled, ...rest } = checked(common, pick(entries, true), source);
   const own = pick(entries, false);
@@ -93,7 +102,7 @@ export function parseMcpEntry(name: string, given: unknown, source: string, conf
 interface Given extends z.infer<typeof handlingSchema> {
   readonly name: string;
   readonly isEnabled: boolean;
-  readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry>;
+  readonly part: z.infer<typeof stdioEntry> | z.infer<typeof httpEntry> | HttpConfig;
 }
 
 function toServer({ part, ...given }: Given, source: string, config: McpClientConfig): McpServer {
@@ -123,7 +132,7 @@ function toTransport(part: Given['part']): McpTransport {
     return { kind: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) };
   }
   const { auth: given, headers: sent = {} } = part;
-  return { kind: 'http', url: part.url, headers: sent, ...(given && { auth: given as McpAuth }) };
+  return { kind: 'http', url: part.url, headers: sent, ...(given && { auth: given }) };
 }
 
 function assertAllowed(command: string, source: string, { allowedCommands }: McpClientConfig): void {
@@ -144,6 +153,11 @@ function checked<T>(schema: z.ZodType<T>, value: unknown, source: string): T {
     path.length > 0 ? `${path.join('.')}: ${message}` : message,
   );
   throw new AppError('MCP_SERVER_INVALID', `${source}: ${faults.join('; ')}.`);
+}
+
+function isProvider(given: unknown): boolean {
+  const { tokens, clientInformation } = (given ?? {}) as Partial<McpOAuthProvider>;
+  return typeof tokens === 'function' && typeof clientInformation === 'function';
 }
 
 function invalid(message: string, server: string): AppError {

@@ -4,12 +4,14 @@ import { AppConfig } from '../../config/index.js';
 import { McpRegistry } from '../mcp-server.registry.js';
 import type { McpServer } from '../mcp-server.types.js';
 import type { McpConfig } from './mcp-config.types.js';
-import { declaredMcp } from './mcp-declarations.registry.js';
+import { declaredMcp, duplicate, unknownServer } from './mcp-declarations.registry.js';
 import { parseMcpConfig, parseMcpEntry } from './mcp-declaration.schema.js';
 
 /** What the application declares: type and token in one. */
 export abstract class DeclaredMcpServers {
   abstract readonly servers: readonly McpConfig[];
+  /** The names of those that are taken up, wherever they are declared; all when left out. */
+  abstract readonly only?: readonly string[] | undefined;
 }
 
 /** Takes up the servers of the file and of code when the application starts; nobody waits for one of them. */
@@ -21,13 +23,25 @@ export class McpServerLoader implements OnModuleInit {
     @Inject(DeclaredMcpServers) private readonly inCode: DeclaredMcpServers,
   ) {}
 
-  /** @throws AppError `MCP_SERVER_INVALID` that lists every mistake */
+  /**
+   * @throws AppError `MCP_SERVER_INVALID` that lists every mistake, `MCP_SERVER_DUPLICATE`, `MCP_SERVER_NOT_FOUND` for a name
+   *   that is chosen and not there; then none is started
+   */
   onModuleInit(): void {
     const mistakes: string[] = [];
-    const servers = this.declared(mistakes);
+    const servers = this.chosen(this.declared(mistakes));
     if (mistakes.length > 0) throw new AppError('MCP_SERVER_INVALID', mistakes.join('\n'));
+    assertDistinct(servers);
     if (servers.length > 0) this.registry.reap();
     for (const server of servers) this.registry.add(server);
+  }
+
+  private chosen(servers: readonly McpServer[]): readonly McpServer[] {
+    const { only } = this.inCode;
+    if (!only) return servers;
+    const known = servers.map(({ name }) => name);
+    for (const name of only) if (!known.includes(name)) throw unknownServer(name, known);
+    return servers.filter(({ name }) => only.includes(name));
   }
 
   private declared(mistakes: string[]): McpServer[] {
@@ -50,5 +64,14 @@ export class McpServerLoader implements OnModuleInit {
         return [];
       }
     });
+  }
+}
+
+function assertDistinct(servers: readonly McpServer[]): void {
+  const sources = new Map<string, string>();
+  for (const { name, source } of servers) {
+    const other = sources.get(name);
+    if (other !== undefined) throw duplicate(name, source, other);
+    sources.set(name, source);
   }
 }

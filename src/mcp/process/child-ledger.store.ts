@@ -1,76 +1,131 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { killGroup, killMarked, killMarkedSync, processPlace, startOf } from './process-table.accessor.js';
 
 interface Entry {
-  readonly pid: number;
-  /** When the process started, as the system counts; another process with the same number has another one. */
-  readonly startedAt: string;
+  readonly place: string;
   readonly owner: number;
+  /** Another process with the same number has another one. */
   readonly ownerStartedAt: string;
+  /** Known as soon as it runs. */
+  readonly pid?: number;
+  readonly startedAt?: string;
 }
 
-/** Where in /proc/<pid>/stat, after the name in parentheses, the start time stands (proc_pid_stat(5), field 22). */
-const START_TIME = 19;
+/** The variable by which a program, and whatever it starts, is known again. */
+const MARK = 'JACKDAW_MCP_CHILD';
+/** What another machine or container has written, and left so long, is of no more use; in ms. */
+const STALE_MS = 30 * 24 * 3_600_000;
+
+/** The leaders of the process groups that run now, in all applications of this process. */
+const RUNNING = new Set<number>();
+let isWatching = false;
 
 /**
  * Remembers in files which programs this process has started, so that those that outlive it, because it was killed, are
- * ended by the next start. Written at once: a program that nobody knows of stays for ever.
+ * ended by the next start, with all that they have started. Written before a program is: one that nobody knows of stays
+ * for ever. Works where the system shows its processes in /proc; elsewhere programs are ended by this process alone.
  */
 export class ChildLedger {
   private readonly folder: string;
+  private readonly entry: Entry;
+  private ended = new Set<string>();
+  private sweep: Promise<void> = Promise.resolve();
+  private nextSweep: Promise<void> | null = null;
 
   /** @param dataDir the folder of everything Jackdaw keeps */
   constructor(dataDir: string) {
     this.folder = join(dataDir, 'mcp-children');
+    this.entry = { place: processPlace(), owner: process.pid, ownerStartedAt: startOf(process.pid) ?? '' };
   }
 
-  /** @param pid of a program that leads a process group of its own */
-  add(pid: number): void {
-    const startedAt = startOf(pid);
-    if (startedAt === undefined) return;
+  /** Before a program is started. Gives its id here, and what its environment is to have. */
+  open(): { readonly id: string; readonly env: Readonly<Record<string, string>> } {
+    const id = randomUUID();
     mkdirSync(this.folder, { recursive: true });
-    const entry: Entry = { pid, startedAt, owner: process.pid, ownerStartedAt: startOf(process.pid) ?? '' };
-    writeFileSync(this.pathOf(pid), JSON.stringify(entry));
+    writeFileSync(this.pathOf(id), JSON.stringify(this.entry));
+    return { id, env: { [MARK]: id } };
   }
 
-  remove(pid: number): void {
-    rmSync(this.pathOf(pid), { force: true });
+  /** @param pid of the program, which leads a process group of its own */
+  started(id: string, pid: number): void {
+    RUNNING.add(pid);
+    if (!isWatching) process.on('exit', endAll);
+    isWatching = true;
+    const startedAt = startOf(pid);
+    if (startedAt !== undefined) writeFileSync(this.pathOf(id), JSON.stringify({ ...this.entry, pid, startedAt }));
   }
 
-  /** Ends the programs of processes that are no more. Gives how many there were. */
+  /** When the program has ended, or could not be started: ends what it has left. */
+  async close(id: string, pid: number | undefined): Promise<void> {
+    if (pid !== undefined) {
+      RUNNING.delete(pid);
+      await this.sweepUp(id);
+    }
+    rmSync(this.pathOf(id), { force: true });
+  }
+
+  /** Ends the programs of processes that are no more. Gives how many processes there were. */
   reap(): number {
-    let ended = 0;
+    const left = new Map<string, Entry>();
     for (const name of namesIn(this.folder)) {
       const path = join(this.folder, name);
       const entry = read(path);
-      if (entry && startOf(entry.owner) === entry.ownerStartedAt) continue;
-      if (entry && startOf(entry.pid) === entry.startedAt && killGroup(entry.pid, 'SIGKILL')) ended++;
+      if (entry && this.isOwned(entry, path)) continue;
+      if (entry?.place === this.entry.place) left.set(name.replace(/\.json$/, ''), entry);
       rmSync(path, { force: true });
     }
-    return ended;
+    return left.size > 0 ? endLeft(left) : 0;
   }
 
-  private pathOf(pid: number): string {
-    return join(this.folder, `${process.pid}-${pid}.json`);
+  /** Whether whoever started it may still be there. Of another machine or container nobody here can tell. */
+  private isOwned({ place, owner, ownerStartedAt }: Entry, path: string): boolean {
+    if (place !== this.entry.place) return ageOf(path) < STALE_MS;
+    return startOf(owner) === ownerStartedAt;
+  }
+
+  /** All that end at the same time are looked for at once. */
+  private sweepUp(id: string): Promise<void> {
+    this.ended.add(id);
+    this.nextSweep ??= this.sweepAfter(this.sweep);
+    return this.nextSweep;
+  }
+
+  private async sweepAfter(earlier: Promise<void>): Promise<void> {
+    await earlier;
+    const ids = this.ended;
+    this.ended = new Set();
+    this.sweep = this.nextSweep!;
+    this.nextSweep = null;
+    await killMarked(MARK, ids);
+  }
+
+  private pathOf(id: string): string {
+    return join(this.folder, `${id}.json`);
   }
 }
 
-/** Sends a signal to a program and to all that it has started. Gives whether there was anybody. */
-export function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
-  try {
-    return process.kill(-pid, signal);
-  } catch {
-    return false;
+/** A group is known by its leader, as long as that lives; beside it, each process by its mark. */
+function endLeft(left: ReadonlyMap<string, Entry>): number {
+  const marked = killMarkedSync(MARK, new Set(left.keys()));
+  let groups = 0;
+  for (const { pid, startedAt } of left.values()) {
+    if (pid !== undefined && startOf(pid) === startedAt && killGroup(pid, 'SIGKILL')) groups++;
   }
+  return Math.max(marked, groups);
 }
 
-/** Undefined where there is no such process, or the system does not tell. */
-function startOf(pid: number): string | undefined {
+/** Nothing can be waited for any more; what is left of them, the next start finds. */
+function endAll(): void {
+  for (const pid of RUNNING) killGroup(pid, 'SIGKILL');
+}
+
+function ageOf(path: string): number {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME];
+    return Date.now() - statSync(path).mtimeMs;
   } catch {
-    return undefined;
+    return Infinity;
   }
 }
 

@@ -1,15 +1,17 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { MAX_VALUES, ValueCounter } from '../../security/index.js';
 import type { McpTransport } from '../mcp-server.types.js';
-import { type ChildLedger, killGroup } from './child-ledger.store.js';
-import { LineParser } from './line.parser.js';
+import type { ChildLedger } from './child-ledger.store.js';
+import { readAway, readLines } from './paced-lines.parser.js';
+import { killGroup } from './process-table.accessor.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface ChildProcessOptions {
   readonly ledger: ChildLedger;
-  /** The longest message, in bytes. */
+  /** The longest message, in bytes; also how much it may leave unread of what it is sent. */
   readonly maxMessageBytes: number;
   /** The few variables that every program needs. */
   readonly baseEnv: Readonly<Record<string, string>>;
@@ -21,8 +23,12 @@ export interface ChildProcessOptions {
 
 /** How long a program has to end by itself, and then to obey, in ms. */
 const GRACE_MS = 500;
+/** How long one that cannot be killed is waited for, in ms: one that waits for a disk, or that another user runs. */
+const KILL_MS = 2000;
 /** How much of what it last wrote to its stderr is kept, in bytes. */
 const KEPT_STDERR = 4096;
+/** A shorter message cannot hold too many values, in UTF-16 units. */
+const FEW_VALUES = 2 * MAX_VALUES;
 
 /**
  * A server as a program of its own: messages are lines of JSON. It leads a process group, so that what it starts ends
@@ -38,6 +44,9 @@ export class ChildProcessTransport implements Transport {
   fault: string | undefined;
   private child: Child | undefined;
   private readonly gone = Promise.withResolvers<void>();
+  private hasEnded = false;
+  /** The ids of requests that it has not answered. */
+  private readonly asked = new Set<unknown>();
   private tail = Buffer.alloc(0);
 
   constructor(
@@ -56,105 +65,155 @@ export class ChildProcessTransport implements Transport {
 
   /** @throws Error when it cannot be started */
   async start(): Promise<void> {
+    const { ledger } = this.options;
+    const { id, env } = ledger.open();
+    let child: Child;
+    try {
+      child = this.spawn(env);
+    } catch (error) {
+      await ledger.close(id, undefined);
+      throw error;
+    }
+    this.child = child;
+    const spawned = new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    this.listen(child, id);
+    if (child.pid !== undefined) ledger.started(id, child.pid);
+    try {
+      await spawned;
+    } catch (error) {
+      await this.ended(child, id);
+      throw error;
+    }
+  }
+
+  /** Never waits: what a program does not read is kept, up to a limit. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { child } = this;
+    if (!child || child.stdin.destroyed) throw new Error(this.fault ?? 'it has ended');
+    const { writableLength } = child.stdin;
+    if (writableLength > this.options.maxMessageBytes) {
+      this.fail(`it left ${writableLength} bytes unread of what it was sent`);
+      throw new Error(this.fault);
+    }
+    this.note(message);
+    child.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** Lets it end by itself, then asks it to, then ends it with all that it has started. */
+  async close(): Promise<void> {
+    const { child } = this;
+    if (!child) return this.hasEnded ? this.gone.promise : undefined;
+    if (child.pid === undefined) return;
+    child.stdin.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await isDone(this.gone.promise, GRACE_MS)) return;
+      killGroup(child.pid, signal);
+    }
+    if (await isDone(this.gone.promise, KILL_MS)) return;
+    this.fault ??= 'it cannot be ended';
+    this.onclose?.();
+  }
+
+  private spawn(mark: Readonly<Record<string, string>>): Child {
     const { command, args, env, cwd } = this.program;
-    const child: Child = spawn(command, args, {
-      env: { ...this.options.baseEnv, ...env },
+    return spawn(command, args, {
+      env: { ...this.options.baseEnv, ...env, ...mark },
       stdio: ['pipe', 'pipe', 'pipe'],
       shell: false,
       detached: true,
       windowsHide: true,
       ...(cwd !== undefined && { cwd }),
     });
-    this.child = child;
-    if (child.pid !== undefined) this.options.ledger.add(child.pid);
-    const spawned = new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
+  }
+
+  private listen(child: Child, id: string): void {
+    readLines(child.stdout, this.options.maxMessageBytes, {
+      take: (line) => this.take(line),
+      heard: (bytes) => this.options.onReceived?.(bytes),
+      failed: (error) => this.fail(error.message),
     });
-    this.listen(child);
-    await spawned;
-  }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    const { child } = this;
-    if (!child || child.stdin.destroyed) throw new Error(this.fault ?? 'it has ended');
-    if (child.stdin.write(`${JSON.stringify(message)}\n`)) return;
-    await new Promise<void>((resolve) => {
-      child.stdin.once('drain', resolve);
-      child.once('close', () => resolve());
-    });
-  }
-
-  /** Lets it end by itself, then asks it to, then ends it with all that it has started. */
-  async close(): Promise<void> {
-    const { child } = this;
-    if (!child || child.pid === undefined) return;
-    child.stdin.end();
-    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await isDone(this.gone.promise, GRACE_MS)) break;
-      killGroup(child.pid, signal);
-    }
-    await this.gone.promise;
-  }
-
-  private listen(child: Child): void {
-    const lines = new LineParser(this.options.maxMessageBytes);
-    child.stdout.on('data', (chunk: Buffer) => this.read(lines, chunk));
-    child.stderr.on('data', (chunk: Buffer) => {
+    readAway(child.stderr, (chunk) => {
       this.tail = Buffer.concat([this.tail, chunk.subarray(-KEPT_STDERR)]).subarray(-KEPT_STDERR);
     });
-    for (const stream of [child.stdin, child.stdout, child.stderr])
-      stream.on('error', (error) => this.onerror?.(error));
+    child.stdin.on('error', (error) => this.onerror?.(error));
+    for (const stream of [child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
     child.on('error', (error) => this.onerror?.(error));
+    this.expectEnd(child);
     child.once('exit', (code, signal) => {
       this.fault ??= signal ? `it was ended by ${signal}` : `it exited with ${code}`;
       if (child.pid !== undefined) killGroup(child.pid, 'SIGKILL');
-      this.drain(child);
+      // Its last words are read, but somebody else may hold its pipes open.
+      after(GRACE_MS, child, () => letGo(child));
     });
-    child.once('close', () => this.ended(child));
+    child.once('close', () => void this.ended(child, id));
   }
 
-  /** Its last words are read, but somebody else may hold its pipes open. */
-  private drain(child: Child): void {
-    const timer = setTimeout(() => {
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    }, GRACE_MS);
-    child.once('close', () => clearTimeout(timer));
+  /** A program that neither hears nor speaks is of no use, though it may live. */
+  private expectEnd(child: Child): void {
+    child.stdout.once('end', () => after(GRACE_MS, child, () => this.fail('it closed its stdout')));
+    child.stdin.once('error', () => after(GRACE_MS, child, () => this.fail('it closed its stdin')));
   }
 
-  private ended({ pid }: Child): void {
-    if (pid !== undefined) this.options.ledger.remove(pid);
+  private async ended({ pid }: Child, id: string): Promise<void> {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     this.child = undefined;
-    this.gone.resolve();
     this.onclose?.();
+    await this.options.ledger.close(id, pid).catch((error: unknown) => this.onerror?.(error as Error));
+    this.gone.resolve();
   }
 
-  private read(lines: LineParser, chunk: Buffer): void {
-    this.options.onReceived?.(chunk.length);
-    try {
-      for (const line of lines.push(chunk)) this.take(line);
-    } catch (error) {
-      this.fault = (error as Error).message;
-      this.onerror?.(error as Error);
-      this.kill();
-    }
+  private note(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    if ('id' in message) this.asked.add(message.id);
+    else if (message.method === 'notifications/cancelled') this.asked.delete(message.params?.['requestId']);
   }
 
-  private take(line: string): void {
-    if (line.trim() === '') return;
+  /** Gives whether it was asked for. */
+  private take(line: string): boolean {
+    if (line.trim() === '') return false;
+    checkValues(line);
     let message: JSONRPCMessage;
     try {
       message = this.options.parse(line);
     } catch {
       this.onerror?.(new Error('it wrote a line that is no message'));
-      return;
+      return false;
     }
     this.onmessage?.(message);
+    return 'id' in message && !('method' in message) && this.asked.delete(message.id);
   }
 
-  private kill(): void {
-    if (this.child?.pid !== undefined) killGroup(this.child.pid, 'SIGKILL');
+  /** Ends it at once: it does what cannot be put up with. */
+  private fail(fault: string): void {
+    const { child } = this;
+    if (child?.pid === undefined) return;
+    this.fault ??= fault;
+    this.onerror?.(new Error(fault));
+    killGroup(child.pid, 'SIGKILL');
+    letGo(child);
   }
+}
+
+/** @throws RangeError */
+function checkValues(line: string): void {
+  if (line.length < FEW_VALUES) return;
+  const counter = new ValueCounter();
+  counter.count(Buffer.from(line));
+  if (counter.values > MAX_VALUES) throw new RangeError(`it sent a message of more than ${MAX_VALUES} values`);
+}
+
+function letGo({ stdin, stdout, stderr }: Child): void {
+  for (const stream of [stdin, stdout, stderr]) stream.destroy();
+}
+
+/** Does something when a program still has not come to its end. */
+function after(ms: number, child: Child, work: () => void): void {
+  const timer = setTimeout(work, ms);
+  child.once('close', () => clearTimeout(timer));
 }
 
 async function isDone(work: Promise<void>, ms: number): Promise<boolean> {

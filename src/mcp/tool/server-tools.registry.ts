@@ -39,9 +39,9 @@ export class ServerTools {
     return this.refusals;
   }
 
-  /** Tells that tools will come: an agent may name them before they are there. */
-  announce(): void {
-    this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`);
+  /** Tells that tools will come: an agent may name them before they are there. @param first as the registry's */
+  announce(first: Promise<void>): void {
+    this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`, first);
   }
 
   /**

@@ -4,7 +4,7 @@ import type { OpenedClient } from '../connection/opened-client.factory.js';
 const LIST_TIMEOUT_MS = 30_000;
 /** Beyond that a server is not serious. */
 const MAX_TOOLS = 1000;
-const MAX_LIST_BYTES = 32 * 1024 * 1024;
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
 /** Reads all pages of a server's tools. @throws Error when they are too many, too long or too late */
 export async function listTools({ client, listenTo }: OpenedClient, signal: AbortSignal): Promise<readonly McpTool[]> {

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { AppError, toAppError } from '../../common/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
@@ -38,6 +39,21 @@ export class ToolExplorer implements OnModuleInit {
       this.registry.register(outcome.value);
       this.logger.log(`Registered tool: ${outcome.value.definition.name}`);
     }
+  }
+
+  /**
+   * Registers the tools of an object that Nest did not make: all of them, or none.
+   * @returns their names @throws AppError `TOOL_INVALID`, also when it has none; `TOOL_DUPLICATE`
+   */
+  async register(instance: object): Promise<readonly string[]> {
+    const { name } = instance.constructor;
+    const wrapper = new InstanceWrapper({ name, token: name, instance, isResolved: true });
+    const declared = this.accessor.declaredTools(instance);
+    if (declared.length === 0) throw new AppError('TOOL_INVALID', `${name}: no method of it bears @Tool.`);
+    const tools: Tool[] = [];
+    for (const one of declared) tools.push(await this.create({ declared: one, wrapper }));
+    this.registry.registerAll(tools);
+    return tools.map(({ definition }) => definition.name);
   }
 
   private toolProviders(): ToolProvider[] {

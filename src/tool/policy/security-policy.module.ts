@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { type Later, provided } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ArgumentPolicy } from './argument.policy.js';
@@ -9,6 +10,8 @@ import { TaintPolicy } from './taint.policy.js';
 import { ToolListPolicy } from './tool-list.policy.js';
 import { ToolPolicyRegistry } from './tool-policy.registry.js';
 
+const GIVEN = Symbol('GIVEN');
+
 /** Holds every call against the security policy. */
 @Module({})
 export class SecurityPolicyModule {
@@ -17,16 +20,18 @@ export class SecurityPolicyModule {
   }
 
   /** @param given beside the policy of the configuration's file */
-  static forRoot(given?: SecurityPolicy): DynamicModule {
+  static forRoot(given?: SecurityPolicy | Later<SecurityPolicy | undefined>): DynamicModule {
     return {
       module: SecurityPolicyModule,
       global: true,
       imports: [ToolModule],
       providers: [
+        provided(GIVEN, given),
         {
           provide: SecurityPolicies,
-          useFactory: ({ security }: AppConfig) => SecurityPolicies.open(security.policyFile, given),
-          inject: [AppConfig],
+          useFactory: ({ security }: AppConfig, own: SecurityPolicy | undefined) =>
+            SecurityPolicies.open(security.policyFile, own),
+          inject: [AppConfig, { token: GIVEN, optional: true }],
         },
         CallRates,
       ],

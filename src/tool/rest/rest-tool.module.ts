@@ -1,19 +1,24 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { Later, provided } from '../../common/index.js';
 import { OutgoingModule } from '../../security/index.js';
 import { ToolModule } from '../tool.module.js';
 import { ContextConnections } from './connection/context-connections.registry.js';
 import { DeclaredRestTools, RestToolLoader } from './rest-tool.loader.js';
 import { RestToolRegistry } from './rest-tool.registry.js';
 
+type Declared = DeclaredRestTools['tools'];
+
+const toDeclared = (tools: Declared): DeclaredRestTools => ({ tools });
+
 /** Endpoints as tools, declared in files and in code. */
 @Module({})
 export class RestToolModule {
-  static forRoot(tools: DeclaredRestTools['tools'] = []): DynamicModule {
+  static forRoot(tools: Declared | Later<Declared> = []): DynamicModule {
     return {
       module: RestToolModule,
       imports: [ToolModule, OutgoingModule],
       providers: [
-        { provide: DeclaredRestTools, useValue: { tools } },
+        provided(DeclaredRestTools, tools instanceof Later ? tools.map(toDeclared) : toDeclared(tools)),
         ContextConnections,
         RestToolRegistry,
         RestToolLoader,

@@ -8,6 +8,7 @@ const tools = () => (script.toolsFile ? JSON.parse(readFileSync(script.toolsFile
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const waiting = new Map();
 let asked = 0;
+let cancels = 0;
 
 async function ask(method, params) {
   const id = `ask-${++asked}`;
@@ -36,6 +37,8 @@ const TOOLS = {
     send({ method: 'notifications/tools/list_changed' });
     return { content: [{ type: 'text', text: 'changed' }] };
   },
+  /** How many of its calls were taken back. */
+  cancels: () => ({ content: [{ type: 'text', text: String(cancels) }] }),
   hang: () => new Promise(() => undefined),
   exit: () => process.exit(3),
 };
@@ -89,13 +92,15 @@ const METHODS = {
   'resources/list': () => ({ resources: [{ uri: 'note:1', name: 'A note' }] }),
   'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 'note:{n}', name: 'Notes' }] }),
   'resources/read': ({ uri }) => {
-    if (!uri.startsWith('note:') && uri !== 'a:b') throw new Error('no such resource');
+    if (!uri.startsWith('note:') && uri !== 'a:b')
+      throw Object.assign(new Error('no such resource'), { code: -32_002 });
     return { contents: [{ uri, mimeType: 'text/plain', text: 'noted' }] };
   },
   'prompts/list': () => ({ prompts: [{ name: 'x', description: 'Says it.' }] }),
-  'prompts/get': ({ arguments: args }) => ({
-    messages: [{ role: 'user', content: { type: 'text', text: `Say ${args?.what}` } }],
-  }),
+  'prompts/get': ({ name, arguments: args }) => {
+    if (name !== 'x') throw Object.assign(new Error('no such prompt'), { code: -32_602 });
+    return { messages: [{ role: 'user', content: { type: 'text', text: `Say ${args?.what}` } }] };
+  },
 };
 
 async function reply({ method, params }) {
@@ -107,7 +112,7 @@ async function reply({ method, params }) {
 createInterface({ input: process.stdin }).on('line', (line) => void hear(JSON.parse(line)));
 
 async function hear(message) {
-  if (message.method === 'notifications/cancelled') process.stderr.write(`cancelled ${message.params.requestId}\n`);
+  if (message.method === 'notifications/cancelled') cancels++;
   if (message.id === undefined) return;
   if (message.method === undefined) return void waiting.get(message.id)?.(message.result);
   if (message.method === 'server/discover' && script.diesOfDiscovery) process.exit(1);
@@ -115,6 +120,6 @@ async function hear(message) {
     const result = await reply(message);
     send({ id: message.id, result: script.modern ? { ...COMPLETE, ...result } : result });
   } catch (error) {
-    send({ id: message.id, error: { code: -32_601, message: error.message } });
+    send({ id: message.id, error: { code: error.code ?? -32_601, message: error.message } });
   }
 }

@@ -1,0 +1,53 @@
+import { toRunError, type GivenFormat, type RunAnswer } from './agent/index.js';
+import type { ModelParameters, ToolChoice, Usage } from './llm/index.js';
+import { toUsage, type RunFinishReason, type WaitingRequest } from './run/index.js';
+
+export interface ChatOptions {
+  /** The conversation to go on with; a new one when left out. */
+  readonly sessionId?: string;
+  /** Another model of the same provider, or one of another provider that is configured, as `provider:name`. */
+  readonly model?: string;
+  /** They win over the agent's. */
+  readonly parameters?: ModelParameters;
+  /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
+  readonly toolChoice?: ToolChoice;
+  /** What the answer must be, instead of what the agent says. */
+  readonly responseFormat?: GivenFormat;
+  /** What is shown beside the question: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
+  readonly images?: readonly { readonly url: string }[];
+}
+
+/** An agent's answer. */
+export interface ChatReply {
+  readonly role: 'assistant';
+  readonly content: string;
+  /** The answer's value, where it has a format: what a Standard Schema makes of it. */
+  readonly output?: unknown;
+  readonly finishReason: RunFinishReason | null;
+  /** Whether the agent came to its answer; not when a limit ended the run. */
+  readonly isComplete: boolean;
+  readonly usage: Usage;
+  readonly iterations: number;
+  readonly runId: string;
+  readonly sessionId: string | null;
+  /** What must be decided before it goes on (`agent.approve` and its like); only while it waits. */
+  readonly waiting?: readonly WaitingRequest[];
+}
+
+/** @throws AppError with the failure's code when the run failed */
+export function toReply(answer: RunAnswer): ChatReply {
+  if (answer.error) throw toRunError(answer);
+  const { result, finish_reason, is_complete, usage, iterations, run_id, session_id, waiting } = answer;
+  return {
+    role: 'assistant',
+    content: result,
+    ...('output' in answer && { output: answer.output }),
+    finishReason: finish_reason,
+    isComplete: is_complete,
+    usage: toUsage(usage),
+    iterations,
+    runId: run_id,
+    sessionId: session_id,
+    ...(waiting && { waiting }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { ChatOptions, ChatReply } from './agent-reply.mapper.js';
+import type { AgentSessions } from './agent-sessions.client.js';
+import type { RunEvent } from './run/index.js';
+import type { SessionRecord, StoredTurn } from './session/index.js';
+
+type SessionChatOptions = Omit<ChatOptions, 'sessionId'>;
+
+/** What a conversation needs of its agent. */
+interface Talks {
+  readonly sessions: AgentSessions;
+  chat(query: string, options: ChatOptions): Promise<ChatReply>;
+  chatStream(query: string, options: ChatOptions): AsyncGenerator<string, void>;
+  stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions): Promise<void>;
+}
+
+/** A conversation with an agent of `createAgent`. */
+export class AgentSession {
+  constructor(
+    readonly id: string,
+    private readonly agent: Talks,
+  ) {}
+
+  /** As the agent's, in this conversation. */
+  chat(query: string, options: SessionChatOptions = {}): Promise<ChatReply> {
+    return this.agent.chat(query, { ...options, sessionId: this.id });
+  }
+
+  /** As the agent's, in this conversation. */
+  chatStream(query: string, options: SessionChatOptions = {}): AsyncGenerator<string, void> {
+    return this.agent.chatStream(query, { ...options, sessionId: this.id });
+  }
+
+  /** As the agent's, in this conversation. */
+  stream(query: string, callback: (event: RunEvent) => void, options: SessionChatOptions = {}): Promise<void> {
+    return this.agent.stream(query, callback, { ...options, sessionId: this.id });
+  }
+
+  /** @throws AppError `SESSION_NOT_FOUND` when nothing was said in it, and nobody created it */
+  get(): Promise<SessionRecord> {
+    return this.agent.sessions.get(this.id);
+  }
+
+  /** A page of what was said, as `agent.sessions.turns`. @throws AppError `SESSION_NOT_FOUND` */
+  turns(page?: { limit?: number; after?: number }): Promise<StoredTurn[]> {
+    return this.agent.sessions.turns(this.id, page);
+  }
+
+  /** Forgets what was said. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
+  clear(): Promise<void> {
+    return this.agent.sessions.clear(this.id);
+  }
+
+  /** @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
+  delete(): Promise<void> {
+    return this.agent.sessions.delete(this.id);
+  }
+}

@@ -1,0 +1,38 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { AgentRegistry, type AgentDefinition } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { CurrentPrincipal, Requires } from '../security/index.js';
+import { ToolRegistry, ToolSwitchService } from '../tool/index.js';
+import { AgentDto, AgentListDto } from './agent.dto.js';
+import { toAgentView } from './agent.mapper.js';
+
+@Requires('tools:read')
+@Controller('agents')
+export class AgentController {
+  constructor(
+    private readonly agents: AgentRegistry,
+    private readonly tools: ToolRegistry,
+    private readonly switches: ToolSwitchService,
+  ) {}
+
+  /** All agents, the one that answers when a request names none first; any of their names is an `agent` of a request. */
+  @Get()
+  async list(@CurrentPrincipal() { tenant }: Principal): Promise<AgentListDto> {
+    const off = await this.switches.disabled(tenant);
+    return { agents: this.agents.list().map((definition) => this.view(definition, off)) };
+  }
+
+  /** One agent. */
+  @Get(':name')
+  async get(@CurrentPrincipal() { tenant }: Principal, @Param('name') name: string): Promise<AgentDto> {
+    return this.view(this.agents.get(name).definition, await this.switches.disabled(tenant));
+  }
+
+  private view(definition: AgentDefinition, off: ReadonlySet<string>): AgentDto {
+    const names = this.tools.available(definition.tools).map((tool) => tool.definition.name);
+    return toAgentView(definition, {
+      isDefault: this.agents.names()[0] === definition.name,
+      tools: names.filter((name) => !off.has(name)),
+    });
+  }
+}

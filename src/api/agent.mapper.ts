@@ -1,0 +1,36 @@
+import type { AgentDefinition } from '../agent/index.js';
+import type { AgentDto } from './agent.dto.js';
+
+/** What is told of an agent beside its definition. */
+interface AgentPlace {
+  readonly isDefault: boolean;
+  readonly tools: readonly string[];
+}
+
+/** An agent as the API tells of it: all but its instructions. */
+export function toAgentView(definition: AgentDefinition, { isDefault, tools }: AgentPlace): AgentDto {
+  const { name, description, model, protocol, subAgents, handoffs, responseFormat, memory, limits } = definition;
+  return {
+    name,
+    description,
+    is_default: isDefault,
+    model: { provider: model.provider, name: model.name ?? '', parameters: { ...model.parameters } },
+    protocol,
+    tools: [...tools],
+    sub_agents: [...subAgents],
+    handoffs: [...handoffs],
+    ...(responseFormat && { response_format: responseFormat === 'json' ? 'json' : responseFormat.schema }),
+    memory: {
+      enabled: memory.enabled,
+      policy: memory.policy,
+      max_messages: memory.maxMessages,
+      max_context_tokens: memory.maxContextTokens,
+    },
+    limits: {
+      max_iterations: limits.maxIterations,
+      run_timeout_ms: limits.runTimeoutMs,
+      max_result_bytes: limits.maxResultBytes,
+      max_depth: limits.maxDepth,
+    },
+  };
+}

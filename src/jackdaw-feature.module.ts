@@ -1,0 +1,46 @@
+import { type DynamicModule, Inject, Module, type OnModuleInit, type Provider, type Type } from '@nestjs/common';
+import { type AgentDefinitionInput, AgentRegistry } from './agent/index.js';
+import { type McpConfig, McpServerService } from './mcp/index.js';
+
+/** What a module of an application adds to the Jackdaw that its root has imported. */
+export interface JackdawFeatureOptions {
+  /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
+  readonly tools?: readonly (Type | object)[];
+  /** Agents beside those of the root; the default one stays the default. */
+  readonly agents?: readonly AgentDefinitionInput[];
+  readonly mcpServers?: readonly McpConfig[];
+}
+
+const FEATURE = Symbol('FEATURE');
+
+/** Adds agents and MCP servers; tools are found where they are provided. */
+@Module({})
+export class JackdawFeatureModule implements OnModuleInit {
+  constructor(
+    @Inject(FEATURE) private readonly feature: JackdawFeatureOptions,
+    private readonly agents: AgentRegistry,
+    private readonly servers: McpServerService,
+  ) {}
+
+  static with(feature: JackdawFeatureOptions): DynamicModule {
+    const { tools = [] } = feature;
+    return {
+      module: JackdawFeatureModule,
+      providers: [{ provide: FEATURE, useValue: feature }, ...tools.map(toProvider)],
+      exports: tools.filter((tool) => typeof tool === 'function') as Type[],
+    };
+  }
+
+  /** @throws AppError `AGENT_INVALID`, `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE` */
+  onModuleInit(): void {
+    for (const agent of this.feature.agents ?? []) this.agents.register(agent);
+    for (const [at, server] of (this.feature.mcpServers ?? []).entries()) {
+      this.servers.declare(server, `forFeature: mcpServers[${at}]`);
+    }
+  }
+}
+
+/** A class, which Nest makes, or an object. */
+export function toProvider(given: Type | object): Provider {
+  return typeof given === 'function' ? (given as Type) : { provide: Symbol('given'), useValue: given };
+}

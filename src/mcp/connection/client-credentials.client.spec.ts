@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FetchLike } from '@modelcontextprotocol/client';
+import { untilAborted } from '../../common/index.js';
+import { ClientCredentialsClient } from './client-credentials.client.js';
+
+const SERVER = new URL('https://mcp.example.com/mcp');
+const ISSUER = 'https://login.example.com';
+const METADATA = {
+  issuer: ISSUER,
+  authorization_endpoint: `${ISSUER}/authorize`,
+  token_endpoint: `${ISSUER}/token`,
+  response_types_supported: ['code'],
+};
+const GIVEN = { type: 'client_credentials', clientId: 'jack', clientSecret: 'daw' } as const;
+
+const never: FetchLike = async (_url, init) => untilAborted(new Promise<never>(() => undefined), init!.signal!);
+
+const answers: FetchLike = async (url) => {
+  const { pathname } = new URL(url);
+  if (pathname.includes('oauth-protected-resource'))
+    return Response.json({ resource: SERVER.href, authorization_servers: [ISSUER] });
+  return Response.json(pathname === '/token' ? { access_token: 'a', token_type: 'Bearer' } : METADATA);
+};
+
+const unauthorized = (fetchFn: FetchLike) => ({
+  response: new Response(null, { status: 401 }),
+  serverUrl: SERVER,
+  fetchFn,
+});
+
+describe('client credentials', () => {
+  it('do not wait for ever, and are not spoilt by having waited', async () => {
+    const client = new ClientCredentialsClient(GIVEN, 500);
+    const waiting = [1, 2].map(() => client.onUnauthorized(unauthorized(never)));
+    for (const { status, reason } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
+      expect([status, (reason as { code?: string }).code]).toEqual(['rejected', 'OUTGOING_FAILED']);
+    }
+    await client.onUnauthorized(unauthorized(answers));
+    expect(await client.token()).toBe('a');
+  });
+
+  it('are not used again for a request that was made before the last token came', async () => {
+    const client = new ClientCredentialsClient(GIVEN);
+    await client.onUnauthorized(unauthorized(answers));
+    await client.onUnauthorized(unauthorized(never));
+    expect(await client.token()).toBe('a');
+  });
+
+  it('are not given for a token that would be for another server', async () => {
+    const client = new ClientCredentialsClient(GIVEN);
+    const elsewhere: FetchLike = async (url, init) =>
+      url.toString().includes('oauth-protected-resource')
+        ? Response.json({ resource: 'https://evil.example.com/mcp', authorization_servers: [ISSUER] })
+        : answers(url, init);
+    await expect(client.onUnauthorized(unauthorized(elsewhere))).rejects.toThrow(
+      'it wants a token for https://evil.example.com/mcp, which it is not',
+    );
+  });
+});

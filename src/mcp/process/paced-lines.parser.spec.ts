@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { PassThrough } from 'node:stream';
+import { readAway, readLines } from './paced-lines.parser.js';
+
+const FLOOD = Buffer.from('again\n'.repeat(5000));
+
+describe('a flood of lines', () => {
+  let lines: string[];
+  let stream: PassThrough;
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    lines = [];
+    stream = new PassThrough({ highWaterMark: 1 });
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  const listen = (isAskedFor: boolean, failed: (error: Error) => void = () => undefined) =>
+    readLines(stream, 1000, {
+      take: (line) => {
+        lines.push(line);
+        return isAskedFor;
+      },
+      heard: () => undefined,
+      failed,
+    });
+  const flood = async () => {
+    stream.write(FLOOD);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('is read in parts, and its writer waits', async () => {
+    listen(false);
+    await flood();
+    expect(lines.length).toBeLessThan(600);
+    expect(stream.isPaused()).toBe(true);
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(lines.length).toBeGreaterThan(1400);
+    expect(lines.length).toBeLessThan(1700);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(lines).toHaveLength(5000);
+    expect(stream.isPaused()).toBe(false);
+  });
+
+  it('that was asked for is read at once', async () => {
+    listen(true);
+    await flood();
+    expect(lines).toHaveLength(5000);
+  });
+
+  it('ends with its stream', async () => {
+    listen(false);
+    await flood();
+    stream.destroy();
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(lines.length).toBeLessThan(600);
+  });
+
+  it('has no line that is too long', async () => {
+    const failed = jest.fn();
+    listen(false, failed);
+    stream.write('x'.repeat(1001));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ message: expect.stringContaining('1000 bytes') }));
+  });
+
+  it('that nobody reads is taken away as slowly as bytes are', async () => {
+    let heard = 0;
+    readAway(stream, (chunk) => (heard += chunk.length));
+    for (let n = 0; n < 20; n++) stream.write(Buffer.alloc(1024 * 1024));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(heard).toBeLessThan(18 * 1024 * 1024);
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(heard).toBe(20 * 1024 * 1024);
+  });
+});

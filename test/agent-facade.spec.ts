@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createAgent, Extension, Tool, type RunEvent } from '../src/index.js';
+import { AgentHost, NotingExtension } from './support/agent-host.js';
+import { listed, scripted } from './support/mcp/scripted-servers.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
+import { WaitingTools } from './support/waiting.tool.js';
+
+const host = new AgentHost();
+afterEach(() => host.stop());
+
+const ping = { name: 'ping', description: 'Pings.', handler: () => 'pong' };
+
+async function textsOf(pieces: AsyncIterable<string>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const piece of pieces) texts.push(piece);
+  return texts;
+}
+
+describe('asking an agent in code', () => {
+  it('gives the answer with what it took', async () => {
+    const agent = await host.start({}, [says('Fine.')]);
+    expect(await agent.chat('How are you?')).toEqual({
+      content: 'Fine.',
+      role: 'assistant',
+      finishReason: 'stop',
+      isComplete: true,
+      usage: { promptTokens: 10, completionTokens: 5, totalTokens: 15 },
+      iterations: 1,
+      runId: expect.any(String),
+      sessionId: expect.any(String),
+    });
+  });
+
+  it('gives the text in pieces, tools being called in between', async () => {
+    const agent = await host.start({}, [calls(['ping', {}]), says('The answer is pong.')]);
+    const pieces = await textsOf(agent.registerTool(ping).chatStream('Ping?'));
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.join('')).toBe('The answer is pong.');
+  });
+
+  it('tells the events as they come', async () => {
+    const agent = await host.start({}, [says('Fine.')]);
+    const told: RunEvent['type'][] = [];
+    await agent.stream('How are you?', ({ type }) => told.push(type));
+    expect([told[0], told.at(-1)]).toEqual(['run.started', 'run.completed']);
+    expect(told).toContain('message.delta');
+  });
+
+  it('ends a stream of text with the failure of its run', async () => {
+    const agent = await host.start({}, [new Error('no model')]);
+    await expect(textsOf(agent.chatStream('x'))).rejects.toMatchObject({ name: 'AppError', code: expect.any(String) });
+  });
+
+  it.each([[''], [' \n'], [undefined as unknown as string]])('refuses the message %j', async (message) => {
+    const agent = await host.start({}, []);
+    const refused = { code: 'VALIDATION_FAILED' };
+    await expect(agent.chat(message)).rejects.toMatchObject(refused);
+    await expect(textsOf(agent.chatStream(message))).rejects.toMatchObject(refused);
+    await expect(agent.stream(message, () => undefined)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('a conversation in code', () => {
+  it('goes on where it was', async () => {
+    const model = new ScriptedChatModel([says('Hello Ann.'), says('Ann.'), says('Yes.')]);
+    const agent = await host.start({ chatModel: model });
+    const session = await agent.createSession({ id: 'talk' });
+    await session.chat('I am Ann.');
+    expect((await textsOf(agent.session('talk').chatStream('Who am I?'))).join('')).toBe('Ann.');
+    await session.stream('Sure?', () => undefined);
+    expect(model.requests[1]?.messages).toMatchObject([
+      { role: 'system' },
+      { role: 'user', content: 'I am Ann.' },
+      { role: 'assistant', content: 'Hello Ann.' },
+      { role: 'user', content: 'Who am I?' },
+    ]);
+    expect([(await session.get()).id, (await session.turns()).length]).toEqual(['talk', 3]);
+    await session.clear();
+    expect(await session.turns()).toEqual([]);
+    await session.delete();
+    await expect(session.get()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await agent.createSession({ id: 'talk' });
+    await expect(agent.createSession({ id: 'talk' })).rejects.toMatchObject({ code: 'SESSION_EXISTS' });
+    expect(() => agent.session('')).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));
+  });
+});
+
+describe('the tools of an agent in code', () => {
+  class Shop {
+    @Tool({ description: 'The price.', effect: 'read' })
+    price(): number {
+      return 7;
+    }
+    @Tool({ description: 'Sells.' })
+    sell(): string {
+      return 'sold';
+    }
+  }
+
+  it('are registered, found and called by their names', async () => {
+    const agent = await host.start({}, []);
+    agent.registerTool(ping);
+    expect(await agent.registerToolsFromClass(new Shop())).toEqual(['price', 'sell']);
+    expect([agent.hasTool('ping'), agent.hasTool('price'), agent.hasTool('nothing')]).toEqual([true, true, false]);
+    expect(agent.getTool('price').definition.description).toBe('The price.');
+    expect([await agent.callTool('ping'), await agent.callTool('price', {})]).toEqual(['pong', 7]);
+    expect(() => agent.getTool('pinf')).toThrow(expect.objectContaining({ code: 'TOOL_NOT_FOUND' }));
+    await expect(agent.callTool('nothing')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
+    await expect(agent.callTool('')).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
+    await expect(agent.callTool('ping', { of: 1 })).rejects.toMatchObject({ code: 'TOOL_INVALID_ARGUMENTS' });
+  });
+
+  it('may be those of a class, which Nest makes; all of them come, or none', async () => {
+    const agent = await host.start({}, []);
+    agent.registerTool({ ...ping, name: 'sell' });
+    await expect(agent.registerToolsFromClass(Shop)).rejects.toMatchObject({ code: 'TOOL_DUPLICATE' });
+    expect(agent.hasTool('price')).toBe(false);
+    await expect(agent.registerToolsFromClass({})).rejects.toMatchObject({ code: 'TOOL_INVALID' });
+    expect(() => agent.registerTool({ ...ping, name: '' })).toThrow(expect.objectContaining({ code: 'TOOL_INVALID' }));
+  });
+
+  it('may come from an MCP server that is connected to meanwhile', async () => {
+    const agent = await host.start({}, [calls(['files__echo', { text: 'hi' }]), says('done')]);
+    const { stdio } = scripted('files', {
+      tools: [listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } })],
+    });
+    expect(agent.hasMcpServer('files')).toBe(false);
+    await agent.connectMcpServer('files', stdio!);
+    expect([agent.hasMcpServer('files'), agent.hasTool('files__echo')]).toEqual([true, true]);
+    expect(await agent.callTool('files__echo', { text: 'hi' })).toBe('hi');
+    const again = agent.connectMcpServer('files', stdio!);
+    await expect(again).rejects.toMatchObject({ code: 'MCP_SERVER_DUPLICATE' });
+    await expect(agent.connectMcpServer('', stdio!)).rejects.toMatchObject({ code: 'MCP_SERVER_INVALID' });
+    await expect(agent.connectMcpServer('lost', { command: '/no/such' })).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+    });
+    expect(agent.hasMcpServer('lost')).toBe(false);
+  });
+});
+
+describe('an agent in code whose run waits for a person', () => {
+  const pay = calls(['pay', { to: 'bob', amount: 5 }]);
+
+  it('goes on when it is approved, with the answer', async () => {
+    const tools = new WaitingTools();
+    const agent = await host.start({ tools: [tools] }, [pay, says('Paid.'), pay, says('Not paid.')]);
+    const { runId, waiting, isComplete } = await agent.chat('Pay Bob.');
+    expect([isComplete, waiting]).toMatchObject([false, [{ kind: 'approval', tool: 'pay' }]]);
+    expect(await agent.approve(runId)).toMatchObject({ content: 'Paid.', isComplete: true, runId });
+    expect(tools.done).toEqual(['pay bob 5']);
+    await expect(agent.approve(runId)).rejects.toMatchObject({ code: 'RUN_NOT_WAITING' });
+    const { runId: other } = await agent.chat('Again.');
+    expect(await agent.deny(other, { reason: 'No.' })).toMatchObject({ content: 'Not paid.', runId: other });
+    expect(tools.done).toHaveLength(1);
+  });
+
+  it('goes on with the answer to a question, and a stream of text says for whom it waits', async () => {
+    const choose = calls(['choose', { text: 'Rome' }]);
+    const agent = await host.start({ tools: [new WaitingTools()] }, [choose, says('Booked.')]);
+    const failure = await textsOf(agent.chatStream('Fly me.')).then(
+      () => ({}),
+      (error: { code: string; details: { run_id: string } }) => error,
+    );
+    expect(failure).toMatchObject({ code: 'RUN_WAITING', details: { waiting: [{ kind: 'input' }] } });
+    const { run_id } = (failure as { details: { run_id: string } }).details;
+    await expect(agent.input(run_id, { value: 'XX9' })).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(await agent.input(run_id, { value: 'KL2' })).toMatchObject({ content: 'Booked.' });
+    await expect(agent.settle(run_id, { outcome: 'retry' })).rejects.toMatchObject({ code: 'RUN_NOT_WAITING' });
+  });
+});
+
+describe('an agent that cannot be made', () => {
+  it.each([
+    ['AGENT_INVALID', { prompt: ' ' }],
+    ['AGENT_INVALID', { instructions: '' }],
+    ['AGENT_INVALID', { prompt: 'a', instructions: 'b' }],
+    ['AGENT_INVALID', { llm: { apiType: '' } }],
+    ['AGENT_INVALID', { llm: { apiType: 'openai', apiKey: 'k', model: '' } }],
+    ['AGENT_INVALID', { llm: { apiType: 'openai', apiKey: '' } }],
+    ['AGENT_INVALID', { llm: { apiType: 'ollama' }, model: { name: 'x' } }],
+    ['AGENT_INVALID', { llm: { apiType: 'ollama' }, chatModel: new ScriptedChatModel([]) }],
+    ['CONFIG_INVALID', { llm: { apiType: 'nobody' } }],
+    ['MCP_SERVER_INVALID', { mcp: { enabled: true, name: '' } }],
+    ['MCP_SERVER_NOT_FOUND', { mcp: { enabled: true, name: 'unheard' } }],
+  ])('is %s for %j', async (code, options) => {
+    await expect(createAgent({ env: host.environment(), ...options })).rejects.toMatchObject({ code });
+  });
+
+  it('ends what had begun: extensions, and the hold on its database', async () => {
+    const notes: string[] = [];
+    class Broken extends Extension {
+      readonly name = 'broken';
+      readonly version = '1.0.0';
+      override boot(): void {
+        throw new Error('no answer');
+      }
+    }
+    const env = host.environment();
+    const extensions = [new NotingExtension('first', [], notes), new Broken()];
+    await expect(createAgent({ env, extensions })).rejects.toMatchObject({ code: 'EXTENSION_INVALID' });
+    expect(notes).toEqual(['register first', 'boot first', 'end first']);
+    const agent = await host.start({ env }, [says('Fine.')]);
+    expect((await agent.chat('x')).content).toBe('Fine.');
+  });
+});

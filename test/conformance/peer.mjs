@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../dist/config/index.js';
+import { parseMcpConfig } from '../../dist/mcp/declaration/mcp-declaration.schema.js';
+import { McpRegistry } from '../../dist/mcp/index.js';
+import { MemoryToolPinStore } from '../../dist/mcp/stores/memory-tool-pin-store.js';
+import { ToolTrust } from '../../dist/mcp/trust/tool-trust.service.js';
+import { ToolExecutor, ToolRegistry, ToolStates } from '../../dist/tool/index.js';
+
+/** The suite's authorization servers have ports of their own. */
+const { config } = loadConfig({
+  env: { LLM_PROVIDER: 'offline', DATA_DIR: join(tmpdir(), 'jackdaw-conformance'), OUTGOING_ALLOW: 'localhost' },
+});
+const NAME = 'peer';
+
+/** A server as an application declares it. */
+function declare(url, auth) {
+  const http = { url, ...(auth && { auth }) };
+  return parseMcpConfig({ name: NAME, enabled: true, type: 'http', http }, 'conformance', config.mcp);
+}
+
+/** A server of the suite whose tools are in a registry. */
+export class Peer {
+  #tools = new ToolRegistry();
+  #executor = new ToolExecutor();
+  #registry = new McpRegistry(config, this.#tools, new ToolTrust(new MemoryToolPinStore()), ToolStates.inMemory());
+
+  /** @throws Error when it cannot be connected to at the first try */
+  static async connect(url, auth) {
+    const peer = new Peer();
+    const { connection } = peer.#registry.add(declare(url, auth));
+    await connection.until(({ status }) => status === 'ready' || status === 'failed');
+    const { status, error } = connection.state;
+    if (status === 'ready') return peer;
+    await peer.close();
+    throw new Error(error);
+  }
+
+  /** The server's names of the tools that can be called. */
+  get tools() {
+    return this.#tools.list().map(({ definition }) => definition.name.slice(NAME.length + 2));
+  }
+
+  definition(tool) {
+    return this.#tools.get(`${NAME}__${tool}`).definition;
+  }
+
+  /** Calls a tool; gives its result, or `{ asked }` for a question, which `answer` answers. */
+  async call(tool, args = {}, answer) {
+    const requested = { name: `${NAME}__${tool}`, arguments: JSON.stringify(args) };
+    const named = new Map(this.#tools.list().map((each) => [each.definition.name, each]));
+    const site = callSite(answer);
+    const planned = await this.#executor.plan(requested, named, site);
+    if (planned.kind !== 'run') throw new Error(planned.result?.error ?? planned.kind);
+    const done = await this.#executor.invoke(planned, site);
+    if (done.kind === 'suspended') return { asked: done.asked };
+    if (!done.result.success) throw new Error(done.result.error);
+    return done.result;
+  }
+
+  /** Makes a call again with a person's answer to what it asked. */
+  async answer(tool, { asked }, value) {
+    return this.call(tool, {}, { value, by: 'local', memo: asked.memo });
+  }
+
+  /** Does something by the connection itself. */
+  async use(work) {
+    return this.#registry.get(NAME).connection.use(work, AbortSignal.timeout(20_000));
+  }
+
+  async close() {
+    await this.#registry.onApplicationShutdown();
+  }
+}
+
+function callSite(answer) {
+  return {
+    principal: { id: 'local', tenant: 'default', roles: [] },
+    agent: null,
+    sessionId: null,
+    runId: randomUUID(),
+    callId: randomUUID(),
+    key: randomUUID(),
+    signal: AbortSignal.timeout(20_000),
+    isTainted: false,
+    ...(answer && { answer }),
+  };
+}

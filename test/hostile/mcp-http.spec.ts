@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { callTool } from '../support/direct-calls.js';
+import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
+import {
+  type Declared,
+  type Era,
+  HostileWeb,
+  PATIENCE_MS,
+  SHORT_TIMEOUT_MS,
+  strike,
+} from '../support/mcp/hostile-servers.js';
+import { untilStatus } from '../support/mcp/scripted-servers.js';
+
+/** What is too long is soon told. */
+const SHORT_MESSAGES = { MCP_MAX_MESSAGE_BYTES: '1048576' };
+/** How a call fails, and why, as far as it is told. */
+const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] = [
+  ['exit', 'TOOL_FAILED', /it closed the connection/],
+  ['hang', 'TOOL_TIMEOUT', /./],
+  ['huge', 'TOOL_FAILED', /is longer than the \d+ bytes/],
+  ['huge-event', 'TOOL_FAILED', /before it was complete/],
+  ['endless-line', 'TOOL_FAILED', /before it was complete/],
+  ['endless-body', 'TOOL_FAILED', /is longer than the \d+ bytes/],
+  ['progress', 'TOOL_TIMEOUT', /./],
+  ['notifications', 'TOOL_TIMEOUT', /./],
+  ['requests', 'TOOL_TIMEOUT', /./],
+  ['junk', 'TOOL_TIMEOUT', /./],
+  ['strangers', 'TOOL_TIMEOUT', /./],
+  ['wrong-ids', 'TOOL_TIMEOUT', /./],
+  ['bad-json', 'TOOL_FAILED', /JSON/],
+  ['drip', 'TOOL_TIMEOUT', /./],
+  ['drip-events', 'TOOL_TIMEOUT', /./],
+  ['cut', 'TOOL_FAILED', /before it was complete/],
+  ['end', 'TOOL_FAILED', /before it was complete/],
+  ['resume', 'TOOL_TIMEOUT', /./],
+  ['redirect', 'TOOL_FAILED', /Redirect to .* not followed/],
+  ['redirect-loop', 'TOOL_FAILED', /Redirect to .* not followed/],
+  ['wrong-type', 'TOOL_FAILED', /text\/html/],
+  ['endless-type', 'TOOL_FAILED', /text\/html/],
+  ['endless-fault', 'TOOL_FAILED', /./],
+  ['gzip-bomb', 'TOOL_FAILED', /is longer than the \d+ bytes/],
+  ['huge-headers', 'TOOL_FAILED', /headers/],
+  ['nonsense', 'TOOL_FAILED', /Invalid result/],
+  ['garbage', 'TOOL_FAILED', /does not answer in HTTP|the connection failed/],
+];
+const GIVEN_UP = new Set(STRIKES.flatMap(([mode, code]) => (code === 'TOOL_TIMEOUT' ? [mode] : [])));
+const timed = (server: Declared) => (GIVEN_UP.has(server.name) ? { ...server, timeoutMs: SHORT_TIMEOUT_MS } : server);
+const MODES = STRIKES.map(([mode]) => mode);
+
+describe.each<Era>(['legacy', 'modern'])('a server over HTTP that does wrong in the %s protocol', (era) => {
+  let jackdaw: Jackdaw;
+  let web: HostileWeb;
+  beforeAll(async () => {
+    web = await HostileWeb.start();
+    const modes = ['steady', 'duplicates', 'never-ends', ...MODES];
+    jackdaw = await startJackdaw({
+      env: SHORT_MESSAGES,
+      options: { mcpServers: modes.map((mode) => timed(web.server(mode, era))) },
+    });
+    await Promise.all(modes.map((mode) => untilStatus(jackdaw, mode)));
+  }, 60_000);
+  afterAll(() => web.stop());
+
+  it.each(STRIKES)(
+    'fails alone, and in time: %s',
+    async (mode, code, why) => {
+      const { body, took, others } = await strike(jackdaw, mode);
+      expect(body).toMatchObject({ code, error: expect.stringMatching(why) });
+      expect(String(body['error']).length).toBeLessThan(5000);
+      expect(took).toBeLessThan(GIVEN_UP.has(mode) ? PATIENCE_MS : 2 * PATIENCE_MS);
+      expect(others).not.toContain(false);
+    },
+    60_000,
+  );
+
+  it('answers each call once, however often it answers: duplicates', async () => {
+    expect((await strike(jackdaw, 'duplicates')).body).toMatchObject({ success: true, result: '' });
+    const { body } = await callTool(jackdaw, 'duplicates__echo', { arguments: { text: 'own' } });
+    expect(body).toMatchObject({ result: 'own' });
+  });
+
+  it('has answered when it has, though its stream never ends: never-ends', async () => {
+    for (let n = 0; n < 3; n++) expect((await strike(jackdaw, 'never-ends')).body).toMatchObject({ success: true });
+  });
+
+  it('has no connection for a call that is over, and is not asked again and again for its rest', async () => {
+    const busy = ['drip', 'drip-events', 'never-ends', 'resume', 'hang', 'progress'];
+    await web.until((sockets) => busy.every((mode) => (sockets[mode] ?? 0) <= 1));
+    // Once a second at most, though the server has said that it may be at once.
+    expect((await web.sockets())['resumptions'] ?? 0).toBeLessThan(PATIENCE_MS / 100);
+  });
+
+  it('has none when the application has ended', async () => {
+    await jackdaw.stop();
+    expect(await web.until((sockets) => MODES.every((mode) => (sockets[mode] ?? 0) === 0))).toMatchObject({ hang: 0 });
+  });
+});

@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startJackdaw, type Jackdaw } from '../support/jackdaw.js';
+import {
+  type Declared,
+  type Era,
+  hostile,
+  PATIENCE_MS,
+  SHORT_TIMEOUT_MS,
+  strike,
+} from '../support/mcp/hostile-servers.js';
+import { processesWith } from '../support/mcp/process-list.js';
+import { untilStatus } from '../support/mcp/scripted-servers.js';
+import { callTool } from '../support/direct-calls.js';
+
+/** What is too long is soon told. */
+const SHORT_MESSAGES = { MCP_MAX_MESSAGE_BYTES: '1048576' };
+/** How a call fails, and why, as far as it is told. */
+const STRIKES: readonly (readonly [mode: string, code: string, why: RegExp])[] = [
+  ['exit', 'TOOL_FAILED', /it exited with 7/],
+  ['hang', 'TOOL_TIMEOUT', /./],
+  ['huge', 'TOOL_FAILED', /a message of more than \d+ bytes/],
+  ['endless-line', 'TOOL_FAILED', /a message of more than \d+ bytes/],
+  ['progress', 'TOOL_TIMEOUT', /./],
+  ['notifications', 'TOOL_TIMEOUT', /./],
+  ['requests', 'TOOL_TIMEOUT', /./],
+  ['junk', 'TOOL_TIMEOUT', /./],
+  ['strangers', 'TOOL_TIMEOUT', /./],
+  ['wrong-ids', 'TOOL_TIMEOUT', /./],
+  ['nonsense', 'TOOL_FAILED', /Invalid result/],
+  ['deep', 'TOOL_TIMEOUT', /./],
+  ['close-stdout', 'TOOL_FAILED', /it closed its stdout/],
+  ['close-stdin', 'TOOL_TIMEOUT', /./],
+  ['freeze', 'TOOL_TIMEOUT', /./],
+  ['deaf', 'TOOL_TIMEOUT', /./],
+  ['leave-grandchild', 'TOOL_FAILED', /it exited with 7/],
+  ['leave-daemon', 'TOOL_FAILED', /it exited with 7/],
+];
+const GIVEN_UP = new Set(STRIKES.flatMap(([mode, code]) => (code === 'TOOL_TIMEOUT' ? [mode] : [])));
+const timed = (server: Declared) => (GIVEN_UP.has(server.name) ? { ...server, timeoutMs: SHORT_TIMEOUT_MS } : server);
+
+describe.each<Era>(['legacy', 'modern'])('a program that does wrong in the %s protocol', (era) => {
+  /** By which its processes are known. */
+  const place = `hostile-${era}-${process.pid}`;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    const modes = ['steady', 'stderr-flood', 'duplicates', ...STRIKES.map(([mode]) => mode)];
+    jackdaw = await startJackdaw({
+      env: SHORT_MESSAGES,
+      options: { mcpServers: modes.map((mode) => timed(hostile(mode, era, place))) },
+    });
+    await Promise.all(modes.map((mode) => untilStatus(jackdaw, mode)));
+  }, 60_000);
+
+  it.each(STRIKES)(
+    'fails alone, and in time: %s',
+    async (mode, code, why) => {
+      const { body, took, others } = await strike(jackdaw, mode);
+      expect(body).toMatchObject({ code, error: expect.stringMatching(why) });
+      expect(took).toBeLessThan(GIVEN_UP.has(mode) ? PATIENCE_MS : 2 * PATIENCE_MS);
+      expect(others).not.toContain(false);
+    },
+    60_000,
+  );
+
+  it('is listened to, however much it writes beside its answer: stderr-flood', async () => {
+    const { body, others } = await strike(jackdaw, 'stderr-flood');
+    expect(body).toMatchObject({ success: true });
+    expect(others).not.toContain(false);
+  });
+
+  it('answers each call once, however often it answers: duplicates', async () => {
+    expect((await strike(jackdaw, 'duplicates')).body).toMatchObject({ success: true, result: '' });
+    const { body } = await callTool(jackdaw, 'duplicates__echo', { arguments: { text: 'own' } });
+    expect(body).toMatchObject({ result: 'own' });
+  });
+
+  it('is gone when the application has ended, with all that it has started', async () => {
+    expect(processesWith(place)).not.toEqual([]);
+    await jackdaw.stop();
+    expect(processesWith(place)).toEqual([]);
+  });
+});

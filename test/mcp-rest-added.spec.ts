@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { rmSync } from 'node:fs';
+import { McpServerService } from '../src/mcp/index.js';
+import { Database } from '../src/persistence/index.js';
+import { keyHolder } from './support/api-keys.js';
+import { callTool } from './support/direct-calls.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { untilTool } from './support/mcp/real-servers.js';
+import { listed, scripted, untilStatus } from './support/mcp/scripted-servers.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const OPERATOR = keyHolder('op', 'o', 'operator');
+const ADMIN = keyHolder('ann', 'a', 'admin');
+const USER = keyHolder('bob', 'b', 'user');
+const PEER = keyHolder('peer', 'p', 'user');
+const KEYS = [OPERATOR, ADMIN, USER].map(({ entry }) => entry).join(',');
+const POSTGRES = (await testServers()).filter(({ kind }) => kind === 'postgres');
+const SERVERS = '/api/mcp/servers';
+
+let peer: Jackdaw;
+beforeAll(async () => {
+  peer = await startJackdaw({ env: { API_KEYS: PEER.entry } });
+});
+afterAll(() => peer.stop());
+
+/** What reaches the peer. */
+const declaration = (name = 'peer') => ({ name, url: `${peer.url}/mcp`, headers: { ...PEER.headers }, trusted: true });
+const allowed = () => ({ OUTGOING_ALLOW: new URL(peer.url).host, MCP_REST_REGISTRATION: 'true', API_KEYS: KEYS });
+
+describe('a server that is added over REST', () => {
+  const folder = newFolder();
+  let jackdaw: Jackdaw;
+  const start = async () => {
+    const env = { ...allowed(), ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const mcpServers = [scripted('file', { tools: [listed('echo')] })];
+    jackdaw = await startJackdaw({ env, dataDir: folder, options: { mcpServers } });
+  };
+  beforeAll(start);
+  afterAll(async () => {
+    await jackdaw.stop();
+    rmSync(folder, { recursive: true });
+  });
+  const add = (body: object, headers = OPERATOR.headers) => jackdaw.post(SERVERS, body, headers);
+  const remove = async (name: string, headers = OPERATOR.headers) =>
+    jackdaw.send(`${SERVERS}/${name}`, { method: 'DELETE', headers });
+
+  it('is there at once for every tenant, and after a restart', async () => {
+    const { status, body } = await add(declaration());
+    expect([status, body]).toMatchObject([201, { name: 'peer', transport: 'http', source: 'REST: "peer"' }]);
+    await untilTool(jackdaw, 'peer__calculator');
+    for (const { headers } of [ADMIN, USER]) {
+      const called = await callTool(jackdaw, 'peer__calculator', { arguments: { expression: '6*7' } }, headers);
+      expect(called.body).toMatchObject({ result: '42' });
+    }
+    await jackdaw.stop();
+    await start();
+    await untilStatus(jackdaw, 'peer');
+    expect((await jackdaw.get(`${SERVERS}/peer`, OPERATOR.headers)).body).toMatchObject({
+      status: 'ready',
+      connects: 1,
+    });
+  });
+
+  it('is kept sealed, and its headers are shown to nobody', async () => {
+    const rows = await jackdaw.app.get(Database).query<{ declaration: string }>('SELECT * FROM mcp_server');
+    expect(rows).toHaveLength(1);
+    const shown = await Promise.all(['', '/peer'].map((path) => jackdaw.get(SERVERS + path, OPERATOR.headers)));
+    expect(JSON.stringify([rows, shown.map(({ text }) => text)])).not.toContain(PEER.key);
+    expect(rows[0]!.declaration).not.toContain('url');
+  });
+
+  it.each([
+    ['an admin of a tenant', ADMIN],
+    ['a user', USER],
+  ])('is neither added nor removed nor looked into by %s', async (_who, { headers }) => {
+    const path = `${SERVERS}/peer`;
+    const answers = await Promise.all([
+      add(declaration('mine'), headers),
+      remove('peer', headers),
+      jackdaw.get(path, headers),
+      jackdaw.post(`${path}/reconnect`, undefined, headers),
+      jackdaw.post(`${path}/tools/accept`, { tool: 'x', digest: '0'.repeat(64) }, headers),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+  });
+
+  it.each([
+    ['a program', { name: 'x', command: '/bin/sh', args: ['-c', 'id'] }, 'VALIDATION_FAILED'],
+    ['a program beside a URL', { name: 'x', url: 'http://example.com', command: '/bin/sh' }, 'VALIDATION_FAILED'],
+    ['what is unknown', { name: 'x', url: 'http://example.com', untrusted: false }, 'VALIDATION_FAILED'],
+    ['a file', { name: 'x', url: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],
+    ['a name that shadows', { name: 'file__echo', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
+    ['no name', { name: '', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
+    ['a header that is none', { name: 'x', url: 'http://example.com', headers: { 'a b': '1' } }, 'MCP_SERVER_INVALID'],
+    ['a header that is two', { name: 'x', url: 'http://e.com', headers: { a: '1\r\nb: 2' } }, 'MCP_SERVER_INVALID'],
+    ['a number as a header', { name: 'x', url: 'http://example.com', headers: { a: 1 } }, 'MCP_SERVER_INVALID'],
+    ['another way to log in', { name: 'x', url: 'http://e.com', auth: { type: 'basic' } }, 'MCP_SERVER_INVALID'],
+  ])('is not %s', async (_what, body, code) => {
+    expect(await add(body)).toMatchObject({ status: 400, body: { code } });
+    expect((await jackdaw.get(`${SERVERS}/x`, OPERATOR.headers)).status).toBe(404);
+  });
+
+  it('has a name of its own', async () => {
+    for (const name of ['peer', 'file']) {
+      expect(await add(declaration(name))).toMatchObject({ status: 409, body: { code: 'MCP_SERVER_DUPLICATE' } });
+    }
+    const both = await Promise.all([add(declaration('twin')), add(declaration('twin'))]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
+    expect((await remove('twin')).status).toBe(204);
+  });
+
+  it('is not asked for what is given to an environment variable', async () => {
+    const { status } = await add({ ...declaration('env'), headers: { 'X-Key': '${API_KEYS}' } });
+    expect(status).toBe(201);
+    await untilStatus(jackdaw, 'env', 'failed');
+    expect((await remove('env')).status).toBe(204);
+  });
+
+  it('is gone when it is removed, and what the file declares is not removed so', async () => {
+    expect((await remove('peer')).status).toBe(204);
+    await untilTool(jackdaw, 'peer__calculator', false);
+    expect((await remove('peer')).status).toBe(404);
+    expect(await remove('file')).toMatchObject({ status: 403, body: { code: 'MCP_REGISTRATION_CLOSED' } });
+    await jackdaw.stop();
+    await start();
+    const { body } = await jackdaw.get(SERVERS, OPERATOR.headers);
+    expect((body['servers'] as unknown as { name: string }[]).map(({ name }) => name)).toEqual(['file']);
+  });
+});
+
+describe('where it may not be', () => {
+  let jackdaw: Jackdaw | undefined;
+  afterEach(() => jackdaw?.stop());
+
+  it('refuses every server where registration is closed', async () => {
+    jackdaw = await startJackdaw({ env: { ...allowed(), MCP_REST_REGISTRATION: 'false' } });
+    expect(await jackdaw.post(SERVERS, declaration(), OPERATOR.headers)).toMatchObject({
+      status: 403,
+      body: { code: 'MCP_REGISTRATION_CLOSED' },
+    });
+  });
+
+  it('reaches no private address that is not allowed', async () => {
+    jackdaw = await startJackdaw({ env: { ...allowed(), OUTGOING_ALLOW: '' } });
+    const { port } = new URL(peer.url);
+    const urls = [
+      `http://127.0.0.1:${port}/mcp`,
+      `http://localhost:${port}/mcp`,
+      `http://[::ffff:127.0.0.1]:${port}/mcp`,
+    ];
+    for (const [at, url] of urls.entries()) {
+      await jackdaw.post(SERVERS, { ...declaration(`n${at}`), url }, OPERATOR.headers);
+      await untilStatus(jackdaw, `n${at}`, 'failed');
+      const { body } = await jackdaw.get(`${SERVERS}/n${at}`, OPERATOR.headers);
+      expect(body).toMatchObject({ tools: [], error: expect.stringMatching(/OUTGOING_ALLOW|private|refused/i) });
+    }
+  });
+});
+
+describeDatabases('several nodes', POSTGRES, (created) => {
+  const nodes: Jackdaw[] = [];
+  afterAll(async () => {
+    for (const node of nodes) await node.stop();
+  });
+
+  it('have the servers that one of them was given, and as they are now', async () => {
+    const start = async () => {
+      const node = await startJackdaw({ env: { ...allowed(), DATABASE_URL: created().url } });
+      nodes.push(node);
+      return node;
+    };
+    const first = await start();
+    const second = await start();
+    const sync = async () => second.app.get(McpServerService).sync();
+    await first.post(SERVERS, { ...declaration(), headers: { 'x-api-key': 'nobody' } }, OPERATOR.headers);
+    await sync();
+    await untilStatus(second, 'peer', 'failed');
+    await first.send(`${SERVERS}/peer`, { method: 'DELETE', headers: OPERATOR.headers });
+    await first.post(SERVERS, declaration(), OPERATOR.headers);
+    await sync();
+    await untilTool(second, 'peer__calculator');
+    await first.send(`${SERVERS}/peer`, { method: 'DELETE', headers: OPERATOR.headers });
+    await sync();
+    expect((await second.get(SERVERS, OPERATOR.headers)).body).toEqual({ servers: [] });
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { rmSync } from 'node:fs';
+import { callTool } from './support/direct-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { listed, scripted } from './support/mcp/scripted-servers.js';
+
+const ECHO = listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } });
+const DEAD = { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } } as const;
+
+describe('a run that begins while MCP servers are being connected to', () => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw | undefined;
+  let folder: string;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+  });
+  afterEach(async () => {
+    await jackdaw?.stop();
+    jackdaw = undefined;
+    llm.reset();
+    rmSync(folder, { recursive: true });
+  });
+  afterAll(() => llm.close());
+
+  async function start(): Promise<Jackdaw> {
+    const mcpServers = [scripted('s', { tools: [ECHO] }), DEAD, scripted('off', { tools: [ECHO] }, { enabled: false })];
+    jackdaw = await startJackdaw({ llm, dataDir: folder, options: { mcpServers } });
+    return jackdaw;
+  }
+  const call = { calls: [{ id: 'c', name: 's__echo', arguments: { text: 'hi' } }] };
+
+  it('has their tools', async () => {
+    folder = newFolder();
+    llm.reply(call, { text: 'the end' });
+    const { body } = await (await start()).chat({ query: 'go', includeDetails: true });
+    expect(body['tool_results']).toMatchObject([{ tool: 's__echo', success: true, result: 'hi' }]);
+  });
+
+  it('is a call of a tool that is just coming', async () => {
+    folder = newFolder();
+    const { body } = await callTool(await start(), 's__echo', { arguments: { text: 'hi' } });
+    expect(body).toMatchObject({ result: 'hi' });
+  });
+
+  it('has them when it goes on after a restart, too', async () => {
+    folder = newFolder();
+    llm.reply({ hang: true });
+    const before = await start();
+    const { body } = await before.post('/api/agent/runs', { query: 'go' });
+    await llm.waitForRequest();
+    await before.stop();
+    llm.reply(call, { text: 'the end' });
+    const events = await (await start()).events(String(body['run_id']));
+    expect(events.map(({ event }) => event)).toContain('tool.completed');
+    expect(llm.requests[1]!.tools!.map(({ function: { name } }) => name)).toContain('s__echo');
+    expect(events.at(-1)!.event).toBe('run.completed');
+  });
+});

@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { McpRegistry } from '../src/mcp/index.js';
+import { callTool } from './support/direct-calls.js';
+import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { CountingServer } from './support/mcp/counting-server.js';
+import { untilStatus } from './support/mcp/scripted-servers.js';
+
+const MANY = 1000;
+/** Sessions that are used at the same time. */
+const AT_ONCE = 20;
+
+describe('a server that remembers, over HTTP', () => {
+  let counting: CountingServer;
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    counting = await CountingServer.start();
+    const server = { name: 'c', enabled: true, type: 'http', http: { url: counting.url }, stateful: true } as const;
+    jackdaw = await startJackdaw({ options: { mcpServers: [server] } });
+    await untilStatus(jackdaw, 'c');
+  });
+  afterEach(async () => {
+    counting.isRefusing = false;
+    await forgetAll();
+  });
+  afterAll(async () => {
+    await jackdaw.stop();
+    await counting.close();
+  });
+
+  const connected = () => jackdaw.app.get(McpRegistry).get('c').sessionCount;
+  const newSession = async () => String((await jackdaw.post('/api/sessions', {})).body['id']);
+  const ask = async (sessionId: string) => (await callTool(jackdaw, 'c__count', { sessionId })).body;
+  const count = async (sessionId: string) => (await ask(sessionId))['result'] as unknown;
+  const forgetAll = async () => (await jackdaw.post('/api/sessions/prune', { olderThanDays: 0 })).body;
+
+  it(`keeps neither session nor socket of ${MANY} sessions that are over`, async () => {
+    const before = counting.open;
+    const sessions: string[] = [];
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (sessions.length < MANY) {
+          const session = await newSession();
+          sessions.push(session);
+          await count(session);
+        }
+      }),
+    );
+    expect(connected()).toBe(Math.min(sessions.length, 1000));
+    expect(counting.open.sessions).toBeGreaterThanOrEqual(MANY);
+    expect(await forgetAll()).toMatchObject({ deleted: sessions.length });
+    expect(connected()).toBe(0);
+    await counting.until(({ sessions: left, sockets }) => left <= 1 && sockets <= before.sockets);
+    expect(counting.open).toEqual(before);
+  }, 300_000);
+
+  it('begins one session for calls that come at the same time', async () => {
+    const { begun } = counting;
+    const session = await newSession();
+    const counts = await Promise.all([count(session), count(session), count(session)]);
+    expect(new Set(counts)).toEqual(new Set(['1', '2', '3']));
+    expect(counting.begun - begun).toBe(1);
+  });
+
+  it('has its session begun anew by the next call when it has forgotten it', async () => {
+    const session = await newSession();
+    expect([await count(session), await count(session)]).toEqual(['1', '2']);
+    counting.forget();
+    expect(await ask(session)).toMatchObject({ error: expect.stringContaining('went away during the call') });
+    expect(await count(session)).toBe('1');
+  });
+
+  it('is asked again by the next call when it has begun no session', async () => {
+    counting.isRefusing = true;
+    const session = await newSession();
+    expect(await ask(session)).toMatchObject({ error: expect.stringContaining('MCP server "c" is not connected') });
+    expect(connected()).toBe(0);
+    counting.isRefusing = false;
+    expect(await count(session)).toBe('1');
+  });
+});

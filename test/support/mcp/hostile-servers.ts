@@ -1,0 +1,95 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { McpConfig } from '../../../src/mcp/index.js';
+import { callTool } from '../direct-calls.js';
+import type { JackdawClient } from '../jackdaw-client.js';
+
+/** `legacy` is of before 2026. */
+export type Era = 'legacy' | 'modern';
+
+type Sockets = Readonly<Record<string, number>>;
+
+/** What a call may take that is to be given up, in ms. */
+export const SHORT_TIMEOUT_MS = 1500;
+/** What any other call may take, in ms. */
+const LONG_TIMEOUT_MS = 25_000;
+/** Far more than a call's time and the second that is granted, for busy machines; far less than any other limit. */
+export const PATIENCE_MS = 10_000;
+
+/** A server as it is declared, with the time that its calls may take. */
+export type Declared = McpConfig & { readonly timeoutMs: number };
+
+const PROGRAM = new URL('hostile-server.mjs', import.meta.url).pathname;
+const WEB = new URL('hostile-web.mjs', import.meta.url).pathname;
+
+/**
+ * A program that does wrong in one of the ways of `hostile-server.mjs`.
+ * @param place a text by which it, and what it starts, is known in the list of processes
+ */
+export function hostile(mode: string, era: Era = 'legacy', place = 'nowhere'): Declared {
+  const stdio = { command: process.execPath, args: [PROGRAM, mode, era, place] };
+  return { name: mode, enabled: true, type: 'stdio', stdio, timeoutMs: LONG_TIMEOUT_MS };
+}
+
+/** The servers of `hostile-web.mjs`, in a process of their own. */
+export class HostileWeb {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly origin: string,
+  ) {}
+
+  static async start(): Promise<HostileWeb> {
+    const child = spawn(process.execPath, [WEB], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: child.stdout });
+    const [port] = await new Promise<string[]>((resolve) =>
+      lines.once('line', (line) => resolve(line.split(' ').slice(1))),
+    );
+    return new HostileWeb(child, `http://127.0.0.1:${port}`);
+  }
+
+  server(mode: string, era: Era = 'legacy'): Declared {
+    const http = { url: `${this.origin}/${mode}/${era}` };
+    return { name: mode, enabled: true, type: 'http', http, timeoutMs: LONG_TIMEOUT_MS };
+  }
+
+  /** How many connections are open, by the way in which the server does wrong. */
+  async sockets(): Promise<Sockets> {
+    return (await (await fetch(`${this.origin}/sockets`)).json()) as Sockets;
+  }
+
+  /** Waits until the connections are so, and gives them. */
+  async until(isSo: (sockets: Sockets) => boolean): Promise<Sockets> {
+    for (;;) {
+      const sockets = await this.sockets();
+      if (isSo(sockets)) return sockets;
+    }
+  }
+
+  stop(): void {
+    this.child.kill('SIGKILL');
+  }
+}
+
+/** What came of a call that was made while another server was asked again and again. */
+export interface Struck {
+  readonly body: Record<string, never>;
+  /** How long it took, in ms. */
+  readonly took: number;
+  /** What the other server answered meanwhile, each as it was asked. */
+  readonly others: readonly boolean[];
+}
+
+/** Calls the tool that does wrong, and meanwhile that of `steady`, again and again. */
+export async function strike(jackdaw: JackdawClient, mode: string): Promise<Struck> {
+  const began = performance.now();
+  const state = { isOver: false };
+  const struck = callTool(jackdaw, `${mode}__strike`).finally(() => (state.isOver = true));
+  const others: boolean[] = [];
+  do {
+    const text = `still ${others.length}`;
+    const { body } = await callTool(jackdaw, 'steady__echo', { arguments: { text } });
+    others.push(body['result'] === text);
+  } while (!state.isOver);
+  const { body } = await struck;
+  return { body, took: performance.now() - began, others };
+}

@@ -1,0 +1,84 @@
+// What hostile servers say as long as they behave, in either era of the protocol: `legacy` is of before 2026.
+const LISTED = ['echo', 'strike', 'pid', 'cwd'].map((name) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object' },
+}));
+
+export const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
+
+/** What a server says to a request; undefined for one that it does not know. */
+export function resultOf(era, { method, params }) {
+  const result = legacyResultOf(method, params);
+  if (era === 'legacy' || !result) return method === 'server/discover' ? undefined : result;
+  return { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result };
+}
+
+function legacyResultOf(method, params) {
+  const capabilities = { tools: { listChanged: false } };
+  switch (method) {
+    case 'server/discover':
+      return { supportedVersions: ['2026-07-28'], capabilities };
+    case 'initialize':
+      return { protocolVersion: params.protocolVersion, capabilities, serverInfo: { name: 'hostile', version: '1' } };
+    case 'ping':
+      return {};
+    case 'tools/list':
+      return { tools: LISTED };
+    case 'tools/call':
+      return text(saidBy(params));
+    default:
+      return undefined;
+  }
+}
+
+function saidBy({ name, arguments: args = {} }) {
+  if (name === 'pid') return process.pid;
+  return name === 'cwd' ? process.cwd() : (args.text ?? '');
+}
+
+/** A message as one line. */
+export const line = (message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
+
+export const answer = (era, request) => {
+  const result = resultOf(era, request);
+  return result ? { id: request.id, result } : { id: request.id, error: { code: -32_601, message: 'Not known here' } };
+};
+
+/** A page of a list that never ends, with so many tools of so many bytes. */
+export function endlessPage(era, { params }, tools, bytes) {
+  const at = Number(params?.cursor ?? 0);
+  const listed = Array.from({ length: tools }, (_, n) => ({
+    name: `tool_${at}_${n}`,
+    description: 'x'.repeat(bytes),
+    inputSchema: { type: 'object' },
+  }));
+  const more = era === 'modern' ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {};
+  return { ...more, tools: listed, nextCursor: String(at + 1) };
+}
+
+/** A result of ten million bytes that takes many times as much when it is read. */
+export const denseResult = (era) => ({
+  ...(era === 'modern' && { resultType: 'complete' }),
+  content: [],
+  structuredContent: { dense: Array.from({ length: 3_300_000 }, () => []) },
+});
+
+/** What is told without an end, while a call is carried out. */
+export function floodLine(kind, request) {
+  const progressToken = request.params?._meta?.progressToken ?? 0;
+  switch (kind) {
+    case 'progress':
+      return line({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+    case 'notifications':
+      return line({ method: 'notifications/message', params: { level: 'info', data: 'again' } });
+    case 'requests':
+      return line({ id: 'again', method: 'ping' });
+    case 'junk':
+      return 'this is {no JSON}\n';
+    case 'strangers':
+      return line({ id: 999_999, result: text('for nobody') });
+    default:
+      return undefined;
+  }
+}

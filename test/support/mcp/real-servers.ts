@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ToolRegistry } from '../../../src/tool/index.js';
+import type { Jackdaw } from '../jackdaw.js';
+
+type RealServer = 'everything' | 'filesystem' | 'memory' | 'sequential-thinking';
+
+/** The program of one of the protocol's reference servers. */
+function programOf(name: RealServer): string {
+  return resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
+}
+
+/** How a reference server is started, as a file declares it. */
+export function realServer(name: RealServer, ...args: readonly string[]) {
+  return { command: process.execPath, args: [programOf(name), ...args] };
+}
+
+/** Writes a file of MCP servers; gives its path. */
+export function serversFile(folder: string, mcpServers: Readonly<Record<string, unknown>>): string {
+  const path = join(folder, 'mcp-servers.json');
+  writeFileSync(path, JSON.stringify({ mcpServers }));
+  return path;
+}
+
+/** A server of HTTP in a process of its own. */
+export interface RealHttpServer {
+  readonly url: string;
+  /** Waits until it has written a line that begins so, and gives it. */
+  waitForLine(start: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts `server-everything` over Streamable HTTP. */
+export async function everythingOverHttp(given?: number): Promise<RealHttpServer> {
+  const port = given ?? (await freePort());
+  const child = spawn(process.execPath, [programOf('everything'), 'streamableHttp'], {
+    env: { PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const watchers = new Set<() => void>();
+  const tell = () => {
+    for (const watcher of watchers) watcher();
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      tell();
+    });
+  }
+  const exited = once(child, 'exit');
+  void exited.then(tell);
+  const waitForLine = async (start: string) => {
+    for (;;) {
+      const found = lines.find((line) => line.startsWith(start));
+      if (found !== undefined) return found;
+      if (child.exitCode !== null) throw new Error(`The server ended without "${start}": ${lines.join('\n')}`);
+      await new Promise<void>((wake) => watchers.add(wake));
+    }
+  };
+  await waitForLine('MCP Streamable HTTP Server listening');
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return { url: `http://127.0.0.1:${port}/mcp`, waitForLine, stop };
+}
+
+/** Waits until a tool is there, or no longer. */
+export async function untilTool({ app }: Jackdaw, name: string, isThere = true): Promise<void> {
+  const tools = app.get(ToolRegistry);
+  const { promise, resolve: done } = Promise.withResolvers<void>();
+  const check = () => {
+    if (tools.has(name) === isThere) done();
+  };
+  const leave = tools.changes.add(check);
+  check();
+  await promise.finally(leave);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
