@@ -36,7 +36,11 @@ describe('a server that cannot be connected to', () => {
     ['bad-initialize', hostile('bad-initialize', 'legacy', PLACE), /initialize/],
     ['old-initialize', hostile('old-initialize', 'legacy', PLACE), /1999-01-01/],
     ['missing', named(NO_PROGRAM as McpConfig, 'missing'), /ENOENT/],
-    ['refused', { name: 'refused', enabled: true, type: 'http', http: { url: 'http://127.0.0.1:9/' } }, /cannot be reached/],
+    [
+      'refused',
+      { name: 'refused', enabled: true, type: 'http', http: { url: 'http://127.0.0.1:9/' } },
+      /cannot be reached/,
+    ],
   ] as const)('says why, and when it is tried again: %s', async (name, server, why) => {
     await start([server, hostile('steady', 'legacy', PLACE)]);
     await untilStatus(jackdaw, name, 'failed');
