@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import type { DatabaseKind } from '../../src/config/index.js';
@@ -11,6 +12,9 @@ const SERVERS = {
   redis: process.env['TEST_REDIS_URL'] ?? 'redis://127.0.0.1:6379',
 };
 const PROBE_MS = 2_000;
+/** How long connections of a database that is dropped have to close, and how often that is looked at, in ms. */
+const CLOSING_MS = 3_000;
+const POLL_MS = 20;
 
 /** A database of a test file's own. */
 export interface TestDatabase {
@@ -65,6 +69,14 @@ async function createPostgres(): Promise<TestDatabase> {
     },
     disconnect: async () => void (await client.query(`SELECT pg_terminate_backend(pid) ${connections}`)),
     drop: async () => {
+      // Whoever has been told to close may still be at it, and takes being thrown out for a failure.
+      for (
+        let left = CLOSING_MS;
+        left > 0 && (await client.query(`SELECT 1 ${connections}`)).rowCount;
+        left -= POLL_MS
+      ) {
+        await delay(POLL_MS);
+      }
       await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await client.end();
     },
