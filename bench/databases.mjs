@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import mysql from 'mysql2/promise';
 import { Client } from 'pg';
 
@@ -61,4 +62,19 @@ export async function onEach({ postgres, mariadb }, work) {
       await run(`DROP DATABASE ${NAME}${kind === 'postgres' ? ' WITH (FORCE)' : ''}`);
     }
   }
+}
+
+/** Does the work on a Redis, if it answers. @param work takes the URL */
+export async function onRedis(url, work) {
+  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  let cause;
+  redis.on('error', (error) => (cause = error));
+  try {
+    await redis.connect();
+  } catch (error) {
+    console.log(`${'redis'.padEnd(10)} left out: ${(cause ?? error).message}`);
+    return;
+  }
+  await redis.quit();
+  await work(url);
 }

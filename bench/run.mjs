@@ -1,5 +1,5 @@
 // What a run and a step cost, without any model's time: an agent over a chat model that answers at once, journaled in
-// a SQLite file with synchronous=FULL.       npm run bench [-- --ms 2000]
+// a SQLite file with synchronous=FULL.       npm run bench, or node bench/run.mjs [--ms 2000]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

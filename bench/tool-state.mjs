@@ -1,8 +1,9 @@
 // What it costs to set and get a tool's state where it can be kept, beside what the bare driver takes for the same: by turns,
-// the median of the rounds.       npm run build && node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
+// the median of the rounds.       npm run bench, or node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
+// [--postgres URL] [--mariadb URL] [--redis URL]; a server that does not answer is left out.
 import { parseArgs } from 'node:util';
-import { onEach, SERVERS } from './databases.mjs';
-import { STATE_PLACES, timeOf } from './state-places.mjs';
+import { onEach, onRedis, SERVERS } from './databases.mjs';
+import { STATE_PLACES, timesOf } from './state-places.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -19,22 +20,24 @@ const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length /
 async function show(name, url) {
   if (!isMeant(name)) return;
   const { turn, raw, close } = await STATE_PLACES[name](url);
-  const [ours, bare] = [[], []];
-  await timeOf(turn, Number(values.ms));
-  for (let round = 0; round < Number(values.rounds); round++) {
-    ours.push(await timeOf(turn, Number(values.ms)));
-    if (raw) bare.push(await timeOf(raw, Number(values.ms)));
-  }
+  const turns = raw ? [turn, raw] : [turn];
+  const rounds = [];
+  await timesOf(turns, Number(values.ms));
+  for (let round = 0; round < Number(values.rounds); round++) rounds.push(await timesOf(turns, Number(values.ms)));
   await close();
-  const ratio = raw && median(ours.map((time, at) => time / bare[at]));
-  const columns = [median(ours), Math.min(...ours), ...(raw ? [median(bare), Math.min(...bare), ratio] : [])];
-  console.log(name.padEnd(10) + columns.map((column, at) => column.toFixed(at === 4 ? 2 : 1).padStart(10)).join(''));
+  const cells = turns.flatMap((_, at) => {
+    const walls = rounds.map((round) => round[at].wall);
+    const cpus = rounds.map((round) => round[at].cpu);
+    return [median(walls), Math.min(...walls), median(cpus)].map((time) => time.toFixed(1));
+  });
+  if (raw) cells.push(median(rounds.map(([ours, bare]) => ours.wall / bare.wall)).toFixed(2));
+  console.log(name.padEnd(10) + cells.map((cell) => cell.padStart(9)).join(''));
 }
 
 console.log(`Node ${process.version}, µs for a set and a get of 200 bytes\n`);
-console.log('                  ours     least      bare     least     ratio');
+console.log('               ours    least      CPU     bare    least      CPU    ratio');
 await show('memory');
 await show('files');
 await show('sqlite');
 await onEach(values, async (kind, url) => kind !== 'sqlite' && show(kind, url));
-await show('redis', values.redis);
+await onRedis(values.redis, (url) => show('redis', url));
