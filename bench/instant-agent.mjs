@@ -12,11 +12,16 @@ class InstantModel extends ChatModel {
   name = 'instant';
   capabilities = { vision: false, functionCalling: true, jsonMode: false };
 
+  constructor(tool) {
+    super();
+    this.tool = tool;
+  }
+
   async generate({ messages }) {
     const asked = messages.findLastIndex((message) => message.role === 'user');
     const turns = (messages.length - 1 - asked) / 2;
     const isDone = turns >= Number(messages[asked].content);
-    const toolCalls = [{ id: `call_${turns}`, name: 'echo', arguments: '{"text":"hello"}' }];
+    const toolCalls = [{ id: `call_${turns}`, name: this.tool, arguments: '{"text":"hello"}' }];
     return {
       message: isDone ? { role: 'assistant', content: 'done' } : { role: 'assistant', content: '', toolCalls },
       finishReason: isDone ? 'stop' : 'tool_calls',
@@ -63,10 +68,10 @@ export async function measure(agent, query, concurrency, windowMs) {
   return { cpu: (cpuMs() - cpu) / runs, wall: ((performance.now() - from) / runs) * concurrency };
 }
 
-/** @param env over the environment; `DATA_DIR` above all */
-export function createInstantAgent(env) {
+/** @param env over the environment; `DATA_DIR` above all @param tool that it calls, with a text */
+export function createInstantAgent(env, tool = 'echo') {
   return createAgent({
-    chatModel: new InstantModel(),
+    chatModel: new InstantModel(tool),
     tools: [EchoTools],
     limits: { maxIterations: TOOL_TURNS + 1 },
     env,
