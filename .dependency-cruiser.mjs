@@ -153,6 +153,13 @@ export default {
       to: { path: '(^|node_modules/)@modelcontextprotocol/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'examples-use-the-face',
+      comment: 'An example is an application of somebody else: it knows the package by its name.',
+      severity: 'error',
+      from: { path: '^examples/([^/]+)/' },
+      to: { path: '^(src|test|examples)/', pathNot: ['^src/index\\.ts$', '^examples/$1/'] },
+    },
+    {
       name: 'no-tests-in-source',
       comment: 'Only tests import specs and test support.',
       severity: 'error',

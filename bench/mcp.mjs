@@ -115,6 +115,7 @@ function idleServer(name) {
     effects: {},
     isStateful: false,
     source: 'the measurement',
+    origin: 'declared',
   };
 }
 

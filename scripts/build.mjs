@@ -1,9 +1,11 @@
-// Compiles src/ into dist/. With --if-stale only when a source is newer than the last successful build.
+// Compiles src/ into dist/, with one file of declarations for who uses the package. With --if-stale only when a source is newer
+// than the last successful build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 const STAMP = 'dist/.built';
-const INPUTS = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src'];
+const COMPILER = 'node_modules/typescript/bin/tsc';
+const INPUTS = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/public-types.mjs', 'src'];
 
 /** Milliseconds since the epoch of the last change to a file or to anything under a folder. */
 function changedAt(path) {
@@ -20,7 +22,7 @@ function isFresh() {
 }
 
 if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);
-if (!existsSync('node_modules/typescript/bin/tsc')) {
+if (!existsSync(COMPILER)) {
   console.error(
     'Building needs the development dependencies: run `npm ci`. An image that is already built starts with `npm run start:prod`.',
   );
@@ -29,8 +31,13 @@ if (!existsSync('node_modules/typescript/bin/tsc')) {
 console.error('Building…');
 // What was deleted from src/ must not stay importable.
 rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+// A package has no maps to sources that it does not have.
+const { status } = spawnSync(process.execPath, [COMPILER, '-p', 'tsconfig.build.json', '--sourceMap', 'false'], {
   stdio: 'inherit',
 });
-if (status === 0) writeFileSync(STAMP, '');
+if (status === 0) {
+  const { writePublicTypes } = await import('./public-types.mjs');
+  writePublicTypes('dist/index.d.ts', 'dist/jackdaw.d.ts');
+  writeFileSync(STAMP, '');
+}
 process.exit(status ?? 1);

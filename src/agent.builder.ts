@@ -12,6 +12,11 @@ type Given<Key extends keyof CreateAgentOptions> = NonNullable<CreateAgentOption
 export class AgentBuilder {
   constructor(private readonly options: CreateAgentOptions = {}) {}
 
+  /** The agent as one, such as `parseAgent` gives it. */
+  withAgent(agent: Given<'agent'>): AgentBuilder {
+    return this.with({ agent });
+  }
+
   withName(name: string): AgentBuilder {
     return this.with({ name });
   }
@@ -73,6 +78,21 @@ export class AgentBuilder {
     return this.with({ responseFormat });
   }
 
+  /** What it may spend. */
+  withBudgets(budgets: Given<'budgets'>): AgentBuilder {
+    return this.with({ budgets });
+  }
+
+  /** What it may not do, beside what the security policy says. */
+  withGuardrails(guardrails: Given<'guardrails'>): AgentBuilder {
+    return this.with({ guardrails });
+  }
+
+  /** Tools of which every call needs a person, to those that are there. */
+  withApprovals(...approvals: Given<'approvals'>): AgentBuilder {
+    return this.with({ approvals: [...(this.options.approvals ?? []), ...approvals] });
+  }
+
   withSecurityPolicy(securityPolicy: Given<'securityPolicy'>): AgentBuilder {
     return this.with({ securityPolicy });
   }
@@ -84,6 +104,11 @@ export class AgentBuilder {
 
   withLogger(logger: Given<'logger'>): AgentBuilder {
     return this.with({ logger });
+  }
+
+  /** Hears everything that runs record. */
+  withTelemetry(telemetry: Given<'telemetry'>): AgentBuilder {
+    return this.with({ telemetry });
   }
 
   /** Variables that win over the environment, to those that are there. */

@@ -44,6 +44,7 @@ import {
   type ToolRegistration,
   ToolRegistry,
 } from './tool/index.js';
+import { type WorkflowInput, WorkflowRegistry, WorkflowService, type WorkflowStart } from './workflow/index.js';
 
 /** An agent without HTTP, over the same services and the same journal as the server. Close it when done. */
 export class Agent {
@@ -75,6 +76,23 @@ export class Agent {
   async chat(query: string, options: ChatOptions = {}): Promise<ChatReply> {
     const answer = await this.agents.chat(this.principal, { query, ...options });
     return this.toReply(answer, options.responseFormat);
+  }
+
+  /**
+   * Runs a workflow and waits until it has ended, or waits for a person. It need not have to do with this agent.
+   * @param workflow the name of one that there is, or one for once: a `WorkflowBuilder` builds it
+   * @param options `sessionId` is where its agents remember what they were asked
+   * @throws AppError `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID`, `VALIDATION_FAILED`; a run that fails is an answer
+   */
+  runWorkflow(
+    workflow: string | WorkflowInput,
+    input: Readonly<Record<string, unknown>> = {},
+    options: Pick<WorkflowStart, 'sessionId'> = {},
+  ): Promise<RunAnswer> {
+    const given =
+      typeof workflow === 'string' ? workflow : this.context.get(WorkflowRegistry, { strict: false }).define(workflow);
+    const workflows = this.context.get(WorkflowService, { strict: false });
+    return workflows.run(this.principal, given, { ...options, input });
   }
 
   /**

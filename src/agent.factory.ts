@@ -25,5 +25,5 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
     throw error;
   }
   const principal = options.principal ?? { id: 'local', tenant: 'default', roles: ['admin'] };
-  return new Agent(context, principal, options.responseFormat);
+  return new Agent(context, principal, options.agent ? options.agent.responseFormat : options.responseFormat);
 }

@@ -2,32 +2,56 @@ import { AppError } from './common/index.js';
 import { providerEnv, type EnvRecord } from './config/index.js';
 import type { CreateAgentOptions, LlmOptions } from './create-agent.types.js';
 import type { JackdawOptions } from './jackdaw.module.js';
+import { TelemetryExtension } from './telemetry-extension.js';
 
 /** What may be said of the agent itself. */
-const AGENT_FIELDS = ['name', 'model', 'limits', 'memory', 'responseFormat'] as const;
+const AGENT_FIELDS = [
+  'name',
+  'model',
+  'limits',
+  'memory',
+  'responseFormat',
+  'budgets',
+  'guardrails',
+  'approvals',
+] as const;
 /** What may be said of its surroundings. */
 const MODULE_FIELDS = [
   'tools',
-  'extensions',
   'runEvents',
   'restTools',
   'mcpServers',
+  'workflows',
   'modelFactories',
   'chatModel',
   'securityPolicy',
 ] as const;
 
+/** What `agent` says already. */
+const SAID_BY_AGENT = [...AGENT_FIELDS, 'instructions', 'prompt', 'llm'] as const;
+
 /** What an application is made of that has this agent alone. @throws AppError `AGENT_INVALID` for what can be no agent */
 export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
-  const { builtinTools = false, mcp } = options;
+  const { builtinTools = false, mcp, extensions = [], telemetry } = options;
   return {
     ...given(options, MODULE_FIELDS),
+    extensions: telemetry ? [...extensions, new TelemetryExtension(telemetry)] : extensions,
     config: environmentOf(options),
     recovery: 'manual',
     builtinTools,
+    agentsDir: false,
+    workflowsDir: false,
     ...(mcp && { mcpOnly: mcp.enabled ? [nameOf(mcp.name)] : [] }),
-    agentChanges: { ...given(options, AGENT_FIELDS), ...instructionsOf(options) },
+    ...agentOf(options),
   };
+}
+
+function agentOf(options: CreateAgentOptions): Pick<JackdawOptions, 'agents' | 'agentChanges'> {
+  const { agent } = options;
+  if (!agent) return { agentChanges: { ...given(options, AGENT_FIELDS), ...instructionsOf(options) } };
+  const [twice] = Object.keys(given(options, SAID_BY_AGENT));
+  if (twice !== undefined) throw invalid(`agent and ${twice} both say what it is: give one of them`);
+  return { agents: [agent] };
 }
 
 /** Those of the fields that are not left out. */

@@ -4,6 +4,7 @@ import type { Principal } from './common/index.js';
 import type { EnvRecord } from './config/index.js';
 import type { JackdawOptions } from './jackdaw.module.js';
 import type { ChatModel, ModelFactory } from './llm/index.js';
+import type { RunNoticeListener } from './run/index.js';
 import type { SecurityPolicy } from './tool/index.js';
 
 /** A provider and its access. */
@@ -25,6 +26,11 @@ export interface McpChoice {
 }
 
 export interface CreateAgentOptions {
+  /**
+   * The agent as one, such as `parseAgent` gives it; its `tools` are names of those that are there. Instead of `name`, `instructions`,
+   * `prompt`, `llm`, `model`, `limits`, `memory` and `responseFormat`: keys of its provider are the environment's, or `env`'s.
+   */
+  readonly agent?: AgentDefinitionInput;
   /** By default `default`. */
   readonly name?: string;
   readonly instructions?: string;
@@ -53,11 +59,19 @@ export interface CreateAgentOptions {
   readonly mcp?: McpChoice;
   /** MCP servers beside those of `config/mcp-servers.json` and `registerMcp`. */
   readonly mcpServers?: JackdawOptions['mcpServers'];
+  /** Workflows that it can run (`runWorkflow`); it reads no folder of them. */
+  readonly workflows?: JackdawOptions['workflows'];
   /** Endpoints as tools. */
   readonly restTools?: JackdawOptions['restTools'];
   /** Whether `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking` are there too; by default they are not. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
+  /** What it may spend, each part of it with `tokens`, `cost` or both: `{ run: { tokens: 50_000 } }`. */
+  readonly budgets?: AgentDefinitionInput['budgets'];
+  /** What it may not do, beside what the security policy says; docs/policies.md. */
+  readonly guardrails?: AgentDefinitionInput['guardrails'];
+  /** Names of tools, with `*` for any characters, of which every call needs a person. */
+  readonly approvals?: AgentDefinitionInput['approvals'];
   /** What its answers must be: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
   readonly responseFormat?: GivenFormat;
   /** What of its session's past a run sees. */
@@ -68,4 +82,9 @@ export interface CreateAgentOptions {
   readonly principal?: Principal;
   /** By default only warnings and errors are logged. */
   readonly logger?: LoggerService;
+  /**
+   * Hears everything that runs record, once it is durable: usage of each model call, tools with their times, ends. Nobody waits for it,
+   * and what it throws is logged.
+   */
+  readonly telemetry?: RunNoticeListener;
 }

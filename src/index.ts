@@ -69,8 +69,10 @@ export type {
 export { askClient, McpClients, mcpContent, McpPrompts, McpResources, McpServerModule } from './mcp-server/index.js';
 export type {
   McpClient,
+  McpContentBlock,
   McpPrompt,
   McpPromptCall,
+  McpPromptMessage,
   McpPromptText,
   McpRequest,
   McpRequests,
@@ -161,3 +163,24 @@ export type {
 } from './tool/index.js';
 export { serve } from './serve.js';
 export type { Server } from './serve.js';
+export {
+  AgentNode,
+  BranchNode,
+  CodeNode,
+  HumanNode,
+  LlmNode,
+  MapNode,
+  ToolNode,
+  WorkflowBuilder,
+  WorkflowCode,
+  WorkflowRegistry,
+  WorkflowService,
+} from './workflow/index.js';
+export type {
+  CodeOptions,
+  Condition,
+  NodeAgent,
+  WorkflowInput,
+  WorkflowNode,
+  WorkflowStart,
+} from './workflow/index.js';

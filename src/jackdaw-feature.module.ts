@@ -1,6 +1,7 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit, type Provider, type Type } from '@nestjs/common';
 import { type AgentDefinitionInput, AgentRegistry } from './agent/index.js';
 import { type McpConfig, McpServerService } from './mcp/index.js';
+import { type WorkflowInput, WorkflowRegistry } from './workflow/index.js';
 
 /** What a module of an application adds to the Jackdaw that its root has imported. */
 export interface JackdawFeatureOptions {
@@ -9,17 +10,19 @@ export interface JackdawFeatureOptions {
   /** Agents beside those of the root; the default one stays the default. */
   readonly agents?: readonly AgentDefinitionInput[];
   readonly mcpServers?: readonly McpConfig[];
+  readonly workflows?: readonly WorkflowInput[];
 }
 
 const FEATURE = Symbol('FEATURE');
 
-/** Adds agents and MCP servers; tools are found where they are provided. */
+/** Adds agents, MCP servers and workflows; tools are found where they are provided. */
 @Module({})
 export class JackdawFeatureModule implements OnModuleInit {
   constructor(
     @Inject(FEATURE) private readonly feature: JackdawFeatureOptions,
     private readonly agents: AgentRegistry,
     private readonly servers: McpServerService,
+    private readonly workflows: WorkflowRegistry,
   ) {}
 
   static with(feature: JackdawFeatureOptions): DynamicModule {
@@ -31,11 +34,16 @@ export class JackdawFeatureModule implements OnModuleInit {
     };
   }
 
-  /** @throws AppError `AGENT_INVALID`, `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE` */
+  /** @throws AppError `AGENT_INVALID`, `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`, `WORKFLOW_INVALID` */
   onModuleInit(): void {
-    for (const agent of this.feature.agents ?? []) this.agents.register(agent);
+    for (const [at, agent] of (this.feature.agents ?? []).entries()) {
+      this.agents.register(agent, `forFeature: agents[${at}]`);
+    }
     for (const [at, server] of (this.feature.mcpServers ?? []).entries()) {
       this.servers.declare(server, `forFeature: mcpServers[${at}]`);
+    }
+    for (const [at, workflow] of (this.feature.workflows ?? []).entries()) {
+      this.workflows.register(workflow, `forFeature: workflows[${at}]`);
     }
   }
 }

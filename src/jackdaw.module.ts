@@ -10,6 +10,7 @@ import { AgentModule, type AgentModuleOptions, type Extension } from './agent/in
 import { Later } from './common/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
+import { DpmlModule } from './dpml/index.js';
 import { ExtensionModule, loadRunEventModule } from './extension/index.js';
 import {
   type EmbeddingModel,
@@ -20,6 +21,7 @@ import {
   OwnProvidersModule,
 } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
+import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -65,8 +67,17 @@ export interface JackdawOptions extends AgentModuleOptions {
   readonly extensions?: readonly (Type<Extension> | Extension)[];
   /** Whether run events reach `@OnEvent` methods, as `tool.completed` or `tool.*`; by default they do not. */
   readonly runEvents?: boolean;
+  /** Workflows beside those of the files in `config/workflows`: built with `WorkflowBuilder`, or as data; docs/workflows.md. */
+  readonly workflows?: readonly WorkflowInput[];
+  /** The folder of workflows' files, `false` for none; by default as `WORKFLOWS_DIR` says, or else `config/workflows` if it is there. */
+  readonly workflowsDir?: string | false;
   /** Endpoints, or an OpenAPI document's, as tools beside those of the files that `REST_TOOLS` names; see docs/rest-tools.md. */
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
+  /**
+   * The folder of agents' files (docs/agent-files.md), `false` for none; by default as `AGENTS_DIR` says, or else
+   * `config/agents` if it is there.
+   */
+  readonly agentsDir?: string | false;
   /** MCP servers beside those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
   /** The names of those that are taken up, of all that are declared anywhere; all when left out. */
@@ -91,7 +102,10 @@ type LaterOptions = Pick<
   | 'chatModel'
   | 'modelFactories'
   | 'securityPolicy'
+  | 'workflows'
+  | 'workflowsDir'
   | 'restTools'
+  | 'agentsDir'
   | 'mcpServers'
   | 'mcpOnly'
 >;
@@ -154,12 +168,16 @@ export class JackdawModule implements OnApplicationBootstrap {
     const mcp = McpModule.forRoot(
       of(given, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
     );
+    const files = DpmlModule.forRoot(of(given, ({ agentsDir }) => ({ dir: agentsDir })));
+    const workflows = WorkflowModule.forRoot(
+      of(given, (made) => ({ workflows: made.workflows ?? [], dir: made.workflowsDir })),
+    );
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
-      imports: [...foundations(options, given), ...SHARED, memory, rest, mcp, ...additions(options)],
+      imports: [...foundations(options, given), ...SHARED, memory, rest, mcp, files, workflows, ...additions(options)],
       providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
-      exports: [AgentModule, ...SHARED, memory, rest, mcp, ExtensionModule],
+      exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
     };
   }
 

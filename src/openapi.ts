@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
+import { VERSION } from './common/index.js';
 import { withNullTypes } from './openapi-null.mapper.js';
 import { withCommonResponses } from './openapi-response.mapper.js';
 import { withTools } from './openapi-tools.mapper.js';
@@ -63,7 +64,7 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
     .setOpenAPIVersion('3.1.0')
     .setTitle('Jackdaw')
     .setDescription('LLM agents over REST. Errors are problem details (RFC 9457) with a `code`.')
-    .setVersion((require('../package.json') as { version: string }).version)
+    .setVersion(VERSION)
     .addBearerAuth({
       type: 'http',
       scheme: 'bearer',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createAgent, Extension, Tool, type RunEvent } from '../src/index.js';
+import { AgentBuilder, createAgent, Extension, Tool, type RunEvent } from '../src/index.js';
 import { AgentHost, NotingExtension } from './support/agent-host.js';
 import { listed, scripted } from './support/mcp/scripted-servers.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
@@ -202,4 +202,21 @@ describe('an agent that cannot be made', () => {
     const agent = await host.start({ env }, [says('Fine.')]);
     expect((await agent.chat('x')).content).toBe('Fine.');
   });
+});
+
+it('is built with budgets and rules of its own', async () => {
+  const chatModel = new ScriptedChatModel([says('Never said.')]);
+  const agent = await new AgentBuilder({ chatModel, env: host.environment() })
+    .withBudgets({ run: { tokens: 5 } })
+    .withGuardrails({ content: { cards: { input: 'mask' } } })
+    .withApprovals('send_*')
+    .withApprovals('pay')
+    .build();
+  expect(agent.getConfig()).toMatchObject({
+    budgets: { run: { tokens: 5 } },
+    guardrails: { content: { cards: { input: 'mask' } } },
+    approvals: ['send_*', 'pay'],
+  });
+  await expect(agent.chat('How are you?')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' });
+  await agent.close();
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { parseAgent } from '../src/dpml/index.js';
+import { readAgentText } from '../src/dpml/definition/agent-text.parser.js';
 import { AGENT_ELEMENT, type ElementRule } from '../src/dpml/definition/agent-element.schema.js';
 import type { XmlElement } from '../src/dpml/xml/xml-element.types.js';
 import { parseXml } from '../src/dpml/xml/xml.parser.js';
@@ -37,11 +38,27 @@ describe('docs/agent.xsd', () => {
   });
 });
 
-describe('docs/agent-files.md', () => {
-  it('has examples that are taken', () => {
-    const page = readFileSync('docs/agent-files.md', 'utf8');
-    const examples = [...page.matchAll(/```xml\n([^]*?)```/g)].map(([, xml = '']) => xml);
-    const agents = examples.map((xml) => parseAgent(xml, { env: { AUDIENCE: 'engineers' } }));
-    expect(agents.map(({ name }) => name)).toEqual(['researcher']);
+describe('the examples', () => {
+  const examplesIn = (file: string, kind: string) =>
+    [...readFileSync(file, 'utf8').matchAll(/```(xml|json)\n([^]*?)```/g)].flatMap(([, is, text = '']) =>
+      is === kind ? [text] : [],
+    );
+  const env = { AUDIENCE: 'engineers', OFFICE: 'room 7' };
+
+  it('of docs/agent-files.md are taken', () => {
+    const [researcher = '', ...others] = examplesIn('docs/agent-files.md', 'xml');
+    expect(parseAgent(researcher, { env }).name).toBe('researcher');
+    const [clerk = '', ...more] = examplesIn('docs/agent-files.md', 'json');
+    const include = (path: string) => `the text of ${path}`;
+    expect(readAgentText({ file: 'clerk.json', text: clerk, env, include })).toMatchObject({
+      draft: { name: 'clerk', extends: 'researcher', input: { mcpServers: ['files'] } },
+    });
+    expect([others, more]).toEqual([[], []]);
+  });
+
+  it('of the README are taken', () => {
+    const examples = examplesIn('README.md', 'xml');
+    const find = (name: string) => ({ name, model: { provider: 'offline' } });
+    expect(examples.map((xml) => parseAgent(xml, { find }).name)).toEqual(['poet']);
   });
 });

@@ -68,11 +68,13 @@ describe('agents over REST', () => {
       model: { provider: 'openai', name: 'gpt-4o-mini', parameters: { temperature: 0.2 } },
       protocol: 'react',
       tools: ['look', 'lend'],
+      mcp_servers: [],
       sub_agents: [],
       handoffs: [],
       response_format: 'json',
       memory: { enabled: true, policy: 'lru', max_messages: 7, max_context_tokens: 4000 },
       limits: { max_iterations: 3, run_timeout_ms: 300_000, max_result_bytes: 65_536, max_depth: 3 },
+      approvals: [],
     });
     expect(text).not.toContain('word of the day');
   });

@@ -44,6 +44,7 @@ describe('every rule', () => {
     ['llm-and-tool-never-meet', 'src/tool/up.ts', 'src/llm/index.ts'],
     ['public-face', 'src/agent/faults.ts', 'src/common/hidden.ts'],
     ['no-own-index', 'src/agent/faults.ts', 'src/agent/index.ts'],
+    ['examples-use-the-face', 'examples/shop/src/main.ts', 'src/common/hidden.ts'],
   ])('%s names the import %s → %s', (rule, from, to) => {
     expect(broken.violations).toContainEqual({ rule, from, to });
   });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { ToolRegistry } from '../src/tool/index.js';
 import { callTool } from './support/direct-calls.js';
 import { FakeLlm } from './support/fake-llm.js';
@@ -11,14 +11,21 @@ const TOOLS = [listed('picture'), listed('get_prompt', { description: 'Its own.'
 describe('what an MCP server has beside tools', () => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
+  /** Where the SDK would write, in the middle of what we write ourselves. */
+  const said = jest.spyOn(console, 'debug');
   beforeAll(async () => {
     llm = await FakeLlm.start();
-    const mcpServers = [scripted('has', { tools: TOOLS, content: true }), scripted('bare', { tools: TOOLS })];
+    const mcpServers = [
+      scripted('has', { tools: TOOLS, content: true }),
+      scripted('bare', { tools: TOOLS }),
+      scripted('no-tools', { content: true }),
+    ];
     jackdaw = await startJackdaw({ llm, options: { mcpServers } });
-    await Promise.all(['has', 'bare'].map((name) => untilStatus(jackdaw, name)));
+    await Promise.all(['has', 'bare', 'no-tools'].map((name) => untilStatus(jackdaw, name)));
   });
   afterEach(() => llm.reset());
   afterAll(async () => {
+    said.mockRestore();
     await jackdaw.stop();
     await llm.close();
   });
@@ -53,6 +60,8 @@ describe('what an MCP server has beside tools', () => {
       'has__read_resource',
       'has__list_prompts',
     ]);
+    expect(names.filter((name) => name.startsWith('no-tools__'))).toHaveLength(4);
+    expect(said).not.toHaveBeenCalled();
     expect((await call('has__list_resources'))['result']).toEqual({
       items: [{ uri: 'note:1', name: 'A note' }],
       next: null,

@@ -60,6 +60,15 @@ describe('the programs of a server that is killed', () => {
     expect(readdirSync(ledger())).toHaveLength(MODES.length);
   }, 60_000);
 
+  it('are ended by one that has no servers any more', async () => {
+    const server = await started(['deaf', 'stubborn']);
+    await server.kill();
+    expect(processesWith(world.folder)).not.toEqual([]);
+    await started([]);
+    await untilThereAre(0);
+    expect(readdirSync(ledger())).toEqual([]);
+  }, 60_000);
+
   it('are ended when it is told to end', async () => {
     const server = await started(MODES);
     await untilThereAre(ALL);

@@ -4,7 +4,7 @@ import { McpPrompts, McpResources } from '../src/index.js';
 import { Desk } from './support/desk.tool.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
-import { newClient, oldClient, runIdOf, type AnyClient } from './support/mcp-clients.js';
+import { describeClients, newClient, oldClient, runIdOf } from './support/mcp-clients.js';
 
 let llm: FakeLlm;
 let jackdaw: Jackdaw;
@@ -42,70 +42,65 @@ afterAll(async () => {
   await llm.close();
 });
 
-describe.each([
-  ['of the newest protocol', newClient],
-  ['with a session', oldClient],
-])('a client %s', (_name, connect) => {
-  let client: AnyClient;
-  beforeAll(async () => {
-    client = await connect(jackdaw.url);
-  });
-  afterAll(() => client.close());
-  const read = async (uri: string) => {
-    const [content] = (await client.readResource({ uri })).contents;
-    return content && 'text' in content ? content.text : undefined;
-  };
+describeClients(
+  () => jackdaw.url,
+  (client) => {
+    const read = async (uri: string) => {
+      const [content] = (await client().readResource({ uri })).contents;
+      return content && 'text' in content ? content.text : undefined;
+    };
 
-  it('reads an application’s own resources, at one address or at many', async () => {
-    const { resources } = await client.listResources();
-    expect(resources[0]).toEqual({
-      uri: 'docs://handbook',
-      name: 'handbook',
-      description: 'How we work.',
-      mimeType: 'text/markdown',
+    it('reads an application’s own resources, at one address or at many', async () => {
+      const { resources } = await client().listResources();
+      expect(resources[0]).toEqual({
+        uri: 'docs://handbook',
+        name: 'handbook',
+        description: 'How we work.',
+        mimeType: 'text/markdown',
+      });
+      const { resourceTemplates } = await client().listResourceTemplates();
+      expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+        'docs://pages/{page}',
+        'jackdaw://sessions/{id}',
+        'jackdaw://runs/{id}',
+      ]);
+      expect(await read('docs://handbook')).toBe('# Work');
+      expect(await read('docs://pages/one')).toBe('one for local');
+      for (const uri of ['docs://pages/none', 'docs://pages/a/b', 'docs://handbook/x', 'jackdaw://runs/nowhere', 'x']) {
+        await expect(client().readResource({ uri })).rejects.toMatchObject({ code: -32_602, data: { uri } });
+      }
     });
-    const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
-      'docs://pages/{page}',
-      'jackdaw://sessions/{id}',
-      'jackdaw://runs/{id}',
-    ]);
-    expect(await read('docs://handbook')).toBe('# Work');
-    expect(await read('docs://pages/one')).toBe('one for local');
-    for (const uri of ['docs://pages/none', 'docs://pages/a/b', 'docs://handbook/x', 'jackdaw://runs/nowhere', 'x']) {
-      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_602, data: { uri } });
-    }
-  });
 
-  it('reads sessions with what was said, and runs with what came of them', async () => {
-    const asked = await client.callTool({ name: 'ask_clerk', arguments: { message: 'Where?' } });
-    const { session_id } = asked.structuredContent as { session_id: string };
-    expect(JSON.parse((await read(`jackdaw://sessions/${session_id}`)) ?? '')).toMatchObject({
-      id: session_id,
-      turn_count: 1,
-      messages: [
-        { turn: 1, role: 'user', content: 'Where?' },
-        { turn: 1, role: 'assistant', content: 'fine' },
-      ],
+    it('reads sessions with what was said, and runs with what came of them', async () => {
+      const asked = await client().callTool({ name: 'ask_clerk', arguments: { message: 'Where?' } });
+      const { session_id } = asked.structuredContent as { session_id: string };
+      expect(JSON.parse((await read(`jackdaw://sessions/${session_id}`)) ?? '')).toMatchObject({
+        id: session_id,
+        turn_count: 1,
+        messages: [
+          { turn: 1, role: 'user', content: 'Where?' },
+          { turn: 1, role: 'assistant', content: 'fine' },
+        ],
+      });
+      expect(JSON.parse((await read(`jackdaw://runs/${runIdOf(asked)}`)) ?? '')).toMatchObject({ result: 'fine' });
     });
-    expect(JSON.parse((await read(`jackdaw://runs/${runIdOf(asked)}`)) ?? '')).toMatchObject({ result: 'fine' });
-  });
 
-  it('is given prompts: an application’s own, and one for each agent', async () => {
-    const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(['greet', 'ask_clerk']);
-    const greeting = await client.getPrompt({ name: 'greet', arguments: { who: 'Ann' } });
-    expect(greeting.messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Greet Ann.' } }]);
-    const { messages } = await client.getPrompt({ name: 'ask_clerk', arguments: { message: 'Where?' } });
-    expect(JSON.stringify(messages)).toMatch(/ask_clerk.*Knows|Knows.*ask_clerk/);
-    for (const wrong of [{ name: 'greet' }, { name: 'nobody' }]) {
-      await expect(client.getPrompt(wrong)).rejects.toMatchObject({ code: -32_602 });
-    }
-    const ref = { type: 'ref/prompt' as const, name: 'greet' };
-    const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'an' } });
-    expect(completion).toMatchObject({ values: ['ann', 'anton'], total: 2, hasMore: false });
-  });
-});
+    it('is given prompts: an application’s own, and one for each agent', async () => {
+      const { prompts } = await client().listPrompts();
+      expect(prompts.map(({ name }) => name)).toEqual(['greet', 'ask_clerk']);
+      const greeting = await client().getPrompt({ name: 'greet', arguments: { who: 'Ann' } });
+      expect(greeting.messages).toEqual([{ role: 'user', content: { type: 'text', text: 'Greet Ann.' } }]);
+      const { messages } = await client().getPrompt({ name: 'ask_clerk', arguments: { message: 'Where?' } });
+      expect(JSON.stringify(messages)).toMatch(/ask_clerk.*Knows|Knows.*ask_clerk/);
+      for (const wrong of [{ name: 'greet' }, { name: 'nobody' }]) {
+        await expect(client().getPrompt(wrong)).rejects.toMatchObject({ code: -32_602 });
+      }
+      const ref = { type: 'ref/prompt' as const, name: 'greet' };
+      const { completion } = await client().complete({ ref, argument: { name: 'who', value: 'an' } });
+      expect(completion).toMatchObject({ values: ['ann', 'anton'], total: 2, hasMore: false });
+    });
+  },
+);
 
 describe('sessions and runs', () => {
   it('pages through all of them, each once', async () => {

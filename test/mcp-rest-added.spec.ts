@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { McpServerService } from '../src/mcp/index.js';
+import { ToolTrust } from '../src/mcp/trust/tool-trust.service.js';
 import { Database } from '../src/persistence/index.js';
+import { ToolRegistry } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { callTool } from './support/direct-calls.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -90,7 +93,7 @@ describe('a server that is added over REST', () => {
     ['what is unknown', { name: 'x', url: 'http://example.com', untrusted: false }, 'VALIDATION_FAILED'],
     ['a file', { name: 'x', url: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],
     ['a name that shadows', { name: 'file__echo', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
-    ['no name', { name: '', url: 'http://example.com' }, 'MCP_SERVER_INVALID'],
+    ['no name', { name: '', url: 'http://example.com' }, 'VALIDATION_FAILED'],
     ['a header that is none', { name: 'x', url: 'http://example.com', headers: { 'a b': '1' } }, 'MCP_SERVER_INVALID'],
     ['a header that is two', { name: 'x', url: 'http://e.com', headers: { a: '1\r\nb: 2' } }, 'MCP_SERVER_INVALID'],
     ['a number as a header', { name: 'x', url: 'http://example.com', headers: { a: 1 } }, 'MCP_SERVER_INVALID'],
@@ -116,9 +119,28 @@ describe('a server that is added over REST', () => {
     expect((await remove('env')).status).toBe(204);
   });
 
+  it('is closed before it is forgotten what its tools were: what it still says of them is not kept', async () => {
+    const { app } = jackdaw;
+    await add(declaration('leaving'));
+    await untilTool(jackdaw, 'leaving__calculator');
+    const leaving = app.get(McpServerService).get('leaving');
+    const trust = app.get(ToolTrust);
+    const forget = trust.forget.bind(trust);
+    trust.forget = async (server) => {
+      await forget(server);
+      await leaving.refresh();
+    };
+    expect((await remove('leaving')).status).toBe(204);
+    trust.forget = forget;
+    const sql = `SELECT tool FROM mcp_tool_pin WHERE server = 'leaving'`;
+    expect(await app.get(Database).query(sql)).toEqual([]);
+  });
+
   it('is gone when it is removed, and what the file declares is not removed so', async () => {
     expect((await remove('peer')).status).toBe(204);
     await untilTool(jackdaw, 'peer__calculator', false);
+    const selected = () => jackdaw.app.get(ToolRegistry).select(['peer__calculator']);
+    expect(selected).toThrow(expect.objectContaining({ code: 'TOOL_NOT_FOUND' }));
     expect((await remove('peer')).status).toBe(404);
     expect(await remove('file')).toMatchObject({ status: 403, body: { code: 'MCP_REGISTRATION_CLOSED' } });
     await jackdaw.stop();
@@ -154,6 +176,30 @@ describe('where it may not be', () => {
       const { body } = await jackdaw.get(`${SERVERS}/n${at}`, OPERATOR.headers);
       expect(body).toMatchObject({ tools: [], error: expect.stringMatching(/OUTGOING_ALLOW|private|refused/i) });
     }
+  });
+});
+
+describe('a server of a file whose name begins as REST does', () => {
+  const folder = newFolder();
+  const before = process.cwd();
+  let jackdaw: Jackdaw;
+  beforeAll(async () => {
+    const { name, ...entry } = declaration('file');
+    writeFileSync(join(folder, 'RESTAURANT.json'), JSON.stringify({ mcpServers: { [name]: entry } }));
+    process.chdir(folder);
+    const env = { ...allowed(), OUTGOING_ALLOW: '', MCP_SERVERS_FILE: 'RESTAURANT.json' };
+    jackdaw = await startJackdaw({ env }).finally(() => process.chdir(before));
+  });
+  afterAll(async () => {
+    await jackdaw.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is the file’s: it may be at a private address, and stays', async () => {
+    await jackdaw.app.get(McpServerService).sync();
+    await untilTool(jackdaw, 'file__calculator');
+    const removed = await jackdaw.send(`${SERVERS}/file`, { method: 'DELETE', headers: OPERATOR.headers });
+    expect(removed).toMatchObject({ status: 403, body: { code: 'MCP_REGISTRATION_CLOSED' } });
   });
 });
 

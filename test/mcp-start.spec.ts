@@ -6,6 +6,8 @@ import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { listed, scripted } from './support/mcp/scripted-servers.js';
 
 const ECHO = listed('echo', { inputSchema: { type: 'object', properties: { text: { type: 'string' } } } });
+/** An agent that has no other tools. */
+const ONLY = { name: 'only', tools: ['s__*'], model: { provider: 'openai' } };
 const DEAD = { name: 'dead', enabled: true, type: 'stdio', stdio: { command: '/no/such/program' } } as const;
 
 describe('a run that begins while MCP servers are being connected to', () => {
@@ -25,7 +27,7 @@ describe('a run that begins while MCP servers are being connected to', () => {
 
   async function start(): Promise<Jackdaw> {
     const mcpServers = [scripted('s', { tools: [ECHO] }), DEAD, scripted('off', { tools: [ECHO] }, { enabled: false })];
-    jackdaw = await startJackdaw({ llm, dataDir: folder, options: { mcpServers } });
+    jackdaw = await startJackdaw({ llm, dataDir: folder, options: { mcpServers, agents: [ONLY] } });
     return jackdaw;
   }
   const call = { calls: [{ id: 'c', name: 's__echo', arguments: { text: 'hi' } }] };
@@ -35,6 +37,14 @@ describe('a run that begins while MCP servers are being connected to', () => {
     llm.reply(call, { text: 'the end' });
     const { body } = await (await start()).chat({ query: 'go', includeDetails: true });
     expect(body['tool_results']).toMatchObject([{ tool: 's__echo', success: true, result: 'hi' }]);
+  });
+
+  it.each([{ name: 's__echo' }, 'required'])('may have to call one of them: %j', async (toolChoice) => {
+    folder = newFolder();
+    llm.reply(call, { text: 'the end' });
+    const asked = { query: 'go', agent: 'only', includeDetails: true, toolChoice };
+    const { status, body } = await (await start()).chat(asked);
+    expect([status, body['tool_results']]).toMatchObject([200, [{ tool: 's__echo', result: 'hi' }]]);
   });
 
   it('is a call of a tool that is just coming', async () => {

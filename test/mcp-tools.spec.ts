@@ -3,7 +3,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { McpClients, ToolRegistry } from '../src/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
-import { newClient, oldClient, runIdOf, textOf, type AnyClient } from './support/mcp-clients.js';
+import { describeClients, newClient, oldClient, runIdOf, textOf, type AnyClient } from './support/mcp-clients.js';
 import { McpTestTools } from './support/mcp.tool.js';
 import { WaitingTools } from './support/waiting.tool.js';
 import { WaitingRun } from './support/waiting-run.js';
@@ -32,155 +32,161 @@ afterAll(async () => {
   await llm.close();
 });
 
-describe.each([
-  ['of the newest protocol', newClient],
-  ['with a session', oldClient],
-])('a client %s', (_name, connect) => {
-  let client: AnyClient;
-  beforeAll(async () => {
-    client = await connect(jackdaw.url);
-  });
-  afterAll(() => client.close());
-  const call = (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args });
+describeClients(
+  () => jackdaw.url,
+  (client, connect) => {
+    const call = (name: string, args: Record<string, unknown> = {}) => client().callTool({ name, arguments: args });
 
-  it('sees the tools that policy allows it, by what they do', async () => {
-    const { tools: listed } = await client.listTools();
-    const byName = Object.fromEntries(listed.map((tool) => [tool.name, tool]));
-    expect(Object.keys(byName)).toEqual(expect.arrayContaining(['calculator', 'weigh', 'pay', 'ask_default']));
-    expect(byName['hurry']).toBeUndefined();
-    expect(byName['weigh']).toMatchObject({
-      description: 'Weighs a thing.',
-      inputSchema: { type: 'object', required: ['thing'], additionalProperties: false },
-      outputSchema: { type: 'object', required: ['grams'] },
-      annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false },
+    it('sees the tools that policy allows it, by what they do', async () => {
+      const { tools: listed } = await client().listTools();
+      const byName = Object.fromEntries(listed.map((tool) => [tool.name, tool]));
+      expect(Object.keys(byName)).toEqual(expect.arrayContaining(['calculator', 'weigh', 'pay', 'ask_default']));
+      expect(byName['hurry']).toBeUndefined();
+      expect(byName['weigh']).toMatchObject({
+        description: 'Weighs a thing.',
+        inputSchema: { type: 'object', required: ['thing'], additionalProperties: false },
+        outputSchema: { type: 'object', required: ['grams'] },
+        annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false },
+      });
+      const hints = (name: string) => byName[name]?.annotations;
+      expect(hints('count')).toMatchObject({ readOnlyHint: false, idempotentHint: true, destructiveHint: false });
+      expect(hints('pay')).toMatchObject({ readOnlyHint: false, idempotentHint: false, destructiveHint: true });
+      expect(byName['read_page']).toMatchObject({ _meta: { 'jackdaw/untrusted': true } });
     });
-    const hints = (name: string) => byName[name]?.annotations;
-    expect(hints('count')).toMatchObject({ readOnlyHint: false, idempotentHint: true, destructiveHint: false });
-    expect(hints('pay')).toMatchObject({ readOnlyHint: false, idempotentHint: false, destructiveHint: true });
-    expect(byName['read_page']).toMatchObject({ _meta: { 'jackdaw/untrusted': true } });
-  });
 
-  it('gets texts, values and pictures, each call a run in the journal', async () => {
-    const weighed = await call('weigh', { thing: 'salt' });
-    expect(weighed).toMatchObject({
-      structuredContent: { grams: 4 },
-      content: [{ type: 'text', text: '{"grams":4}' }],
+    it('gets texts, values and pictures, each call a run in the journal', async () => {
+      const weighed = await call('weigh', { thing: 'salt' });
+      expect(weighed).toMatchObject({
+        structuredContent: { grams: 4 },
+        content: [{ type: 'text', text: '{"grams":4}' }],
+      });
+      expect(textOf(await call('count'))).toBe('[1,2,3]');
+      expect(await call('draw')).toMatchObject({ content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }] });
+      expect(await call('paint')).toMatchObject({
+        content: [
+          { type: 'text', text: '{"title":"A tree"}' },
+          { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+          { type: 'resource_link', uri: 'https://example.com/tree.png' },
+        ],
+        structuredContent: { title: 'A tree' },
+      });
+      expect(await call('read_page')).toMatchObject({ _meta: { 'jackdaw/untrusted': true } });
+      const { body } = await jackdaw.get(`/api/runs/${runIdOf(weighed)}`);
+      expect(body).toMatchObject({ agent: 'tool:weigh', status: 'completed', output: { grams: 4 } });
     });
-    expect(textOf(await call('count'))).toBe('[1,2,3]');
-    expect(await call('draw')).toMatchObject({ content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }] });
-    expect(await call('read_page')).toMatchObject({ _meta: { 'jackdaw/untrusted': true } });
-    const { body } = await jackdaw.get(`/api/runs/${runIdOf(weighed)}`);
-    expect(body).toMatchObject({ agent: 'tool:weigh', status: 'completed', output: { grams: 4 } });
-  });
 
-  it('reads what went wrong, and is told of what is not there', async () => {
-    const failed = await call('weigh', { thing: 'nothing' });
-    expect([failed.isError, textOf(failed)]).toEqual([true, 'the scales are empty']);
-    const invalid = await call('weigh', { stuff: 1 });
-    expect([invalid.isError, textOf(invalid)]).toEqual([true, expect.stringContaining('thing')]);
-    await expect(call('no_such')).rejects.toMatchObject({ code: -32_602, message: expect.stringContaining('no_such') });
-    const denied = await call('hurry', { text: 'x' });
-    expect([denied.isError, textOf(denied)]).toEqual([true, expect.stringContaining('security policy')]);
-  });
-
-  it('hears how far a call is, and its lines', async () => {
-    const told: unknown[] = [];
-    const result = await client.callTool({ name: 'walk', arguments: {} }, ...progressTo(client, told));
-    expect(textOf(result)).toBe('arrived');
-    expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
-  });
-
-  it('stops a call that it takes back', async () => {
-    const controller = new AbortController();
-    const called = client.callTool({ name: 'hold', arguments: {} }, ...signalTo(client, controller.signal));
-    const outcome = called.catch((error: unknown) => error);
-    await tools.held.opened;
-    controller.abort('enough');
-    expect(await outcome).toBeInstanceOf(Error);
-    await tools.aborted.opened;
-    const events = await jackdaw.events(tools.heldRun);
-    expect(events.at(-1)).toMatchObject({ event: 'run.cancelled' });
-  });
-
-  it('is told that a call waits for a person, and reads later what came of it', async () => {
-    const result = await call('pay', { to: 'bob', amount: 5 });
-    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('waits for a person (approval')]);
-    expect(waiting.done).toEqual([]);
-    await new WaitingRun(jackdaw, runIdOf(result)).after('approve');
-    const uri = `jackdaw://runs/${runIdOf(result)}`;
-    const { contents } = await client.readResource({ uri });
-    expect(JSON.parse(String(contents[0] && 'text' in contents[0] && contents[0].text))).toMatchObject({
-      status: 'completed',
-      output: 'paid 5 to bob',
+    it('reads what went wrong, and is told of what is not there', async () => {
+      const failed = await call('weigh', { thing: 'nothing' });
+      expect([failed.isError, textOf(failed)]).toEqual([true, 'the scales are empty']);
+      const invalid = await call('weigh', { stuff: 1 });
+      expect([invalid.isError, textOf(invalid)]).toEqual([true, expect.stringContaining('thing')]);
+      await expect(call('no_such')).rejects.toMatchObject({
+        code: -32_602,
+        message: expect.stringContaining('no_such'),
+      });
+      const denied = await call('hurry', { text: 'x' });
+      expect([denied.isError, textOf(denied)]).toEqual([true, expect.stringContaining('security policy')]);
     });
-  });
 
-  it('is told the same of a question when it has no way to ask its user', async () => {
-    const result = await call('choose', { text: 'rome' });
-    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('Which one for rome?')]);
-  });
-
-  it('asks its user what a tool asks, and again what does not fit', async () => {
-    const answers = ['XX9', 'KL2'];
-    const asked: string[] = [];
-    const able = await connect(jackdaw.url, {
-      elicit: (message) => (asked.push(message), { action: 'accept', content: { answer: answers.shift() ?? '' } }),
+    it('hears how far a call is, and its lines', async () => {
+      const told: unknown[] = [];
+      const result = await client().callTool({ name: 'walk', arguments: {} }, ...progressTo(client(), told));
+      expect(textOf(result)).toBe('arrived');
+      expect(told).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
     });
-    const result = await able.callTool({ name: 'choose', arguments: { text: 'rome' } });
-    expect(textOf(result)).toBe('rome: KL2, says local');
-    expect(asked).toEqual(['Which one for rome?', 'Which one for rome?']);
-    await able.close();
-  });
 
-  it('ends the call when its user does not want to say', async () => {
-    const able = await connect(jackdaw.url, { elicit: () => ({ action: 'decline' }) });
-    const result = await able.callTool({ name: 'choose', arguments: { text: 'rome' } });
-    expect([result.isError, await statusOf(runIdOf(result))]).toEqual([true, 'cancelled']);
-    await able.close();
-  });
-
-  it('answers a tool that asks the client itself', async () => {
-    const able = await connect(jackdaw.url, {
-      elicit: () => ({ action: 'accept', content: { name: 'Ann' } }),
-      sample: () => 'a joke',
+    it('stops a call that it takes back', async () => {
+      const controller = new AbortController();
+      const called = client().callTool({ name: 'hold', arguments: {} }, ...signalTo(client(), controller.signal));
+      const outcome = called.catch((error: unknown) => error);
+      await tools.held.opened;
+      controller.abort('enough');
+      expect(await outcome).toBeInstanceOf(Error);
+      await tools.aborted.opened;
+      const events = await jackdaw.events(tools.heldRun);
+      expect(events.at(-1)).toMatchObject({ event: 'run.cancelled' });
     });
-    const result = await able.callTool({ name: 'poll', arguments: {} });
-    expect(result.structuredContent).toMatchObject({
-      name: { action: 'accept', content: { name: 'Ann' } },
-      joke: { content: { type: 'text', text: 'a joke' } },
+
+    it('is told that a call waits for a person, and reads later what came of it', async () => {
+      const result = await call('pay', { to: 'bob', amount: 5 });
+      expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('waits for a person (approval')]);
+      expect(waiting.done).toEqual([]);
+      await new WaitingRun(jackdaw, runIdOf(result)).after('approve');
+      const uri = `jackdaw://runs/${runIdOf(result)}`;
+      const { contents } = await client().readResource({ uri });
+      expect(JSON.parse(String(contents[0] && 'text' in contents[0] && contents[0].text))).toMatchObject({
+        status: 'completed',
+        output: 'paid 5 to bob',
+      });
     });
-    await able.close();
-  });
 
-  it('asks an agent, hears what it does, and goes on in its session', async () => {
-    llm.reply({ calls: [{ name: 'weigh', arguments: { thing: 'salt' } }] });
-    llm.reply({ text: 'four grams' });
-    const told: { message?: string }[] = [];
-    const asked = await client.callTool(
-      { name: 'ask_default', arguments: { message: 'How heavy?' } },
-      ...progressTo(client, told),
-    );
-    expect(textOf(asked)).toBe('four grams');
-    expect(told.map(({ message }) => message)).toEqual(
-      expect.arrayContaining(['calls weigh', 'weigh is done', 'has its answer']),
-    );
-    const { session_id } = asked.structuredContent as { session_id: string };
-    llm.reply({ text: 'as I said' });
-    const again = await call('ask_default', { message: 'Again?', session_id });
-    expect(again.structuredContent).toMatchObject({ answer: 'as I said', session_id });
-    expect(JSON.stringify(llm.requests.at(-1))).toContain('How heavy?');
-    const invalid = await call('ask_default', { question: 'x' });
-    expect([invalid.isError, textOf(invalid)]).toEqual([true, expect.stringContaining('message')]);
-  });
+    it('is told the same of a question when it has no way to ask its user', async () => {
+      const result = await call('choose', { text: 'rome' });
+      expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining('Which one for rome?')]);
+    });
 
-  it('sees no tool that is switched off', async () => {
-    await jackdaw.post('/api/tools/count/disable');
-    const { tools: listed } = await client.listTools();
-    expect(listed.map(({ name }) => name)).not.toContain('count');
-    await expect(call('count')).rejects.toMatchObject({ code: -32_602 });
-    await jackdaw.post('/api/tools/count/enable');
-  });
-});
+    it('asks its user what a tool asks, and again what does not fit', async () => {
+      const answers = ['XX9', 'KL2'];
+      const asked: string[] = [];
+      const able = await connect(jackdaw.url, {
+        elicit: (message) => (asked.push(message), { action: 'accept', content: { answer: answers.shift() ?? '' } }),
+      });
+      const result = await able.callTool({ name: 'choose', arguments: { text: 'rome' } });
+      expect(textOf(result)).toBe('rome: KL2, says local');
+      expect(asked).toEqual(['Which one for rome?', 'Which one for rome?']);
+      await able.close();
+    });
+
+    it('ends the call when its user does not want to say', async () => {
+      const able = await connect(jackdaw.url, { elicit: () => ({ action: 'decline' }) });
+      const result = await able.callTool({ name: 'choose', arguments: { text: 'rome' } });
+      expect([result.isError, await statusOf(runIdOf(result))]).toEqual([true, 'cancelled']);
+      await able.close();
+    });
+
+    it('answers a tool that asks the client itself', async () => {
+      const able = await connect(jackdaw.url, {
+        elicit: () => ({ action: 'accept', content: { name: 'Ann' } }),
+        sample: () => 'a joke',
+      });
+      const result = await able.callTool({ name: 'poll', arguments: {} });
+      expect(result.structuredContent).toMatchObject({
+        name: { action: 'accept', content: { name: 'Ann' } },
+        joke: { content: { type: 'text', text: 'a joke' } },
+      });
+      await able.close();
+    });
+
+    it('asks an agent, hears what it does, and goes on in its session', async () => {
+      llm.reply({ calls: [{ name: 'weigh', arguments: { thing: 'salt' } }] });
+      llm.reply({ text: 'four grams' });
+      const told: { message?: string }[] = [];
+      const asked = await client().callTool(
+        { name: 'ask_default', arguments: { message: 'How heavy?' } },
+        ...progressTo(client(), told),
+      );
+      expect(textOf(asked)).toBe('four grams');
+      expect(told.map(({ message }) => message)).toEqual(
+        expect.arrayContaining(['calls weigh', 'weigh is done', 'has its answer']),
+      );
+      const { session_id } = asked.structuredContent as { session_id: string };
+      llm.reply({ text: 'as I said' });
+      const again = await call('ask_default', { message: 'Again?', session_id });
+      expect(again.structuredContent).toMatchObject({ answer: 'as I said', session_id });
+      expect(JSON.stringify(llm.requests.at(-1))).toContain('How heavy?');
+      const invalid = await call('ask_default', { question: 'x' });
+      expect([invalid.isError, textOf(invalid)]).toEqual([true, expect.stringContaining('message')]);
+    });
+
+    it('sees no tool that is switched off', async () => {
+      await jackdaw.post('/api/tools/count/disable');
+      const { tools: listed } = await client().listTools();
+      expect(listed.map(({ name }) => name)).not.toContain('count');
+      await expect(call('count')).rejects.toMatchObject({ code: -32_602 });
+      await jackdaw.post('/api/tools/count/enable');
+    });
+  },
+);
 
 describe('a change of the tools', () => {
   it('is told to a client with a session, on its stream', async () => {

@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext, Injectable, Module } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
-import { AgentRegistry, AgentService, JackdawModule, McpRegistry, Tool, ToolRegistry } from '../src/index.js';
+import {
+  AgentRegistry,
+  AgentService,
+  JackdawModule,
+  McpRegistry,
+  Tool,
+  ToolRegistry,
+  WorkflowRegistry,
+} from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { listed, scripted } from './support/mcp/scripted-servers.js';
 import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
@@ -42,6 +50,7 @@ class Orders {
       tools: [Orders],
       agents: [{ name: 'buyer', instructions: 'You buy.', model: { provider: 'offline' }, tools: ['order'] }],
       mcpServers: [scripted('suppliers', { tools: [listed('echo')] })],
+      workflows: [{ name: 'buy', nodes: [{ id: 'ask', type: 'agent', agent: 'buyer' }] }],
     }),
   ],
 })
@@ -80,6 +89,8 @@ describe('Jackdaw in another application', () => {
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: '7 of clerk' });
     expect(await agents.chat(ANN, { query: 'Who are you?', agent: 'buyer' })).toMatchObject({ agent: 'buyer' });
     expect(model.requests[2]?.tools?.map(({ name }) => name)).toEqual(['order']);
+
+    expect(app.get(WorkflowRegistry, { strict: false }).names()).toEqual(['buy']);
 
     // Nothing of the server that it did not import.
     const modules = [...app.get(ModulesContainer).values()];

@@ -1,52 +1,37 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { transform } from '@swc/core';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { EventStream } from './support/event-stream.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { buildIfStale } from './support/process.js';
+import { SnippetFolder, snippetsOf } from './support/snippets.js';
 
-const README = readFileSync('README.md', 'utf8');
-const SNIPPETS = [...README.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
+const SNIPPETS = snippetsOf('README.md');
 
 /** The snippets run as a reader's files would: compiled, importing the package by its name. */
 describe('the code in the README', () => {
   let llm: FakeLlm;
-  let folder: string;
+  let folder: SnippetFolder;
 
   beforeAll(async () => {
     buildIfStale();
     llm = await FakeLlm.start();
-    // Inside the package, so that its own name resolves to it.
-    folder = mkdtempSync(join(process.cwd(), 'dist', 'readme-'));
+    folder = new SnippetFolder();
   }, 120_000);
 
   afterAll(async () => {
     await llm.close();
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   });
 
-  async function compile(index: number): Promise<string> {
-    const { code } = await transform(SNIPPETS[index] ?? '', {
-      jsc: {
-        target: 'es2023',
-        parser: { syntax: 'typescript', decorators: true },
-        transform: { legacyDecorator: true, decoratorMetadata: true },
-      },
-      module: { type: 'es6' },
-    });
-    const file = join(folder, `snippet-${index}.mjs`);
-    writeFileSync(file, code);
-    return file;
-  }
+  const compile = (index: number) => folder.compile(SNIPPETS[index] ?? '');
 
   function environment(): NodeJS.ProcessEnv {
     return {
       PATH: process.env['PATH'],
-      DATA_DIR: join(folder, 'data'),
+      DATA_DIR: join(folder.path, 'data'),
       PORT: '0',
       ...llm.env,
     };

@@ -4,12 +4,31 @@ import { ProtocolRegistry } from '../reasoning/index.js';
 import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
-import { AgentModelFactory } from './agent-model.factory.js';
-import { AgentRegistry } from './agent.registry.js';
+import { AgentNeedService } from './agent-need.service.js';
+import { AgentSources } from './agent-sources.registry.js';
+import { selectionOf } from './agent-tools.mapper.js';
+import { AgentRegistry, unknownAgent } from './agent.registry.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
 
 /** What every provider takes. */
 const MAX_TOOL_NAME = 64;
+
+/** Something that a definition names and that is not there. */
+export interface AgentFault {
+  /** Where in the definition. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+interface SubAgent {
+  readonly name: string;
+  /** Of the tool that it is. */
+  readonly tool: string;
+  /** Of the agents there are. */
+  readonly names: readonly string[];
+}
+
+type Check = readonly [path: AgentFault['path'], check: () => unknown];
 
 /** Stops the boot when an agent names a model, a tool, another agent, a protocol or a memory policy that is not there. */
 @Injectable()
@@ -17,13 +36,15 @@ export class AgentCheckService implements OnApplicationBootstrap {
   constructor(
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
-    private readonly models: AgentModelFactory,
+    private readonly needs: AgentNeedService,
     private readonly protocols: ProtocolRegistry,
     private readonly policies: MemoryPolicyRegistry,
+    private readonly sources: AgentSources,
   ) {}
 
   /** Not before every module has begun: the tools of an application are registered then. */
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
+    await this.sources.load();
     this.check(this.agents.names());
   }
 
@@ -35,36 +56,52 @@ export class AgentCheckService implements OnApplicationBootstrap {
 
   /** What a definition names that is not there, in words. */
   mistakes(definition: AgentDefinition): string[] {
-    const checks = [
-      () => this.models.create(definition),
-      () => this.tools.select(definition.tools),
-      () => this.protocols.get(definition.protocol),
-      () => this.policies.get(definition.memory.policy),
-      ...definition.subAgents.map((name) => () => this.assertSubAgent(definition, name, askName(name))),
-      ...definition.handoffs.map((name) => () => this.assertSubAgent(definition, name, transferName(name))),
+    return this.faults(definition).map(({ message }) => `Agent "${definition.name}": ${message}`);
+  }
+
+  /**
+   * The same, with the places in the definition.
+   * @param names of the agents that it may ask; by default of those there are
+   */
+  faults(definition: AgentDefinition, names: readonly string[] = this.agents.names()): AgentFault[] {
+    const { tools, mcpServers, protocol, memory, subAgents, handoffs } = definition;
+    const checks: Check[] = [
+      [['model'], () => this.needs.assertModel(definition)],
+      ...(tools === '*' ? [] : tools).map((name, at): Check => [['tools', at], () => this.tools.select([name])]),
+      ...mcpServers.map(({ name }, at): Check => [['mcpServers', at], () => this.needs.assertServer(name)]),
+      [['budgets'], () => this.needs.assertPriced(definition)],
+      [['protocol'], () => this.protocols.get(protocol)],
+      [['memory', 'policy'], () => this.policies.get(memory.policy)],
+      ...subAgents.map((name, at): Check => {
+        return [['subAgents', at], () => this.assertSubAgent(definition, { name, tool: askName(name), names })];
+      }),
+      ...handoffs.map((name, at): Check => {
+        return [['handoffs', at], () => this.assertSubAgent(definition, { name, tool: transferName(name), names })];
+      }),
     ];
-    return checks.flatMap((check) => {
+    return checks.flatMap(([path, check]) => {
       try {
         check();
         return [];
       } catch (error) {
-        return [`Agent "${definition.name}": ${messageOf(error)}`];
+        return [{ path, message: messageOf(error) }];
       }
     });
   }
 
   /** That the agent is there, and that its tool is the only one of its name. */
-  private assertSubAgent({ tools }: AgentDefinition, agent: string, tool: string): void {
-    this.agents.get(agent);
+  private assertSubAgent(definition: AgentDefinition, { name, tool, names }: SubAgent): void {
+    if (!names.includes(name)) throw unknownAgent(name, names);
     if (tool.length > MAX_TOOL_NAME) {
       throw new AppError(
         'AGENT_INVALID',
         `its tool "${tool}" would have a name of more than ${MAX_TOOL_NAME} characters`,
       );
     }
-    const other = this.tools.available(tools).find(({ definition }) => definition.name === tool);
+    const own = this.tools.available(selectionOf(definition));
+    const other = own.find((one) => one.definition.name === tool);
     if (!other) return;
     const where = other.metadata.source;
-    throw new AppError('AGENT_INVALID', `it has a tool "${tool}" (${where}) beside the agent "${agent}": rename one`);
+    throw new AppError('AGENT_INVALID', `it has a tool "${tool}" (${where}) beside the agent "${name}": rename one`);
   }
 }

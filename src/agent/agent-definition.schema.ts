@@ -1,7 +1,12 @@
 import { z } from 'zod';
+import { guardrailsSchema } from '../tool/index.js';
 import { readFormat, type GivenFormat } from './response-format.mapper.js';
 
 const SEED_LIMIT = 2_147_483_648;
+
+const isSaying = (text: string): boolean => text.trim() !== '';
+/** Of something that is elsewhere. */
+const nameSchema = z.string().refine(isSaying, 'must not be blank');
 
 /** How a model chooses its words. */
 export const modelParametersSchema = z.strictObject({
@@ -28,7 +33,7 @@ const capabilitiesSchema = z.strictObject({
 });
 
 /** Seven days, in ms. */
-const DEFAULT_EXPIRY_MS = 604_800_000;
+export const DEFAULT_EXPIRY_MS = 604_800_000;
 
 /** What becomes of calls that wait for a person. */
 export const waitingRulesSchema = z.strictObject({
@@ -45,7 +50,7 @@ export const memoryRulesSchema = z.strictObject({
   /** Without it a run sees nothing of it; the session is kept all the same. */
   enabled: z.boolean().default(true),
   /** `sliding_window`, `fixed_window`, `lru`, `token_budget`, `summary`, or one of the application's own. */
-  policy: z.string().min(1).default('sliding_window'),
+  policy: z.string().regex(/\S/, 'must not be blank').default('sliding_window'),
   maxMessages: z.int().min(0).max(1_000_000).default(50),
   maxContextTokens: z.int().min(0).max(100_000_000).default(4000),
   /** Whether earlier tool calls and their results are seen. */
@@ -62,14 +67,39 @@ const responseFormatSchema = z.custom<GivenFormat>().transform((given, context) 
   return z.NEVER;
 });
 
-/** Each once. */
-const agentNamesSchema = z
-  .array(z.string().min(1))
-  .refine((names) => new Set(names).size === names.length, 'must name each agent once')
-  .default([]);
+const isEachOnce = (names: readonly string[]): boolean => new Set(names).size === names.length;
+const agentNamesSchema = z.array(nameSchema).refine(isEachOnce, 'must name each agent once').default([]);
 
 /** How deep agents may ask one another when nobody says otherwise. */
 const DEFAULT_MAX_DEPTH = 3;
+
+/** An MCP server, whose tools are `name__*`, and whether the agent has them. */
+const mcpServerSchema = z.strictObject({ name: nameSchema, enabled: z.boolean().default(true) });
+/** By its name alone it is enabled. */
+const mcpMentionSchema = z
+  .union([z.string(), z.custom<z.input<typeof mcpServerSchema>>((given) => typeof given === 'object')])
+  .transform((given) => (typeof given === 'string' ? { name: given } : given))
+  .pipe(mcpServerSchema);
+
+const budgetSchema = z
+  .strictObject({
+    tokens: z.int().min(0).max(1_000_000_000_000_000).optional(),
+    /** In the unit of `LLM_PRICES`. */
+    cost: z.number().min(0).max(1_000_000).optional(),
+  })
+  .refine(({ tokens, cost }) => tokens !== undefined || cost !== undefined, 'must have tokens, cost, or both');
+
+/** What it may spend, beside what all may (`BUDGET_…`): a model call that may take more is not made. */
+const budgetsSchema = z.strictObject({
+  /** A run of it, with the runs that it calls. */
+  run: budgetSchema.optional(),
+  /** Its runs in one session. */
+  session: budgetSchema.optional(),
+  /** Its runs for one tenant, in a day. */
+  tenantDay: budgetSchema.optional(),
+  /** All its runs, in a day. */
+  day: budgetSchema.optional(),
+});
 
 /** What an agent is. Unknown fields are refused; what is left out has the default named here. */
 export const agentDefinitionSchema = z.strictObject({
@@ -77,30 +107,39 @@ export const agentDefinitionSchema = z.strictObject({
   description: z.string().default(''),
   instructions: z
     .string()
+    .refine(isSaying, 'must not be blank: leave them out, or say something')
     .default(
       'You are a helpful assistant. Use the tools you have when they help; answer in the language of the question.',
     ),
   model: z.strictObject({
     /** As in `LLM_PROVIDER`. */
-    provider: z.string().min(1),
+    provider: nameSchema,
     /** The provider's default when left out. */
-    name: z.string().min(1).optional(),
+    name: nameSchema.optional(),
     parameters: modelParametersSchema.default({}),
     /** What the model can do, where the agent's author knows better. */
     capabilities: capabilitiesSchema.optional(),
     /** Asked in this order when it does not answer; as `LLM_FALLBACK` when left out. */
-    fallback: z.array(z.strictObject({ provider: z.string().min(1), name: z.string().min(1).optional() })).optional(),
+    fallback: z.array(z.strictObject({ provider: nameSchema, name: nameSchema.optional() })).optional(),
     /** How often a call is made at most; as `LLM_MAX_ATTEMPTS` when left out. */
     maxAttempts: z.int().min(1).max(20).optional(),
   }),
-  /** Names of tools, with `*` for any characters; `'*'` alone is all of them. */
-  tools: z.union([z.literal('*'), z.array(z.string().min(1))]).default('*'),
+  /**
+   * Names of tools, with `*` for any characters; `'*'` alone is all of them. When left out, an agent that has MCP servers has
+   * their tools, and any other one has all.
+   */
+  tools: z.union([z.literal('*'), z.array(nameSchema)]).optional(),
+  /** Declared MCP servers, by name: it has their tools, or, with `enabled: false`, has none of them, whatever `tools` says. */
+  mcpServers: z
+    .array(mcpMentionSchema)
+    .refine((servers) => isEachOnce(servers.map(({ name }) => name)), 'must name each server once')
+    .default([]),
   /** Names of agents that it may ask: each is a tool, `ask_` and the name. */
   subAgents: agentNamesSchema,
   /** Names of agents that it may hand the conversation over to: `transfer_to_` and the name. */
   handoffs: agentNamesSchema,
   /** How tools are written for the model; `auto` is native function calling if the model can, else react. */
-  protocol: z.string().default('auto'),
+  protocol: nameSchema.default('auto'),
   /** `json`, or a schema: the answer is parsed and checked, and its value is `output`. Any text when left out. */
   responseFormat: responseFormatSchema.optional(),
   memory: memoryRulesSchema.prefault({}),
@@ -117,16 +156,30 @@ export const agentDefinitionSchema = z.strictObject({
     })
     .prefault({}),
   waiting: waitingRulesSchema.prefault({}),
+  budgets: budgetsSchema.optional(),
+  /** What it may not do, beside what the security policy says: parts of one, docs/policies.md. */
+  guardrails: guardrailsSchema.optional(),
+  /** Names of tools, with `*` for any characters, of which every call needs a person, whatever the tool says itself. */
+  approvals: z.array(nameSchema).default([]),
 });
 
+/** With all defaults but that of its tools. */
+export type Parsed = z.output<typeof agentDefinitionSchema>;
 /** An agent, whole: every default filled in. */
-export type AgentDefinition = z.output<typeof agentDefinitionSchema>;
+export type AgentDefinition = Parsed & { readonly tools: NonNullable<Parsed['tools']> };
 /** An agent as it is written. */
 export type AgentDefinitionInput = z.input<typeof agentDefinitionSchema>;
 
+/** A definition with the tools that it has by default. */
+export function withTools(parsed: Parsed): AgentDefinition {
+  const { tools = parsed.mcpServers.some(({ enabled }) => enabled) ? [] : '*' } = parsed;
+  return { ...parsed, tools };
+}
+
 /** What older definitions may lack. */
-type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | 'subAgents' | 'handoffs'> &
-  Partial<Pick<AgentDefinition, 'subAgents' | 'handoffs'>> & {
+type Added = 'subAgents' | 'handoffs' | 'mcpServers' | 'approvals';
+type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | Added> &
+  Partial<Pick<AgentDefinition, Added>> & {
     readonly waiting?: unknown;
     readonly memory?: object;
   };
@@ -138,6 +191,8 @@ export function parseStoredDefinition(content: string): AgentDefinition {
     memory = {},
     subAgents = [],
     handoffs = [],
+    mcpServers = [],
+    approvals = [],
     ...stored
   } = JSON.parse(content) as StoredDefinition;
   const rules = 'turns' in memory ? {} : memory;
@@ -145,6 +200,8 @@ export function parseStoredDefinition(content: string): AgentDefinition {
     ...stored,
     subAgents,
     handoffs,
+    mcpServers,
+    approvals,
     waiting: waitingRulesSchema.parse(waiting),
     memory: memoryRulesSchema.parse(rules),
   };

@@ -49,14 +49,14 @@ export class AgentForkService {
     const plan = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, plan.hasReplies);
     const id = newId();
-    const { historyOf, ...input } = JSON.parse(original.input) as AgentRunInput;
+    const { historyOf, heldTo: _heldTo, ...input } = JSON.parse(original.input) as AgentRunInput;
     // One that took a conversation over has a branch of its own: the turn is no other run's any more.
     const from = historyOf ?? original.sessionId;
     const sessionId = request.sessionId ?? (from === null ? null : newId());
     const window = input.isNewSession ? 0 : await this.windowOf(principal, original.id, from);
     // Whoever follows it reads its messages as they come.
-    const asked = this.definitions.input(input, edit);
-    if (asked.model) this.models.assertAllowed(asked.model, definition.model);
+    const asked = this.definitions.input(input, edit, definition);
+    if (asked.model) this.models.assertAllowed(asked.model, definition);
     if (input.images) assertSeen(input.images, this.models.create(asAsked(definition, asked)));
     const changes = { isNewSession: window === 0, isStreaming: true };
     await this.forks.start(

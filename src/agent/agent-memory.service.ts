@@ -18,6 +18,7 @@ import {
   type SessionMessage,
   type Turn,
 } from '../session/index.js';
+import { budgetsOf } from './agent-budget.factory.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import type { AgentRunInput } from './agent.types.js';
 import { summariser } from './summariser.factory.js';
@@ -40,8 +41,9 @@ export class AgentMemory {
     run: RunRecord,
     context: RunContext,
     input: AgentRunInput,
-    { rules, model }: { rules: AgentDefinition['memory']; model: ChatModel },
+    { definition, model }: { definition: AgentDefinition; model: ChatModel },
   ): Promise<Recollection> {
+    const { memory: rules } = definition;
     const sessionId = input.historyOf ?? run.sessionId;
     if (sessionId === null || input.isNewSession) return nothingFrom(rules);
     const key = { tenant: run.tenant, id: sessionId };
@@ -52,7 +54,13 @@ export class AgentMemory {
       const spent: UsageReported[] = [];
       const onUsage = (usage: RunUsage, answered: string) =>
         void spent.push({ type: 'usage', iteration: BEFORE_FIRST, model: answered, ...usage });
-      const summarise = summariser({ model, context, countTokens, onUsage });
+      const summarise = summariser({
+        model,
+        context,
+        budgets: budgetsOf(run.id, definition, input),
+        countTokens,
+        onUsage,
+      });
       looked = withUsage(await this.memory.look(key, rules, summarise), spent);
       const { repaired } = looked;
       if (repaired.length > 0) context.emit({ type: 'history.repaired', session_id: key.id, turns: repaired });

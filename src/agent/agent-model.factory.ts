@@ -1,7 +1,7 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { AppConfig, type ModelChoice, type ProviderAccess } from '../config/index.js';
 import { ChatModel, ModelStackFactory, type ModelSettings } from '../llm/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { assertAllowed, type NamedModel } from './allowed-model.policy.js';
 
 const MAX_MODELS = 1000;
@@ -24,7 +24,7 @@ export class AgentModelFactory {
   }
 
   /** @throws AppError `CONFIG_INVALID` when the provider is unknown or lacks its key */
-  create({ model }: AgentDefinition): ChatModel {
+  create({ model }: Pick<AgentDefinition, 'model'>): ChatModel {
     if (this.own) return this.own;
     const { provider, name, capabilities, fallback, maxAttempts } = model;
     const key = JSON.stringify([provider, name, capabilities, fallback, maxAttempts]);
@@ -45,11 +45,11 @@ export class AgentModelFactory {
 
   /**
    * Refuses a model that a request names and may not.
-   * @param own the model that the agent has anyway
+   * @param agent whose model it has anyway
    * @throws AppError `MODEL_NOT_ALLOWED`
    */
-  assertAllowed(model: NamedModel, own: NamedModel): void {
-    assertAllowed(model, own, this.config.llm);
+  assertAllowed(model: NamedModel, agent: Pick<AgentDefinitionInput, 'model' | 'budgets'>): void {
+    assertAllowed(model, agent, this.config.llm);
   }
 
   /** Requests may name ever others: those that were made first go. */

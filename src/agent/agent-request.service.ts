@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, messageOf, type Principal } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
-import { SecurityPolicies } from '../tool/index.js';
+import { agentRules, SecurityPolicies, type GivenRules } from '../tool/index.js';
 import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { OfferedTools } from './offered-tools.service.js';
@@ -32,11 +32,11 @@ export class AgentRequestService {
   ) {}
 
   /**
-   * What a user says, as it may be kept and shown to a model.
+   * What a user says to an agent, as it may be kept and shown to a model.
    * @throws AppError `INPUT_BLOCKED` naming what kinds of content are in it, never the content
    */
-  screen(query: string): Pick<AgentRunInput, 'query' | 'masked'> {
-    const filtered = this.policies.filter('input')?.text(query) ?? { kind: 'clean' };
+  screen(query: string, definition: GivenRules): Pick<AgentRunInput, 'query' | 'masked'> {
+    const filtered = this.policies.filter('input', agentRules(definition))?.text(query) ?? { kind: 'clean' };
     switch (filtered.kind) {
       case 'clean':
         return { query };
@@ -45,6 +45,12 @@ export class AgentRequestService {
       case 'blocked':
         throw blocked(filtered.names);
     }
+  }
+
+  /** Waits for the tools that the model has to choose from, as far as they are just coming. */
+  async arrived({ tools }: AgentDefinition, { toolChoice }: AgentRequest): Promise<void> {
+    if (toolChoice === 'required') await this.tools.arrived(tools);
+    else if (typeof toolChoice === 'object') await this.tools.arrived([toolChoice.name]);
   }
 
   /**
@@ -88,7 +94,7 @@ export class AgentRequestService {
     if (made.name !== model.name || made.provider !== model.provider) {
       throw invalid('model', `this application has the model "${made.name}" of ${made.provider}, and no other`);
     }
-    this.models.assertAllowed(made, definition.model);
+    this.models.assertAllowed(made, definition);
     const isLost = definition.protocol === 'native' && !made.capabilities.functionCalling;
     return { model, ...(isLost && { protocol: 'react' }) };
   }

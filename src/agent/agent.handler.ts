@@ -17,12 +17,15 @@ import {
   type TerminalEvent,
 } from '../run/index.js';
 import type { Recollection, TurnStatus } from '../session/index.js';
+import { agentRules } from '../tool/index.js';
+import { budgetsOf } from './agent-budget.factory.js';
 import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { asAsked, withDefaults } from './asked-agent.mapper.js';
 import { OfferedTools } from './offered-tools.service.js';
+import { tellMasked } from './masked-input.policy.js';
 import { outdatedTurn } from './outdated-turn.factory.js';
 import { toQuestion } from './question.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
@@ -60,7 +63,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     const input = JSON.parse(run.input) as AgentRunInput;
     const definition = asAsked(this.definition(run), input);
     const model = this.model(definition);
-    await tellMasked(context, input);
+    await tellMasked(context, input.masked);
     const past = await this.look(run, context, input, { definition, model });
     const outcome =
       run.loopVersion === LOOP_VERSION
@@ -89,6 +92,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     return this.engine.run(
       {
         agent: definition.name,
+        rules: agentRules(definition),
         instructions: definition.instructions,
         history: past.messages,
         input: toQuestion(input),
@@ -102,6 +106,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         ...(input.toolChoice !== undefined && { toolChoice: input.toolChoice }),
         ...(responseFormat !== undefined && { responseFormat }),
         limits: definition.limits,
+        budgets: budgetsOf(context.runId, definition, input),
         waiting: definition.waiting,
         isStreaming: input.isStreaming,
       },
@@ -134,7 +139,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     { definition, model }: Asked,
   ): Promise<Recollection> {
     try {
-      return await this.memory.look(run, context, input, { rules: definition.memory, model });
+      return await this.memory.look(run, context, input, { definition, model });
     } catch (error) {
       throw error instanceof AppError ? error : journalUnavailable(run.id, error);
     }
@@ -148,14 +153,6 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     }
     return definition;
   }
-}
-
-/** Told once, by the run that it is about. */
-async function tellMasked(context: RunContext, { masked: found }: AgentRunInput): Promise<void> {
-  if (!found) return;
-  const reason = `it holds ${found.join(', ')}`;
-  const about = { policy: 'content', on: 'input', decision: 'masked', iteration: 0, reason, found } as const;
-  await context.value('input', () => context.emit({ type: 'policy.decided', ...about }));
 }
 
 function turnStatus(reason: Ended['finishReason']): TurnStatus {

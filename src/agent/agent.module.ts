@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { AppError, type Later, provided } from '../common/index.js';
+import { type Later, provided } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { ChatModel, LlmModule } from '../llm/index.js';
 import { protocolFor, ReasoningModule, type ReasoningModuleOptions } from '../reasoning/index.js';
@@ -12,8 +12,10 @@ import { AgentDecisionService } from './agent-decision.service.js';
 import { AgentForkService } from './agent-fork.service.js';
 import { AgentMemory } from './agent-memory.service.js';
 import { AgentModelFactory } from './agent-model.factory.js';
+import { AgentNeedService } from './agent-need.service.js';
 import { AgentHandler } from './agent.handler.js';
 import { AgentRegistry } from './agent.registry.js';
+import { AgentSources } from './agent-sources.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
 import { BudgetRebuildService } from './budget-rebuild.service.js';
 import { AgentService } from './agent.service.js';
@@ -23,11 +25,12 @@ import { DirectCallService } from './direct-call/direct-call.service.js';
 import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
+import { ResolvedModelFactory } from './resolved-model.factory.js';
 import { ChildRunFactory } from './sub-agent/child-run.factory.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 import { OfferedTools } from './offered-tools.service.js';
 import { UserErasureService } from './user-erasure.service.js';
-import { changedAgent, type DefaultAgentChanges } from './default-agent.factory.js';
+import { changedAgent, ENVIRONMENT, type DefaultAgentChanges } from './default-agent.factory.js';
 
 /** The agents of an application: type and token in one. */
 export abstract class DeclaredAgents {
@@ -40,6 +43,8 @@ export abstract class DeclaredAgents {
 }
 
 export interface AgentModuleOptions extends ReasoningModuleOptions, DeclaredAgents {}
+
+const MODELS = [AgentModelFactory, ModelParameterService, ResolvedModelFactory];
 
 @Module({})
 export class AgentModule {
@@ -54,14 +59,15 @@ export class AgentModule {
       imports: [LlmModule, ToolModule, ToolStateModule, RunModule, SessionModule, thinking],
       providers: [
         ...declaredProviders(declared),
-        AgentModelFactory,
-        ModelParameterService,
+        ...MODELS,
         AgentRequestService,
         AgentMemory,
         SubAgentTools,
         ChildRunFactory,
         OfferedTools,
         AgentHandler,
+        AgentSources,
+        AgentNeedService,
         AgentCheckService,
         AgentService,
         AgentDecisionService,
@@ -77,12 +83,15 @@ export class AgentModule {
       exports: [
         thinking,
         AgentRegistry,
+        AgentSources,
         AgentCheckService,
         AgentService,
         AgentDecisionService,
         AgentForkService,
+        ForkedRuns,
         DirectCallService,
         AgentModelFactory,
+        ResolvedModelFactory,
         UserErasureService,
         BudgetRebuildService,
       ],
@@ -98,9 +107,9 @@ function declaredProviders(declared: DeclaredAgents | Later<DeclaredAgents>): Pr
         config: AppConfig,
         { agents, agentChanges }: DeclaredAgents,
         models: AgentModelFactory,
-        parameters: ModelParameterService,
-      ) => toRegistry(agents ?? [changedAgent(config, agentChanges)], { models, parameters }),
-      inject: [AppConfig, DeclaredAgents, AgentModelFactory, ModelParameterService],
+        resolved: ResolvedModelFactory,
+      ) => toRegistry(agents ? inCode(agents) : [ofEnvironment(config, agentChanges)], { models, resolved }),
+      inject: [AppConfig, DeclaredAgents, AgentModelFactory, ResolvedModelFactory],
     },
     provided(DeclaredAgents, declared),
     {
@@ -113,28 +122,31 @@ function declaredProviders(declared: DeclaredAgents | Later<DeclaredAgents>): Pr
 
 interface Resolvers {
   readonly models: AgentModelFactory;
-  readonly parameters: ModelParameterService;
+  readonly resolved: ResolvedModelFactory;
 }
 
-function toRegistry(agents: readonly AgentDefinitionInput[], resolvers: Resolvers): AgentRegistry {
+type Given = readonly [agent: AgentDefinitionInput, source: string];
+
+function inCode(agents: readonly AgentDefinitionInput[]): Given[] {
+  return agents.map((agent, at) => [agent, `agents[${at}]`]);
+}
+
+function ofEnvironment(config: AppConfig, changes?: DefaultAgentChanges): Given {
+  return [changedAgent(config, changes), ENVIRONMENT];
+}
+
+function toRegistry(agents: readonly Given[], resolvers: Resolvers): AgentRegistry {
   const registry = new AgentRegistry((definition) => resolve(definition, resolvers));
-  for (const agent of agents) registry.register(agent);
+  for (const [agent, source] of agents) registry.register(agent, source);
   return registry;
 }
 
 /** The definition with the name of the model that answers, the protocol that it speaks, and the parameters that it takes. */
-function resolve(definition: AgentDefinition, { models, parameters }: Resolvers): AgentDefinition {
+function resolve(definition: AgentDefinition, { models, resolved }: Resolvers): AgentDefinition {
   const { model, protocol, name } = definition;
-  const made = models.create(definition);
-  const { taken, faults } = parameters.fit(made, model.parameters);
-  if (faults.length > 0) {
-    const what = faults.map(({ message }) => message).join(', ');
-    const todo = 'leave it out (LLM_…), choose another model, or set LLM_UNSUPPORTED_PARAMETERS=drop';
-    throw new AppError('AGENT_INVALID', `Agent "${name}": ${what}: ${todo}.`);
-  }
   return {
     ...definition,
-    model: { ...model, name: model.name ?? made.name, parameters: taken },
-    protocol: protocol === 'auto' ? protocolFor(made.capabilities) : protocol,
+    model: resolved.create(model, `Agent "${name}"`),
+    protocol: protocol === 'auto' ? protocolFor(models.create(definition).capabilities) : protocol,
   };
 }

@@ -52,7 +52,7 @@ export class AgentService {
   ): Promise<RunAnswer> {
     const fold = new RunAnswerFold();
     let closedBy: string | null = null;
-    const run = await this.runs.start(this.toStart(principal, request), (item) => {
+    const run = await this.runs.start(await this.toStart(principal, request), (item) => {
       fold.apply(item);
       onItem?.(item);
       if (item.event.type === 'stream.closed') closedBy = item.event.code;
@@ -74,10 +74,10 @@ export class AgentService {
    * Asks an agent without waiting: the run is journaled when this resolves, and executed when its turn comes.
    * @throws AppError as `chat`, but `SESSION_BUSY`
    */
-  submit(principal: Principal, request: BackgroundRequest): Promise<Pick<RunHandle, 'id' | 'kind'>> {
+  async submit(principal: Principal, request: BackgroundRequest): Promise<Pick<RunHandle, 'id' | 'kind'>> {
     const { priority, deadlineMs } = request;
     return this.runs.submit({
-      ...this.toStart(principal, request),
+      ...(await this.toStart(principal, request)),
       ...(priority !== undefined && { priority }),
       ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
     });
@@ -92,7 +92,7 @@ export class AgentService {
     const runId = newId();
     const following = this.follower.open(runId);
     try {
-      const run = await this.runs.start(this.toStart(principal, { ...request, isStreaming: true }, runId));
+      const run = await this.runs.start(await this.toStart(principal, { ...request, isStreaming: true }, runId));
       if (run.kind !== 'twin') return { ...run, items: following.items(START, signal) };
       following.close();
       return { ...run, items: this.follower.open(run.id).items(START, signal) };
@@ -119,15 +119,16 @@ export class AgentService {
     return this.answer(principal, runId);
   }
 
-  private toStart(principal: Principal, request: AgentRequest, id = newId()): StartRun {
+  private async toStart(principal: Principal, request: AgentRequest, id = newId()): Promise<StartRun> {
     const { definition, content, hash } = this.agents.get(request.agent);
+    if (request.toolChoice !== undefined) await this.requests.arrived(definition, request);
     const sessionId = request.sessionId ?? newId();
     assertSessionId(sessionId, 'sessionId');
     assertSays(request.query);
     const isNewSession = request.sessionId === undefined;
     const { query, isStreaming = false, isTainted, metadata, references } = request;
     const input: AgentRunInput = {
-      ...this.requests.screen(query),
+      ...this.requests.screen(query, definition),
       isStreaming,
       isNewSession,
       ...(isTainted && { isTainted }),

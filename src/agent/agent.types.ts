@@ -1,8 +1,10 @@
-import type { ModelParameters, ResponseFormat, ToolChoice } from '../llm/index.js';
+import type { ModelParameters, OwnBudget, ResponseFormat, ToolChoice } from '../llm/index.js';
 import type {
   AnsweredBy,
   IdempotentRequest,
   MemoryState,
+  NodeCompleted,
+  NodeKind,
   RunFailure,
   RunFinishReason,
   RunStatus,
@@ -42,6 +44,8 @@ export interface AgentRunInput extends AskedChanges {
   readonly isNewSession: boolean;
   /** The session whose past it sees, when that is not its own: it answers for a run of that session. */
   readonly historyOf?: string;
+  /** Budgets of the runs that called it, which its model calls count in too. */
+  readonly heldTo?: readonly OwnBudget[];
   /** What the users keep with the question. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Earlier turns that the question refers to. */
@@ -111,6 +115,21 @@ export interface AnsweredTool {
   readonly child_run_id?: string;
 }
 
+/** What came of a node of a workflow; wire form. */
+export interface AnsweredNode {
+  /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
+  readonly node: string;
+  readonly kind: NodeKind;
+  /** `skipped`: no way led there. */
+  readonly status: 'running' | NodeCompleted['status'];
+  readonly output?: unknown;
+  readonly error?: RunFailure;
+  /** Where a branch went on. */
+  readonly next?: string[];
+  /** The run that the node was, where it was one. */
+  readonly child_run_id?: string;
+}
+
 /** What came of a run: the fold of its events; wire form. */
 export interface RunAnswer {
   readonly run_id: string;
@@ -133,6 +152,8 @@ export interface RunAnswer {
   readonly memory_state?: MemoryState;
   readonly steps: AgentStep[];
   readonly tool_results: AnsweredTool[];
+  /** Of a workflow's run: its nodes so far, in the order in which they began. */
+  readonly nodes?: AnsweredNode[];
   readonly error?: RunFailure;
   /** The run that called it. */
   readonly parent_run_id?: string;

@@ -1,6 +1,9 @@
 import type { AppConfig } from '../config/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
+/** Who has given the agent of the environment: a file may take its place. */
+export const ENVIRONMENT = 'the environment';
+
 /** What the agent of the environment has otherwise. */
 export type DefaultAgentChanges = Partial<Omit<AgentDefinitionInput, 'model'>> & {
   readonly model?: Partial<AgentDefinitionInput['model']>;

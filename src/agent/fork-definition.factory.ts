@@ -3,11 +3,12 @@ import { AppError, messageOf } from '../common/index.js';
 import type { RunRecord } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
-import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+import { parseStoredDefinition, type AgentDefinition, type AgentDefinitionInput } from './agent-definition.schema.js';
 import type { AgentChanges, ForkEdit } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { AgentRequestService } from './agent-request.service.js';
 import { AgentRegistry, type RegisteredAgent } from './agent.registry.js';
+import { selectionOf } from './agent-tools.mapper.js';
 import type { AgentRunInput } from './agent.types.js';
 import { keptInput } from './asked-agent.mapper.js';
 
@@ -26,9 +27,9 @@ export class ForkDefinitionFactory {
   ) {}
 
   /** What a fork is asked: what its run was, with what is edited. @throws AppError `INPUT_BLOCKED` */
-  input(given: AgentRunInput, edit: ForkEdit): AgentRunInput {
+  input(given: AgentRunInput, edit: ForkEdit, definition: AgentDefinition): AgentRunInput {
     const kept = keptInput(given, edit);
-    return edit.message === undefined ? kept : { ...kept, ...this.requests.screen(edit.message) };
+    return edit.message === undefined ? kept : { ...kept, ...this.requests.screen(edit.message, definition) };
   }
 
   /**
@@ -36,7 +37,7 @@ export class ForkDefinitionFactory {
    * @throws AppError `VALIDATION_FAILED` saying what is wrong with the edit, `AGENT_NOT_FOUND`, `MODEL_NOT_ALLOWED`
    */
   create(original: RunRecord, { agent, model }: ForkEdit, hasReplies: boolean): RegisteredAgent {
-    const own = JSON.parse(original.definition) as AgentDefinition;
+    const own = parseStoredDefinition(original.definition);
     if (agent === undefined && model === undefined) {
       return { definition: own, content: original.definition, hash: original.definitionHash };
     }
@@ -46,7 +47,7 @@ export class ForkDefinitionFactory {
       ...(hasReplies && { protocol: own.protocol }),
       ...(model && { model: modelOf(base, model) }),
     });
-    if (model) this.models.assertAllowed(defined.definition.model, base.model);
+    if (model) this.models.assertAllowed(defined.definition.model, base);
     return defined;
   }
 
@@ -61,7 +62,8 @@ export class ForkDefinitionFactory {
     return {
       ...own,
       ...rest,
-      ...(tools !== undefined && { tools: this.narrowed(own, tools) }),
+      // Those of its MCP servers are among the names.
+      ...(tools !== undefined && { tools: this.narrowed(own, tools), mcpServers: own.mcpServers.filter(isOff) }),
       ...(memory !== undefined && { memory: merged(own.memory, memory) }),
       ...(limits !== undefined && { limits: merged(own.limits, limits) }),
     };
@@ -70,7 +72,7 @@ export class ForkDefinitionFactory {
   /** By their names: what a pattern comes to mean later is not what was allowed. */
   private narrowed(own: AgentDefinition, wanted: AgentDefinition['tools']): string[] {
     const names = this.namesOf(wanted);
-    const allowed = new Set(this.tools.available(own.tools).map(({ definition }) => definition.name));
+    const allowed = new Set(this.tools.available(selectionOf(own)).map(({ definition }) => definition.name));
     const more = names.filter((name) => !allowed.has(name));
     if (more.length > 0) throw invalid('agent.tools', `the agent "${own.name}" does not have ${more.join(', ')}`);
     return names;
@@ -98,6 +100,10 @@ export class ForkDefinitionFactory {
     if (mistakes.length > 0) throw invalid('edit', mistakes.join('; '));
     return defined;
   }
+}
+
+function isOff({ enabled }: AgentDefinition['mcpServers'][number]): boolean {
+  return !enabled;
 }
 
 /** A model of another provider is that provider's own, unless it is named too. */

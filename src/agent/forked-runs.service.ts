@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
-import { RunForkService, type ForkEdits, type ForkPlan, type RunRecord, type StartRun } from '../run/index.js';
+import {
+  RunForkService,
+  type ForkEdits,
+  type ForkPlan,
+  type RunMarks,
+  type RunRecord,
+  type StartRun,
+} from '../run/index.js';
 import { ToolStateForks, type ChangedState } from '../tool/index.js';
 
 /** Forks runs as `RunForkService` does, with their own copy of what tools kept at that place. */
@@ -14,6 +21,11 @@ export class ForkedRuns {
   /** What a fork would take along. @throws AppError `VALIDATION_FAILED` naming the steps there are */
   plan(original: RunRecord, fromStep: string): Promise<ForkPlan> {
     return this.forks.plan(original, fromStep);
+  }
+
+  /** What a run has recorded and told. */
+  marks(runId: string): Promise<RunMarks> {
+    return this.forks.marks(runId);
   }
 
   /** A value that a run recorded (`RunContext.value`); `null` when it has not. */

@@ -1,26 +1,42 @@
 /** Agents: who they are, how one is asked, and what came of it. */
-export { agentDefinitionSchema } from './agent-definition.schema.js';
+export { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
+export { selectionOf } from './agent-tools.mapper.js';
 export { AgentCheckService } from './agent-check.service.js';
+export type { AgentFault } from './agent-check.service.js';
 export { AgentDecisionService } from './agent-decision.service.js';
 export type { Approval, Denial, Input, Settlement } from './agent-decision.service.js';
+export { tellMasked } from './masked-input.policy.js';
+export { ForkedRuns } from './forked-runs.service.js';
 export { AgentForkService } from './agent-fork.service.js';
 export type { AgentChanges, ForkEdit, ForkRequest } from './agent-fork.types.js';
+export { ResolvedModelFactory } from './resolved-model.factory.js';
 export { AgentModelFactory } from './agent-model.factory.js';
 export { AgentModule } from './agent.module.js';
 export type { AgentModuleOptions } from './agent.module.js';
 export { AgentRegistry } from './agent.registry.js';
+export type { DeclaredAgent } from './agent.registry.js';
+export { AgentSources } from './agent-sources.registry.js';
 export { BudgetRebuildService } from './budget-rebuild.service.js';
+export { ENVIRONMENT } from './default-agent.factory.js';
 export { AgentService } from './agent.service.js';
 export type { StreamedChat } from './agent.service.js';
-export type { SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
+export { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
+export type { AskedQuestion, SubAgentToolOptions } from './sub-agent/sub-agent-tool.factory.js';
 export { toCallValue } from './direct-call/direct-call-value.mapper.js';
 export { DirectCallService } from './direct-call/direct-call.service.js';
 export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
 export { toErrorCode, toRunError } from './run.error.js';
-export type { AgentRequest, AgentStep, AnsweredTool, BackgroundRequest, RunAnswer } from './agent.types.js';
+export type {
+  AgentRequest,
+  AgentStep,
+  AnsweredNode,
+  AnsweredTool,
+  BackgroundRequest,
+  RunAnswer,
+} from './agent.types.js';
 export { Extension } from './extension.js';
 export type { ExtensionHost } from './extension.types.js';
 export { UserErasureService } from './user-erasure.service.js';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { journalUnavailable, type RunContext, type RunRecord } from '../run/index.js';
 import {
+  agentRules,
   partTools,
   SecurityPolicies,
   ToolRegistry,
@@ -12,6 +13,7 @@ import {
   type Tool,
 } from '../tool/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
+import { selectionOf } from './agent-tools.mapper.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
 /** The tools of an agent, apart by whether the security policy's lists let somebody use them. */
@@ -19,6 +21,9 @@ export interface PartedTools {
   readonly allowed: readonly Tool[];
   readonly denied: readonly Tool[];
 }
+
+/** What is waited for has its own end. */
+const NEVER = new AbortController().signal;
 
 /** Which of its tools an agent is shown; a call to another one is answered with an error. */
 @Injectable()
@@ -51,7 +56,7 @@ export class OfferedTools {
    * @throws AppError `JOURNAL_UNAVAILABLE` when what is on cannot be read
    */
   async of(definition: AgentDefinition, { runId, principal, signal }: RunContext): Promise<PartedTools> {
-    await this.registry.arrived(definition.tools, signal);
+    await this.registry.arrived(selectionOf(definition), signal);
     const { allowed, denied } = this.listed(definition, principal);
     const off = await this.off(runId, principal);
     if (off.size === 0) return { allowed, denied };
@@ -59,9 +64,15 @@ export class OfferedTools {
     return { allowed: allowed.filter(isOn), denied: denied.filter(isOn) };
   }
 
+  /** Waits for such of them as are just coming. */
+  async arrived(names: AgentDefinition['tools']): Promise<void> {
+    await this.registry.arrived(names, NEVER);
+  }
+
   /** The tools that are there, on or off. */
   listed(definition: AgentDefinition, principal: Principal): PartedTools {
-    return partTools(this.policies, this.tools.of(definition), { agent: definition.name, principal });
+    const caller = { agent: definition.name, principal, rules: agentRules(definition) };
+    return partTools(this.policies, this.tools.of(definition), caller);
   }
 
   private async off(runId: string, { tenant }: Principal): Promise<ReadonlySet<string>> {

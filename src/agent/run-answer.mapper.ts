@@ -4,10 +4,10 @@ import {
   NO_USAGE,
   type RunEvent,
   type RunItem,
-  type RunResult,
   type RunStatus,
+  type TerminalEvent,
 } from '../run/index.js';
-import type { AgentStep, AnsweredTool, RunAnswer } from './agent.types.js';
+import type { AgentStep, AnsweredNode, AnsweredTool, RunAnswer } from './agent.types.js';
 
 type TellsImages = Pick<AnsweredTool, 'images' | 'images_left_out'>;
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
@@ -28,6 +28,12 @@ const EMPTY: RunAnswer = {
   tool_results: [],
 };
 
+const ENDS: Readonly<Record<TerminalEvent['type'], RunStatus>> = {
+  'run.completed': 'completed',
+  'run.failed': 'failed',
+  'run.cancelled': 'cancelled',
+};
+
 /** Folds a run's events into its answer; at any place of the stream it is the answer so far. */
 export class RunAnswerFold {
   private answer: RunAnswer = EMPTY;
@@ -38,9 +44,11 @@ export class RunAnswerFold {
   /** The arguments that calls were really made with, where they were made. */
   private readonly made = new Map<string, string>();
   private readonly children = new Set<string>();
+  private readonly nodes = new Map<string, AnsweredNode>();
 
   apply({ event, at }: RunItem): void {
     if (isLive(event)) return;
+    if ('child_run_id' in event && event.child_run_id !== undefined) this.children.add(event.child_run_id);
     switch (event.type) {
       case 'run.started':
         this.startedAt = at;
@@ -53,14 +61,9 @@ export class RunAnswerFold {
         this.set({ status: 'waiting', duration_ms: at - this.startedAt, waiting: [...event.requests] });
         break;
       case 'run.completed':
-        this.end('completed', event, at);
-        break;
       case 'run.failed':
-        this.end('failed', event, at);
-        this.set({ error: event.error });
-        break;
       case 'run.cancelled':
-        this.end('cancelled', event, at);
+        this.end(event, at);
         break;
       case 'thought':
         this.thoughts.set(event.iteration, event.text);
@@ -77,7 +80,10 @@ export class RunAnswerFold {
         break;
       case 'tool.started':
         this.made.set(`${event.iteration}:${event.call_id}`, event.arguments);
-        if (event.child_run_id !== undefined) this.children.add(event.child_run_id);
+        break;
+      case 'node.started':
+      case 'node.completed':
+        this.nodes.set(event.node, { ...this.nodes.get(event.node), ...toAnsweredNode(event) });
         break;
       case 'policy.decided':
         this.set({ status: 'queued' });
@@ -95,8 +101,9 @@ export class RunAnswerFold {
     const called = this.messages.flatMap(({ iteration, tool_calls }) =>
       tool_calls.flatMap(({ id }) => this.results.get(`${iteration}:${id}`) ?? []),
     );
-    // In a run without a model nobody said which call is made.
-    const tools = this.messages.length > 0 ? called : [...this.results.values()];
+    // In a run without a model nobody said which call is made; in a workflow, the node did.
+    const isAsked = this.messages.length > 0 && this.nodes.size === 0;
+    const tools = isAsked ? called : [...this.results.values()];
     const { waiting, ...answer } = this.answer;
     const steps = this.messages.flatMap((message) => this.steps(message));
     const child_run_ids = [...this.children];
@@ -104,6 +111,7 @@ export class RunAnswerFold {
       ...answer,
       steps,
       tool_results: tools,
+      ...(this.nodes.size > 0 && { nodes: [...this.nodes.values()] }),
       ...(child_run_ids.length > 0 && { child_run_ids }),
       ...(answer.status === 'waiting' && waiting && { waiting }),
     };
@@ -113,13 +121,13 @@ export class RunAnswerFold {
     this.answer = { ...this.answer, ...change };
   }
 
-  private end(status: RunStatus, event: RunResult & { run_id: string }, at: number): void {
+  private end(event: TerminalEvent, at: number): void {
     const { run_id, result, iterations, is_complete, finish_reason, usage, model } = event;
     const { children_usage, answered_by, memory_state } = event;
     const duration_ms = this.startedAt === 0 ? 0 : at - this.startedAt;
     this.set({
       run_id,
-      status,
+      status: ENDS[event.type],
       result,
       ...('output' in event && { output: event.output }),
       iterations,
@@ -131,6 +139,7 @@ export class RunAnswerFold {
       ...(children_usage && { children_usage }),
       ...(answered_by && { answered_by }),
       ...(memory_state && { memory_state }),
+      ...(event.type === 'run.failed' && { error: event.error }),
     });
   }
 
@@ -157,6 +166,17 @@ function toAnsweredTool(event: Event<'tool.completed'>): AnsweredTool {
   const { tool, success, result, error, execution_time_ms, child_run_id } = event;
   const child = child_run_id !== undefined && { child_run_id };
   return { tool, success, ...(success ? { result, ...shownIn(event) } : { error }), execution_time_ms, ...child };
+}
+
+function toAnsweredNode(event: Event<'node.started' | 'node.completed'>): AnsweredNode {
+  const { node, kind } = event;
+  if (event.type === 'node.started') {
+    const { child_run_id } = event;
+    return { node, kind, status: 'running', ...(child_run_id !== undefined && { child_run_id }) };
+  }
+  const { status, output, error, next } = event;
+  const gave = output !== undefined && { output };
+  return { node, kind, status, ...gave, ...(error && { error }), ...(next && { next: [...next] }) };
 }
 
 /** The arguments as a value, or as the model wrote them when they are not JSON. */

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { ChatModel, Message } from '../llm/index.js';
+import type { ChatModel, Message, OwnBudget } from '../llm/index.js';
 import { isGivenUp, toAccount, toRunUsage, type RunContext, type RunUsage } from '../run/index.js';
 import type { SessionMessage, Summarise } from '../session/index.js';
 
@@ -10,6 +10,8 @@ const logger = new Logger('Summariser');
 export interface Summariser {
   readonly model: ChatModel;
   readonly context: RunContext;
+  /** That its call counts in, beside those of the server. */
+  readonly budgets: readonly OwnBudget[];
   readonly countTokens: (messages: readonly Message[]) => number;
   /** Hears what the call took, whether there is a summary or not. */
   readonly onUsage: (usage: RunUsage, model: string) => void;
@@ -19,7 +21,7 @@ export interface Summariser {
  * Has a model sum up what a run cannot be given whole. A model that fails, and a run that is cancelled meanwhile, leave
  * it without a summary: how the run ends is the loop's to say.
  */
-export function summariser({ model, context, countTokens, onUsage }: Summariser): Summarise {
+export function summariser({ model, context, budgets, countTokens, onUsage }: Summariser): Summarise {
   return async (former, messages) => {
     const asked: Message[] = [
       { role: 'system', content: INSTRUCTIONS },
@@ -27,7 +29,7 @@ export function summariser({ model, context, countTokens, onUsage }: Summariser)
     ];
     try {
       const { signal } = context;
-      const account = toAccount(context, 'summary');
+      const account = toAccount(context, 'summary', budgets);
       const { message, usage, model: answered } = await model.generate({ messages: asked }, { signal, account });
       if (usage) onUsage(toRunUsage(usage), answered);
       const text = message.content.trim();

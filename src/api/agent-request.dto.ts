@@ -22,6 +22,7 @@ export class AgentRequestDto {
   /** The agent that is asked; the default one when it is left out. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'agent must not be blank' })
   agent?: string;
 
   /** Kept with the question in the session: any JSON object; no model sees it. */

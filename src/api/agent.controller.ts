@@ -1,10 +1,11 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { AgentRegistry, type AgentDefinition } from '../agent/index.js';
+import { AgentRegistry, selectionOf, type AgentDefinition } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolRegistry, ToolSwitchService } from '../tool/index.js';
 import { AgentDto, AgentListDto } from './agent.dto.js';
 import { toAgentView } from './agent.mapper.js';
+import { NamePipe } from './name.pipe.js';
 
 @Requires('tools:read')
 @Controller('agents')
@@ -24,12 +25,12 @@ export class AgentController {
 
   /** One agent. */
   @Get(':name')
-  async get(@CurrentPrincipal() { tenant }: Principal, @Param('name') name: string): Promise<AgentDto> {
+  async get(@CurrentPrincipal() { tenant }: Principal, @Param('name', NamePipe) name: string): Promise<AgentDto> {
     return this.view(this.agents.get(name).definition, await this.switches.disabled(tenant));
   }
 
   private view(definition: AgentDefinition, off: ReadonlySet<string>): AgentDto {
-    const names = this.tools.available(definition.tools).map((tool) => tool.definition.name);
+    const names = this.tools.available(selectionOf(definition)).map((tool) => tool.definition.name);
     return toAgentView(definition, {
       isDefault: this.agents.names()[0] === definition.name,
       tools: names.filter((name) => !off.has(name)),

@@ -26,6 +26,31 @@ export class AgentLimitsDto {
   max_depth!: number;
 }
 
+/** A declared MCP server, and whether the agent has its tools or has none of them. */
+export class AgentMcpServerDto {
+  name!: string;
+  enabled!: boolean;
+}
+
+/** The most that may be spent. */
+export class AgentBudgetDto {
+  tokens?: number | undefined;
+  /** In the unit of `LLM_PRICES`. */
+  cost?: number | undefined;
+}
+
+/** What it may spend, beside what all agents may. */
+export class AgentBudgetsDto {
+  /** A run, with the runs that it calls. */
+  run?: AgentBudgetDto | undefined;
+  /** Its runs in one session. */
+  session?: AgentBudgetDto | undefined;
+  /** Its runs for one tenant, in a day. */
+  tenant_day?: AgentBudgetDto | undefined;
+  /** All its runs, in a day. */
+  day?: AgentBudgetDto | undefined;
+}
+
 /** An agent. What it is told to be like is nobody's but its author's: it is not here. */
 export class AgentDto {
   name!: string;
@@ -37,6 +62,7 @@ export class AgentDto {
   protocol!: string;
   /** The tools that its model is shown for the tenant of who asks, but for those that are agents. */
   tools!: string[];
+  mcp_servers!: AgentMcpServerDto[];
   /** Agents that it may ask. */
   sub_agents!: string[];
   /** Agents that it may hand the conversation over to. */
@@ -45,6 +71,11 @@ export class AgentDto {
   response_format?: unknown;
   memory!: AgentMemoryDto;
   limits!: AgentLimitsDto;
+  budgets?: AgentBudgetsDto;
+  /** What it may not do, beside what the security policy says: `tools`, `arguments`, `content` and `taint` as in one. */
+  guardrails?: unknown;
+  /** Names of tools, with `*` for any characters, of which every call needs a person. */
+  approvals!: string[];
 }
 
 /** All agents. */

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../agent/index.js';
-import type { AgentDto } from './agent.dto.js';
+import type { AgentBudgetsDto, AgentDto } from './agent.dto.js';
 
 /** What is told of an agent beside its definition. */
 interface AgentPlace {
@@ -10,6 +10,7 @@ interface AgentPlace {
 /** An agent as the API tells of it: all but its instructions. */
 export function toAgentView(definition: AgentDefinition, { isDefault, tools }: AgentPlace): AgentDto {
   const { name, description, model, protocol, subAgents, handoffs, responseFormat, memory, limits } = definition;
+  const { mcpServers, budgets, guardrails, approvals } = definition;
   return {
     name,
     description,
@@ -17,6 +18,7 @@ export function toAgentView(definition: AgentDefinition, { isDefault, tools }: A
     model: { provider: model.provider, name: model.name ?? '', parameters: { ...model.parameters } },
     protocol,
     tools: [...tools],
+    mcp_servers: mcpServers.map((server) => ({ ...server })),
     sub_agents: [...subAgents],
     handoffs: [...handoffs],
     ...(responseFormat && { response_format: responseFormat === 'json' ? 'json' : responseFormat.schema }),
@@ -32,5 +34,12 @@ export function toAgentView(definition: AgentDefinition, { isDefault, tools }: A
       max_result_bytes: limits.maxResultBytes,
       max_depth: limits.maxDepth,
     },
+    ...(budgets && { budgets: toBudgets(budgets) }),
+    ...(guardrails && { guardrails }),
+    approvals: [...approvals],
   };
+}
+
+function toBudgets({ tenantDay, ...budgets }: NonNullable<AgentDefinition['budgets']>): AgentBudgetsDto {
+  return { ...budgets, ...(tenantDay && { tenant_day: tenantDay }) };
 }

@@ -13,6 +13,7 @@ import { KeyController } from './key.controller.js';
 import { McpController } from './mcp.controller.js';
 import { RunStreamService } from './run-stream.service.js';
 import { RunDecisionController } from './run-decision.controller.js';
+import { RunForkRequestService } from './run-fork-request.service.js';
 import { RunForkController } from './run-fork.controller.js';
 import { RunJournalController } from './run-journal.controller.js';
 import { RunJournalService } from './run-journal.service.js';
@@ -23,6 +24,8 @@ import { ToolCallController } from './tool-call.controller.js';
 import { ToolStateController } from './tool-state.controller.js';
 import { ToolController } from './tool.controller.js';
 import { UsageController } from './usage.controller.js';
+import { WorkflowController } from './workflow.controller.js';
+import { WorkflowRunService } from './workflow-run.service.js';
 
 @Module({
   imports: [RunModule, SessionModule, ToolModule, ToolStateModule],
@@ -43,7 +46,16 @@ import { UsageController } from './usage.controller.js';
     KeyController,
     AccessLogController,
     UsageController,
+    WorkflowController,
   ],
-  providers: [ChatService, RunStreamService, EventStreamService, HeartbeatRegistry, RunJournalService],
+  providers: [
+    ChatService,
+    RunStreamService,
+    EventStreamService,
+    HeartbeatRegistry,
+    RunJournalService,
+    RunForkRequestService,
+    WorkflowRunService,
+  ],
 })
 export class ApiModule {}

@@ -15,5 +15,5 @@ export const IsToolChoice = () =>
 function isNamed(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { name, ...rest } = value as { readonly name?: unknown };
-  return typeof name === 'string' && name !== '' && Object.keys(rest).length === 0;
+  return typeof name === 'string' && name.trim() !== '' && Object.keys(rest).length === 0;
 }

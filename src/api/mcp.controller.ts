@@ -14,6 +14,7 @@ import {
   McpServerListDto,
 } from './mcp.dto.js';
 import { toMcpPage, toServerDetail, toServerView } from './mcp.mapper.js';
+import { NamePipe } from './name.pipe.js';
 
 @Requires('operate')
 @Controller('mcp/servers')
@@ -33,7 +34,7 @@ export class McpController {
 
   /** One server, with what waits to be accepted of its tools and with what it was. */
   @Get(':name')
-  async get(@Param('name') name: string): Promise<McpServerDetailDto> {
+  async get(@Param('name', NamePipe) name: string): Promise<McpServerDetailDto> {
     return toServerDetail(this.servers.get(name), await this.servers.heldOf(name));
   }
 
@@ -49,7 +50,7 @@ export class McpController {
   /** Removes a server that was added so. */
   @Delete(':name')
   @HttpCode(204)
-  async remove(@CurrentPrincipal() principal: Principal, @Param('name') name: string): Promise<void> {
+  async remove(@CurrentPrincipal() principal: Principal, @Param('name', NamePipe) name: string): Promise<void> {
     await this.servers.remove(name);
     this.access.record(principal, 'disable', 'mcp-server', name);
   }
@@ -57,7 +58,7 @@ export class McpController {
   /** Tries at once to connect to a server that is not connected. */
   @Post(':name/reconnect')
   @HttpCode(202)
-  reconnect(@Param('name') name: string): void {
+  reconnect(@Param('name', NamePipe) name: string): void {
     this.servers.reconnect(name);
   }
 
@@ -66,7 +67,7 @@ export class McpController {
   @HttpCode(204)
   async accept(
     @CurrentPrincipal() principal: Principal,
-    @Param('name') name: string,
+    @Param('name', NamePipe) name: string,
     @Body() { tool, digest }: McpAcceptDto,
   ): Promise<void> {
     await this.servers.accept(principal, name, tool, digest);
@@ -76,28 +77,28 @@ export class McpController {
   /** A server's resources. */
   @Requires('tools:read')
   @Get(':name/resources')
-  async resources(@Param('name') name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
+  async resources(@Param('name', NamePipe) name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
     return toMcpPage(await this.content.resources(name, cursor, NEVER));
   }
 
   /** A server's templates of resources. */
   @Requires('tools:read')
   @Get(':name/resource-templates')
-  async templates(@Param('name') name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
+  async templates(@Param('name', NamePipe) name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
     return toMcpPage(await this.content.templates(name, cursor, NEVER));
   }
 
   /** What a resource holds. */
   @Requires('tools:read')
   @Get(':name/resource')
-  async resource(@Param('name') name: string, @Query() { uri }: McpResourceQueryDto): Promise<McpPageDto> {
+  async resource(@Param('name', NamePipe) name: string, @Query() { uri }: McpResourceQueryDto): Promise<McpPageDto> {
     return toMcpPage({ items: await this.content.resource(name, uri, NEVER), next: null });
   }
 
   /** A server's prompts. */
   @Requires('tools:read')
   @Get(':name/prompts')
-  async prompts(@Param('name') name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
+  async prompts(@Param('name', NamePipe) name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
     return toMcpPage(await this.content.prompts(name, cursor, NEVER));
   }
 
@@ -105,7 +106,7 @@ export class McpController {
   @Requires('tools:call')
   @Post(':name/prompt')
   @HttpCode(200)
-  async prompt(@Param('name') server: string, @Body() body: McpPromptDto): Promise<McpPageDto> {
+  async prompt(@Param('name', NamePipe) server: string, @Body() body: McpPromptDto): Promise<McpPageDto> {
     const { name, arguments: args = {} } = body;
     return toMcpPage({ items: await this.content.prompt(server, name, args, NEVER), next: null });
   }

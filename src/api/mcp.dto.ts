@@ -79,6 +79,7 @@ export class McpServerDetailDto extends McpServerDto {
 export class McpAcceptDto {
   /** The server's own name of it. */
   @IsString()
+  @Matches(/\S/u, { message: 'tool must not be blank' })
   tool!: string;
 
   /** The digest of what was looked at. */
@@ -89,6 +90,7 @@ export class McpAcceptDto {
 /** A server that is to be added: one of HTTP, as no program is started over REST. */
 export class McpNewServerDto {
   @IsString()
+  @Matches(/\S/u, { message: 'name must not be blank' })
   name!: string;
 
   /** Of its Streamable HTTP endpoint. */
@@ -121,12 +123,14 @@ export class McpNewServerDto {
   @MayBeLeftOut()
   @IsArray()
   @IsString({ each: true })
+  @Matches(/\S/u, { each: true, message: 'each of tools must not be blank' })
   tools?: string[];
 }
 
 /** What a resource is read by. */
 export class McpResourceQueryDto {
   @IsString()
+  @Matches(/\S/u, { message: 'uri must not be blank' })
   uri!: string;
 }
 
@@ -147,6 +151,7 @@ export class McpPageDto {
 /** A prompt that is to be made. */
 export class McpPromptDto {
   @IsString()
+  @Matches(/\S/u, { message: 'name must not be blank' })
   name!: string;
 
   @MayBeLeftOut()

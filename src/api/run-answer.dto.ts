@@ -1,4 +1,4 @@
-import type { AgentStep, AnsweredTool } from '../agent/index.js';
+import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/index.js';
 import type { AnsweredBy, MemoryState, WaitingRequest } from '../run/index.js';
 
 /** Tokens, summed over the run's model calls. */
@@ -66,6 +66,22 @@ export class RunFailureDto {
   message!: string;
   /** Whether the same request may succeed when tried again. */
   is_retryable!: boolean;
+}
+
+/** What came of a node of a workflow. */
+export class AnsweredNodeDto implements AnsweredNode {
+  /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
+  node!: string;
+  /** `llm`, `agent`, `tool`, `code`, `branch`, `map` or `human`. */
+  kind!: AnsweredNode['kind'];
+  /** `running`, `completed`, `failed` or `skipped`. */
+  status!: AnsweredNode['status'];
+  output?: unknown;
+  error?: RunFailureDto;
+  /** Where a branch went on. */
+  next?: string[];
+  /** The run that the node was, where an agent was asked. */
+  child_run_id?: string;
 }
 
 /** What a run waits for: one decision about one call. */
@@ -144,6 +160,8 @@ export class RunAnswerDto extends RunResultDto {
   steps!: AgentStepDto[];
   /** In the order of the calls. */
   tool_results!: AnsweredToolDto[];
+  /** Of a workflow's run: its nodes so far, in the order in which they began. */
+  nodes?: AnsweredNodeDto[];
   /** Why it failed, when it has. */
   error?: RunFailureDto;
   /** The run that called it. */

@@ -1,4 +1,4 @@
-import { Allow, IsIn, IsObject, IsString, MaxLength } from 'class-validator';
+import { Allow, IsIn, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { AsItCame } from './as-it-came.decorator.js';
 import { IsPresent } from './is-present.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
@@ -11,6 +11,7 @@ export class ApproveDto {
   /** The one call that is meant; all of them when it is left out. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
   /** What the call is made with instead of the model's arguments; checked like those. */
@@ -25,6 +26,7 @@ export class DenyDto {
   /** The one call that is meant; all of them when it is left out. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
   /** Why; the model reads it, or the tool that asked and takes a denial. */
@@ -39,6 +41,7 @@ export class InputDto {
   /** The call that asks; needed only when several do. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
   /** Any JSON value that fits the question's `schema`. */
@@ -52,6 +55,7 @@ export class SettleDto {
   /** The call that is meant; needed only when there are several. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
   /** `retry`: it did not happen, make it again. `succeeded` and `failed`: it happened, this is its result. */

@@ -1,18 +1,18 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AgentForkService, AgentService } from '../agent/index.js';
+import { AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { RunAnswerDto } from './run-answer.dto.js';
 import { ForkRequestDto } from './run-fork.dto.js';
-import { toForkRequest } from './run-fork.mapper.js';
+import { RunForkRequestService } from './run-fork-request.service.js';
 
 @Requires('runs:write')
 @Controller('runs')
 export class RunForkController {
   constructor(
     private readonly agents: AgentService,
-    private readonly forks: AgentForkService,
+    private readonly forks: RunForkRequestService,
     private readonly access: AccessLogService,
   ) {}
 
@@ -25,7 +25,7 @@ export class RunForkController {
     @Body() body: ForkRequestDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunAnswerDto> {
-    const forked = await this.forks.fork(principal, id, toForkRequest(body));
+    const forked = await this.forks.fork(principal, id, body);
     this.access.record(principal, 'fork', 'run', id);
     reply.header('location', `/api/runs/${forked}`);
     return this.agents.answer(principal, forked);

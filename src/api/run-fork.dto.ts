@@ -1,5 +1,6 @@
 import { Type } from 'class-transformer';
 import { Allow, IsObject, IsString, Matches, MaxLength, ValidateBy, ValidateNested } from 'class-validator';
+import { AsItCame } from './as-it-came.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
 const IsNameOrChanges = () =>
@@ -7,7 +8,8 @@ const IsNameOrChanges = () =>
     name: 'isNameOrChanges',
     validator: {
       validate: (value) =>
-        typeof value === 'string' || (typeof value === 'object' && value !== null && !Array.isArray(value)),
+        (typeof value === 'string' && value.trim() !== '') ||
+        (typeof value === 'object' && value !== null && !Array.isArray(value)),
       defaultMessage: () => "$property must be an agent's name, or an object of changes",
     },
   });
@@ -17,11 +19,13 @@ export class ForkModelDto {
   /** As in `LLM_PROVIDER`; the run's own when left out. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'provider must not be blank' })
   provider?: string;
 
   /** The run's own when left out, or that provider's default. */
   @MayBeLeftOut()
   @IsString()
+  @Matches(/\S/u, { message: 'name must not be blank' })
   name?: string;
 
   /** `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed`. */
@@ -48,6 +52,12 @@ export class ForkEditDto {
   @Allow()
   toolResult?: unknown;
 
+  /** What a workflow is given instead; only of a workflow's run, from `input`. */
+  @MayBeLeftOut()
+  @IsObject()
+  @AsItCame()
+  input?: Record<string, unknown>;
+
   /** Another agent's name, or changes of the run's own: `instructions`, `tools` (fewer), `memory`, `limits`. */
   @MayBeLeftOut()
   @IsNameOrChanges()
@@ -57,11 +67,13 @@ export class ForkEditDto {
 /** A new run from a place in another one. */
 export class ForkRequestDto {
   /**
-   * The step at which the new run begins to live; what comes before it is copied and does not happen again.
+   * The step at which the new run begins to live; what comes before it is copied and does not happen again. Of a
+   * workflow's run `node:<id>`: that node and those after it begin anew; or `input`: all of them.
    * @example 'tool:1:1'
    */
   @IsString()
   @MaxLength(128)
+  @Matches(/\S/u, { message: 'fromStep must not be blank' })
   fromStep!: string;
 
   /** The new run's session, which must not be there yet; a new id when left out. */

@@ -7,6 +7,7 @@ import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
 import { toDirectCall } from './tool-call.mapper.js';
 import { tellTwin } from './twin.mapper.js';
+import { NamePipe } from './name.pipe.js';
 
 @Requires('tools:call')
 @Controller('tools')
@@ -24,7 +25,7 @@ export class ToolCallController {
   @HttpCode(200)
   async call(
     @CurrentPrincipal() principal: Principal,
-    @Param('name') name: string,
+    @Param('name', NamePipe) name: string,
     @Body() body: ToolCallDto,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Headers('idempotency-key') key?: string,

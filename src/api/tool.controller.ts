@@ -4,6 +4,7 @@ import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.
 import { ToolRegistry, ToolSwitchService } from '../tool/index.js';
 import { ToolDto, ToolListDto } from './tool.dto.js';
 import { toToolView } from './tool.mapper.js';
+import { NamePipe } from './name.pipe.js';
 
 @Controller('tools')
 export class ToolController {
@@ -24,7 +25,7 @@ export class ToolController {
   /** One tool. */
   @Requires('tools:read')
   @Get(':name')
-  async get(@CurrentPrincipal() { tenant }: Principal, @Param('name') name: string): Promise<ToolDto> {
+  async get(@CurrentPrincipal() { tenant }: Principal, @Param('name', NamePipe) name: string): Promise<ToolDto> {
     return toToolView(this.tools.get(name), await this.switches.disabled(tenant));
   }
 
@@ -32,7 +33,7 @@ export class ToolController {
   @Requires('tools:write')
   @Post(':name/enable')
   @HttpCode(204)
-  async enable(@CurrentPrincipal() principal: Principal, @Param('name') name: string): Promise<void> {
+  async enable(@CurrentPrincipal() principal: Principal, @Param('name', NamePipe) name: string): Promise<void> {
     await this.switches.enable(principal, name);
     this.access.record(principal, 'enable', 'tool', name);
   }
@@ -41,7 +42,7 @@ export class ToolController {
   @Requires('tools:write')
   @Post(':name/disable')
   @HttpCode(204)
-  async disable(@CurrentPrincipal() principal: Principal, @Param('name') name: string): Promise<void> {
+  async disable(@CurrentPrincipal() principal: Principal, @Param('name', NamePipe) name: string): Promise<void> {
     await this.switches.disable(principal, name);
     this.access.record(principal, 'disable', 'tool', name);
   }

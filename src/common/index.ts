@@ -20,3 +20,4 @@ export { parseRetryAfter } from './retry-after.parser.js';
 export type { Problem } from './problem.types.js';
 export { RecurringWork } from './recurring-work.policy.js';
 export { Semaphore } from './semaphore.policy.js';
+export { VERSION } from './version.loader.js';

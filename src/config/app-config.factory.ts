@@ -13,13 +13,14 @@ const MAX_RETRY_DELAY_MS = 60_000;
 export interface NamedValues {
   readonly toolSecrets: Readonly<Record<string, string>>;
   readonly mcpServers: McpServersFile;
+  readonly agentVariables: Readonly<Record<string, string>>;
 }
 
 /** Groups checked variables by what they configure. */
 export function createAppConfig(
   values: EnvValues,
   hasAuthenticator: boolean,
-  { toolSecrets, mcpServers }: NamedValues,
+  { toolSecrets, mcpServers, agentVariables }: NamedValues,
 ): AppConfig {
   return new AppConfig({
     http: { port: values.PORT, host: values.HOST },
@@ -29,16 +30,9 @@ export function createAppConfig(
     auth: { apiKeys: values.API_KEYS ?? [] },
     log: { level: values.LOG_LEVEL },
     llm: llmOf(values),
-    agent: {
-      name: values.AGENT_NAME,
-      ...compact({ instructions: values.AGENT_INSTRUCTIONS }),
-      maxIterations: values.AGENT_MAX_ITERATIONS,
-      runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
-      maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
-      maxDepth: values.AGENT_MAX_DEPTH,
-      maxImageBytes: values.AGENT_MAX_IMAGE_BYTES,
-      memory: memoryOf(values),
-    },
+    agent: agentOf(values),
+    agentFiles: { ...compact({ dir: values.AGENTS_DIR }), variables: agentVariables },
+    workflows: compact({ dir: values.WORKFLOWS_DIR }),
     tools: { restFiles: values.REST_TOOLS ?? [], secrets: toolSecrets },
     toolState: toolStateOf(values),
     mcp: mcpOf(values, mcpServers),
@@ -64,6 +58,19 @@ export function createAppConfig(
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
+}
+
+function agentOf(values: EnvValues): AppConfig['agent'] {
+  return {
+    name: values.AGENT_NAME,
+    ...compact({ instructions: values.AGENT_INSTRUCTIONS }),
+    maxIterations: values.AGENT_MAX_ITERATIONS,
+    runTimeoutMs: values.AGENT_RUN_TIMEOUT_MS,
+    maxResultBytes: values.AGENT_MAX_RESULT_BYTES,
+    maxDepth: values.AGENT_MAX_DEPTH,
+    maxImageBytes: values.AGENT_MAX_IMAGE_BYTES,
+    memory: memoryOf(values),
+  };
 }
 
 function mcpOf(values: EnvValues, file: McpServersFile): AppConfig['mcp'] {

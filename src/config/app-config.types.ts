@@ -175,6 +175,10 @@ export interface AppConfigValues {
       readonly keepFirst: number;
     };
   };
+  /** The folder of agents' files, where one is named, and the values of the variables that these may name, by their names. */
+  readonly agentFiles: { readonly dir?: string; readonly variables: Readonly<Record<string, string>> };
+  /** The folder of workflows' files, where one is named. */
+  readonly workflows: { readonly dir?: string };
   /** The files that declare tools, and the values of the variables that these may name, by their names. */
   readonly tools: { readonly restFiles: readonly string[]; readonly secrets: Readonly<Record<string, string>> };
   /** How tools keep state, where they do not say it themselves. */
@@ -232,6 +236,8 @@ export class AppConfig implements AppConfigValues {
   readonly log!: AppConfigValues['log'];
   readonly llm!: AppConfigValues['llm'];
   readonly agent!: AppConfigValues['agent'];
+  readonly agentFiles!: AppConfigValues['agentFiles'];
+  readonly workflows!: AppConfigValues['workflows'];
   readonly tools!: AppConfigValues['tools'];
   readonly toolState!: AppConfigValues['toolState'];
   readonly mcp!: AppConfigValues['mcp'];

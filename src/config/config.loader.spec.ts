@@ -24,6 +24,8 @@ describe('loadConfig', () => {
       database: { kind: 'sqlite' },
       redis: {},
       auth: { apiKeys: [] },
+      agentFiles: { variables: {} },
+      workflows: {},
       tools: { restFiles: [], secrets: {} },
       toolState: expect.objectContaining({ manager: 'memory', path: 'data/tool-states' }),
       mcp: {

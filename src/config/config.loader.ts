@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { AppError } from '../common/index.js';
+import { agentVariables } from './agent-variable.policy.js';
 import { createAppConfig } from './app-config.factory.js';
 import type { AppConfig } from './app-config.types.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
@@ -38,7 +39,8 @@ export function loadConfig({ env, envFile = '', hasAuthenticator = false }: Conf
   const mcp = readMcpServers(given);
   mistakes.push(...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
-  const named = { toolSecrets: toolSecrets(given, values.TOOL_SECRETS), mcpServers: mcp.file };
+  const secrets = toolSecrets(given, values.TOOL_SECRETS);
+  const named = { toolSecrets: secrets, mcpServers: mcp.file, agentVariables: agentVariables(given, secrets) };
   return {
     config: createAppConfig(values as EnvValues, hasAuthenticator, named),
     warnings: [...nearMisses(Object.keys(given)), ...providerWarnings(given)],

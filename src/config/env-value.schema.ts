@@ -77,6 +77,8 @@ export function modelList() {
       const models = text.split(',').map((part) => {
         const [provider = '', ...name] = part.trim().split(':');
         const known = LLM_PROVIDERS.find((one) => one === provider);
+        const isNameless = name.length > 0 && name.join(':').trim() === '';
+        if (isNameless) return undefined;
         return known && { provider: known, ...(name.length > 0 && { model: name.join(':') }) };
       });
       return models.every((one) => one !== undefined) ? models : undefined;

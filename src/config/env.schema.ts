@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AGENT_FILE_VARIABLES } from './agent-file-env.schema.js';
 import { apiKeys } from './api-key.parser.js';
 import { LOG_LEVELS } from './app-config.types.js';
 import { encryptionKeys } from './encryption-key.parser.js';
@@ -9,6 +10,7 @@ import { MODEL_VARIABLES } from './model-env.schema.js';
 import { databaseUrl, redisUrl, sessionStore } from './store-url.schema.js';
 import { TOOL_VARIABLES } from './tool-env.schema.js';
 import { TOOL_STATE_VARIABLES } from './tool-state-env.schema.js';
+import { WORKFLOW_VARIABLES } from './workflow-env.schema.js';
 
 const HOUR_MS = 3_600_000;
 const secret = { isSecret: true };
@@ -120,6 +122,8 @@ export const ENV_SCHEMA = z.object({
     .default(10)
     .describe('Messages at the beginning that `fixed_window` always keeps'),
 
+  ...AGENT_FILE_VARIABLES,
+  ...WORKFLOW_VARIABLES,
   ...TOOL_VARIABLES,
   ...MCP_VARIABLES,
 

@@ -4,6 +4,7 @@ import { ENV_NAMES } from './env.schema.js';
 const SHORT_NAME = 6;
 
 const simplified = (name: string): string => name.toUpperCase().replaceAll('_', '');
+const BY_LETTERS = new Map<string, string>(ENV_NAMES.map((name) => [simplified(name), name]));
 
 /** Damerau-Levenshtein distance, optimal string alignment: insert, delete, replace, swap neighbours. */
 export function distance(a: string, b: string): number {
@@ -25,8 +26,13 @@ export function distance(a: string, b: string): number {
 }
 
 function meantName(name: string): string | undefined {
-  const sameLetters = ENV_NAMES.find((known) => simplified(known) === simplified(name));
-  return sameLetters ?? ENV_NAMES.find((known) => distance(known, name) <= (known.length <= SHORT_NAME ? 1 : 2));
+  return BY_LETTERS.get(simplified(name)) ?? ENV_NAMES.find((known) => isNear(known, name));
+}
+
+/** An environment has many names, and most are told from ours by their length alone. */
+function isNear(known: string, name: string): boolean {
+  const most = known.length <= SHORT_NAME ? 1 : 2;
+  return Math.abs(known.length - name.length) <= most && distance(known, name) <= most;
 }
 
 /** A warning for every variable that is not ours but almost bears one of our names. */

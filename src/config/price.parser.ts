@@ -6,7 +6,7 @@ import type { ModelPrice } from './app-config.types.js';
 const MOST = 1_000_000;
 const price = z.number().min(0).max(MOST);
 const PRICES = z.record(
-  z.string().min(1),
+  z.string().regex(/\S/),
   z.strictObject({ input: price, output: price, cachedInput: price.optional() }),
 );
 const EXAMPLE = '{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput": 0.025}}';

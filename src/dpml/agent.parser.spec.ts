@@ -32,6 +32,9 @@ const WHOLE = `<?xml version="1.0" encoding="UTF-8"?>
   <response-format name="report">{"type": "object", "properties": {"title": {"type": "string"}}}</response-format>
   <limits max-iterations="5" run-timeout-ms="1000" max-result-bytes="2048" max-depth="2"/>
   <waiting expires-ms="never" on-denied="end" on-expired="continue"/>
+  <budgets><run tokens="5000"/><session tokens="9000"/><tenant-day cost="2.5"/><day tokens="1" cost="10"/></budgets>
+  <guardrails>{"tools": [{"deny": ["send_*"]}], "content": {"cards": {"output": "mask"}}, "taint": "deny"}</guardrails>
+  <approvals><tool name="write_*"/><tool name="calculator"/></approvals>
 </agent>`;
 
 const LLM = '<llm api-type="openai" model="m"/>';
@@ -76,7 +79,7 @@ describe('parseAgent', () => {
         },
       },
       instructions: 'You research.\n  Indented stays.\n<b> ends.',
-      tools: ['calculator', 'string_*', 'web__*'],
+      tools: ['calculator', 'string_*'],
       memory: {
         enabled: true,
         policy: 'token_budget',
@@ -90,6 +93,15 @@ describe('parseAgent', () => {
       responseFormat: { name: 'report', schema: { type: 'object', properties: { title: { type: 'string' } } } },
       limits: { maxIterations: 5, runTimeoutMs: 1000, maxResultBytes: 2048, maxDepth: 2 },
       waiting: { expiresMs: null, onDenied: 'end', onExpired: 'continue' },
+      mcpServers: [{ name: 'web' }, { name: 'files', enabled: false }],
+      budgets: {
+        run: { tokens: 5000 },
+        session: { tokens: 9000 },
+        tenantDay: { cost: 2.5 },
+        day: { tokens: 1, cost: 10 },
+      },
+      guardrails: { tools: [{ deny: ['send_*'] }], content: { cards: { output: 'mask' } }, taint: 'deny' },
+      approvals: ['write_*', 'calculator'],
     });
     const fields = Object.keys(agentDefinitionSchema.shape).toSorted();
     expect(Object.keys(agent).toSorted()).toEqual(fields);
@@ -137,11 +149,7 @@ describe('parseAgent', () => {
     ['an entity', '<agent name="&constructor;"/>', 'a.xml:1:26: not well-formed: undefined entity'],
     ['a twin attribute', '<agent name="a" name="b"/>', 'a.xml:1:17: the attribute name is there twice'],
     ['nothing', '', 'a.xml:1:1: '],
-    [
-      'a schema',
-      `<agent name="a">${LLM}<response-format>{</response-format></agent>`,
-      'expected a JSON Schema, as JSON',
-    ],
+    ['a schema', `<agent name="a">${LLM}<response-format>{</response-format></agent>`, 'expected JSON'],
   ])('says where %s is wrong and what was expected', (_what, xml, message) => {
     expect(refusal(xml)).toContain(message);
   });
@@ -162,12 +170,16 @@ describe('parseAgent', () => {
     expect(refusal(xml, { env: Object.create({ STYLE: 'x' }) as Record<string, string> })).toContain('not given');
   });
 
-  it('has the tools of the servers that it mentions alone, and every tool where it mentions none', () => {
-    const tools = (inner: string) => parseAgent(`<agent name="a">${LLM}${inner}</agent>`).tools;
-    expect(tools('')).toBeUndefined();
-    expect(tools('<mcp-server name="web"/>')).toEqual(['web__*']);
-    expect(tools('<mcp-server name="web" enabled="false"/>')).toEqual([]);
-    expect(tools('<tools/>')).toEqual([]);
+  it('leaves it to the definition which tools its MCP servers give it', () => {
+    const agentWith = (inner: string) => parseAgent(`<agent name="a">${LLM}${inner}</agent>`);
+    expect(agentWith('')).not.toHaveProperty('mcpServers');
+    const one = agentWith('<mcp-server name="web" enabled="false"/>');
+    expect(one).toMatchObject({ mcpServers: [{ name: 'web', enabled: false }] });
+    expect(one).not.toHaveProperty('tools');
+    expect(agentWith('<tools/>')).toMatchObject({ tools: [] });
+    expect(refusal(`<agent name="a">${LLM}<mcp-server name="web"/><mcp-server name="web"/></agent>`)).toContain(
+      'mcpServers: must name each server once',
+    );
   });
 
   it('extends another agent, of whose model it keeps what fits its own', () => {

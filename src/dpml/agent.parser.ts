@@ -24,6 +24,7 @@ export interface ParseAgentOptions {
  */
 export function parseAgent(xml: string, options: ParseAgentOptions = {}): AgentDefinitionInput {
   const { file = 'agent.xml', env = {}, folder } = options;
+  if (typeof xml !== 'string') throw new AppError('AGENT_INVALID', `${file}: there is no text: give one.`);
   const reading = readAgentXml({ file, text: xml, env, include: includeFrom(folder) });
   const { draft } = demand(reading);
   return demand(readDefinition(draft, wholeOf(draft, options.find))).definition;
@@ -34,7 +35,7 @@ function wholeOf(draft: AgentDraft, find: FindAgent = () => undefined): unknown 
   if (base === undefined) return input;
   const found = find(base);
   if (found) return inherit({ ...found }, input);
-  throw new AppError('AGENT_INVALID', `${draft.placeOf([])}: extends="${base}": there is no such agent`);
+  throw new AppError('AGENT_INVALID', `${draft.placeOf(['extends'])}: extends="${base}": there is no such agent`);
 }
 
 function demand<T extends object>(reading: T | { readonly mistakes: readonly string[] }): T {

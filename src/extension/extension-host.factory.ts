@@ -37,7 +37,7 @@ export class ExtensionHostFactory {
       registerMemoryPolicy: (policy) => this.get(MemoryPolicyRegistry).register(policy),
       registerModelFactory: (factory) => this.get(ModelRegistry).register(factory),
       registerAgent: (definition) => {
-        this.get(AgentRegistry).register(definition);
+        this.get(AgentRegistry).register(definition, `the ${title}`);
         agents.push(definition.name);
         undo.push(() => this.get(AgentRegistry).unregister(definition.name));
       },

@@ -15,7 +15,7 @@ export class HealthController {
     private readonly model: ModelHealthIndicator,
   ) {}
 
-  /** Whether an agent can answer: its model, the database, its tools, the MCP servers. */
+  /** Whether an agent can answer: its model, the database, its tools, the MCP servers, its files. */
   @Get('agent/health')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   agent(): Promise<HealthCheckResult> {
@@ -23,7 +23,7 @@ export class HealthController {
       () => this.model.check(),
       () => this.indicator.databaseAnswers(),
       () => this.indicator.registeredTools(),
-      ...this.indicator.mcpServers().map((result) => () => result),
+      ...[...this.indicator.mcpServers(), ...this.indicator.agentFiles()].map((result) => () => result),
     ]);
   }
 

@@ -1,4 +1,5 @@
 import type { ErrorCode, JsonSchema } from '../common/index.js';
+import type { BudgetLimit } from '../config/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 
 /** What a model is told about a tool. */
@@ -71,6 +72,26 @@ export interface CallAccount {
   readonly sessionId: string | null;
   /** Unique in the run. */
   readonly step: string;
+  /** Budgets beside those of the server that it counts in: of the agent, and of runs that called its own. */
+  readonly own?: readonly OwnBudget[];
+}
+
+/** What an agent may spend, of which each part is counted by itself; as in `BUDGET_…`. */
+export interface AgentBudgets {
+  /** A run of it, with the runs that it calls. */
+  readonly run?: BudgetLimit | undefined;
+  /** Its own runs, in one session. */
+  readonly session?: BudgetLimit | undefined;
+  readonly tenantDay?: BudgetLimit | undefined;
+  readonly day?: BudgetLimit | undefined;
+}
+
+/** A budget of an agent, for one call. */
+export interface OwnBudget {
+  readonly agent: string;
+  /** The run of the agent that `run` is about. */
+  readonly runId: string;
+  readonly limits: AgentBudgets;
 }
 
 export interface CallOptions {

@@ -8,6 +8,7 @@ export { ModelBudget } from './budget/model-budget.js';
 export type { JournaledUsage } from './budget/model-budget.js';
 export { ChatModel } from './chat-model.js';
 export type {
+  AgentBudgets,
   CallAccount,
   CallOptions,
   ChatRequest,
@@ -16,6 +17,7 @@ export type {
   FinishReason,
   ModelCapabilities,
   ModelParameters,
+  OwnBudget,
   ParameterLimits,
   ParameterName,
   ResponseFormat,
@@ -44,6 +46,7 @@ export { fitParameters } from './parameter.policy.js';
 export { ModelFactory } from './model-factory.js';
 export type { ModelSettings } from './model-settings.types.js';
 export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
+export { ModelWrapper } from './wrappers/model.wrapper.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { fromUnits, roundCost, toUnits } from './wrappers/cost.policy.js';
 export { ModelRegistry } from './model.registry.js';

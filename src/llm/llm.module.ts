@@ -33,7 +33,7 @@ function httpOptions({ resilience, signingKeys }: AppConfig['llm']): HttpOptions
     ModelStackFactory,
     // `null` where none is configured: inject it with `@Optional()`.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, AppConfig] },
-    // `null` where none is configured.
+    // `null` where there is no database.
     {
       provide: ModelBudget,
       useFactory: createModelBudget,

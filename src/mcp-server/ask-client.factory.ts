@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../common/index.js';
 import { suspend, type Suspension } from '../tool/index.js';
-import type { McpRequest, McpRequests } from './mcp-call.types.js';
+import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
 
 /** Where the schema of an answer bears the requests that it answers. */
 export const REQUESTS_KEYWORD = 'x-mcp-requests';

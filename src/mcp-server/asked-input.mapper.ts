@@ -1,7 +1,7 @@
 import type { JsonSchema, JsonValue } from '../common/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { REQUESTS_KEYWORD } from './ask-client.factory.js';
-import type { McpRequest, McpRequests } from './mcp-call.types.js';
+import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
 
 type Elicitation = Extract<McpRequest, { method: 'elicitation/create' }>;
 type FormSchema = Extract<Elicitation['params'], { requestedSchema: unknown }>['requestedSchema'];

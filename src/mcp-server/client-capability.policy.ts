@@ -1,12 +1,11 @@
-import type { ClientCapabilities } from '@modelcontextprotocol/server';
-import type { McpRequest, McpRequests } from './mcp-call.types.js';
+import type { McpClientCapabilities, McpRequest, McpRequests } from './mcp-protocol.types.js';
 
 /** Whether a client says that it can be asked for all of these. */
-export function canAnswer(capabilities: ClientCapabilities, requests: McpRequests): boolean {
+export function canAnswer(capabilities: McpClientCapabilities, requests: McpRequests): boolean {
   return Object.values(requests).every((request) => covers(capabilities, request));
 }
 
-function covers({ elicitation, sampling, roots }: ClientCapabilities, request: McpRequest): boolean {
+function covers({ elicitation, sampling, roots }: McpClientCapabilities, request: McpRequest): boolean {
   switch (request.method) {
     case 'elicitation/create':
       // One that names no way has forms.

@@ -1,12 +1,13 @@
 /** Jackdaw as an MCP server: tools, agents, sessions and runs for whoever speaks the Model Context Protocol. */
 export { askClient } from './ask-client.factory.js';
-export type { McpClient, McpRequest, McpRequests } from './mcp-call.types.js';
+export type { McpClient } from './mcp-call.types.js';
 export { McpClients } from './mcp-client.registry.js';
 export { MCP_PATH } from './mcp.controller.js';
 export { mcpContent } from './mcp-content.factory.js';
 export { McpEndpoint } from './mcp-endpoint.service.js';
 export { McpPrompts } from './mcp-prompt.registry.js';
 export type { McpPrompt, McpPromptCall, McpPromptText } from './mcp-prompt.registry.js';
+export type { McpContentBlock, McpPromptMessage, McpRequest, McpRequests } from './mcp-protocol.types.js';
 export { McpResources } from './mcp-resource.registry.js';
 export type { McpResource, McpResourceContent } from './mcp-resource.registry.js';
 export { answerFault } from './route-fault.mapper.js';

@@ -1,21 +1,15 @@
-import type {
-  CallToolResult,
-  ClientCapabilities,
-  GetPromptResult,
-  InputRequest,
-  InputRequiredResult,
-  LoggingLevel,
-} from '@modelcontextprotocol/server';
+import type { CallToolResult, GetPromptResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { Principal } from '../common/index.js';
+import type { McpClientCapabilities, McpLogLevel } from './mcp-protocol.types.js';
 
 /** Who is at the other end of a call, and how to reach them while it goes on. */
 export interface McpClient {
   readonly name?: string;
   readonly version?: string;
   /** What it says that it can be asked for. */
-  readonly capabilities: ClientCapabilities;
+  readonly capabilities: McpClientCapabilities;
   /** Tells it a line; it hears those from the level on that it wants, the older ones all. */
-  log(level: LoggingLevel, data: unknown, logger?: string): void;
+  log(level: McpLogLevel, data: unknown, logger?: string): void;
 }
 
 /** A request of an MCP client, whatever way it came. */
@@ -31,11 +25,6 @@ export interface McpCall {
   /** Tells the client how far it is, if it wants to know. */
   progress(progress: number, total?: number, message?: string): void;
 }
-
-/** What a client can be asked for: its user's words (`elicitation/create`), its model's, or its folders. */
-export type McpRequest = InputRequest;
-/** By keys of one's own. */
-export type McpRequests = Readonly<Record<string, McpRequest>>;
 
 /** What a client is told of a call: its result, or what it must answer first. */
 export type McpToolAnswer = CallToolResult | InputRequiredResult;

@@ -1,5 +1,5 @@
-import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { JsonValue } from '../common/index.js';
+import type { McpContentBlock } from './mcp-protocol.types.js';
 
 const CONTENT_KEY = 'mcp_content';
 const BLOCK_TYPES = new Set<unknown>(['text', 'image', 'audio', 'resource', 'resource_link']);
@@ -8,16 +8,16 @@ const BLOCK_TYPES = new Set<unknown>(['text', 'image', 'audio', 'resource', 'res
  * A tool's result as MCP clients shall see it, block by block: texts, pictures, sound, resources. Models and the REST
  * API see it as the JSON that it is.
  */
-export function mcpContent(blocks: readonly ContentBlock[]): JsonValue {
+export function mcpContent(blocks: readonly McpContentBlock[]): JsonValue {
   return { [CONTENT_KEY]: structuredClone(blocks) as unknown as JsonValue };
 }
 
 /** The blocks of a result that `mcpContent` made. */
-export function givenContent(value: unknown): readonly ContentBlock[] | undefined {
+export function givenContent(value: unknown): readonly McpContentBlock[] | undefined {
   if (typeof value !== 'object' || value === null || !(CONTENT_KEY in value)) return undefined;
   const { [CONTENT_KEY]: blocks } = value;
   const isGiven = Array.isArray(blocks) && Object.keys(value).length === 1 && blocks.every(isBlock);
-  return isGiven ? (blocks as ContentBlock[]) : undefined;
+  return isGiven ? (blocks as McpContentBlock[]) : undefined;
 }
 
 function isBlock(block: unknown): boolean {

@@ -1,17 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { createRequire } from 'node:module';
-import { AppError } from '../common/index.js';
+import { AppError, VERSION } from '../common/index.js';
 import { McpChanges } from './mcp-changes.service.js';
 import { McpPromptService } from './mcp-prompts.service.js';
 import { McpResourceService } from './mcp-resources.service.js';
 import { McpTools } from './mcp-tools.service.js';
 
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
-
 /** All that MCP clients are offered, whatever way they come. */
 @Injectable()
 export class McpOffer {
-  readonly info = { name: 'jackdaw', title: 'Jackdaw', version };
+  readonly info = { name: 'jackdaw', title: 'Jackdaw', version: VERSION };
   readonly instructions =
     'Every tool call is a durable run with an id, `_meta["jackdaw/run_id"]`. A call may wait for a person: do not repeat it then, but read the resource jackdaw://runs/{id} for what became of it.';
   private readonly logger = new Logger('McpServer');

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Prompt, PromptMessage } from '@modelcontextprotocol/server';
+import type { Prompt } from '@modelcontextprotocol/server';
 import { AppError, ChangeListeners, type Principal } from '../common/index.js';
-import type { McpRequests } from './mcp-call.types.js';
+import type { McpPromptMessage, McpRequests } from './mcp-protocol.types.js';
 
 /** What a prompt is asked with. */
 export interface McpPromptCall {
@@ -22,7 +22,7 @@ export interface McpPrompt {
   complete?(argument: string, typed: string, principal: Principal): readonly string[] | Promise<readonly string[]>;
 }
 
-export type McpPromptText = readonly PromptMessage[] | { readonly ask: McpRequests };
+export type McpPromptText = readonly McpPromptMessage[] | { readonly ask: McpRequests };
 
 /** The prompts of an application's own; beside them every agent has one. */
 @Injectable()

@@ -6,6 +6,7 @@ import { hasScope } from '../security/index.js';
 import { agentOf, agentToolName } from './agent-tool.factory.js';
 import type { McpCall, McpPromptAnswer } from './mcp-call.types.js';
 import { McpPrompts, toMcpPrompt, type McpPrompt } from './mcp-prompt.registry.js';
+import { toWireRequests } from './wire-request.mapper.js';
 
 /** Own prompts, and one for every agent. */
 @Injectable()
@@ -32,7 +33,7 @@ export class McpPromptService {
       throw new AppError('VALIDATION_FAILED', `The prompt "${name}" needs ${names}.`);
     }
     const text = await prompt.get(args, { principal, inputs });
-    if ('ask' in text) return { resultType: 'input_required', inputRequests: { ...text.ask } };
+    if ('ask' in text) return { resultType: 'input_required', inputRequests: toWireRequests(text.ask) };
     return { description: prompt.description, messages: [...text] };
   }
 

@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Tool as McpTool } from '@modelcontextprotocol/server';
 import { DirectCallService, type DirectCallAnswer } from '../agent/index.js';
 import type { JsonSchema, Principal } from '../common/index.js';
+import type { RunHandle } from '../run/index.js';
 import { AccessLogService, hasScope } from '../security/index.js';
 import { partTools, SecurityPolicies, ToolRegistry, ToolSwitchService, type Tool } from '../tool/index.js';
 import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRuns, type McpTask } from './mcp-run.service.js';
 import { toolProgress } from './progress.mapper.js';
 import { assertScope } from './scope.policy.js';
-import { toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
+import { type ShownCall, toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
 
 /** The tools of the registry, for MCP clients: called as over REST, each call a run. */
 @Injectable()
@@ -43,26 +44,24 @@ export class McpRegisteredTools {
   call(call: McpCall, name: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
     const { principal } = call;
     assertScope(principal, 'tools:call');
-    const task: McpTask<DirectCallAnswer, McpToolAnswer> = {
+    const task: McpTask<ShownCall, McpToolAnswer> = {
       subject: `tool:${name}`,
-      start: ({ onStart, ...watch }) =>
-        this.calls.call(
-          principal,
-          name,
-          { arguments: args },
-          {
-            ...watch,
-            onStart: (run) => {
-              this.access.record(principal, 'call', 'tool', name);
-              onStart(run);
-            },
-          },
-        ),
-      read: (runId) => this.calls.answer(principal, name, runId),
+      start: async ({ onStart, ...watch }) => {
+        const told = (run: RunHandle) => {
+          this.access.record(principal, 'call', 'tool', name);
+          onStart(run);
+        };
+        return this.shown(await this.calls.call(principal, name, { arguments: args }, { ...watch, onStart: told }));
+      },
+      read: async (runId) => this.shown(await this.calls.answer(principal, name, runId)),
       onItem: toolProgress(call),
       toResult: (answer) => toToolAnswer(answer, this.find(name)),
     };
     return this.runs.perform(call, task);
+  }
+
+  private async shown(answer: DirectCallAnswer): Promise<ShownCall> {
+    return { ...answer, shown: await this.calls.imagesOf(answer) };
   }
 
   private find(name: string): Tool | undefined {

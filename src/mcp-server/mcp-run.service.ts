@@ -18,6 +18,7 @@ import { canAnswer } from './client-capability.policy.js';
 import { McpClients } from './mcp-client.registry.js';
 import type { McpCall } from './mcp-call.types.js';
 import { parseRequestState, toRequestState } from './request-state.parser.js';
+import { toWireRequests } from './wire-request.mapper.js';
 
 /** How a run stands; the answers of agents and of direct calls both say it. */
 export interface Standing {
@@ -145,7 +146,7 @@ export class McpRuns implements OnModuleDestroy {
     if (!isAble) await this.runs.cancel(principal, standing.run_id);
     return {
       resultType: 'input_required',
-      inputRequests: { ...requests },
+      inputRequests: toWireRequests(requests),
       requestState: toRequestState({ runId: standing.run_id, requestId: request.id }),
     };
   }

@@ -29,6 +29,8 @@ function deedOf({ event }: RunItem): string | undefined {
       return `${event.tool} ${event.success ? 'is done' : 'failed'}`;
     case 'message.completed':
       return event.tool_calls.length > 0 ? undefined : 'has its answer';
+    case 'node.started':
+      return `begins ${event.node}`;
     case 'run.waiting':
       return 'waits';
     case 'run.resumed':
@@ -38,6 +40,7 @@ function deedOf({ event }: RunItem): string | undefined {
     case 'policy.decided':
     case 'thought':
     case 'state.changed':
+    case 'node.completed':
     case 'usage':
     case 'model.switched':
     case 'model.cached':

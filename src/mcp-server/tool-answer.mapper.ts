@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock, Tool as McpTool } from '@modelcontextprotocol/server';
 import type { DirectCallAnswer, RunAnswer } from '../agent/index.js';
-import type { JsonSchema } from '../common/index.js';
+import { type JsonSchema, parseImage } from '../common/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import type { Tool } from '../tool/index.js';
 import { givenContent } from './mcp-content.factory.js';
@@ -31,13 +31,18 @@ export function toMcpTool({ definition, metadata }: Tool): McpTool {
   };
 }
 
+/** A direct call with the images of its result: https URLs and data URIs. */
+export interface ShownCall extends DirectCallAnswer {
+  readonly shown: readonly string[];
+}
+
 /** What came of a tool's call. */
-export function toToolAnswer(answer: DirectCallAnswer, tool: Tool | undefined): CallToolResult {
+export function toToolAnswer(answer: ShownCall, tool: Tool | undefined): CallToolResult {
   const { run_id, status, tool: name } = answer;
   const meta = { [RUN_ID]: run_id, [STATUS]: status, ...(tool?.metadata.untrusted && { [UNTRUSTED]: true }) };
   switch (status) {
     case 'completed':
-      return { ...succeeded(answer.result, tool?.definition.outputSchema), _meta: meta };
+      return { ...succeeded(answer, tool?.definition.outputSchema), _meta: meta };
     case 'failed':
     case 'cancelled':
       return failed(answer.error ?? 'The call failed.', { ...meta, [CODE]: answer.code });
@@ -81,10 +86,11 @@ export function failed(message: string, meta: Record<string, unknown> = {}): Cal
   return { content: [text(message)], isError: true, _meta: meta };
 }
 
-function succeeded(value: unknown, outputSchema: JsonSchema | undefined): CallToolResult {
+function succeeded({ result: value, shown }: ShownCall, outputSchema: JsonSchema | undefined): CallToolResult {
+  const images = shown.flatMap(toImage);
   const given = givenContent(value);
-  if (given) return { content: [...given] };
-  const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null))];
+  if (given) return { content: [...given, ...images] };
+  const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null)), ...images];
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!outputSchema) return { content, ...(isObject && { structuredContent: value }) };
   // A result that was cut is a text.
@@ -110,6 +116,14 @@ function waitingText(what: string, runId: string, waiting: readonly WaitingReque
 
 function handedOverText(what: string, runId: string): string {
   return `${what} goes on when the server has started again, as run ${runId}: do not call again, but read the resource jackdaw://runs/${runId}.`;
+}
+
+function toImage(url: string): ContentBlock[] {
+  const image = parseImage(url);
+  if (typeof image === 'string') return [];
+  return image.kind === 'url'
+    ? [{ type: 'resource_link', uri: image.url, name: 'image' }]
+    : [{ type: 'image', data: image.data, mimeType: image.mediaType }];
 }
 
 function text(value: string): ContentBlock {

@@ -30,14 +30,16 @@ export interface ServerSurroundings {
 
 /** One server: its connections, and the tools that it gives. */
 export class ConnectedServer {
-  /** What is kept from every model. */
+  /** What is kept from every model. @internal */
   quarantined: readonly QuarantinedTool[] = [];
+  /** @internal */
   readonly tools: ServerTools;
   private readonly logger = new Logger('McpServer');
   /** By which its tools are listed, and called unless it is stateful. */
   private readonly shared: CallWay;
   private readonly sessions: SessionConnections;
   private readonly leave: () => void;
+  /** While the connection is there. */
   private opened: OpenedClient | null = null;
   private taking: Promise<void> = Promise.resolve();
 
@@ -49,19 +51,20 @@ export class ConnectedServer {
     this.tools = new ServerTools(server, registry, (name, context) => this.wayOf(name, context));
     this.shared = this.newWay({
       connected: async (opened, signal) => {
-        this.opened = opened;
+        this.open(opened);
         await this.take(opened, signal);
       },
       toolsChanged: () => void this.refresh(),
     });
     this.sessions = new SessionConnections(() => {
-      const way = this.newWay({ connected: async () => undefined, toolsChanged: () => undefined });
+      const way = this.newWay({ connected: async () => undefined });
       way.connection.start();
       return way;
     });
     this.leave = states.onClosed((contextId) => this.sessions.released(contextId));
   }
 
+  /** @internal */
   get connection(): McpConnection {
     return this.shared.connection;
   }
@@ -86,7 +89,7 @@ export class ConnectedServer {
     return this.tools.names.map((tool) => registry.get(tool));
   }
 
-  /** Where the states of its tools are. */
+  /** Where the states of its tools are. @internal */
   get states(): ToolStates {
     return this.surroundings.states;
   }
@@ -100,16 +103,17 @@ export class ConnectedServer {
   }
 
   /** Nobody waits for it but runs that begin now and may want its tools, and they not long. */
-  start(): void {
+  announce(): void {
     this.tools.announce(this.firstTry());
-    this.connection.start();
   }
 
+  /** What it says of its tools is not kept afterwards. */
   async close(): Promise<void> {
     this.leave();
-    this.tools.replace([]);
+    this.tools.close();
     this.shared.live.close();
     await Promise.all([this.connection.close(), this.sessions.closeAll()]);
+    await this.taking;
   }
 
   /** Reads the tools anew, after what is being read; never throws. */
@@ -127,6 +131,13 @@ export class ConnectedServer {
     const timer = setTimeout(resolve, FIRST_TRY_MS).unref();
     void this.connection.until(({ status }) => status !== 'connecting').then(resolve);
     await promise.finally(() => clearTimeout(timer));
+  }
+
+  private open(opened: OpenedClient): void {
+    this.opened = opened;
+    void opened.ended.finally(() => {
+      if (this.opened === opened) this.opened = null;
+    });
   }
 
   private newWay(listeners: Omit<McpConnectionListeners, 'elicited'>): CallWay {
@@ -156,11 +167,12 @@ export class ConnectedServer {
     await taken;
   }
 
-  /** None is used before it was judged. */
+  /** None is used before it was judged. The SDK lists no tools at all where a connection has ended. */
   private async takeNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+    if (this.opened !== opened) return;
     const { trust } = this.surroundings;
     const { accepted, quarantined } = await trust.judge(this.server.name, await listTools(opened, signal));
-    if (signal.aborted) return;
+    if (signal.aborted || this.opened !== opened) return;
     this.quarantined = quarantined;
     this.tools.replace(accepted, contentToolsOf(opened.client.getServerCapabilities() ?? {}));
   }

@@ -19,7 +19,8 @@ export { McpContent } from './mcp-content.service.js';
 export type { McpPage } from './call/server-content.client.js';
 export { McpRegistry } from './mcp-server.registry.js';
 export { McpServerService } from './mcp-server.service.js';
-export type { McpAuth, McpClientCredentials, McpOAuthProvider, McpServerStatus } from './mcp-server.types.js';
+export type { McpAuth, McpClientCredentials, McpServerStatus } from './mcp-server.types.js';
+export type { McpOAuthProvider } from './oauth-provider.types.js';
 export { standaloneServer, unregisterMcp } from './standalone-servers.registry.js';
 export type { ToolPin } from './stores/tool-pin-store.js';
 

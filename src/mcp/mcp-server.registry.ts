@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { ToolRegistry, ToolStates } from '../tool/index.js';
 import { ChildLedger } from './process/child-ledger.store.js';
@@ -7,12 +7,17 @@ import { duplicate, unknownServer } from './declaration/mcp-declarations.registr
 import type { McpServer } from './mcp-server.types.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
+/** How long after the start connections begin, in ms: twenty servers take as long to start as all else. */
+const BEGIN_MS = 50;
+
 /** Owns the servers that agents use tools of: each is connected to in the background, and closed with the application. */
 @Injectable()
-export class McpRegistry implements OnApplicationShutdown {
+export class McpRegistry implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('McpRegistry');
   private readonly servers = new Map<string, ConnectedServer>();
   private readonly ledger: ChildLedger;
+  private hasBegun = false;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly config: AppConfig,
@@ -29,8 +34,19 @@ export class McpRegistry implements OnApplicationShutdown {
     if (ended > 0) this.logger.warn(`Ended ${ended} MCP servers that an earlier process had left running`);
   }
 
+  /** The start has all the time for itself: connections begin when it is over. A registry without an application is told. */
+  onApplicationBootstrap(): void {
+    this.timer = setTimeout(() => this.begin(), BEGIN_MS);
+  }
+
+  /** Begins to connect to the servers that were taken up, and at once to those that will be. */
+  begin(): void {
+    this.hasBegun = true;
+    for (const { server, connection } of this.list()) if (server.isEnabled) connection.start();
+  }
+
   /**
-   * Takes a server up, and begins to connect to it, if it is enabled.
+   * Takes a server up, to be connected to if it is enabled.
    * @throws AppError `MCP_SERVER_DUPLICATE`
    */
   add(server: McpServer): ConnectedServer {
@@ -44,7 +60,8 @@ export class McpRegistry implements OnApplicationShutdown {
       states,
     });
     this.servers.set(server.name, connected);
-    if (server.isEnabled) connected.start();
+    if (server.isEnabled) connected.announce();
+    if (server.isEnabled && this.hasBegun) connected.connection.start();
     return connected;
   }
 
@@ -72,6 +89,7 @@ export class McpRegistry implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    clearTimeout(this.timer);
     await Promise.all(this.list().map((server) => server.close()));
   }
 }

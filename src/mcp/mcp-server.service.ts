@@ -13,7 +13,7 @@ import { ToolTrust } from './trust/tool-trust.service.js';
 
 /** How soon other processes know of a server that was added and of a tool that was accepted, in ms. */
 const SYNC_MS = 30_000;
-/** How sources of servers begin that were added over REST. */
+/** Where servers were declared that were added over REST. */
 const REST_SOURCE = 'REST';
 
 /** What people do with servers: look at them, add and remove them, and accept what their tools have become. */
@@ -36,7 +36,7 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
   /** Takes up what was added over REST, now and whenever another process has done so. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.mcp.isRestOpen && this.registry.list().length === 0) return;
-    await this.sync();
+    await this.takeUpAdded();
     this.syncing.start(SYNC_MS);
   }
 
@@ -99,13 +99,13 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
    * @throws AppError `MCP_SERVER_NOT_FOUND`; `MCP_REGISTRATION_CLOSED` for one that is declared elsewhere
    */
   async remove(name: string): Promise<void> {
-    const { source } = this.registry.get(name).server;
-    if (!isOfRest(source)) {
+    const { source, origin } = this.registry.get(name).server;
+    if (origin !== 'rest') {
       throw new AppError('MCP_REGISTRATION_CLOSED', `MCP server "${name}" is declared in ${source}: remove it there.`);
     }
     await this.store.remove(name);
-    await this.trust.forget(name);
     await this.registry.remove(name);
+    await this.trust.forget(name);
   }
 
   /** Tries at once to connect to a server. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */
@@ -122,17 +122,22 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     await server.refresh();
   }
 
-  /** Takes up what other processes have done. Gives in how many ms that is to be done again. */
+  /** Takes up what other processes have done; no server is waited for. Gives in how many ms that is to be done again. */
   async sync(): Promise<number> {
-    for (const server of this.registry.list()) if (server.quarantined.length > 0) await server.refresh();
-    if (!this.config.mcp.isRestOpen) return SYNC_MS;
+    for (const server of this.registry.list()) if (server.quarantined.length > 0) void server.refresh();
+    await this.takeUpAdded();
+    return SYNC_MS;
+  }
+
+  private async takeUpAdded(): Promise<void> {
+    if (!this.config.mcp.isRestOpen) return;
     const added = (await this.store.list()).flatMap((one) => this.usable(one));
     for (const { server } of this.registry.list()) {
+      if (server.origin !== 'rest') continue;
       const isStill = added.some((one) => canonicalJson(one) === canonicalJson(server));
-      if (isOfRest(server.source) && !isStill) await this.registry.remove(server.name);
+      if (!isStill) await this.registry.remove(server.name);
     }
     for (const server of added) if (!this.registry.has(server.name)) this.registry.add(server);
-    return SYNC_MS;
   }
 
   /** One that this process does not take keeps it from nothing else. */
@@ -146,7 +151,8 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private parse(name: string, declaration: object): McpServer {
-    return parseMcpEntry(name, declaration, `${REST_SOURCE}: ${JSON.stringify(name)}`, this.config.mcp);
+    const source = `${REST_SOURCE}: ${JSON.stringify(name)}`;
+    return { ...parseMcpEntry(name, declaration, source, this.config.mcp), origin: 'rest' };
   }
 
   private assertOpen(): void {
@@ -154,8 +160,4 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     const message = 'MCP servers are not added over REST here: an operator can allow it with MCP_REST_REGISTRATION.';
     throw new AppError('MCP_REGISTRATION_CLOSED', message);
   }
-}
-
-function isOfRest(source: string): boolean {
-  return source.startsWith(REST_SOURCE);
 }

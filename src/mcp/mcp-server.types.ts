@@ -1,5 +1,5 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import type { ToolApproval, ToolEffect } from '../tool/index.js';
+import type { McpOAuthProvider } from './oauth-provider.types.js';
 
 /** How a server is reached. */
 export type McpTransport =
@@ -35,16 +35,6 @@ export interface McpClientCredentials {
   readonly issuer?: string;
 }
 
-/** An OAuth provider of an application's own: the official SDK's interface, and a way back for people. */
-export interface McpOAuthProvider extends OAuthClientProvider {
-  /**
-   * Resolves to the parameters (`code`, `state`, `iss`) with which the person whom `redirectToAuthorization` had sent
-   * away came back, `state` being what was sent. Without it a server that wants a consent is not connected to.
-   * @param signal is aborted when the connection is given up
-   */
-  authorizationResponse?(signal: AbortSignal): Promise<URLSearchParams>;
-}
-
 /** An MCP server whose tools agents use, whoever declared it. */
 export interface McpServer {
   /** `[A-Za-z0-9_-]{1,32}`, without two underscores in a row. */
@@ -69,6 +59,8 @@ export interface McpServer {
   readonly isStateful: boolean;
   /** Where it was declared, for people. */
   readonly source: string;
+  /** Whether it was added over REST: such a one may be removed so, and has no private address. */
+  readonly origin: 'declared' | 'rest';
 }
 
 /** How it stands with a server. Wire form. */

@@ -38,5 +38,9 @@ export async function unregisterMcp(name: string): Promise<boolean> {
 
 function createRegistry(): McpRegistry {
   const tools = new ToolRegistry();
-  return new McpRegistry(readConfig().config, tools, new ToolTrust(new MemoryToolPinStore()), ToolStates.inMemory());
+  const trust = new ToolTrust(new MemoryToolPinStore());
+  const registry = new McpRegistry(readConfig().config, tools, trust, ToolStates.inMemory());
+  registry.reap();
+  registry.begin();
+  return registry;
 }

@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
 import { AppError } from '../common/index.js';
+import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { makePrivateFile } from './sqlite-file.factory.js';
-import type { SqliteHandle } from './sqlite-handle.types.js';
 
 /**
  * Takes the one process-wide right to a database file: others may still read the database itself (backups, a shell).
@@ -23,10 +22,7 @@ export function lockSqliteFile(file: string): () => void {
  * @throws AppError `DATABASE_LOCKED` when another process has it
  */
 export function lockFile(file: string, refusal: string): () => void {
-  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (
-    path: string,
-    options: { timeout: number },
-  ) => SqliteHandle;
+  const Sqlite = loadSqliteDriver();
   makePrivateFile(file);
   const lock = new Sqlite(file, { timeout: 0 });
   try {

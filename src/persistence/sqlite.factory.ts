@@ -6,6 +6,7 @@ import { migrate, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { SqliteDatabase } from './sqlite-database.js';
+import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { prepareSqliteFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
@@ -57,6 +58,7 @@ function takeLock(name: string): typeof UNLOCKED {
 async function openDataSource(file: string, { entities, migrations }: PersistenceOptions): Promise<DataSource> {
   const dataSource = new DataSource({
     type: 'better-sqlite3',
+    driver: loadSqliteDriver(),
     database: file,
     timeout: BUSY_TIMEOUT_MS,
     entities: [...entities],

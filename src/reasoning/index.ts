@@ -11,5 +11,5 @@ export { LOOP_VERSION, ReasoningEngine } from './reasoning.engine.js';
 export { ReasoningModule, toPlace } from './reasoning.module.js';
 export type { ProcessorPlace, ProcessorPlacement, ReasoningModuleOptions } from './reasoning.module.js';
 export type { Loop, ReasoningLimits, ReasoningOutcome, ReasoningRequest, WaitingRules } from './reasoning.types.js';
-export { TOOL_CALL_VERSION, ToolCallEngine } from './tool-call.engine.js';
+export { TOOL_CALL_STEP, TOOL_CALL_VERSION, ToolCallEngine } from './tool-call.engine.js';
 export type { ToolCallOutcome } from './tool-call.engine.js';

@@ -1,6 +1,14 @@
-import type { ChatModel, ChatResult, Message, ModelParameters, ResponseFormat, ToolChoice } from '../llm/index.js';
+import type {
+  ChatModel,
+  ChatResult,
+  Message,
+  ModelParameters,
+  OwnBudget,
+  ResponseFormat,
+  ToolChoice,
+} from '../llm/index.js';
 import type { AnsweredBy, RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
-import type { Tool, ToolResult } from '../tool/index.js';
+import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
 export interface ReasoningLimits {
@@ -45,6 +53,8 @@ export interface WaitingRules {
 export interface ReasoningRequest {
   /** The agent's name; `null` when a loop runs for none. */
   readonly agent: string | null;
+  /** What that agent may not do, beside what no agent may. */
+  readonly rules?: AgentRules | undefined;
   readonly instructions: string;
   /** Earlier turns, oldest first. */
   readonly history: readonly Message[];
@@ -63,6 +73,8 @@ export interface ReasoningRequest {
   /** What the final answer must be; any text when left out. */
   readonly responseFormat?: ResponseFormat;
   readonly limits: ReasoningLimits;
+  /** Budgets that its model calls count in, beside those of the server. */
+  readonly budgets?: readonly OwnBudget[];
   /** By default requests stay open for ever, and the loop goes on whatever the answer. */
   readonly waiting?: WaitingRules;
   /** Whether the model is asked to stream, so that followers see its message as it comes. */
@@ -164,5 +176,5 @@ export type CallLoop = Pick<
   Loop,
   'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
 > & {
-  readonly request: Pick<ReasoningRequest, 'agent' | 'limits' | 'waiting'>;
+  readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting'>;
 };

@@ -22,6 +22,8 @@ export interface ToolCallRequest {
   /** UTF-8 bytes of the result that are kept. */
   readonly maxResultBytes: number;
   readonly waiting: Pick<WaitingRules, 'expiresMs'>;
+  /** Whether its arguments hold what strangers wrote. */
+  readonly isTainted?: boolean;
 }
 
 /** How the call ended, always with a result; or what it waits for. */
@@ -43,6 +45,8 @@ type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
 
 const ITERATION = 1;
 const PLACE = `${ITERATION}:1`;
+/** The step in which the journal of a direct call has its result. */
+export const TOOL_CALL_STEP = `tool:${PLACE}`;
 
 /**
  * One call with no model around it, on the way that an agent's calls take: planned, approved, claimed, invoked and
@@ -105,15 +109,18 @@ export class ToolCallEngine {
   }
 }
 
-function toLoop({ call, tool, maxResultBytes, waiting }: ToolCallRequest, run: RunContext): CallLoop {
+function toLoop(
+  { call, tool, maxResultBytes, waiting, isTainted = false }: ToolCallRequest,
+  run: RunContext,
+): CallLoop {
   return {
     run,
     tools: new Map(tool && [[call.name, tool]]),
     iteration: ITERATION,
     failed: new Set(),
     stateful: new Set(),
-    // A person asks for it, who has read nothing here; lists of the policy are asked when it is planned.
-    isTainted: false,
+    // A person who asks for it has read nothing here; lists of the policy are asked when it is planned.
+    isTainted,
     isReadingStrangers: false,
     deniedTools: new Map(),
     request: {

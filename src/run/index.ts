@@ -25,7 +25,6 @@ export type {
   LiveEvent,
   AnsweredBy,
   RunEvent,
-  RunFailure,
   RunFinishReason,
   RunResult,
   HistoryRepaired,
@@ -37,12 +36,14 @@ export type {
   UsageReported,
 } from './run-event.types.js';
 export type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
-export type { CallOutcome, ForkEdits, ForkPlan } from './fork/run-fork.types.js';
+export type { CallOutcome, ForkEdits, ForkPlan, RunMarks } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
 export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount } from './call-account.mapper.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
+export type { RunFailure } from './run-failure.types.js';
+export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
 export type { ToldImage } from './told-image.types.js';
 export { RunEraseStore } from './erase/run-erase.store.js';
 export type { Erasable } from './erase/run-erase.store.js';
@@ -50,12 +51,14 @@ export { sessionIsFree } from './run-statement.factory.js';
 export { RunListStore } from './run-list.store.js';
 export type { ListedRun, RunFilter, RunPage } from './run-list.store.js';
 export { RunUsageStore } from './usage/run-usage.store.js';
+export type { AgentUsage } from './usage/run-usage.store.js';
 export type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage/usage.types.js';
 export type { RunSummary } from './run-summary.mapper.js';
 export { addUsage, toRunUsage, toUsage } from './run-usage.mapper.js';
 export { parseRunPlace, START } from './follow/run-place.parser.js';
 export type { RunPlace } from './follow/run-place.parser.js';
 export { isGivenUp, journalUnavailable } from './given-up.policy.js';
+export { unreachable } from './recorded-step.policy.js';
 export type { RunListener } from './run-bus.js';
 export { RunListenerRegistry } from './listen/run-listener.registry.js';
 export { eventTypesOf } from './listen/run-event-pattern.policy.js';

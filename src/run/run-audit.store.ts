@@ -62,6 +62,12 @@ export class RunAuditStore {
     });
   }
 
+  /** What a step has recorded, as JSON text; undefined when it has not. */
+  async result(runId: string, name: string): Promise<string | undefined> {
+    const row = (await this.stepRows(runId, [name])).get(name);
+    return row && this.cipher.open(row.result, stepPlace(row.tenant, runId, name));
+  }
+
   /** Up to `limit` events after the number `after`, in order. */
   async events(runId: string, after: number, limit: number): Promise<AuditedEvent[]> {
     const rows = await this.database.query<EventRow>(

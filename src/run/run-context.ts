@@ -6,7 +6,7 @@ import type { StepOptions } from './step-companion.types.js';
 
 /** The explicit, unique name of a step: its kind, then its place. */
 export interface StepName {
-  readonly kind: 'model' | 'tool' | 'policy' | 'claim' | 'suspend' | 'child';
+  readonly kind: 'model' | 'tool' | 'policy' | 'claim' | 'suspend' | 'child' | 'node';
   /** Counted from 1: `<iteration>` or `<iteration>:<call>`; `:r<n>` follows what is done for the n-th time. */
   readonly place: string;
   /** What the step is about; a recorded step asked for about something else is an error. */
@@ -24,6 +24,11 @@ export abstract class RunContext {
   abstract readonly signal: AbortSignal;
   /** When the signal will be aborted for the time that is up, epoch ms. */
   readonly deadlineAt?: number;
+
+  /** The step's name in the run, unique there: `tool:1:2`. With the run's id it is the key of what must happen once. */
+  nameOf({ kind, place }: Pick<StepName, 'kind' | 'place'>): string {
+    return `${kind}:${place}`;
+  }
 
   /**
    * Gives what the journal recorded under this name, else runs `action` and resolves when its result is durable.

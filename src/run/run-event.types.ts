@@ -1,4 +1,6 @@
 import type { ToldImage } from './told-image.types.js';
+import type { NodeCompleted, NodeStarted } from './node-event.types.js';
+import type { RunFailure } from './run-failure.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 
 /** Tokens as the provider counted them, summed over a run's model calls. */
@@ -58,13 +60,6 @@ export interface RunResult {
 export interface AnsweredBy {
   readonly agent: string;
   readonly run_id: string;
-}
-
-export interface RunFailure {
-  readonly code: string;
-  readonly message: string;
-  readonly is_retryable: boolean;
-  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export interface RunStarted {
@@ -260,6 +255,8 @@ export type JournaledEvent =
   | ToolStarted
   | ToolCompleted
   | StateChanged
+  | NodeStarted
+  | NodeCompleted
   | UsageReported
   | ModelSwitched
   | ModelCached

@@ -92,12 +92,12 @@ export class RunFollowService {
     const { runId, backlog, live } = listening;
     if (!live) {
       const last = from.n === 0 ? 0 : await this.journal.lastEvent(runId);
-      const cursor = new FollowerCursor(within(from, last));
+      const cursor = new FollowerCursor(within(from, last), false);
       const goesOn = backlog.holdsAllAfter(cursor.n) || (yield* this.recordedSoFar(listening, cursor));
       return goesOn ? cursor : null;
     }
     const { told, begin, isRestart } = live;
-    const cursor = new FollowerCursor(within(from, told));
+    const cursor = new FollowerCursor(within(from, told), true);
     for await (const item of this.recorded(runId, cursor.n, told)) if (cursor.take(item)) yield item;
     const text = live.text && cursor.take(live.text, isRestart || from.n > begin);
     // The text may be long, and the follower stay for hours.

@@ -120,7 +120,7 @@ export class RunOutbox {
     const isVoid = this.wasCutOff || this.offset > 0;
     this.wasCutOff = false;
     if (kind !== 'model') return;
-    if (isVoid) this.addLive({ type: 'step.restarted', iteration: Number(iteration), text: '' });
+    if (isVoid) this.addLive({ type: 'step.restarted', iteration: Number.parseInt(iteration ?? '', 10), text: '' });
     else this.beginMessage();
   }
 

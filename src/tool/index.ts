@@ -17,7 +17,7 @@ export { ToolModule } from './tool.module.js';
 export { Parameter } from './parameter.builder.js';
 export type { ToolRegistration } from './tool-registration.types.js';
 export type { ToolOptions } from './method/tool-options.types.js';
-export { Tool } from './method/tool.decorator.js';
+export { markMethod, Tool } from './method/tool.decorator.js';
 export { ToolContext, ToolSignal, ToolState } from './method/tool-parameter.decorator.js';
 export { ToolExecutionContext } from './method/tool-context.accessor.js';
 export { ToolRequest } from './call/tool-request.factory.js';
@@ -29,15 +29,13 @@ export { jsonSchemaOf } from './input/standard-input.factory.js';
 export { createValueCheck } from './input/schema-input.factory.js';
 export { CallRates } from './policy/call-rate.service.js';
 export type { PolicyNote } from './policy/policy-note.types.js';
+export { agentRules } from './policy/agent-rules.factory.js';
+export type { AgentRules, GivenRules } from './policy/agent-rules.factory.js';
+export { guardrailsSchema } from './policy/security-policy.schema.js';
 export { SecurityPolicies } from './policy/security-policies.registry.js';
 export { SecurityPolicyModule } from './policy/security-policy.module.js';
-export type {
-  ArgumentValidator,
-  CallLimit,
-  SecurityPolicy,
-  TaintMode,
-  ToolRule,
-} from './policy/security-policy.types.js';
+export type { ArgumentValidator, CallLimit, SecurityPolicy } from './policy/security-policy.types.js';
+export type { Guardrails, TaintMode, ToolRule } from './policy/guardrails.types.js';
 export { anyPattern } from './policy/name-pattern.parser.js';
 export { partTools } from './policy/tool-list.policy.js';
 export { ToolPolicy } from './policy/tool-policy.js';
@@ -69,6 +67,7 @@ export type {
   ToolMetadata,
   ToolResult,
 } from './tool.types.js';
+export { valueAt } from './rest/json-pointer.parser.js';
 export type { OpenApiImport, OpenApiOperation } from './rest/openapi/openapi.types.js';
 export { RestToolModule } from './rest/rest-tool.module.js';
 export { RestToolRegistry } from './rest/rest-tool.registry.js';

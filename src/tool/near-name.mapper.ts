@@ -1,6 +1,6 @@
-/** The names (at most three) that a misspelt one may have meant, nearest first. */
-export function nearNames(name: string, names: Iterable<string>): string[] {
-  const wanted = name.toLowerCase().slice(0, 64);
+/** The names (at most three) that a misspelt one may have meant, nearest first; programs without types may leave it out. */
+export function nearNames(name: unknown, names: Iterable<string>): string[] {
+  const wanted = String(name).toLowerCase().slice(0, 64);
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   return [...names]
     .map((candidate) => ({ candidate, distance: distanceOf(wanted, candidate.toLowerCase()) }))

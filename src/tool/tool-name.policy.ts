@@ -5,8 +5,8 @@ const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const RESERVED = new Set(['finish', 'none', 'null', 'nil', 'na', 'nothing']);
 
 /** Why a tool cannot bear this name; undefined when it can. */
-export function refusedName(name: string): string | undefined {
-  if (!TOOL_NAME.test(name)) {
+export function refusedName(name: unknown): string | undefined {
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
     return `the name ${JSON.stringify(name)} is refused: use 1 to 64 letters, digits, "_" or "-"`;
   }
   if (RESERVED.has(name.toLowerCase())) {

@@ -4,7 +4,7 @@ import { AppError, ChangeListeners, untilAborted } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
 import { createCallSite } from './call/tool-request.factory.js';
 import { nearNames } from './near-name.mapper.js';
-import { namePattern } from './policy/name-pattern.parser.js';
+import { anyPattern, namePattern } from './policy/name-pattern.parser.js';
 import { createRegisteredTool } from './registered-tool.factory.js';
 import type { ContextHolder } from './state/context-holder.types.js';
 import { ToolStates } from './state/tool-states.service.js';
@@ -58,12 +58,17 @@ export class ToolRegistry implements OnApplicationShutdown {
       if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
       const other = this.tools.get(name) ?? coming.get(name);
       if (other) throw duplicateOf(name, other.metadata.source, source);
-      coming.set(name, wrapTool(tool, this.cache));
+      coming.set(name, this.wrapped(tool));
     }
     for (const [name, tool] of coming) this.tools.set(name, tool);
     for (const one of added) if ('holder' in one && one.holder) this.hold(one.name, one.holder);
     this.selected = new Map();
     this.changes.tell();
+  }
+
+  /** A tool that is not registered, called as its metadata wants it: so many at once, again when it fails, from the cache. */
+  wrapped(tool: Tool): Tool {
+    return wrapTool(tool, this.cache);
   }
 
   /** Gives whether there was one. Runs that already hold the tool keep it. */
@@ -78,20 +83,27 @@ export class ToolRegistry implements OnApplicationShutdown {
   /**
    * Says that tools whose names begin so may come and go: who names one before it is there names no wrong one.
    * @param first ends when they have come for the first time, or will not soon: runs that begin before wait for it
+   * @returns what takes it back: they will not come any more
    */
-  announce(prefix: string, first: Promise<void>): void {
+  announce(prefix: string, first: Promise<void>): () => void {
     const arrival = first.finally(() => {
       if (this.announced.get(prefix) === arrival) this.announced.set(prefix, null);
     });
     this.announced.set(prefix, arrival);
+    return () => void this.announced.delete(prefix);
   }
 
   /** Waits for tools that were announced and may be meant, as far as they are still to come; never throws. */
-  async arrived(patterns: readonly string[] | '*', signal: AbortSignal): Promise<void> {
+  async arrived(patterns: readonly unknown[] | '*', signal: AbortSignal): Promise<void> {
     if (this.announced.size === 0) return;
-    const heads = patterns === '*' ? [''] : patterns.map((pattern) => pattern.split('*', 1)[0]!);
+    const { wanted, unwanted } = readSelection(patterns);
+    const heads = wanted.map((pattern) => pattern.split('*', 1)[0]!);
     const coming = [...this.announced].flatMap(([prefix, arrival]) =>
-      arrival && heads.some((head) => head.startsWith(prefix) || prefix.startsWith(head)) ? [arrival] : [],
+      arrival &&
+      !unwanted.includes(`${prefix}*`) &&
+      heads.some((head) => head.startsWith(prefix) || prefix.startsWith(head))
+        ? [arrival]
+        : [],
     );
     if (coming.length > 0) await untilAborted(Promise.all(coming), signal).catch(() => undefined);
   }
@@ -127,18 +139,22 @@ export class ToolRegistry implements OnApplicationShutdown {
 
   /**
    * The tools of a list of names, each once, in the order given; `*` in a name stands for any characters
-   * (`github_*`), and `'*'` alone for all tools. Throws `TOOL_NOT_FOUND` for a plain name that is not there nor announced.
+   * (`github_*`), and `'*'` alone for all tools; one with `!` before it takes tools away, whatever names them. Throws
+   * `TOOL_NOT_FOUND` for a plain name that is not there nor announced.
    */
   select(patterns: readonly string[] | '*'): readonly Tool[] {
     if (patterns === '*') return this.list();
-    return [...new Set(patterns.flatMap((pattern) => this.matching(pattern)))];
+    const { wanted, unwanted } = readSelection(patterns);
+    const isUnwanted = anyPattern(unwanted);
+    const tools = new Set(wanted.flatMap((pattern) => this.matching(pattern)));
+    return [...tools].filter(({ definition }) => !isUnwanted(definition.name));
   }
 
   /** As `select`, but a plain name that is not there is passed over; the same array until a tool comes or goes. */
   available(patterns: readonly string[] | '*'): readonly Tool[] {
     let tools = this.selected.get(patterns);
     if (!tools) {
-      const isThere = (pattern: string) => pattern.includes('*') || this.tools.has(pattern);
+      const isThere = (pattern: string) => /[*!]/.test(pattern) || this.tools.has(pattern);
       tools = this.select(patterns === '*' ? patterns : patterns.filter(isThere));
       this.selected.set(patterns, tools);
     }
@@ -173,6 +189,16 @@ export class ToolRegistry implements OnApplicationShutdown {
     const hint = near.length > 0 ? ` Did you mean ${near.map((n) => `"${n}"`).join(' or ')}?` : '';
     return new AppError('TOOL_NOT_FOUND', `There is no tool "${name}".${hint}`, { details: { tool: name, near } });
   }
+}
+
+/** What is named, and what is named with `!` before it. */
+/** In code without types a name may be missing; it is none then. */
+function readSelection(patterns: readonly unknown[] | '*') {
+  const all = (patterns === '*' ? [patterns] : patterns).map(String);
+  return {
+    wanted: all.filter((pattern) => !pattern.startsWith('!')),
+    unwanted: all.flatMap((pattern) => (pattern.startsWith('!') ? [pattern.slice(1)] : [])),
+  };
 }
 
 function duplicateOf(name: string, first: string, second: string): AppError {

@@ -1,6 +1,7 @@
 import type { ErrorCode, JsonSchema, JsonValue, Principal } from '../common/index.js';
 import type { ChildRunRequest } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
+import type { AgentRules } from './policy/agent-rules.factory.js';
 import type { PolicyNote } from './policy/policy-note.types.js';
 import type { KeptState } from './state/stateful-call.executor.js';
 import type { StatefulOptions } from './state/stateful-options.types.js';
@@ -48,7 +49,7 @@ export interface ToolMetadata {
   readonly egress: boolean;
   /** Whether results hold text of strangers. */
   readonly untrusted: boolean;
-  /** Whether name, description and schema are a stranger's text too, as an MCP server's: whoever is shown them has read it. */
+  /** Whether name, description and schema are a stranger's text too, which nobody has looked at: whoever is shown them has read it. */
   readonly untrustedDefinition?: boolean;
   readonly resources?: ToolResources;
   /** How it keeps state, if it does. */
@@ -87,6 +88,8 @@ export interface CallSite {
   readonly principal: Principal;
   /** The name of the agent that calls; `null` outside of an agent's run. */
   readonly agent: string | null;
+  /** What that agent may not do, beside what no agent may. */
+  readonly rules?: AgentRules | undefined;
   readonly sessionId: string | null;
   readonly runId: string;
   /** The model's id of the call. */
@@ -112,7 +115,7 @@ export interface ToolProgress {
 }
 
 /** What one call may know about itself and about where it runs. */
-export interface ToolContext extends Omit<CallSite, 'report'> {
+export interface ToolContext extends Omit<CallSite, 'report' | 'rules'> {
   /** The tool's name. */
   readonly tool: string;
   /** The principal's tenant. */

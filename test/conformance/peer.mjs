@@ -29,6 +29,7 @@ export class Peer {
   /** @throws Error when it cannot be connected to at the first try */
   static async connect(url, auth) {
     const peer = new Peer();
+    peer.#registry.begin();
     const { connection } = peer.#registry.add(declare(url, auth));
     await connection.until(({ status }) => status === 'ready' || status === 'failed');
     const { status, error } = connection.state;

@@ -11,10 +11,10 @@ export interface Cruised {
   readonly violations: readonly { rule: string; from: string; to: string }[];
 }
 
-/** What dependency-cruiser says of the src/ of a project, by our rules. */
+/** What dependency-cruiser says of the src/ and the examples of a project, by our rules. */
 export async function cruiseProject(baseDir: string): Promise<Cruised> {
   const options = await extractDepcruiseOptions('./.dependency-cruiser.mjs');
-  const { output } = await cruise(['src'], { ...options, baseDir: resolve(baseDir) }, undefined, {
+  const { output } = await cruise(['src', 'examples'], { ...options, baseDir: resolve(baseDir) }, undefined, {
     tsConfig: extractTSConfig('tsconfig.json'),
   });
   if (typeof output === 'string') throw new Error(output);
@@ -77,6 +77,7 @@ function faultyFiles(): Record<string, string> {
     'src/mcp-server/eager.ts': "import './protocol/handler.js';\nimport '@modelcontextprotocol/server';",
     'src/agent/round.ts': imports(['./faults.js']),
     'src/agent/faults.spec.ts': 'export {};',
+    'examples/shop/src/main.ts': imports(['../../../src/common/hidden.js', 'jackdaw']),
     'src/stray/thing.service.ts': imports(['../common/index.js']),
   };
 }

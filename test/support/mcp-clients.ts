@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -16,6 +17,8 @@ export interface Said {
 
 /** A client of either version of the SDK: what tests ask of both is the same. */
 export type AnyClient = Client | OldClient;
+
+type Connect = (url: string, said?: Said) => Promise<AnyClient>;
 
 const NAME = { name: 'test', version: '1.0.0' };
 
@@ -52,6 +55,25 @@ export async function oldClient(url: string, said: Said = {}): Promise<OldClient
   };
   await client.connect(new OldTransport(new URL(`${url}/mcp`), { requestInit: { headers }, fetch: watched }));
   return client;
+}
+
+/**
+ * The same tests for a client of either version, which is connected meanwhile.
+ * @param url of the server; asked for when there is one
+ * @param define defines them; the client can be used from the first `beforeAll` on, and others be connected as it is
+ */
+export function describeClients(url: () => string, define: (client: () => AnyClient, connect: Connect) => void): void {
+  describe.each([
+    ['of the newest protocol', newClient],
+    ['with a session', oldClient],
+  ])('a client %s', (_name, connect) => {
+    let client: AnyClient;
+    beforeAll(async () => {
+      client = await connect(url());
+    });
+    afterAll(() => client.close());
+    define(() => client, connect);
+  });
 }
 
 /** The texts of a tool's result. */

@@ -1,4 +1,4 @@
-import { askClient, McpClients, mcpContent, Tool, ToolContext } from '../../src/index.js';
+import { askClient, McpClients, mcpContent, Tool, ToolContext, withImages } from '../../src/index.js';
 import { gate } from './jackdaw.js';
 
 const WEIGHED = {
@@ -39,6 +39,11 @@ export class McpTestTools {
   @Tool({ description: 'Draws.', effect: 'read' })
   draw(): unknown {
     return mcpContent([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]);
+  }
+
+  @Tool({ description: 'Paints, and tells of it.', effect: 'read' })
+  paint(): unknown {
+    return withImages({ title: 'A tree' }, ['data:image/png;base64,aGk=', 'https://example.com/tree.png']);
   }
 
   @Tool({ description: 'Goes step by step.', effect: 'read' })

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { newId, type JsonValue, type Principal } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
-import { TOOL_CALL_VERSION } from '../../reasoning/index.js';
-import { RunService, type StartRun } from '../../run/index.js';
+import { TOOL_CALL_STEP, TOOL_CALL_VERSION } from '../../reasoning/index.js';
+import { RunAuditStore, RunService, type StartRun } from '../../run/index.js';
 import { waitingRulesSchema } from '../agent-definition.schema.js';
 import { AgentService } from '../agent.service.js';
 import type { RunAnswer } from '../agent.types.js';
@@ -26,6 +26,7 @@ export class DirectCallService {
     private readonly checks: DirectCallCheckService,
     private readonly runs: RunService,
     private readonly agents: AgentService,
+    private readonly audit: RunAuditStore,
   ) {}
 
   /**
@@ -57,6 +58,13 @@ export class DirectCallService {
   /** What came of a call so far. @throws AppError `RUN_NOT_FOUND` */
   async answer(principal: Principal, tool: string, runId: string): Promise<DirectCallAnswer> {
     return toAnswer(tool, await this.agents.answer(principal, runId));
+  }
+
+  /** What the result of a call shows, whole: https URLs and data URIs. */
+  async imagesOf({ run_id, images }: DirectCallAnswer): Promise<readonly string[]> {
+    if (!images) return [];
+    const recorded = (await this.audit.result(run_id, TOOL_CALL_STEP)) ?? '{}';
+    return (JSON.parse(recorded) as { readonly images?: readonly string[] }).images ?? [];
   }
 
   private toStart(principal: Principal, tool: string, args: string, request: DirectCallRequest): Omit<StartRun, 'id'> {

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { newId } from '../../common/index.js';
+import type { OwnBudget } from '../../llm/index.js';
 import type { Statement } from '../../persistence/index.js';
 import { LOOP_VERSION } from '../../reasoning/index.js';
 import {
@@ -12,8 +13,10 @@ import {
   type StartRun,
 } from '../../run/index.js';
 import { SessionService } from '../../session/index.js';
+import { budgetsOf, handedOn } from '../agent-budget.factory.js';
 import { parseStoredDefinition } from '../agent-definition.schema.js';
-import { AgentRegistry } from '../agent.registry.js';
+import { AgentRequestService } from '../agent-request.service.js';
+import { AgentRegistry, type RegisteredAgent } from '../agent.registry.js';
 import type { AgentRunInput } from '../agent.types.js';
 import { AGENT_RUN, type AskedQuestion } from './sub-agent-tool.factory.js';
 
@@ -33,15 +36,23 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
     private readonly handlers: RunHandlerRegistry,
     private readonly agents: AgentRegistry,
     private readonly sessions: SessionService,
+    private readonly requests: AgentRequestService,
   ) {}
 
   onModuleInit(): void {
     this.handlers.registerMaker(this);
   }
 
-  /** @throws AppError `AGENT_NOT_FOUND` */
+  /** @throws AppError `AGENT_NOT_FOUND`, `INPUT_BLOCKED` when the agent's own guardrails refuse what it is asked */
   create(parent: RunRecord, request: ChildRunRequest, { id, isBusy }: ChildRunPlace): StartRun {
-    const { definition, content, hash } = this.agents.get(request.name);
+    const { definition, content, hash } = this.agentOf(request);
+    const { input, ...talk } = request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isBusy);
+    const heldTo = heldToBy(parent);
+    const screened = {
+      ...input,
+      ...(definition.guardrails?.content && this.requests.screen(input.query, definition)),
+      ...(heldTo.length > 0 && { heldTo }),
+    };
     return {
       id,
       principal: parent.principal,
@@ -51,8 +62,14 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
       definition: content,
       definitionHash: hash,
       timeoutMs: definition.limits.runTimeoutMs,
-      ...toStart(request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isBusy)),
+      ...talk,
+      input: JSON.stringify(screened),
     };
+  }
+
+  private agentOf({ name, input, isHandoff }: ChildRunRequest): RegisteredAgent {
+    const { definition } = isHandoff ? {} : (input as Partial<AskedQuestion>);
+    return definition ? this.agents.define(definition) : this.agents.get(name);
   }
 
   /**
@@ -60,12 +77,12 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
    * before. A second question at the same time is another conversation.
    */
   private asked(parent: RunRecord, { name, input, isTainted }: ChildRunRequest, isBusy: boolean): Talk {
-    const { query } = input as AskedQuestion;
+    const { query, isStreaming = isStreamed(parent) } = input as AskedQuestion;
     const between = isBusy || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
     const [isNewSession, sessionId] = [between === null, between ?? newId()];
     return {
       sessionId,
-      input: { query, isStreaming: isStreamed(parent), isNewSession, ...(isTainted && { isTainted }) },
+      input: { query, isStreaming, isNewSession, ...(isTainted && { isTainted }) },
       statements: [this.sessions.beginStatement(parent.principal, sessionId, parent.sessionId ?? undefined)],
     };
   }
@@ -93,8 +110,10 @@ function takenOver(parent: RunRecord, { isTainted }: ChildRunRequest): Talk {
   };
 }
 
-function toStart({ sessionId, input, statements }: Talk): Pick<StartRun, 'sessionId' | 'input' | 'statements'> {
-  return { sessionId, input: JSON.stringify(input), statements };
+/** The budgets of runs above it, in which its model calls count too. */
+function heldToBy(parent: RunRecord): readonly OwnBudget[] {
+  if (parent.kind !== AGENT_RUN) return [];
+  return handedOn(budgetsOf(parent.id, parseStoredDefinition(parent.definition), inputOf(parent)));
 }
 
 /** Always the same one: its id is made of theirs. */

@@ -1,6 +1,6 @@
 import { AppError, type JsonSchema } from '../../common/index.js';
 import { createValueCheck, type Tool, type ToolApproval } from '../../tool/index.js';
-import type { AgentDefinition } from '../agent-definition.schema.js';
+import type { AgentDefinition, AgentDefinitionInput } from '../agent-definition.schema.js';
 
 /** The kind of agents' runs. */
 export const AGENT_RUN = 'agent';
@@ -18,6 +18,10 @@ export interface SubAgentToolOptions {
 /** What an agent is told by the one that asks it. */
 export interface AskedQuestion {
   readonly query: string;
+  /** What it is, where the registry does not have it. */
+  readonly definition?: AgentDefinitionInput;
+  /** Whether its messages can be followed as they come; as the asking run's when left out. */
+  readonly isStreaming?: boolean;
 }
 
 type Described = Pick<AgentDefinition, 'name' | 'description'>;

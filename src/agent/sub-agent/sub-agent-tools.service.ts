@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ToolRegistry, type Tool } from '../../tool/index.js';
 import type { AgentDefinition } from '../agent-definition.schema.js';
+import { selectionOf } from '../agent-tools.mapper.js';
 import { AgentRegistry } from '../agent.registry.js';
 import { askTool, transferTool } from './sub-agent-tool.factory.js';
 
@@ -8,16 +9,20 @@ import { askTool, transferTool } from './sub-agent-tool.factory.js';
 @Injectable()
 export class SubAgentTools {
   /** The same list as long as the registry gives the same one: what others make of it is made once. */
-  private readonly lists = new WeakMap<readonly Tool[], Map<string, readonly Tool[]>>();
+  private lists = new WeakMap<readonly Tool[], Map<string, readonly Tool[]>>();
 
   constructor(
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
-  ) {}
+  ) {
+    // A tool tells what its agent says of itself.
+    agents.changes.add(() => (this.lists = new WeakMap()));
+  }
 
   /** Those that are there now; a tool of the registry goes before an agent of the same name. */
-  of({ tools, subAgents, handoffs }: AgentDefinition): readonly Tool[] {
-    const own = this.tools.available(tools);
+  of(definition: AgentDefinition): readonly Tool[] {
+    const { subAgents, handoffs } = definition;
+    const own = this.tools.available(selectionOf(definition));
     if (subAgents.length + handoffs.length === 0) return own;
     const lists = this.lists.get(own) ?? new Map<string, readonly Tool[]>();
     this.lists.set(own, lists);

@@ -1,11 +1,10 @@
 /** What a text says of an agent, before it has what it inherits. */
 export interface AgentDraft {
+  readonly format: 'xml' | 'json';
   readonly name: string;
   readonly extends?: string;
   /** As in an `AgentDefinitionInput`, of which it may lack anything. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The names of the MCP servers that it mentions, whether or not they are enabled for it. */
-  readonly mcpServers: readonly string[];
   /** Where the text says it, `file:line:column`; the nearest place that it has. */
   placeOf(path: readonly PropertyKey[]): string;
 }

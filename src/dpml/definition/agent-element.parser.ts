@@ -6,7 +6,6 @@ import { parseXml } from '../xml/xml.parser.js';
 import type { AgentDraft, DraftReading, DraftSource } from './agent-draft.types.js';
 import { AGENT_ELEMENT, ELSEWHERE, type ElementRule, type ValueRule } from './agent-element.schema.js';
 import { DraftValues } from './draft-value.mapper.js';
-import { toDraft } from './mcp-tool.mapper.js';
 import { nearName } from './near-name.policy.js';
 import { dedent, readValue } from './value.parser.js';
 import { Variables } from './variable.mapper.js';
@@ -48,8 +47,15 @@ class AgentElementReader {
 
   private toDraft(root: XmlElement): AgentDraft {
     const { draft, places } = this;
-    const base = root.attributes.get('extends')?.value;
-    return toDraft(draft.values, base, (path) => places.at(draft.offsetOf(path) ?? root.offset));
+    const base = root.attributes.get('extends');
+    if (base) draft.place('extends', base.offset);
+    return {
+      format: 'xml',
+      name: String(draft.values['name']),
+      ...(base && { extends: base.value }),
+      input: draft.values,
+      placeOf: (path) => places.at(draft.offsetOf(path) ?? root.offset),
+    };
   }
 
   private declare(env: XmlAttribute | undefined): void {

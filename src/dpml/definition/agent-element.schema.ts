@@ -46,6 +46,12 @@ const file = (rule: ValueRule): ValueRule => ({ ...rule, isFile: true });
 
 const instructions = text('instructions');
 const schema: ValueRule = { kind: 'json', to: 'responseFormat.schema' };
+const guardrails: ValueRule = { kind: 'json', to: 'guardrails' };
+const budget = (of: string): ElementRule =>
+  leaf(
+    { tokens: integer(`budgets.${of}.tokens`), cost: number(`budgets.${of}.cost`) },
+    { initial: { to: `budgets.${of}`, value: () => ({}) } },
+  );
 const onUndecided = (to: string): ValueRule => ({ kind: ['continue', 'end'], to });
 
 const LLM: ElementRule = {
@@ -119,6 +125,17 @@ export const AGENT_ELEMENT: ElementRule = {
       'on-denied': onUndecided('waiting.onDenied'),
       'on-expired': onUndecided('waiting.onExpired'),
     }),
+    budgets: {
+      attributes: {},
+      children: {
+        run: budget('run'),
+        session: budget('session'),
+        'tenant-day': budget('tenantDay'),
+        day: budget('day'),
+      },
+    },
+    guardrails: leaf({ src: file(guardrails) }, reading(guardrails)),
+    approvals: { attributes: {}, children: { tool: leaf({ name: needed('approvals[]') }, { isMany: true }) } },
   },
 };
 

@@ -34,7 +34,7 @@ function readInteger(word: string, or = ''): ReadValue {
 
 function readJson(word: string): ReadValue {
   const parsed = parseJson(word);
-  return parsed.ok ? { value: parsed.value } : { expected: 'a JSON Schema, as JSON' };
+  return parsed.ok ? { value: parsed.value } : { expected: 'JSON' };
 }
 
 /** A text without the blank lines around it and the indentation that all its lines have, since elements are indented. */

@@ -19,7 +19,8 @@ export class Variables {
     for (const name of names) {
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
       if (!NAME.test(name)) tell(`${JSON.stringify(name)} is no name of a variable`);
-      else if (value === undefined) tell(`the variable ${name} is not given: give its value`);
+      else if (value === undefined)
+        tell(`the variable ${name} is not given: give its value; keys and passwords are never given`);
       // Known all the same, so that each use of it is not a mistake of its own.
       values.set(name, value ?? '');
     }

@@ -1,12 +1,36 @@
 import { readFileSync, statSync } from 'node:fs';
-import { AppError } from '../../common/index.js';
+import { constants, open } from 'node:fs/promises';
+import { buffer as bytesOf } from 'node:stream/consumers';
 import { MAX_XML_LENGTH } from '../xml/xml.parser.js';
+import { refused } from './inside-path.policy.js';
+
+/** Of a file, in bytes: of no more is anything read. */
+const MAX_BYTES = MAX_XML_LENGTH;
 
 /** @throws AppError when it is longer than agents are, or no UTF-8 */
 export function readTextFile(path: string): string {
   const { size } = statSync(path);
-  if (size > MAX_XML_LENGTH) throw invalid(`it has ${size} bytes; at most ${MAX_XML_LENGTH} are read`);
+  if (size > MAX_BYTES) throw tooLong(size);
   return decodeText(readFileSync(path));
+}
+
+/**
+ * The same for who must not be held up: nothing is waited for that is no file, and what grows meanwhile is not read further.
+ * @param path without links: one that has come since is not followed
+ */
+export async function readTextFileSoon(path: string): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw refused('expected a file');
+    if (stat.size > MAX_BYTES) throw tooLong(stat.size);
+    const bytes = await bytesOf(file.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
+    if (bytes.length > MAX_BYTES) throw tooLong(bytes.length);
+    return decodeText(bytes);
+  } finally {
+    await file.close();
+  }
 }
 
 /** @throws AppError when it is no UTF-8 */
@@ -14,10 +38,10 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw invalid('it is not UTF-8');
+    throw refused('it is not UTF-8');
   }
 }
 
-function invalid(message: string): AppError {
-  return new AppError('AGENT_INVALID', message);
+function tooLong(size: number) {
+  return refused(`it has ${size} bytes; at most ${MAX_BYTES} are read`);
 }

@@ -1,4 +1,4 @@
-import { SaxesParser } from 'saxes';
+import { createRequire } from 'node:module';
 import { XmlError } from './xml.error.js';
 import type { XmlElement } from './xml-element.types.js';
 
@@ -23,10 +23,16 @@ export function parseXml(text: string): XmlElement {
   return new DocumentReader(text).read();
 }
 
+/** Loaded with the first text: nobody waits for it who has no agent file. */
+function createParser() {
+  const { SaxesParser } = createRequire(import.meta.url)('saxes') as typeof import('saxes');
+  // Not told of a version, it reads 1.1 by other rules.
+  return new SaxesParser({ position: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
+}
+
 /** Takes up what the parser tells; what it has told of cannot be more than the limits. */
 class DocumentReader {
-  // Not told of a version, it reads 1.1 by other rules.
-  private readonly parser = new SaxesParser({ position: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
+  private readonly parser = createParser();
   private readonly open: XmlElement[] = [];
   private attributes: XmlElement['attributes'] = new Map();
   private root: XmlElement | undefined;

@@ -2,23 +2,26 @@ import { AppError } from '../../common/index.js';
 import { excess } from './budget-scope.policy.js';
 import type { Amount, BudgetScope } from './budget.types.js';
 
-const WHAT: Readonly<Record<BudgetScope['name'], readonly [what: string, variable: string]>> = {
-  run: ['run', 'BUDGET_RUN'],
-  session: ['session', 'BUDGET_SESSION'],
-  tenant_day: ['tenant and day', 'BUDGET_TENANT_DAY'],
-  day: ['day', 'BUDGET_DAY'],
+const WHAT: Readonly<Record<BudgetScope['name'], readonly [what: string, variable: string, field: string]>> = {
+  run: ['run', 'BUDGET_RUN', 'run'],
+  session: ['session', 'BUDGET_SESSION', 'session'],
+  tenant_day: ['tenant and day', 'BUDGET_TENANT_DAY', 'tenantDay'],
+  day: ['day', 'BUDGET_DAY', 'day'],
 };
 
 /** The error of a call that was not made: which budget it would have gone beyond, and when that is whole again. */
-export function budgetExceeded({ name, limit, resetsAt }: BudgetScope, sum: Amount, more: Amount): AppError {
+export function budgetExceeded({ name, agent, limit, resetsAt }: BudgetScope, sum: Amount, more: Amount): AppError {
   const { unit, ...counts } = excess(sum, more, limit);
-  const [what, variable] = WHAT[name];
+  const [what, variable, field] = WHAT[name];
+  const whose = agent === undefined ? variable : `budgets.${field} of the agent "${agent}"`;
   const until = resetsAt === null ? null : new Date(resetsAt).toISOString();
   const message =
-    `The budget of this ${what} (${variable}) does not allow another model call: ${counts.spent} of ${counts.limit} ` +
+    `The budget of this ${what} (${whose}) does not allow another model call: ${counts.spent} of ${counts.limit} ` +
     `(${unit}) are spent or reserved, and the call may take ${counts.wanted}; ` +
     (until === null ? `raise it, or begin another ${what}.` : `it is whole again at ${until}.`);
-  return new AppError('BUDGET_EXCEEDED', message, { details: { budget: name, unit, ...counts, resets_at: until } });
+  return new AppError('BUDGET_EXCEEDED', message, {
+    details: { budget: name, ...(agent !== undefined && { agent }), unit, ...counts, resets_at: until },
+  });
 }
 
 /** The error of sums that cannot be counted anew now. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../common/index.js';
 import { Database, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
-import type { Amount, BudgetEntry, BudgetScope } from './budget.types.js';
+import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 const DAY_MS = 86_400_000;
 /** How long an entry is of use once it is settled: a run whose step was not recorded asks again, and finds it. */
@@ -113,7 +113,8 @@ export class BudgetStore {
           params: [REBUILD, now, since],
           rows: 1,
         },
-        { sql: 'DELETE FROM budget_total', params: [] },
+        // What a run of an agent takes with those that it calls cannot be told from what is counted anew.
+        { sql: 'DELETE FROM budget_total WHERE scope NOT LIKE ?', params: [`${AGENT_RUN_KEY}%`] },
         { sql: 'DELETE FROM budget_entry', params: [] },
         ...rows.map((row) => insert('budget_total', row)),
       ]);

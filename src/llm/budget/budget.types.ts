@@ -6,9 +6,14 @@ export interface Amount {
 
 export type BudgetName = 'run' | 'session' | 'tenant_day' | 'day';
 
+/** How keys of sums begin that agents' runs have of their own. */
+export const AGENT_RUN_KEY = 'agent_run:';
+
 /** One budget that a call counts in. */
 export interface BudgetScope {
   readonly name: BudgetName;
+  /** The agent whose it is; everybody's without one. */
+  readonly agent?: string;
   /** Of the row that has its sum. */
   readonly key: string;
   /** Whose it is; empty where it is everybody's. */

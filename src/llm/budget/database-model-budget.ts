@@ -20,6 +20,7 @@ const PRUNE_EVERY = 500;
 export class DatabaseModelBudget extends ModelBudget {
   private readonly logger = new Logger(DatabaseModelBudget.name);
   private reservations = 0;
+  readonly isForAll: boolean;
 
   constructor(
     private readonly store: BudgetStore,
@@ -27,6 +28,8 @@ export class DatabaseModelBudget extends ModelBudget {
     private readonly counterOf: (model: string) => TokenCounter,
   ) {
     super();
+    const { run, session, tenantDay, day } = rules;
+    this.isForAll = (run ?? session ?? tenantDay ?? day) !== undefined;
   }
 
   async reserve(account: CallAccount, { model, request, price }: PlannedCall): Promise<Reservation | null> {

@@ -5,13 +5,12 @@ import { BudgetStore } from './budget.store.js';
 import { DatabaseModelBudget } from './database-model-budget.js';
 import type { ModelBudget } from './model-budget.js';
 
-/** The budgets that are configured, `null` when none is. */
+/** The budgets of the server and of agents; `null` without a database, which counts them. */
 export function createModelBudget(
   { llm }: AppConfig,
   counters: TokenCounterRegistry,
   database?: Database,
 ): ModelBudget | null {
-  const { run, session, tenantDay, day } = llm.budget;
-  if (!database || !(run ?? session ?? tenantDay ?? day)) return null;
+  if (!database) return null;
   return new DatabaseModelBudget(new BudgetStore(database), llm.budget, (model) => counters.atHand(model));
 }

@@ -41,6 +41,14 @@ export interface JournaledUsage {
 
 /** The port to budgets that no call goes beyond. */
 export abstract class ModelBudget {
+  /** Whether the server has budgets, for whomever a call is. */
+  abstract readonly isForAll: boolean;
+
+  /** Whether such a call counts anywhere: of others nothing need be reserved. */
+  limits(account: CallAccount | undefined): account is CallAccount {
+    return account !== undefined && (this.isForAll || account.own !== undefined);
+  }
+
   /**
    * Reserves what the call may take, for its run and step: the same once more takes the place of what was there.
    * @returns `null` when nothing limits it

@@ -25,6 +25,7 @@ const broken = (said: string) => JSON.stringify({ kind: 'broken', said });
 
 /** Notes what is reserved, and what is settled. */
 class NotedBudget extends ModelBudget {
+  readonly isForAll = true;
   readonly noted: string[] = [];
 
   async reserve({ runId, step }: CallAccount): Promise<Reservation> {

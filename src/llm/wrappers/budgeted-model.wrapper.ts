@@ -26,7 +26,16 @@ export class BudgetedModel extends ModelWrapper {
     super(inner);
   }
 
-  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+  generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    return this.budget.limits(options.account) ? this.counted(request, options) : this.inner.generate(request, options);
+  }
+
+  stream(request: ChatRequest, options: CallOptions = {}): AsyncIterable<ChatStreamPart> {
+    const isCounted = this.budget.limits(options.account);
+    return isCounted ? this.countedStream(request, options) : this.inner.stream(request, options);
+  }
+
+  private async counted(request: ChatRequest, options: CallOptions): Promise<ChatResult> {
     const reservation = await this.reserve(request, options);
     let end: CallEnd = BROKEN;
     try {
@@ -41,7 +50,7 @@ export class BudgetedModel extends ModelWrapper {
     }
   }
 
-  async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
+  private async *countedStream(request: ChatRequest, options: CallOptions): AsyncGenerator<ChatStreamPart, void> {
     const reservation = await this.reserve(request, options);
     const said: string[] = [];
     let end: CallEnd | null = null;

@@ -25,6 +25,9 @@ interface LiveCall {
 /** How long a server is kept waiting for a person, in ms: its call is held open in this process alone. */
 export const LIVE_QUESTION_MS = 3_600_000;
 
+/** How many calls are remembered that were lost. */
+const MAX_LOST = 1000;
+
 /**
  * Calls of servers that ask a person by a request of their own, in the middle of a call: the call is held open until the
  * answer comes. It is of this process; with it the call is lost.
@@ -32,7 +35,7 @@ export const LIVE_QUESTION_MS = 3_600_000;
 export class LiveCalls {
   private readonly held = new Map<string, LiveCall>();
   private readonly running = new Set<LiveCall>();
-  /** Calls that were asked for after they were lost. */
+  /** Calls that were asked for after they were lost; the last ones. */
   private readonly lost = new Set<string>();
 
   /**
@@ -56,6 +59,7 @@ export class LiveCalls {
   isNewlyLost(id: string): boolean {
     if (this.lost.has(id)) return false;
     this.lost.add(id);
+    if (this.lost.size > MAX_LOST) this.lost.delete(this.lost.values().next().value!);
     return true;
   }
 

@@ -32,6 +32,11 @@ export function isConnectionLost(error: unknown): boolean {
   return (typeof code === 'string' && LOST.has(code)) || isSessionUnknown(error as Failure);
 }
 
+/** Whether a request that failed so surely was not taken: there was no connection, or the server did not know it. */
+export function isNotTaken(error: unknown): boolean {
+  return (error as Failure).code === 'NOT_CONNECTED' || isSessionUnknown(error as Failure);
+}
+
 /** An older server has forgotten the session: the specification says 404, and the SDK's own example answered 400. */
 function isSessionUnknown({ status, data }: Failure): boolean {
   return status === 404 || (status === 400 && /\bsession\b/i.test(String(data?.text)));

@@ -1,5 +1,5 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { McpOAuthProvider } from '../mcp-server.types.js';
+import type { McpOAuthProvider } from '../oauth-provider.types.js';
 
 /**
  * Lets a message wait for a person's consent when the server wants one: the provider sends the person to the

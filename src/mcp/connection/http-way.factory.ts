@@ -17,7 +17,7 @@ const RESUME_MS = 1000;
 /** The way to a server over Streamable HTTP: guarded, with what says who calls. */
 export async function createHttpWay(
   { url: address, headers, auth }: Extract<McpTransport, { kind: 'http' }>,
-  { source }: Pick<McpServer, 'source'>,
+  { origin }: Pick<McpServer, 'origin'>,
   { outgoing: rules, mcp }: Pick<AppConfig, 'mcp' | 'outgoing'>,
   { onReceived, signal }: WayOptions,
 ): Promise<Way> {
@@ -26,7 +26,7 @@ export async function createHttpWay(
   const outgoing = new OutgoingFetch(rules, {
     maxMessageBytes: mcp.maxMessageBytes,
     onReceived,
-    ...(!source.startsWith('REST') && { declared: url }),
+    ...(origin === 'declared' && { declared: url }),
   });
   const provider = createAuthProvider(auth);
   const fetch = withHeaders(outgoing.fetch, url, headers);

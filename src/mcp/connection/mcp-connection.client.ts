@@ -1,10 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import { untilAborted } from '../../common/index.js';
+import { type AppError, untilAborted } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer, McpServerStatus } from '../mcp-server.types.js';
-import { isConnectionLost, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
+import { isConnectionLost, isNotTaken, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
+import { NotTakenError } from './not-taken.error.js';
 import { type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
 import { ProgramEndedError } from './program-ended.error.js';
 import { RetryDelay } from './retry-delay.policy.js';
@@ -39,6 +40,8 @@ export class McpConnection {
   private readonly delay = new RetryDelay();
   private readySince: number | null = null;
   private isLegacy = false;
+  /** Whether it is to be made anew at once. */
+  private isAwaited = false;
   /** What it ended with last. */
   private failure: McpError | null = null;
   private examined: OpenedClient | null = null;
@@ -92,10 +95,18 @@ export class McpConnection {
     } catch (error) {
       if (isTimeout(signal.aborted ? signal.reason : error)) void this.examine(opened);
       signal.throwIfAborted();
-      if (isConnectionLost(error))
-        throw toCallError(error, this.server, await this.lost(opened, withoutSecrets(error, this.server)));
-      throw toCallError(error, this.server);
+      throw await this.toFailure(opened, error);
     }
+  }
+
+  /**
+   * Resolves when it stands again after a call that was not taken; only the next try is waited for.
+   * @throws McpError; the signal's reason when it is aborted
+   */
+  async renewed(signal: AbortSignal): Promise<void> {
+    const isTried = this.until(({ status, retryAt }) => status !== 'failed' || retryAt !== undefined);
+    await untilAborted(isTried, signal);
+    await this.reach(signal);
   }
 
   /** Ends it, and the program, if it is one. */
@@ -130,16 +141,22 @@ export class McpConnection {
     while (!this.closing.signal.aborted) {
       const fault = await this.live();
       if (this.closing.signal.aborted) return;
-      const delay = this.delay.next(this.readySince === null ? 0 : performance.now() - this.readySince);
-      this.logger.warn(`MCP server "${this.server.name}" is not connected: ${fault}`);
-      this.set({ status: 'failed', error: fault, retryAt: Date.now() + delay });
-      this.turn.resolve();
-      await this.rest(delay);
+      if (this.isAwaited) this.logger.warn(`MCP server "${this.server.name}" is connected to anew: ${fault}`);
+      else await this.restAfter(fault);
       if (this.closing.signal.aborted) return;
+      this.isAwaited = false;
       this.turn = Promise.withResolvers();
       this.turn.promise.catch(() => undefined);
       this.set({ status: 'connecting' });
     }
+  }
+
+  private async restAfter(fault: string): Promise<void> {
+    const delay = this.delay.next(this.readySince === null ? 0 : performance.now() - this.readySince);
+    this.logger.warn(`MCP server "${this.server.name}" is not connected: ${fault}`);
+    this.set({ status: 'failed', error: fault, retryAt: Date.now() + delay });
+    this.turn.resolve();
+    await this.rest(delay);
   }
 
   /** From the try to connect to the end of the connection. Gives why it ended. */
@@ -191,10 +208,23 @@ export class McpConnection {
     if (!isThere) await this.lost(opened, 'it answers nothing any more');
   }
 
-  /** Gives why a connection that has failed ended. Nobody waits for its end. */
-  private lost(opened: OpenedClient, why: string): Promise<string> {
+  /** What a server remembers of a session is gone with it: nobody is to go on there as if it were not. */
+  private async toFailure(opened: OpenedClient, error: unknown): Promise<AppError> {
+    if (!isConnectionLost(error)) return toCallError(error, this.server);
+    const canBeRepeated = !this.server.isStateful && isNotTaken(error);
+    const fault = await this.lost(opened, withoutSecrets(error, this.server), canBeRepeated);
+    const failure = toCallError(error, this.server, fault);
+    return canBeRepeated && failure instanceof McpError ? new NotTakenError(failure) : failure;
+  }
+
+  /**
+   * Gives why a connection that has failed ended. Nobody waits for its end.
+   * @param isAwaited whether somebody waits for the next one
+   */
+  private lost(opened: OpenedClient, why: string, isAwaited = false): Promise<string> {
     if (this.opened === opened) {
       this.opened = null;
+      this.isAwaited = isAwaited;
       this.set({ status: 'failed', error: why });
     }
     opened.close(why).catch((error: unknown) => this.logger.warn(withoutSecrets(error, this.server)));

@@ -1,19 +1,19 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { untilAborted } from '../../common/index.js';
+import { untilAborted, VERSION } from '../../common/index.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { isConnectionLost, isTimeout } from './call-failure.mapper.js';
-import { createHttpWay } from './http-way.factory.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { ProgramEndedError } from './program-ended.error.js';
-import { createProgramWay } from './program-way.factory.js';
 import { withoutSecrets } from './secret.filter.js';
+import { keepHearing } from './tool-changes.client.js';
 import type { McpWorld, Way, WayOptions } from './way.types.js';
 
 export type { McpWorld } from './way.types.js';
 
 /** What a connection hears of its server. */
 export interface McpListeners {
-  readonly toolsChanged: () => void;
+  /** Without it nobody wants to know. */
+  readonly toolsChanged?: () => void;
   /** A server of before 2026 asks a person while it carries out a call. */
   readonly elicited: (params: ElicitParams, signal: AbortSignal) => Promise<ElicitAnswer>;
 }
@@ -60,7 +60,7 @@ const MAX_PAGES = 64;
 const MAX_SAID = 300;
 
 /** Our own name to servers. */
-export const CLIENT_INFO = { name: 'jackdaw', version: '0.1.0' };
+const CLIENT_INFO = { name: 'jackdaw', version: VERSION };
 
 /**
  * Connects to a server with the newest protocol that both know.
@@ -90,6 +90,9 @@ export async function openClient(
     if (await isConsentedTo(way, signal)) return openClient(server, world, listeners, { isLegacy, signal });
     throw fault === undefined ? error : new ProgramEndedError(fault, error);
   }
+  const hearing = new AbortController();
+  void ended.finally(() => hearing.abort());
+  if (listeners.toolsChanged) void keepHearing(client, listeners.toolsChanged, hearing.signal);
   let closing: Promise<void> | undefined;
   return {
     client,
@@ -104,26 +107,34 @@ export async function openClient(
   };
 }
 
-async function createClient(server: McpServer, listeners: McpListeners, isLegacy: boolean): Promise<Client> {
+async function createClient(
+  server: McpServer,
+  { toolsChanged, elicited }: McpListeners,
+  isLegacy: boolean,
+): Promise<Client> {
   const { Client } = await loadMcpSdk();
   const client = new Client(CLIENT_INFO, {
     capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
     versionNegotiation: { mode: isLegacy ? 'legacy' : 'auto', probe: { timeoutMs: probeTimeoutOf(server) } },
     inputRequired: { autoFulfill: false },
-    listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: () => listeners.toolsChanged() } },
+    ...(toolsChanged && { listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: toolsChanged } } }),
     listMaxPages: MAX_PAGES,
   });
   client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
-    listeners.elicited(params as ElicitParams, mcpReq.signal),
+    elicited(params as ElicitParams, mcpReq.signal),
   );
   return client;
 }
 
 async function createWay(server: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
   const { transport } = server;
-  return transport.kind === 'stdio'
-    ? createProgramWay(transport, world, options.onReceived)
-    : createHttpWay(transport, server, world.config, options);
+  // Each with the first server that is reached so.
+  if (transport.kind === 'stdio') {
+    const { createProgramWay } = await import('./program-way.factory.js');
+    return createProgramWay(transport, world, options.onReceived);
+  }
+  const { createHttpWay } = await import('./http-way.factory.js');
+  return createHttpWay(transport, server, world.config, options);
 }
 
 /** Over HTTP silence is no answer of an older server, and a token may be got first. */

@@ -1,6 +1,6 @@
 import type { McpTransport } from '../mcp-server.types.js';
 import { ChildProcessTransport } from '../process/child-process-transport.js';
-import { loadMcpSdk, loadStdioSdk } from './mcp-sdk.loader.js';
+import { loadStdioSdk } from './mcp-sdk.loader.js';
 import type { McpWorld, Way } from './way.types.js';
 
 const MAX_LAST_WORDS = 300;
@@ -11,13 +11,12 @@ export async function createProgramWay(
   { config, ledger }: McpWorld,
   onReceived: (bytes: number) => void,
 ): Promise<Way> {
-  const [{ deserializeMessage }, { getDefaultEnvironment }] = await Promise.all([loadMcpSdk(), loadStdioSdk()]);
+  const { getDefaultEnvironment } = await loadStdioSdk();
   const transport = new ChildProcessTransport(program, {
     ledger,
     maxMessageBytes: config.mcp.maxMessageBytes,
     baseEnv: getDefaultEnvironment(),
     onReceived,
-    parse: deserializeMessage,
   });
   return {
     transport,

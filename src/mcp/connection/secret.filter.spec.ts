@@ -13,6 +13,7 @@ function server(headers: Readonly<Record<string, string>>, auth?: McpAuth): McpS
     effects: {},
     isStateful: false,
     source: 'a test',
+    origin: 'declared',
   };
 }
 

@@ -2,11 +2,12 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { AppError } from '../../common/index.js';
 import type { McpClientConfig } from '../../config/index.js';
-import type { McpOAuthProvider, McpServer, McpTransport } from '../mcp-server.types.js';
+import type { McpServer, McpTransport } from '../mcp-server.types.js';
+import type { McpOAuthProvider } from '../oauth-provider.types.js';
 import type { HttpConfig } from './mcp-config.types.js';
 import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
 
-const text = z.string().min(1, 'is empty');
+const text = z.string().regex(/\S/, 'is empty');
 /** Node refuses these bytes in what a program is given. */
 const argument = z.string().refine((value) => !value.includes('\0'), 'has a NUL character');
 /** What HTTP takes (RFC 9110, 5.5). */
@@ -120,6 +121,7 @@ function toServer({ part, ...given }: Given, source: string, config: McpClientCo
     isStateful: given.stateful,
     isUntrusted: given.untrusted,
     source,
+    origin: 'declared',
     ...(tools && { tools }),
     ...(approval && { approval }),
     ...(egress !== undefined && { egress }),

@@ -32,7 +32,8 @@ export class McpServerLoader implements OnModuleInit {
     const servers = this.chosen(this.declared(mistakes));
     if (mistakes.length > 0) throw new AppError('MCP_SERVER_INVALID', mistakes.join('\n'));
     assertDistinct(servers);
-    if (servers.length > 0) this.registry.reap();
+    // Of earlier servers, too, that nobody declares any more.
+    this.registry.reap();
     for (const server of servers) this.registry.add(server);
   }
 

@@ -1,9 +1,9 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { MAX_VALUES, ValueCounter } from '../../security/index.js';
 import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
+import { parseMessage } from './message.parser.js';
 import { readAway, readLines } from './paced-lines.parser.js';
 import { killGroup } from './process-table.accessor.js';
 
@@ -17,8 +17,6 @@ export interface ChildProcessOptions {
   readonly baseEnv: Readonly<Record<string, string>>;
   /** Hears of all that comes, in bytes. */
   readonly onReceived?: (bytes: number) => void;
-  /** Reads one message. @throws Error for what is none */
-  readonly parse: (line: string) => JSONRPCMessage;
 }
 
 /** How long a program has to end by itself, and then to obey, in ms. */
@@ -27,8 +25,6 @@ const GRACE_MS = 500;
 const KILL_MS = 2000;
 /** How much of what it last wrote to its stderr is kept, in bytes. */
 const KEPT_STDERR = 4096;
-/** A shorter message cannot hold too many values, in UTF-16 units. */
-const FEW_VALUES = 2 * MAX_VALUES;
 
 /**
  * A server as a program of its own: messages are lines of JSON. It leads a process group, so that what it starts ends
@@ -175,16 +171,22 @@ export class ChildProcessTransport implements Transport {
   /** Gives whether it was asked for. */
   private take(line: string): boolean {
     if (line.trim() === '') return false;
-    checkValues(line);
-    let message: JSONRPCMessage;
-    try {
-      message = this.options.parse(line);
-    } catch {
+    const message = parseMessage(line);
+    if (!message || !this.tell(message)) {
       this.onerror?.(new Error('it wrote a line that is no message'));
       return false;
     }
-    this.onmessage?.(message);
     return 'id' in message && !('method' in message) && this.asked.delete(message.id);
+  }
+
+  /** Gives whether it could be looked into: a message may be too deep for that. */
+  private tell(message: JSONRPCMessage): boolean {
+    try {
+      this.onmessage?.(message);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Ends it at once: it does what cannot be put up with. */
@@ -196,14 +198,6 @@ export class ChildProcessTransport implements Transport {
     killGroup(child.pid, 'SIGKILL');
     letGo(child);
   }
-}
-
-/** @throws RangeError */
-function checkValues(line: string): void {
-  if (line.length < FEW_VALUES) return;
-  const counter = new ValueCounter();
-  counter.count(Buffer.from(line));
-  if (counter.values > MAX_VALUES) throw new RangeError(`it sent a message of more than ${MAX_VALUES} values`);
 }
 
 function letGo({ stdin, stdout, stderr }: Child): void {

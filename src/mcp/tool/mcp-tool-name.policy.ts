@@ -11,8 +11,8 @@ const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}$/;
 export const NAME_SEPARATOR = '__';
 
 /** Why a server cannot bear the name; undefined when it can. */
-export function refusedServerName(name: string): string | undefined {
-  if (SERVER_NAME.test(name) && !name.endsWith('_')) return undefined;
+export function refusedServerName(name: unknown): string | undefined {
+  if (typeof name === 'string' && SERVER_NAME.test(name) && !name.endsWith('_')) return undefined;
   return `the name ${JSON.stringify(name)} is refused: use 1 to 32 letters, digits, "-" or single "_", beginning with a letter or digit and ending in no "_"`;
 }
 

@@ -1,12 +1,10 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../../common/index.js';
-import { createValueCheck, type Tool, type ToolContext } from '../../tool/index.js';
-import { McpCalls, type CallWay } from '../call/mcp-call.executor.js';
+import { createValueCheck, type Tool } from '../../tool/index.js';
+import { McpCalls } from '../call/mcp-call.executor.js';
+import { callBy, type WayOf } from '../call/second-attempt.executor.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { effectOf, egressOf } from './tool-effect.policy.js';
-
-/** By what a call is made. @throws McpError when the tool is no longer to be called */
-export type WayOf = (context: ToolContext) => CallWay;
 
 /**
  * A server's tool as one of ours: its schemas are the server's own, neither closed nor filled in.
@@ -35,7 +33,7 @@ export function createMcpTool(name: string, tool: McpTool, server: McpServer, wa
       ...(isStateful && { state: {} }),
     },
     validate: (args) => check(args),
-    invoke: (input, context) => calls.make(wayOf(context), input, context),
+    invoke: (input, context) => callBy(wayOf, context, (way) => calls.make(way, input, context)),
     ...(checkOutput && { checkOutput }),
   };
 }

@@ -17,6 +17,7 @@ export class ServerTools {
   /** What is registered, by its name here, as text. */
   private readonly registered = new Map<string, string>();
   private readonly refusals = new Map<string, string>();
+  private retract: (() => void) | undefined;
 
   constructor(
     private readonly server: McpServer,
@@ -41,7 +42,13 @@ export class ServerTools {
 
   /** Tells that tools will come: an agent may name them before they are there. @param first as the registry's */
   announce(first: Promise<void>): void {
-    this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`, first);
+    this.retract = this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`, first);
+  }
+
+  /** Lets all of them go: none will come any more. */
+  close(): void {
+    this.replace([]);
+    this.retract?.();
   }
 
   /**
@@ -84,7 +91,8 @@ export class ServerTools {
     return tools.flatMap((tool): [string, Listed][] => {
       if (!isWanted(tool, this.server)) return [];
       const name = mcpToolName(this.server.name, tool.name);
-      if (name === undefined) this.refuse(tool, 'its name has other characters than letters, digits and _ - . /');
+      if (name === undefined)
+        this.refuse(tool, 'its name has more than 128 characters, or others than letters, digits and _ - . /');
       else if (taken.has(name)) this.refuse(tool, `it would be called ${name}, as another one is`);
       else {
         taken.add(name);

@@ -2,6 +2,7 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type Principal } from '../../common/index.js';
 import { ToolPinStore, type ToolPin } from '../stores/tool-pin-store.js';
+import { mcpToolName } from '../tool/mcp-tool-name.policy.js';
 import { scanDefinition, type ScanFinding } from './description-scan.policy.js';
 import { digestOf, pinnedOf } from './tool-digest.factory.js';
 
@@ -28,10 +29,11 @@ export class ToolTrust {
 
   constructor(private readonly pins: ToolPinStore) {}
 
-  /** Parts the tools that a server lists. */
+  /** Parts the tools that a server lists. Those that cannot be called by their names are pinned nowhere: nobody gets them. */
   async judge(server: string, tools: readonly McpTool[]): Promise<JudgedTools> {
     const known = await this.pins.of(server);
-    const now = [...new Map(tools.map((tool) => [tool.name, toPin(tool, known.get(tool.name))])).values()];
+    const callable = tools.filter(({ name }) => mcpToolName(server, name) !== undefined);
+    const now = [...new Map(callable.map((tool) => [tool.name, toPin(tool, known.get(tool.name))])).values()];
     await this.pins.add(
       server,
       now.filter(({ tool }) => !known.has(tool)),

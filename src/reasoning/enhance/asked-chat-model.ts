@@ -1,38 +1,26 @@
 import {
-  ChatModel,
   type CallOptions,
+  type ChatModel,
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
-  type ModelCapabilities,
+  ModelWrapper,
 } from '../../llm/index.js';
 import type { SideBand } from './side-band.builder.js';
 
 /** The model as one call of an enhanced one asks it: with the options of that call, remembering what it said. */
-export class AskedChatModel extends ChatModel {
+export class AskedChatModel extends ModelWrapper {
   readonly replies: ChatResult[] = [];
   /** What it failed with. */
   failure: { readonly error: unknown } | null = null;
   private asked = 0;
 
   constructor(
-    private readonly inner: ChatModel,
+    inner: ChatModel,
     private readonly options: CallOptions,
     private readonly sideBand: SideBand | null,
   ) {
-    super();
-  }
-
-  get provider(): string {
-    return this.inner.provider;
-  }
-
-  get name(): string {
-    return this.inner.name;
-  }
-
-  get capabilities(): ModelCapabilities {
-    return this.inner.capabilities;
+    super(inner);
   }
 
   async generate(request: ChatRequest): Promise<ChatResult> {

@@ -1,12 +1,13 @@
 import { AppError, untilAborted, type Principal } from '../../common/index.js';
 import {
-  ChatModel,
   type CallOptions,
+  type ChatModel,
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
   type Message,
   type ModelCapabilities,
+  ModelWrapper,
 } from '../../llm/index.js';
 import type { RunContext } from '../../run/index.js';
 import type { Tool, ToolStates } from '../../tool/index.js';
@@ -33,24 +34,16 @@ export interface Enhancement {
 }
 
 /** A model that calls tools by itself: each call of it is a loop of its own, of which nothing stays. */
-export class EnhancedChatModel extends ChatModel {
+export class EnhancedChatModel extends ModelWrapper {
   constructor(
-    private readonly inner: ChatModel,
+    inner: ChatModel,
     private readonly enhancement: Enhancement,
   ) {
-    super();
-  }
-
-  get provider(): string {
-    return this.inner.provider;
-  }
-
-  get name(): string {
-    return this.inner.name;
+    super(inner);
   }
 
   /** Whoever asks cannot bring tools: where an agent does, its calls are written as text, and pass through. */
-  get capabilities(): ModelCapabilities {
+  override get capabilities(): ModelCapabilities {
     return { ...this.inner.capabilities, functionCalling: false, forcedToolChoice: false };
   }
 

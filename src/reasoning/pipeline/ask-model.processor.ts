@@ -18,13 +18,13 @@ export class AskModelProcessor extends Processor {
   readonly name = 'ask-model';
 
   async process(loop: Loop): Promise<void> {
-    const { model, isStreaming } = loop.request;
+    const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
     loop.ask = (listener, place) => {
       const request = loop.protocol.encode(toConversation(loop));
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
-      const account = toAccount(loop.run, `model:${place}`);
+      const account = toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
       return ask(model, request, { signal, deadlineAt, tenant, account }, listener);
     };
   }

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../common/index.js';
-import type { StepName } from '../../run/index.js';
+import { unreachable, type StepName } from '../../run/index.js';
 import {
   failedResult,
   type CallRates,
@@ -9,7 +9,6 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from '../../tool/index.js';
-import { unreachable } from './recorded-step.policy.js';
 import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
 
 /** What was decided, as the journal holds it. */
@@ -78,10 +77,11 @@ export function toSite({ loop, call, place }: PlacedCall): CallSite {
   return {
     principal: run.principal,
     agent: loop.request.agent,
+    rules: loop.request.rules,
     sessionId: run.sessionId,
     runId: run.runId,
     callId: call.id,
-    key: `${run.runId}:tool:${place}`,
+    key: `${run.runId}:${run.nameOf({ kind: 'tool', place })}`,
     signal: run.signal,
     isTainted: loop.isTainted,
     report: (progress) =>

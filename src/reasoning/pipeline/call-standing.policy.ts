@@ -1,7 +1,6 @@
-import type { Decision, RunContext } from '../../run/index.js';
+import { unreachable, type Decision, type RunContext } from '../../run/index.js';
 import type { SuspensionAnswer } from '../../tool/index.js';
 import { type RecordedQuestion, suspendStep, toSuspensionAnswer } from './recorded-question.mapper.js';
-import { unreachable } from './recorded-step.policy.js';
 import { invocationPlace, requestId, type PlacedCall } from './waiting-request.factory.js';
 
 interface Given {

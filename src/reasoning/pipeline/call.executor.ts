@@ -1,6 +1,6 @@
 import { AppError, type JsonValue } from '../../common/index.js';
 import type { ToolCall } from '../../llm/index.js';
-import type { RunContext, StepName, ToolStarted, WaitingRequest } from '../../run/index.js';
+import { unreachable, type RunContext, type StepName, type ToolStarted, type WaitingRequest } from '../../run/index.js';
 import {
   ToolExecutor,
   type CallSite,
@@ -24,7 +24,6 @@ import { noteStrangers, readsStrangers } from './stranger.policy.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
 import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
 import { toldResult } from './told-result.mapper.js';
-import { unreachable } from './recorded-step.policy.js';
 import {
   approvalRequest,
   invocationPlace,
@@ -185,7 +184,7 @@ export class CallExecutor {
 
   /** What a call tells on its way is held against the same rules as its result. */
   private screened(site: CallSite): CallSite {
-    const filter = this.policies.filter('results');
+    const filter = this.policies.filter('results', site.rules);
     return filter ? { ...site, report: (progress) => site.report?.(screenProgress(filter, progress)) } : site;
   }
 
@@ -198,7 +197,11 @@ export class CallExecutor {
   private async finish(placed: PlacedCall, { child, kept, ...given }: Done, isCalled = false): Promise<RecordedResult> {
     const { loop, call } = placed;
     if (isInterrupted(given.result, loop.run.signal)) throw loop.run.signal.reason;
-    const { result: screened, whole } = screenResult(this.policies.filter('results'), placed, given);
+    const { result: screened, whole } = screenResult(
+      this.policies.filter('results', loop.request.rules),
+      placed,
+      given,
+    );
     const done = loop.failed.has(callKey(call)) ? withReminder(screened) : screened;
     await noteStrangers(placed, done, { isCalled, child });
     const state = kept?.changed;

@@ -1,5 +1,11 @@
 import { AppError, newId, Semaphore } from '../../common/index.js';
-import type { ChildRunRequest, RunContext, StepName, WaitingRequest } from '../../run/index.js';
+import {
+  unreachable,
+  type ChildRunRequest,
+  type RunContext,
+  type StepName,
+  type WaitingRequest,
+} from '../../run/index.js';
 import { failedResult, type CallSite, type CheckedCall, type ToolExecutor } from '../../tool/index.js';
 import { childResult, type ChildResult } from './child-result.factory.js';
 import { childRequest, type PlacedCall } from './waiting-request.factory.js';
@@ -52,9 +58,7 @@ export class ChildCallExecutor {
   /** Goes on with a run whose id an earlier execution recorded; its tool matters only if it was never started. */
   async goOn(placed: PlacedCall, site: CallSite): Promise<JoinedCall> {
     const { loop, call } = placed;
-    const recorded = await loop.run.step<RecordedChild>(childStep(placed), () => {
-      throw new AppError('INTERNAL', 'A recorded step was executed again.');
-    });
+    const recorded = await loop.run.step<RecordedChild>(childStep(placed), unreachable);
     const request = async () => {
       const checked = await this.tools.check(call, loop.tools);
       if (checked.kind === 'run') return requestOf(checked, site);
@@ -85,7 +89,8 @@ export class ChildCallExecutor {
   ): Promise<JoinedCall> {
     const { loop, call, place } = placed;
     try {
-      const standing = await loop.run.join({ id: run_id, place, request });
+      const step = loop.run.nameOf({ kind: 'tool', place });
+      const standing = await loop.run.join({ id: run_id, step, request });
       if (standing.kind === 'waiting') {
         return { kind: 'waiting', request: childRequest(placed, run_id, standing.requests) };
       }

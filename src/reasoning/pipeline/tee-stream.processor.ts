@@ -29,7 +29,7 @@ export class TeeStreamProcessor extends Processor {
     loop.corrections = [];
     for (let asked = 0, useless = 0; ; asked++) {
       const place = asked === 0 ? String(loop.iteration) : `${loop.iteration}:r${asked}`;
-      const { reply, fault } = await ask(loop, place, this.policies.filter('output'));
+      const { reply, fault } = await ask(loop, place, this.policies.filter('output', loop.request.rules));
       loop.reply = reply;
       loop.model = reply.model;
       if (reply.usage) loop.usage = addUsage(loop.usage, toRunUsage(reply.usage));

@@ -39,8 +39,8 @@ export interface ChildRunPlace {
 export interface ChildCall {
   /** The id that the run has, or will get: recorded before. */
   readonly id: string;
-  /** The call's place in its parent: `1:2`. */
-  readonly place: string;
+  /** The parent's step that it is: `tool:1:2`. */
+  readonly step: string;
   /** What to start when there is no such run yet. */
   readonly request: () => Promise<ChildRunRequest>;
 }

@@ -42,10 +42,10 @@ export class ChildStartService {
   }
 }
 
-function lineageOf({ id, sessionId, lineage }: RunRecord, { place }: ChildCall): RunLineage {
+function lineageOf({ id, sessionId, lineage }: RunRecord, { step }: ChildCall): RunLineage {
   return {
     parentRunId: id,
-    parentStep: `tool:${place}`,
+    parentStep: step,
     rootRunId: lineage?.rootRunId ?? id,
     rootSessionId: lineage ? lineage.rootSessionId : sessionId,
     depth: (lineage?.depth ?? 0) + 1,

@@ -50,7 +50,7 @@ class Life {
     const at = { place: '1:1', subject: 'called' };
     const id = await context.step({ kind: 'child', ...at }, async () => newId());
     const request = async () => ({ kind: 'test', name: 'called', input: null, isHandoff: false, isTainted: false });
-    const standing = await context.join({ id, place: '1:1', request });
+    const standing = await context.join({ id, step: 'tool:1:1', request });
     if (standing.kind === 'waiting') return { kind: 'waiting', requests: [aRequest('child', id)] };
     await context.step({ kind: 'tool', ...at }, async () => this.joined.push(standing.end.result));
   }
@@ -116,7 +116,7 @@ class Desertion {
   private async desert(context: RunContext): Promise<void> {
     const id = await context.step({ kind: 'child', place: '1:1', subject: 'called' }, async () => this.childId);
     const request = async () => ({ kind: 'test', name: id, input: null, isHandoff: false, isTainted: false });
-    await context.join({ id, place: '1:1', request });
+    await context.join({ id, step: 'tool:1:1', request });
   }
 }
 
@@ -183,7 +183,7 @@ describe('a run that calls another one', () => {
     });
     host.scripts.set(parentId, async (context) => {
       const request = async () => ({ kind: 'test', name: 'endless', input: null, isHandoff: false, isTainted: false });
-      context.join({ id: childId, place: '1:1', request }).catch(() => undefined);
+      context.join({ id: childId, step: 'tool:1:1', request }).catch(() => undefined);
       await hasBegun;
     });
     const ended = host.ended(childId);

@@ -14,7 +14,13 @@ export class FollowerCursor {
   /** The number of the event that completed the last message it knows; text from before it is of no use. */
   private completed = 0;
 
-  constructor({ n, attempt, offset }: RunPlace) {
+  /**
+   * @param hearsAll whether it is told of every restart; over a bus, text may come before word that the text before it is void
+   */
+  constructor(
+    { n, attempt, offset }: RunPlace,
+    private readonly hearsAll: boolean,
+  ) {
     this.last = n;
     this.attempt = attempt;
     this.offset = offset;
@@ -30,7 +36,7 @@ export class FollowerCursor {
    * What of an item the follower must be told: the item, the rest of its text, or nothing.
    * @param replaces whether text that the follower may have of this message is void
    */
-  take(item: RunItem, replaces = item.event.type === 'step.restarted'): RunItem | null {
+  take(item: RunItem, replaces = !this.hearsAll || item.event.type === 'step.restarted'): RunItem | null {
     const { n, event, place } = item;
     if (n !== null) return this.takeJournaled(item, n);
     if (event.type === 'message.delta' || event.type === 'step.restarted') return this.takeText(item, event, replaces);

@@ -8,7 +8,7 @@ import { insertEvent, insertStep } from '../run-statement.factory.js';
 import { RunService } from '../run.service.js';
 import { toSubject } from '../step-subject.mapper.js';
 import type { RunRecord, StartRun } from '../run.types.js';
-import type { CallOutcome, ForkEdits, ForkPlan } from './run-fork.types.js';
+import type { CallOutcome, ForkEdits, ForkPlan, RunMarks } from './run-fork.types.js';
 import { RunForkStore } from './run-fork.store.js';
 import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
 import { parseStepName } from './step-name.parser.js';
@@ -35,6 +35,11 @@ export class RunForkService {
     const prefix = prefixBefore(marks, fromStep);
     const hasReplies = prefix.steps.some((name) => parseStepName(name).kind === 'model');
     return { original, fromStep, prefix, hasReplies, call: callOf(marks, fromStep) };
+  }
+
+  /** What a run has recorded and told, for who makes a plan in a way of its own. */
+  marks(runId: string): Promise<RunMarks> {
+    return this.store.marks(runId);
   }
 
   /** A value that a run recorded (`RunContext.value`); `null` when it has not. */

@@ -24,6 +24,8 @@ const TYPES = Object.keys({
   'tool.started': true,
   'tool.progress': true,
   'tool.completed': true,
+  'node.started': true,
+  'node.completed': true,
   'state.changed': true,
   'policy.decided': true,
   usage: true,

@@ -31,6 +31,13 @@ interface UsageRow {
   readonly created_at: number;
   /** The run in whose budget it counts, when that is another one. */
   readonly root_run_id: string | null;
+  /** `null` once its run is pruned. */
+  readonly agent: string | null;
+}
+
+/** What a call took, and whose run it was of, as long as that is known. */
+export interface AgentUsage extends JournaledUsage {
+  readonly agent: string | null;
 }
 
 /** Sums are numbers or texts, by the database. */
@@ -69,11 +76,11 @@ export class RunUsageStore {
   }
 
   /** Every call, page by page, in the order of the runs. */
-  async *usages(): AsyncGenerator<JournaledUsage, void> {
+  async *usages(): AsyncGenerator<AgentUsage, void> {
     let [runId, n] = ['', 0];
     for (;;) {
       const rows = await this.database.query<UsageRow>(
-        `SELECT u.run_id, u.n, u.tenant, u.session_id, u.total_tokens, u.cost, u.created_at, run.root_run_id
+        `SELECT u.run_id, u.n, u.tenant, u.session_id, u.total_tokens, u.cost, u.created_at, run.root_run_id, run.agent
           FROM run_usage u LEFT JOIN run ON run.id = u.run_id
           WHERE u.run_id > ? OR (u.run_id = ? AND u.n > ?) ORDER BY u.run_id, u.n LIMIT ?`,
         [runId, runId, n, PAGE],
@@ -123,9 +130,9 @@ function toSum({ calls, cached_tokens, reasoning_tokens, cost, ...row }: SumRow)
   };
 }
 
-function toUsage({ tenant, run_id: runId, root_run_id, session_id, n, ...row }: UsageRow): JournaledUsage {
+function toUsage({ tenant, run_id: runId, root_run_id, session_id, n, agent, ...row }: UsageRow): AgentUsage {
   const sessionId = session_id === '' ? null : session_id;
   const root = root_run_id !== null && { rootRunId: root_run_id };
   const account = { tenant, runId, ...root, sessionId, step: `usage:${n}` };
-  return { account, at: row.created_at, tokens: row.total_tokens, cost: fromUnits(row.cost ?? 0) };
+  return { account, agent, at: row.created_at, tokens: row.total_tokens, cost: fromUnits(row.cost ?? 0) };
 }

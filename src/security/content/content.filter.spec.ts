@@ -145,12 +145,12 @@ describe('a JSON value', () => {
 });
 
 describe('patterns of one’s own', () => {
-  it('are found in linear time, whatever they are and whatever they meet', async () => {
+  it('are found in linear time, whatever they are and whatever they meet', () => {
     const patterns = [
       { name: 'bomb', pattern: '(a+)+$' },
       { name: 'order', pattern: 'ORD-\\d{6}' },
     ];
-    const [bomb, order] = await createFinders(patterns);
+    const [bomb, order] = createFinders(patterns);
     const started = performance.now();
     expect(bomb!(`${'a'.repeat(100_000)}!`)).toEqual([]);
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -160,12 +160,13 @@ describe('patterns of one’s own', () => {
     ]);
   });
 
-  it('are refused, all at once, where RE2 does not take them or where they match nothing', async () => {
+  it('are refused, all at once, where RE2 does not take them or where they match nothing', () => {
     const patterns = ['(?=a)b', '(a)\\1', '(', 'x*'].map((pattern, at) => ({ name: `p${at}`, pattern }));
-    await expect(createFinders(patterns)).rejects.toMatchObject({
+    const isTold = {
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(/"p0".*\n.*"p1".*\n.*"p2".*\n.*"p3".*empty text/s),
-    });
+    };
+    expect(() => createFinders(patterns)).toThrow(expect.objectContaining(isTold));
   });
 });
 

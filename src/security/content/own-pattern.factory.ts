@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { AppError, messageOf } from '../../common/index.js';
 import type { Finder, OwnPattern, Span } from './content.types.js';
 
@@ -5,9 +6,10 @@ import type { Finder, OwnPattern, Span } from './content.types.js';
  * Compiles patterns of one's own with RE2, whose matching never backtracks: no pattern and no text can make it hang.
  * @throws AppError `CONFIG_INVALID` naming every pattern that RE2 does not take, or that matches nothing at all
  */
-export async function createFinders(patterns: readonly OwnPattern[]): Promise<Finder[]> {
+export function createFinders(patterns: readonly OwnPattern[]): Finder[] {
   if (patterns.length === 0) return [];
-  const { RE2JS } = await import('re2js');
+  // Loaded with the first pattern, and at once: an agent with a wrong one is refused where it is defined.
+  const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
   const mistakes: string[] = [];
   const finders = patterns.map(({ name, pattern }): Finder => {
     try {

@@ -1,5 +1,6 @@
 import { newId, type Principal } from '../../common/index.js';
 import type { CallSite, CheckedCall, SuspensionAnswer, ToolContext } from '../tool.types.js';
+import type { AgentRules } from '../policy/agent-rules.factory.js';
 import type { ToolStateHandle } from '../state/tool-state-handle.factory.js';
 import { ToolLogger } from './tool-logger.factory.js';
 
@@ -18,13 +19,15 @@ export class ToolRequest implements ToolContext {
   readonly key: string;
   readonly isTainted: boolean;
   readonly answer?: SuspensionAnswer;
+  readonly state?: ToolStateHandle;
 
   constructor(
     { tool, input }: CheckedCall,
     private readonly site: CallSite,
     readonly signal: AbortSignal = site.signal,
-    readonly state?: ToolStateHandle,
+    state?: ToolStateHandle,
   ) {
+    if (state) this.state = state;
     this.tool = tool.definition.name;
     this.arguments = input;
     this.principal = site.principal;
@@ -35,6 +38,10 @@ export class ToolRequest implements ToolContext {
     this.key = site.key;
     this.isTainted = site.isTainted;
     if (site.answer) this.answer = site.answer;
+  }
+
+  get rules(): AgentRules | undefined {
+    return this.site.rules;
   }
 
   get tenant(): string {
@@ -48,6 +55,11 @@ export class ToolRequest implements ToolContext {
   progress(progress: number, total?: number, message?: string): void {
     this.site.report?.({ progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
   }
+}
+
+/** What the agent that makes the call may not do, which is for policies alone to know. */
+export function rulesOf(context: ToolContext): AgentRules | undefined {
+  return context instanceof ToolRequest ? context.rules : undefined;
 }
 
 /** A call outside of a run; what `given` leaves out is filled in. */

@@ -1,15 +1,12 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { AppError, type JsonSchema, messageOf } from '../../common/index.js';
 import { toAjvSchema } from './ajv-schema.mapper.js';
 import { closeSchema } from './closed-schema.mapper.js';
 import { toCurrentDraft } from './draft7.mapper.js';
 import type { ToolInput } from '../tool.types.js';
+import { ajv } from './ajv.loader.js';
 import type { SyncInputSource } from './input.types.js';
 import { toReason } from './reason.mapper.js';
-
-/** Knows what a schema must look like; compiles none. */
-const metaschema = new Ajv2020({ strict: false, logger: false });
 
 /**
  * The input of a tool whose arguments a JSON Schema (2020-12) describes: closed, compiled once. Throws `TOOL_INVALID`
@@ -72,8 +69,9 @@ function asObjectSchema(schema: JsonSchema): JsonSchema {
  */
 function compile(schema: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
   try {
+    const { Ajv2020, addFormats, metaschema } = ajv();
     if (metaschema.validateSchema(schema) !== true) throw new Error(metaschema.errorsText());
-    const ajv = new Ajv2020({
+    const instance = new Ajv2020({
       allErrors: true,
       strict: false,
       verbose: true,
@@ -83,8 +81,8 @@ function compile(schema: JsonSchema, what = 'its input', useDefaults = true): Va
       validateSchema: false,
       logger: false,
     });
-    formats.default(ajv);
-    return ajv.compile(toAjvSchema(schema));
+    addFormats(instance);
+    return instance.compile(toAjvSchema(schema));
   } catch (error) {
     throw new AppError('TOOL_INVALID', `${what} is not a JSON Schema that can be used: ${messageOf(error)}`, {
       cause: error,

@@ -23,12 +23,12 @@ export interface DeclaredTool {
 export class ToolMetadataAccessor {
   constructor(private readonly scanner: MetadataScanner) {}
 
-  /** The tools among an instance's methods, its own and inherited ones. */
-  declaredTools(instance: object): DeclaredTool[] {
+  /** The tools among an instance's methods, its own and inherited ones, or what is marked under another key. */
+  declaredTools(instance: object, key = TOOL_METADATA): DeclaredTool[] {
     const prototype = Object.getPrototypeOf(instance) as object | null;
     return this.scanner.getAllMethodNames(prototype).flatMap((method) => {
       const handler = (prototype as Record<string, unknown>)[method] as (...args: unknown[]) => unknown;
-      const options = Reflect.getMetadata(TOOL_METADATA, handler) as ToolOptions | undefined;
+      const options = Reflect.getMetadata(key, handler) as ToolOptions | undefined;
       if (!options) return [];
       const index = inputIndex(instance.constructor, method);
       const parameters = Reflect.getMetadata('design:paramtypes', prototype as object, method) as unknown[] | undefined;

@@ -14,9 +14,14 @@ export type Tool = ToolType;
  * `ToolContext`, others what their decorators say (`@ToolSignal()`, or one's own); what it returns (or resolves to) is the result, what it throws goes to the model as an error.
  */
 export function Tool(options: ToolOptions) {
+  return markMethod(TOOL_METADATA, options);
+}
+
+/** Marks a method as a tool's is, under a key of one's own: it is called in the same way, and no model is told of it. */
+export function markMethod(key: string, options: ToolOptions) {
   return (target: object, method: string, descriptor: PropertyDescriptor): void => {
     markParameters(target, method);
     Reflect.defineMetadata(ENTRY_PROVIDER_WATERMARK, true, target.constructor);
-    SetMetadata(TOOL_METADATA, options)(target, method, descriptor);
+    SetMetadata(key, options)(target, method, descriptor);
   };
 }

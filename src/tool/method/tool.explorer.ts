@@ -25,20 +25,26 @@ export class ToolExplorer implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const providers = this.toolProviders();
-    const outcomes = await Promise.allSettled(providers.map((provider) => this.create(provider)));
+    let type: string | undefined;
+    for (const tool of await this.marked()) {
+      const { source } = tool.metadata;
+      const declaring = source.slice(0, source.lastIndexOf('.'));
+      if (declaring !== type) this.logger.log(`Registering tools from ${declaring}`);
+      type = declaring;
+      this.registry.register(tool);
+      this.logger.log(`Registered tool: ${tool.definition.name}`);
+    }
+  }
+
+  /**
+   * The methods that bear `@Tool`, or a mark of another key, as tools; nothing is registered.
+   * @throws AppError `TOOL_INVALID` with every mistake
+   */
+  async marked(key?: string): Promise<Tool[]> {
+    const outcomes = await Promise.allSettled(this.toolProviders(key).map((provider) => this.create(provider)));
     const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
     if (failures.length > 0) throw refusalOf(failures.map(({ reason }) => toAppError(reason)));
-    let instance: object | undefined;
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.status !== 'fulfilled') continue;
-      const { declared } = providers[index]!;
-      if (declared.instance !== instance)
-        this.logger.log(`Registering tools from ${declared.instance.constructor.name}`);
-      instance = declared.instance;
-      this.registry.register(outcome.value);
-      this.logger.log(`Registered tool: ${outcome.value.definition.name}`);
-    }
+    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   }
 
   /**
@@ -56,13 +62,13 @@ export class ToolExplorer implements OnModuleInit {
     return tools.map(({ definition }) => definition.name);
   }
 
-  private toolProviders(): ToolProvider[] {
+  private toolProviders(key?: string): ToolProvider[] {
     const seen = new Set<object>();
     return [...this.discovery.getControllers(), ...this.discovery.getProviders()].flatMap((wrapper) => {
       const instance: unknown = wrapper.instance;
       if (typeof instance !== 'object' || instance === null || seen.has(instance)) return [];
       seen.add(instance);
-      return this.accessor.declaredTools(instance).map((declared) => ({ declared, wrapper }));
+      return this.accessor.declaredTools(instance, key).map((declared) => ({ declared, wrapper }));
     });
   }
 

@@ -1,3 +1,4 @@
+import { rulesOf } from '../call/tool-request.factory.js';
 import type { CheckedCall, ToolContext } from '../tool.types.js';
 import type { CompiledCheck } from './compiled-policy.factory.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
@@ -11,12 +12,12 @@ export class ArgumentPolicy extends ToolPolicy {
     super();
   }
 
-  override concerns(call: CheckedCall): boolean {
-    return this.checksOf(call).length > 0;
+  override concerns(call: CheckedCall, context: ToolContext): boolean {
+    return this.checksOf(call, context).length > 0;
   }
 
   async decide(call: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
-    for (const { check } of this.checksOf(call)) {
+    for (const { check } of this.checksOf(call, context)) {
       const said = await check(call.input as Readonly<Record<string, unknown>>, context);
       if (said === true) continue;
       const why = typeof said === 'string' && said !== '' ? `: ${said}` : '';
@@ -25,8 +26,8 @@ export class ArgumentPolicy extends ToolPolicy {
     return 'allow';
   }
 
-  private checksOf({ tool }: CheckedCall): readonly CompiledCheck[] {
-    const { checks } = this.policies.current;
+  private checksOf({ tool }: CheckedCall, context: ToolContext): readonly CompiledCheck[] {
+    const { checks } = this.policies.for(rulesOf(context));
     return checks.length === 0 ? checks : checks.filter(({ matches }) => matches(tool.definition.name));
   }
 }

@@ -12,9 +12,10 @@ import {
   type Finder,
 } from '../../security/index.js';
 import { createValueCheck } from '../input/schema-input.factory.js';
+import type { TaintMode, ToolRule } from './guardrails.types.js';
 import { anyPattern, namePattern } from './name-pattern.parser.js';
 import { policyInvalid } from './security-policy.schema.js';
-import type { ArgumentValidator, SecurityPolicy, TaintMode, ToolRule } from './security-policy.types.js';
+import type { ArgumentValidator, SecurityPolicy } from './security-policy.types.js';
 
 type Matcher = (name: string) => boolean;
 
@@ -48,6 +49,19 @@ export interface CompiledPolicy {
   readonly taint: TaintMode;
 }
 
+/** A kind of content with what becomes of it by place. */
+interface PlacedRule {
+  readonly name: string;
+  readonly find: Finder | null;
+  readonly actions: Readonly<Partial<Record<ContentPlace, ContentAction>>>;
+}
+
+/** What one policy says, read; of which several can be put together. */
+export interface PolicyParts extends Pick<CompiledPolicy, 'rules' | 'checks' | 'limits'> {
+  readonly content: readonly PlacedRule[];
+  readonly taint: TaintMode | null;
+}
+
 /** A policy and where it comes from, for messages. */
 export interface SourcedPolicy {
   readonly source: string;
@@ -59,14 +73,25 @@ const DEFAULT_WINDOW_S = 3600;
 const EVERYTHING = ['*'];
 
 /** @throws AppError `CONFIG_INVALID` for patterns of content that cannot be used */
-export async function compilePolicies(policies: readonly SourcedPolicy[]): Promise<CompiledPolicy> {
-  const rules = await Promise.all(policies.map(contentRulesOf));
+export function readParts(sourced: SourcedPolicy): PolicyParts {
+  const { policy } = sourced;
   return {
-    rules: policies.flatMap(({ policy }) => (policy.tools ?? []).map(compileRule)),
-    checks: policies.flatMap(({ policy }) => checksOf(policy)),
-    limits: policies.flatMap(({ policy }) => limitsOf(policy)),
-    filters: filtersOf(rules.flat()),
-    taint: strictest(policies.flatMap(({ policy }) => policy.taint ?? [])),
+    rules: (policy.tools ?? []).map(compileRule),
+    checks: checksOf(policy),
+    limits: limitsOf(policy),
+    content: contentRulesOf(sourced),
+    taint: policy.taint ?? null,
+  };
+}
+
+/** What they say together: the strictest counts. */
+export function combine(all: readonly PolicyParts[]): CompiledPolicy {
+  return {
+    rules: all.flatMap(({ rules }) => rules),
+    checks: all.flatMap(({ checks }) => checks),
+    limits: all.flatMap(({ limits }) => limits),
+    filters: filtersOf(all.flatMap(({ content }) => content)),
+    taint: strictest(all.flatMap(({ taint }) => taint ?? [])),
   };
 }
 
@@ -113,18 +138,11 @@ function limitsOf({ rateLimits = [{ per: 'tool' }], whenUncounted = 'deny' }: Se
     .filter(({ calls }) => calls > 0);
 }
 
-/** A kind of content with what becomes of it by place. */
-interface PlacedRule {
-  readonly name: string;
-  readonly find: Finder | null;
-  readonly actions: Readonly<Partial<Record<ContentPlace, ContentAction>>>;
-}
-
-async function contentRulesOf({ source, policy }: SourcedPolicy): Promise<PlacedRule[]> {
+function contentRulesOf({ source, policy }: SourcedPolicy): PlacedRule[] {
   const { patterns = [], ...classes }: ContentRules = policy.content ?? {};
   const known = CONTENT_CLASSES.map((name) => ({ name, find: null, actions: classes[name] ?? {} }));
   try {
-    const finders = await createFinders(patterns);
+    const finders = createFinders(patterns);
     return [...known, ...patterns.map(({ name, ...actions }, at) => ({ name, find: finders[at]!, actions }))];
   } catch (error) {
     const mistakes = error instanceof AppError ? (error.details?.['mistakes'] as readonly string[] | undefined) : null;

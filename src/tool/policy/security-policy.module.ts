@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { type Later, provided } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { ToolModule } from '../tool.module.js';
+import { ApprovalListPolicy } from './approval-list.policy.js';
 import { ArgumentPolicy } from './argument.policy.js';
 import { CallRates } from './call-rate.service.js';
 import { SecurityPolicies } from './security-policies.registry.js';
@@ -17,6 +18,7 @@ const GIVEN = Symbol('GIVEN');
 export class SecurityPolicyModule {
   constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies) {
     for (const one of [ToolListPolicy, ArgumentPolicy, TaintPolicy]) registry.register(new one(policies));
+    registry.register(new ApprovalListPolicy());
   }
 
   /** @param given beside the policy of the configuration's file */

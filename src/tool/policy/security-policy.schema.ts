@@ -1,17 +1,22 @@
 import { z } from 'zod';
 import { AppError, messageOf, type JsonSchema } from '../../common/index.js';
-import { CONTENT_ACTIONS } from '../../security/index.js';
+import { CONTENT_ACTIONS, createFinders, type OwnPattern } from '../../security/index.js';
 import { createValueCheck } from '../input/schema-input.factory.js';
+import type { Guardrails } from './guardrails.types.js';
 import type { ArgumentValidator, SecurityPolicy } from './security-policy.types.js';
 
 /** Seven days, in seconds: longer than this no counter is kept. */
 const LONGEST_WINDOW_S = 604_800;
 
-const names = z.array(z.string().min(1).max(256)).min(1).readonly().optional();
+const names = z.array(z.string().regex(/\S/, 'must not be blank').max(256)).min(1).readonly().optional();
 
+const callers = { tenants: names, principals: names, roles: names };
 const toolRule = z
-  .strictObject({ agents: names, tenants: names, principals: names, roles: names, allow: names, deny: names })
-  .refine(({ allow, deny }) => allow ?? deny, 'says neither what it allows nor what it denies: give `allow` or `deny`');
+  .strictObject({ agents: names, ...callers, allow: names, deny: names })
+  .refine(isSaying, 'says neither what it allows nor what it denies: give `allow` or `deny`');
+const ownToolRule = z
+  .strictObject({ ...callers, allow: names, deny: names })
+  .refine(isSaying, 'says neither what it allows nor what it denies: give `allow` or `deny`');
 
 const callLimit = z.strictObject({
   per: z.enum(['tool', 'tenant', 'session']),
@@ -56,6 +61,15 @@ export const policyFileSchema = policySchema(jsonSchema);
 /** A policy as code gives it: arguments may be checked by functions too. */
 export const policyCodeSchema = policySchema(z.union([validator, jsonSchema]));
 
+/** What an agent's definition may hold of a policy. */
+export const guardrailsSchema = z.strictObject({
+  tools: z.array(ownToolRule).readonly().optional(),
+  arguments: z.record(z.string().regex(/\S/, 'must not be blank'), jsonSchema).optional(),
+  content: content.superRefine(({ patterns = [] }, context) => refusePatterns(patterns, context)).optional(),
+  // Off, it would take away what holds for all.
+  taint: z.enum(['approval', 'deny']).optional(),
+}) as z.ZodType<Guardrails, Guardrails>;
+
 /** @throws AppError `CONFIG_INVALID` with every mistake, each under the name of where it stands */
 export function parsePolicy(given: unknown, schema: z.ZodType<SecurityPolicy>, source: string): SecurityPolicy {
   const parsed = schema.safeParse(given);
@@ -74,12 +88,27 @@ export function policyInvalid(source: string, mistakes: readonly string[], cause
 function policySchema(check: z.ZodType<JsonSchema | ArgumentValidator>): z.ZodType<SecurityPolicy> {
   return z.strictObject({
     tools: z.array(toolRule).readonly().optional(),
-    arguments: z.record(z.string().min(1), check).optional(),
+    arguments: z.record(z.string().regex(/\S/, 'must not be blank'), check).optional(),
     rateLimits: z.array(callLimit).readonly().optional(),
     whenUncounted: z.enum(['deny', 'allow']).optional(),
     content: content.optional(),
     taint: z.enum(['off', 'approval', 'deny']).optional(),
   }) as z.ZodType<SecurityPolicy>;
+}
+
+function isSaying({ allow, deny }: { readonly allow?: unknown; readonly deny?: unknown }): boolean {
+  return (allow ?? deny) !== undefined;
+}
+
+/** Here, and not when they are compiled: an agent with a wrong one is refused where it is defined. */
+function refusePatterns(patterns: readonly OwnPattern[], context: z.core.$RefinementCtx): void {
+  for (const [at, pattern] of patterns.entries()) {
+    try {
+      createFinders([pattern]);
+    } catch (error) {
+      context.addIssue({ code: 'custom', path: ['patterns', at], message: messageOf(error) });
+    }
+  }
 }
 
 function schemaFault(given: unknown): string | null {

@@ -1,24 +1,7 @@
 import type { JsonSchema } from '../../common/index.js';
 import type { ContentRules } from '../../security/index.js';
 import type { ToolContext } from '../tool.types.js';
-
-/** What becomes of a call that can carry data out, in a run that has read what strangers wrote. */
-export type TaintMode = 'off' | 'approval' | 'deny';
-
-/**
- * Which tools may be called where all that is given here holds: by these agents, for these tenants, by these principals
- * (ids), by principals with one of these roles. In all names `*` stands for any characters.
- */
-export interface ToolRule {
-  readonly agents?: readonly string[];
-  readonly tenants?: readonly string[];
-  readonly principals?: readonly string[];
-  readonly roles?: readonly string[];
-  /** No tools but these; where several rules hold, those that all of them allow. */
-  readonly allow?: readonly string[];
-  /** Not these, whoever allows them. */
-  readonly deny?: readonly string[];
-}
+import type { TaintMode, ToolRule } from './guardrails.types.js';
 
 /** Says of a call's checked arguments whether they may be: `true`, or why not. One that throws denies. */
 export type ArgumentValidator = (

@@ -1,4 +1,6 @@
+import { rulesOf } from '../call/tool-request.factory.js';
 import type { CheckedCall, ToolContext } from '../tool.types.js';
+import type { TaintMode } from './guardrails.types.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
 
@@ -12,13 +14,17 @@ export class TaintPolicy extends ToolPolicy {
     super();
   }
 
-  override concerns({ tool }: CheckedCall, { isTainted }: ToolContext): boolean {
-    return isTainted && tool.metadata.egress && this.policies.current.taint !== 'off';
+  override concerns({ tool }: CheckedCall, context: ToolContext): boolean {
+    return context.isTainted && tool.metadata.egress && this.modeFor(context) !== 'off';
   }
 
-  decide(): PolicyDecision {
-    const { taint } = this.policies.current;
+  decide(_call: CheckedCall, context: ToolContext): PolicyDecision {
+    const taint = this.modeFor(context);
     if (taint === 'off') return 'allow';
     return taint === 'deny' ? { deny: READ } : { approve: `Needs approval: ${READ}.` };
+  }
+
+  private modeFor(context: ToolContext): TaintMode {
+    return this.policies.for(rulesOf(context)).taint;
   }
 }

@@ -1,10 +1,11 @@
+import { rulesOf } from '../call/tool-request.factory.js';
 import type { CallSite, CheckedCall, Tool, ToolContext } from '../tool.types.js';
 import type { CompiledRule } from './compiled-policy.factory.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
 
 /** For whom it is: who asks, by which agent. */
-export type Caller = Pick<CallSite, 'agent' | 'principal'>;
+export type Caller = Pick<CallSite, 'agent' | 'principal' | 'rules'>;
 
 /** Lets through what the lists of the security policy let through. */
 export class ToolListPolicy extends ToolPolicy {
@@ -15,12 +16,12 @@ export class ToolListPolicy extends ToolPolicy {
   }
 
   override concerns(_call: CheckedCall, context: ToolContext): boolean {
-    return rulesFor(this.policies, context).length > 0;
+    return rulesFor(this.policies, callerOf(context)).length > 0;
   }
 
   decide({ tool }: CheckedCall, context: ToolContext): PolicyDecision {
     const { name } = tool.definition;
-    const rules = rulesFor(this.policies, context);
+    const rules = rulesFor(this.policies, callerOf(context));
     if (rules.some(({ deny }) => deny?.(name))) return { deny: `the security policy denies the tool "${name}"` };
     if (rules.every(({ allow }) => allow?.(name) ?? true)) return 'allow';
     return { deny: `the security policy does not allow the tool "${name}"` };
@@ -40,8 +41,13 @@ export function partTools(
   return denied.length === 0 ? { allowed: tools, denied } : { allowed: tools.filter((one) => !isDenied(one)), denied };
 }
 
+function callerOf(context: ToolContext): Caller {
+  const { agent, principal } = context;
+  return { agent, principal, rules: rulesOf(context) };
+}
+
 function rulesFor(policies: SecurityPolicies, caller: Caller): readonly CompiledRule[] {
-  const { rules } = policies.current;
+  const { rules } = policies.for(caller.rules);
   return rules.length === 0 ? rules : rules.filter((rule) => isFor(rule, caller));
 }
 

@@ -4,7 +4,7 @@ import { connectionSchema } from './connection/rest-connection.schema.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
 import { REST_METHODS, type RestToolDeclaration } from './rest-tool.types.js';
 
-const text = z.string().min(1);
+const text = z.string().regex(/\S/, 'is empty');
 const wholeMs = z.int().min(1);
 /** Checked where it is used, by what knows it. */
 const checkedLater = <T>() => z.custom<T>((value) => value !== undefined);
@@ -46,7 +46,8 @@ const handling = {
 
 const declarationSchema = z.strictObject({
   name: text,
-  description: text,
+  // A blank one is told of with all else that no tool may be.
+  description: z.string().min(1),
   method: z.enum(REST_METHODS).optional(),
   url: text,
   parameters: checkedLater<RestToolDeclaration['parameters']>().optional(),

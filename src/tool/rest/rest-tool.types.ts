@@ -4,6 +4,7 @@ import type { RestConnection } from './connection/rest-connection.types.js';
 import type { StandardInputSchema } from '../standard-schema.types.js';
 import type { StatefulOptions } from '../state/stateful-options.types.js';
 import type { ToolHandling } from '../tool-handling.types.js';
+import type { ToolEffect } from '../tool.types.js';
 
 /** The methods a tool may use. */
 export const REST_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -65,7 +66,7 @@ export interface RestToolDeclaration extends ToolHandling {
   /** Of a stateful tool: what its connection is like. */
   readonly connection?: RestConnection;
   /** By default `read` for GET and HEAD, else `once`. */
-  readonly effect?: ToolHandling['effect'];
+  readonly effect?: ToolEffect;
   /** By default true: what a server answers is a stranger's text. */
   readonly untrusted?: boolean;
 }

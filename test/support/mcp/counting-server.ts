@@ -15,6 +15,8 @@ export class CountingServer {
   begun = 0;
   /** Whether it begins no session now. */
   isRefusing = false;
+  /** Of its tool. */
+  description = 'Counts.';
   private readonly calls = new Map<string, number>();
   private readonly sockets = new Set<Socket>();
   private readonly watchers = new Set<() => void>();
@@ -81,7 +83,8 @@ export class CountingServer {
   }
 
   private resultOf({ method }: Message, session: string): object | undefined {
-    if (method === 'tools/list') return { tools: [{ name: 'count', inputSchema: { type: 'object' } }] };
+    const { description } = this;
+    if (method === 'tools/list') return { tools: [{ name: 'count', description, inputSchema: { type: 'object' } }] };
     if (method !== 'tools/call') return undefined;
     const count = (this.calls.get(session) ?? 0) + 1;
     this.calls.set(session, count);

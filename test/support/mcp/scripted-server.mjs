@@ -1,5 +1,5 @@
 // An MCP server of before 2026 in so few words that it can be made to do wrong: messages are lines on stdio.
-// What it is like is one argument of JSON: { tools?, pages?, capabilities?, replies?: { [tool]: result }, … }.
+// What it is like is one argument of JSON: { tools?, lists? (how often it lists them before it hangs), … }.
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
 
@@ -77,10 +77,17 @@ const METHODS = {
   },
   initialize: ({ protocolVersion }) => ({
     protocolVersion: script.version ?? protocolVersion,
-    capabilities: { tools: { listChanged: true }, ...(script.content && { resources: {}, prompts: {} }) },
+    capabilities: {
+      ...((script.tools ?? script.toolsFile) && { tools: { listChanged: true } }),
+      ...(script.content && { resources: {}, prompts: {} }),
+    },
     serverInfo: { name: 'scripted', version: '1' },
   }),
-  'tools/list': () => ({ tools: tools() }),
+  'tools/list': () => {
+    if (script.lists === 0) return TOOLS.hang();
+    script.lists &&= script.lists - 1;
+    return { tools: tools() };
+  },
   'tools/call': (params) => {
     const progressToken = params._meta?.progressToken;
     const most = progressToken === undefined ? 0 : (script.progress ?? 0);

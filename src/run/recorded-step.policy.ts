@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError } from '../common/index.js';
 
 /** The action of a step that is known to be recorded: it answers without happening. */
 export function unreachable(): Promise<never> {

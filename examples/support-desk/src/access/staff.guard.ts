@@ -1,0 +1,10 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { KnownRequest } from './caller.guard.js';
+
+/** Lets only staff through; after `CallerGuard`. */
+@Injectable()
+export class StaffGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return context.switchToHttp().getRequest<KnownRequest>().caller?.roles.includes('admin') ?? false;
+  }
+}

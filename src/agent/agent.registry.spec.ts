@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { AgentRegistry } from './agent.registry.js';
+
+const model = { provider: 'offline' };
+
+function registry(...names: string[]): AgentRegistry {
+  const made = new AgentRegistry((definition) => ({ ...definition, protocol: 'native' }));
+  for (const name of names) made.register({ name, model }, `${name}.xml`);
+  return made;
+}
+
+describe('AgentRegistry', () => {
+  it('replaces an agent in its place', () => {
+    const agents = registry('a', 'b');
+    const before = agents.get('a');
+    let told = 0;
+    agents.changes.add(() => told++);
+    agents.replace({ name: 'a', model, instructions: 'new' }, 'other.xml');
+    expect(agents.names()).toEqual(['a', 'b']);
+    expect(agents.get().definition).toMatchObject({ instructions: 'new', protocol: 'native' });
+    expect(agents.declared('a')).toMatchObject({ source: 'other.xml', definition: { protocol: 'auto' } });
+    expect(before.definition.instructions).not.toBe('new');
+    expect(told).toBe(1);
+  });
+
+  it('replaces none that is not there, and by none that is wrong', () => {
+    const agents = registry('a');
+    expect(() => agents.replace({ name: 'b', model })).toThrow('There is no agent "b"; there is: a.');
+    expect(() => agents.replace({ name: 'a', model, tools: [''] })).toThrow('The definition of agent "a" is wrong');
+    expect(agents.declared('a')?.source).toBe('a.xml');
+  });
+
+  it('names both places of two agents of one name', () => {
+    const agents = registry('a');
+    expect(() => agents.register({ name: 'a', model }, 'b.xml')).toThrow(
+      'There are two agents named "a" (a.xml, and b.xml); rename one.',
+    );
+    expect(() => agents.register({ name: 'a', model }, 'a.xml')).toThrow('There are two agents named "a"; rename one.');
+  });
+});

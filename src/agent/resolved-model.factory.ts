@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../common/index.js';
+import { AppConfig } from '../config/index.js';
+import { fitParameters, type ModelParameters } from '../llm/index.js';
+import type { AgentDefinition } from './agent-definition.schema.js';
+import { AgentModelFactory } from './agent-model.factory.js';
+import { ModelParameterService } from './model-parameter.service.js';
+
+type Model = AgentDefinition['model'];
+
+/** Fills in what a definition leaves to the server of its model, so that runs do not change with the server. */
+@Injectable()
+export class ResolvedModelFactory {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly models: AgentModelFactory,
+    private readonly parameters: ModelParameterService,
+  ) {}
+
+  /**
+   * The model by its provider and name, with the parameters that it takes.
+   * @param who whose it is, for errors
+   * @throws AppError `AGENT_INVALID` for parameters that it does not take, `CONFIG_INVALID`
+   */
+  create(model: Model, who: string): Model {
+    const made = this.models.create({ model });
+    const { taken, faults } = this.parameters.fit(made, model.parameters);
+    if (faults.length > 0) {
+      const what = faults.map(({ message }) => message).join(', ');
+      const todo = 'leave it out (LLM_…), choose another model, or set LLM_UNSUPPORTED_PARAMETERS=drop';
+      throw new AppError('AGENT_INVALID', `${who}: ${what}: ${todo}.`);
+    }
+    return { ...model, name: model.name ?? made.name, parameters: taken };
+  }
+
+  /**
+   * The same of one that says only what is not as the server's own model is.
+   * @param defaults parameters that it has where it says nothing; those that it does not take are left out
+   */
+  complete(given: Partial<Model>, defaults: ModelParameters, who: string): Model {
+    const { provider, model: name, capabilities } = this.config.llm;
+    const isOwn = given.provider === undefined || given.provider === provider;
+    const own =
+      isOwn && given.name === undefined
+        ? { ...(name !== undefined && { name }), ...(capabilities && { capabilities }) }
+        : {};
+    const model: Model = { ...own, ...given, provider: given.provider ?? provider, parameters: given.parameters ?? {} };
+    const resolved = this.create(model, who);
+    const { taken } = fitParameters(defaults, this.models.create({ model }).capabilities.parameterLimits);
+    return { ...resolved, parameters: { ...taken, ...resolved.parameters } };
+  }
+}

@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { AgentForkService } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import { RunService } from '../run/index.js';
+import { WORKFLOW_RUN, WorkflowForkService } from '../workflow/index.js';
+import type { ForkRequestDto } from './run-fork.dto.js';
+import { toForkRequest, toWorkflowFork } from './run-fork.mapper.js';
+
+/** Forks runs, each by who knows its kind. */
+@Injectable()
+export class RunForkRequestService {
+  constructor(
+    private readonly runs: RunService,
+    private readonly agents: AgentForkService,
+    private readonly workflows: WorkflowForkService,
+  ) {}
+
+  /** @returns the new run's id */
+  async fork(principal: Principal, runId: string, body: ForkRequestDto): Promise<string> {
+    const { kind } = await this.runs.get(principal, runId);
+    if (kind === WORKFLOW_RUN) return this.workflows.fork(principal, runId, toWorkflowFork(body));
+    return this.agents.fork(principal, runId, toForkRequest(body));
+  }
+}

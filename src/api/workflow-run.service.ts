@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AgentService, type RunAnswer } from '../agent/index.js';
+import type { Principal } from '../common/index.js';
+import type { RunHandle } from '../run/index.js';
+import { WorkflowService } from '../workflow/index.js';
+import { tellTwin } from './twin.mapper.js';
+import type { WorkflowRunDto } from './workflow.dto.js';
+import { toWorkflowStart } from './workflow.mapper.js';
+
+/** A request for a run of a workflow. */
+interface AskedRun {
+  readonly name: string;
+  readonly body: WorkflowRunDto;
+  /** The `Idempotency-Key`. */
+  readonly key: string | undefined;
+}
+
+const OPEN: ReadonlySet<RunAnswer['status']> = new Set(['queued', 'running', 'waiting']);
+
+/** Starts workflows for requests. */
+@Injectable()
+export class WorkflowRunService {
+  constructor(
+    private readonly workflows: WorkflowService,
+    private readonly agents: AgentService,
+  ) {}
+
+  /** The run as it is then; its address is in the header `Location`. */
+  async start(principal: Principal, { name, body, key }: AskedRun, reply: FastifyReply): Promise<RunAnswer> {
+    const start = toWorkflowStart(name, body, key);
+    const onStart = (run: Pick<RunHandle, 'id' | 'kind'>): void => {
+      tellTwin(reply, run);
+      reply.header('location', `/api/runs/${run.id}`);
+    };
+    const answer = body.wait
+      ? await this.workflows.run(principal, name, start, onStart)
+      : await this.submit(principal, name, start, onStart);
+    reply.status(OPEN.has(answer.status) ? 202 : 200);
+    return answer;
+  }
+
+  private async submit(
+    principal: Principal,
+    name: string,
+    start: ReturnType<typeof toWorkflowStart>,
+    onStart: (run: Pick<RunHandle, 'id' | 'kind'>) => void,
+  ): Promise<RunAnswer> {
+    const run = await this.workflows.submit(principal, name, start);
+    onStart(run);
+    return this.agents.answer(principal, run.id);
+  }
+}

@@ -1,0 +1,17 @@
+import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from './config.loader.js';
+
+describe('agentVariables', () => {
+  it('are all but secrets, of Jackdaw and of tools', () => {
+    const env = {
+      AUDIENCE: 'engineers',
+      PORT: '0',
+      OPENAI_API_KEY: 'sk-1',
+      DATABASE_URL: 'sqlite:./a.db',
+      TOOL_SECRETS: 'CRM_TOKEN',
+      CRM_TOKEN: 'crm-token',
+    };
+    const { variables } = loadConfig({ env, envFile: 'REGION=north' }).config.agentFiles;
+    expect(variables).toEqual({ AUDIENCE: 'engineers', PORT: '0', REGION: 'north', TOOL_SECRETS: 'CRM_TOKEN' });
+  });
+});

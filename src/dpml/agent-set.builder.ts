@@ -1,0 +1,206 @@
+import type { AgentSet, AgentWorld, FileAgent } from './agent-set.types.js';
+import type { AgentDraft, DraftReading } from './definition/agent-draft.types.js';
+import { readDefinition } from './definition/definition.parser.js';
+import { inherit } from './definition/inheritance.policy.js';
+import { nearName } from './definition/near-name.policy.js';
+
+/** In the place of a base that there is not, so that a file's own mistakes are told too. */
+const NO_BASE = { model: { provider: 'offline' } };
+
+/** As definitions have them; with longer ones nothing is compared. */
+const MAX_NAME = 64;
+/** Nobody reads more of them at once. */
+const MAX_MISTAKES = 100;
+const MAX_LINE = 500;
+
+/** Whole, as far as it could be made. */
+type Made = { readonly agent: FileAgent } | { readonly mistakes: readonly string[] } | 'not yet';
+
+/**
+ * Makes agents of what the files of a folder say. A file that has a mistake, or names what is not there, keeps the agent that it had
+ * before; what others inherit of it is that one's.
+ * @param kept the agents that the files had before, by the names of the files
+ */
+export function buildAgentSet(
+  readings: ReadonlyMap<string, DraftReading>,
+  kept: ReadonlyMap<string, FileAgent>,
+  world: AgentWorld,
+): AgentSet {
+  const mistakes = new Map<string, readonly string[]>();
+  for (const [file, reading] of readings) {
+    if ('mistakes' in reading) mistakes.set(file, reading.mistakes);
+    else if (reading.draft.name.length > MAX_NAME) mistakes.set(file, [longName(reading.draft)]);
+  }
+  for (;;) {
+    const found = new AgentSetBuilder({ readings, kept, world, mistakes }).build();
+    // Each mistake makes another agent stay, and the others are to be looked at beside that one.
+    if (found.mistakes.size === 0) return { agents: found.agents, mistakes: inOrder(readings, mistakes) };
+    for (const [file, lines] of found.mistakes) mistakes.set(file, lines);
+  }
+}
+
+interface Given extends Pick<AgentSet, 'mistakes'> {
+  readonly readings: ReadonlyMap<string, DraftReading>;
+  readonly kept: ReadonlyMap<string, FileAgent>;
+  readonly world: AgentWorld;
+}
+
+/** One try, in which the files that have mistakes are known. */
+class AgentSetBuilder {
+  private readonly made = new Map<string, Made>();
+  /** The file of each agent. */
+  private readonly owners = new Map<string, string>();
+
+  constructor(private readonly given: Given) {}
+
+  /** The agents, and the mistakes that were not known. */
+  build(): AgentSet {
+    const { readings, kept, mistakes } = this.given;
+    this.claim();
+    const agents = new Map<string, FileAgent>();
+    for (const file of readings.keys()) {
+      const agent = mistakes.has(file) ? kept.get(file) : agentOf(this.make(file, []));
+      if (agent) agents.set(file, agent);
+    }
+    const found = [...this.made].flatMap(([file, made]) =>
+      typeof made === 'object' && 'mistakes' in made ? [[file, made.mistakes] as const] : [],
+    );
+    return { agents, mistakes: new Map(found) };
+  }
+
+  /** Gives each name to one file: first to those that had it before. */
+  private claim(): void {
+    const claims = [...this.given.readings.keys()].flatMap((file) => this.claimOf(file));
+    for (const isOld of [true, false]) {
+      for (const claim of claims) if (claim.isOld === isOld) this.take(claim);
+    }
+  }
+
+  private claimOf(file: string): { file: string; name: string; isOld: boolean; draft?: AgentDraft }[] {
+    const before = this.given.kept.get(file);
+    const draft = this.draftOf(file);
+    if (draft) return [{ file, name: draft.name, isOld: before?.name === draft.name, draft }];
+    return before ? [{ file, name: before.name, isOld: true }] : [];
+  }
+
+  private take({ file, name, draft }: { file: string; name: string; draft?: AgentDraft }): void {
+    const other = this.owners.get(name) ?? this.codeOwner(name);
+    if (other === undefined) this.owners.set(name, file);
+    else if (draft) this.made.set(file, { mistakes: [duplicate(draft, this.placeOf(other, name))] });
+  }
+
+  /** Where an agent is that no file may take the place of. */
+  private codeOwner(name: string): { readonly source: string } | undefined {
+    const declared = this.given.world.declared(name);
+    return declared && !this.given.world.mayReplace(declared) ? declared : undefined;
+  }
+
+  private placeOf(other: string | { readonly source: string }, name: string): string {
+    if (typeof other === 'object') return other.source;
+    return this.draftOf(other)?.placeOf(['name']) ?? this.given.kept.get(other)?.place ?? name;
+  }
+
+  private draftOf(file: string): AgentDraft | undefined {
+    const reading = this.given.readings.get(file);
+    return reading && 'draft' in reading && !this.given.mistakes.has(file) ? reading.draft : undefined;
+  }
+
+  /** @param chain the files that extend one another, of which this one is the last one's base */
+  private make(file: string, chain: readonly string[]): Made {
+    const known = this.made.get(file);
+    if (known) return known;
+    const made = this.makeNew(file, this.draftOf(file)!, chain);
+    // Of a circle, each file has been told its own mistake by now.
+    if (!this.made.has(file)) this.made.set(file, made);
+    return this.made.get(file)!;
+  }
+
+  private makeNew(file: string, draft: AgentDraft, chain: readonly string[]): Made {
+    if (draft.extends === undefined) return this.complete(draft, draft.input);
+    const owner = draft.extends === draft.name ? undefined : this.owners.get(draft.extends);
+    if (owner === undefined) return this.fromCode(draft, draft.extends);
+    if (chain.includes(owner)) return this.circle([...chain.slice(chain.indexOf(owner)), file]);
+    const base = this.baseIn(owner, [...chain, file]);
+    // Its mistake is known only now: next time its former agent is the base, if it had one.
+    return base ? this.complete(draft, inherit({ ...base.input }, draft.input)) : 'not yet';
+  }
+
+  private baseIn(file: string, chain: readonly string[]): FileAgent | undefined {
+    if (this.given.mistakes.has(file)) return this.given.kept.get(file);
+    return agentOf(this.make(file, chain));
+  }
+
+  private fromCode(draft: AgentDraft, base: string): Made {
+    const { world } = this.given;
+    const declared = world.declared(base);
+    if (declared) return this.complete(draft, inherit(declared.definition, draft.input));
+    if (base === draft.name) return { mistakes: [circleMistake(draft, [base, base])] };
+    const broken = this.brokenPlaceOf(base);
+    if (broken !== undefined) return this.withoutBase(draft, `the agent at ${broken} has mistakes`);
+    const known = [...world.names, ...this.owners.keys()].filter((name) => name !== draft.name);
+    return this.withoutBase(draft, `there is no such agent${nearName(base, known)}`);
+  }
+
+  /** Where an agent of this name stands that is not taken. */
+  private brokenPlaceOf(name: string): string | undefined {
+    const drafts = [...this.given.readings.values()].flatMap((reading) => ('draft' in reading ? [reading.draft] : []));
+    return drafts.find((draft) => draft.name === name)?.placeOf(['name']);
+  }
+
+  private withoutBase(draft: AgentDraft, why: string): Made {
+    const own = readDefinition(draft, inherit(NO_BASE, draft.input));
+    const mistake = `${draft.placeOf(['extends'])}: extends "${draft.extends}": ${why}`;
+    return { mistakes: [mistake, ...('mistakes' in own ? own.mistakes : [])] };
+  }
+
+  /** @param files each of which extends the next, and the last the first */
+  private circle(files: readonly string[]): Made {
+    const drafts = files.map((file) => this.draftOf(file)!);
+    for (const [at, draft] of drafts.entries()) {
+      const names = [...drafts.slice(at), ...drafts.slice(0, at), draft].map(({ name }) => name);
+      this.made.set(files[at]!, { mistakes: [circleMistake(draft, names)] });
+    }
+    return 'not yet';
+  }
+
+  private complete(draft: AgentDraft, whole: unknown): Made {
+    const reading = readDefinition(draft, whole);
+    if ('mistakes' in reading) return reading;
+    const { definition: input } = reading;
+    const { world } = this.given;
+    const faults = world.faults(input, [...new Set([...world.names, ...this.owners.keys()])]);
+    const mistakes = faults.map(({ path, message }) => `${draft.placeOf(path)}: ${message}`);
+    if (mistakes.length > 0) return { mistakes };
+    return { agent: { name: draft.name, input, place: draft.placeOf(['name']) } };
+  }
+}
+
+function inOrder(files: ReadonlyMap<string, unknown>, mistakes: AgentSet['mistakes']): AgentSet['mistakes'] {
+  return new Map(
+    [...files.keys()].flatMap((file) => {
+      const lines = mistakes.get(file);
+      return lines ? [[file, lines.slice(0, MAX_MISTAKES).map(shortened)] as const] : [];
+    }),
+  );
+}
+
+/** What a stranger wrote may stand in it. */
+function shortened(line: string): string {
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+}
+
+function longName(draft: AgentDraft): string {
+  return `${draft.placeOf(['name'])}: the name has ${draft.name.length} characters; expected 1 to ${MAX_NAME}`;
+}
+
+function agentOf(made: Made): FileAgent | undefined {
+  return typeof made === 'object' && 'agent' in made ? made.agent : undefined;
+}
+
+function duplicate(draft: AgentDraft, other: string): string {
+  return `${draft.placeOf(['name'])}: there are two agents named "${draft.name}", here and in ${other}: rename one`;
+}
+
+function circleMistake(draft: AgentDraft, names: readonly string[]): string {
+  return `${draft.placeOf(['extends'])}: extends "${draft.extends}": a circle: ${names.join(' extends ')}`;
+}

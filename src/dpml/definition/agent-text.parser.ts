@@ -1,0 +1,8 @@
+import type { DraftReading, DraftSource } from './agent-draft.types.js';
+import { readAgentXml } from './agent-element.parser.js';
+import { readAgentJson } from './agent-json.parser.js';
+
+/** A file of JSON or of XML, by its name. */
+export function readAgentText(source: DraftSource): DraftReading {
+  return source.file.endsWith('.json') ? readAgentJson(source) : readAgentXml(source);
+}

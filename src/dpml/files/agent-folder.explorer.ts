@@ -1,0 +1,88 @@
+import { readdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError, messageOf } from '../../common/index.js';
+import type { FolderReading, TextReading } from './folder.types.js';
+import { assertInner, assertInside, refused } from './inside-path.policy.js';
+import { readTextFileSoon } from './text-file.loader.js';
+
+const MAX_FILES = 1_000;
+const AGENT_FILE = /^[^.].*\.(?:xml|json)$/s;
+
+/** Reads what is in a folder, and nothing that is elsewhere, whatever names and links say. */
+export class AgentFolder {
+  /** @param path as people name it, in messages too */
+  constructor(readonly path: string) {}
+
+  /** How a file of it is called in messages. */
+  titleOf(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** The folders whose changes are changes of what it reads. @param others as in `read` */
+  foldersOf(others: Iterable<string>): ReadonlySet<string> {
+    return new Set([this.path, ...[...others].map((path) => dirname(join(this.path, path)))]);
+  }
+
+  /**
+   * The agents' files, and others that they name. Files whose names begin with a point are no agents'.
+   * @returns nothing where there is no such folder
+   * @throws AppError when it cannot be read
+   */
+  async read(others: Iterable<string>): Promise<FolderReading | null> {
+    const root = await this.root();
+    if (root === null) return null;
+    return { files: await this.readAll(root, await this.names()), others: await this.readAll(root, others) };
+  }
+
+  private async root(): Promise<string | null> {
+    try {
+      return await realpath(this.path);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw this.unreadable(error);
+    }
+  }
+
+  private async names(): Promise<string[]> {
+    const names = await readdir(this.path).catch((error: unknown) => {
+      throw this.unreadable(error);
+    });
+    const files = names.filter((name) => AGENT_FILE.test(name)).toSorted();
+    if (files.length <= MAX_FILES) return files;
+    throw refused(`${this.path} has ${files.length} files of agents; at most ${MAX_FILES} are read`);
+  }
+
+  private async readAll(root: string, paths: Iterable<string>): Promise<Map<string, TextReading>> {
+    const texts = new Map<string, TextReading>();
+    // One after another: there are few, and a slow disk is not to take up every thread there is.
+    for (const path of paths) texts.set(path, await this.readOne(root, path));
+    return texts;
+  }
+
+  private async readOne(root: string, path: string): Promise<TextReading> {
+    try {
+      assertInner(path);
+      const real = await realpath(join(root, path));
+      assertInside(root, real);
+      return { text: await readTextFileSoon(real) };
+    } catch (error) {
+      return { fault: faultOf(error) };
+    }
+  }
+
+  private unreadable(error: unknown): AppError {
+    const why = codeOf(error) === 'ENOTDIR' ? 'it is no folder' : messageOf(error);
+    return refused(`${this.path} cannot be read: ${why}`);
+  }
+}
+
+/** System errors have real paths in their messages, which are nobody's business. */
+function faultOf(error: unknown): string {
+  if (error instanceof AppError) return error.message;
+  const code = codeOf(error);
+  return code === 'ENOENT' ? 'there is no such file in the folder' : `it cannot be read (${code})`;
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? messageOf(error);
+}

@@ -1,0 +1,7 @@
+/** Why a run failed, or a part of it; wire form. */
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly is_retryable: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+}

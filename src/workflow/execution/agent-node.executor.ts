@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import type { AgentDefinitionInput } from '../../agent/index.js';
+import type { JsonValue } from '../../common/index.js';
+import type { Work } from '../definition/node.schema.js';
+import { compileTemplate, fillText, type Scope } from '../template/template.parser.js';
+import { ChildAgentExecutor } from './child-agent.executor.js';
+import { failedNode } from './node-outcome.factory.js';
+import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
+
+/** Asks an agent, in a run of its own. */
+@Injectable()
+export class AgentNodeExecutor implements WorkExecutor<Work<'agent'>> {
+  constructor(private readonly agents: ChildAgentExecutor) {}
+
+  async execute({ agent, message }: Work<'agent'>, task: NodeTask): Promise<NodeOutcome> {
+    const query = message === undefined ? given(task.scope) : fillText(compileTemplate(message), task.scope);
+    if (query.trim() === '') return failedNode('VALIDATION_FAILED', 'Message or query is required');
+    if (typeof agent === 'string') return this.agents.ask({ name: agent, query, isStreaming: true }, task, 'agent');
+    // The registry has given it its name.
+    const definition = agent as unknown as AgentDefinitionInput;
+    return this.agents.ask({ name: definition.name, query, definition, isStreaming: true }, task, 'agent');
+  }
+}
+
+/** What the input asks, when the node does not say. */
+export function given({ input }: Scope): string {
+  const { message, query } = (input ?? {}) as { readonly message?: JsonValue; readonly query?: JsonValue };
+  const asked = message ?? query ?? '';
+  return typeof asked === 'string' ? asked : JSON.stringify(asked);
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { AGENT_RUN, type AgentDefinitionInput, type AskedQuestion } from '../../agent/index.js';
+import { newId, untilAborted, type JsonValue } from '../../common/index.js';
+import { addUsage, NO_USAGE, type ChildStanding, type NodeKind, type RunUsage } from '../../run/index.js';
+import { failedNode } from './node-outcome.factory.js';
+import type { NodeOutcome, NodeTask } from './node-task.types.js';
+
+type Ended = Extract<ChildStanding, { kind: 'ended' }>;
+
+/** What an agent is asked in a run of its own. */
+export interface AskedAgent {
+  readonly name: string;
+  readonly query: string;
+  /** Of one that the registry does not have. */
+  readonly definition?: AgentDefinitionInput;
+  /** Whether its messages can be followed as they come. */
+  readonly isStreaming: boolean;
+}
+
+/** Asks agents in runs that are nodes of a workflow's. */
+@Injectable()
+export class ChildAgentExecutor {
+  /** The run's id is recorded before it is started: whoever goes on after a crash joins it instead of starting another. */
+  async ask(asked: AskedAgent, task: NodeTask, kind: NodeKind = 'llm'): Promise<NodeOutcome> {
+    const { run, node, path, number, signal } = task;
+    const { name, isStreaming, query, definition } = asked;
+    const id = await run.step({ kind: 'child', place: `${number}/${path}`, subject: name }, async () => {
+      const child_run_id = newId();
+      run.emit({ type: 'node.started', node, kind, iteration: number, child_run_id });
+      return child_run_id;
+    });
+    const input: AskedQuestion = { query, isStreaming, ...(definition && { definition }) };
+    const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, isTainted: task.isTainted });
+    const standing = await untilAborted(run.join({ id, step: `node:${path}`, request }), signal);
+    if (standing.kind === 'ended') return toOutcome(standing, id);
+    const wanted = standing.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
+    return {
+      status: 'waiting',
+      requests: [
+        {
+          id: `child:${number}/${path}`,
+          kind: 'child',
+          step: `node:${path}`,
+          call_id: path,
+          tool: name,
+          arguments: JSON.stringify({ query }),
+          reason: `Run "${id}" waits for ${wanted}: decide there.`,
+          child_run_id: id,
+          expires_at: null,
+        },
+      ],
+    };
+  }
+}
+
+function toOutcome({ end, agent }: Ended, run_id: string): NodeOutcome {
+  const children_usage: RunUsage = addUsage(end.usage, end.children_usage ?? NO_USAGE);
+  switch (end.type) {
+    case 'run.cancelled':
+      return failedNode('RUN_CANCELLED', `The agent "${agent}" was cancelled before its answer.`, { children_usage });
+    case 'run.failed':
+      return { status: 'failed', error: end.error, children_usage };
+    case 'run.completed': {
+      const { result, model, usage, memory_state, finish_reason, is_complete } = end;
+      const output: JsonValue = {
+        response: result,
+        ...('output' in end && { output: end.output as JsonValue }),
+        model,
+        usage: { ...usage },
+        memory_state: memory_state ? { ...memory_state } : null,
+        finish_reason,
+        is_complete,
+        run_id,
+      };
+      return { status: 'completed', output, children_usage, ...(end.is_tainted && { is_tainted: end.is_tainted }) };
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { JsonValue } from '../../common/index.js';
+import { AgentModelFactory, type AgentDefinitionInput } from '../../agent/index.js';
+import { ReasoningEngine, type ReasoningOutcome } from '../../reasoning/index.js';
+import type { Work } from '../definition/node.schema.js';
+import { compileTemplate, fillText } from '../template/template.parser.js';
+import { ChildAgentExecutor } from './child-agent.executor.js';
+import { failedNode } from './node-outcome.factory.js';
+import { NodeRunContext } from './node-run-context.js';
+import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
+
+type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
+
+/** Of a model's reply there is nothing to cut. */
+const ONE_REPLY = { maxIterations: 1, maxResultBytes: 65_536 };
+
+/** Asks a model once. */
+@Injectable()
+export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
+  constructor(
+    private readonly engine: ReasoningEngine,
+    private readonly models: AgentModelFactory,
+    private readonly agents: ChildAgentExecutor,
+  ) {}
+
+  async execute(work: Work<'llm'>, task: NodeTask): Promise<NodeOutcome> {
+    const prompt = fillText(compileTemplate(work.prompt), task.scope);
+    if (prompt.trim() === '') return failedNode('VALIDATION_FAILED', 'Prompt is required');
+    const instructions = fillText(compileTemplate(work.instructions), task.scope);
+    if (work.streams && !task.isStreaming) return this.inRun({ ...work, instructions }, prompt, task);
+    const { path, number, run, signal, isTainted, isStreaming } = task;
+    const model = resolved(work);
+    const outcome = await this.engine.run(
+      {
+        agent: null,
+        instructions,
+        history: [],
+        input: { role: 'user', content: prompt },
+        model: this.models.create({ model }),
+        parameters: model.parameters,
+        protocol: 'native',
+        tools: [],
+        isTainted,
+        ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
+        limits: ONE_REPLY,
+        isStreaming,
+      },
+      new NodeRunContext(run, number, path, signal),
+    );
+    return outcome.kind === 'waiting' ? { status: 'waiting', requests: outcome.requests } : toOutcome(outcome, prompt);
+  }
+
+  /** In a run of its own, which can be followed by itself. */
+  private async inRun(work: Work<'llm'>, prompt: string, task: NodeTask): Promise<NodeOutcome> {
+    const { workflow, number } = task;
+    const definition: AgentDefinitionInput = {
+      name: `${workflow.name.slice(0, 48)}_${number}`,
+      ...(work.instructions.trim() !== '' && { instructions: work.instructions }),
+      model: resolved(work),
+      tools: [],
+      memory: { enabled: false },
+      limits: ONE_REPLY,
+      ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
+    };
+    const outcome = await this.agents.ask(
+      { name: definition.name, query: prompt, definition, isStreaming: true },
+      task,
+    );
+    if (outcome.status !== 'completed') return outcome;
+    const { memory_state: _none, ...output } = outcome.output as { [field: string]: JsonValue };
+    return { ...outcome, output: { ...output, prompt } };
+  }
+}
+
+/** The model as the registry has filled it in. */
+function resolved({ model }: Work<'llm'>): AgentDefinitionInput['model'] & { provider: string; parameters: object } {
+  return { ...model, provider: model.provider! };
+}
+
+function toOutcome(ended: Ended, prompt: string): NodeOutcome {
+  const { text, usage, model, iterations, failure, finishReason, isTainted } = ended;
+  const cost = { usage, model_calls: iterations };
+  if (failure) return { status: 'failed', error: failure, ...cost };
+  if (finishReason === 'cancelled') return failedNode('RUN_CANCELLED', 'It was cancelled.', cost);
+  const output: JsonValue = {
+    response: text,
+    ...('output' in ended && { output: ended.output as JsonValue }),
+    model,
+    usage: { ...usage },
+    prompt,
+    finish_reason: finishReason,
+  };
+  return { status: 'completed', output, ...cost, ...(isTainted && { is_tainted: isTainted }) };
+}

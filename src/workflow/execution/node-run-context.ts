@@ -1,0 +1,92 @@
+import type { Principal } from '../../common/index.js';
+import {
+  RunContext,
+  type ChildCall,
+  type ChildStanding,
+  type Decision,
+  type RunEvent,
+  type RunLineage,
+  type StepName,
+  type StepOptions,
+  type WaitingRequest,
+} from '../../run/index.js';
+
+/**
+ * A run's context for one node of its workflow: what the node's loop does in its first iteration is done in the run at
+ * the node's own place, so that `tool:1:1` is the run's `tool:3/lookup:1`.
+ */
+export class NodeRunContext extends RunContext {
+  readonly runId: string;
+  readonly principal: Principal;
+  readonly sessionId: string | null;
+  readonly lineage: RunLineage | null;
+  declare readonly deadlineAt?: number;
+  private readonly place: string;
+
+  /**
+   * @param number the node's place in the workflow, from 1: events of the node bear it as their iteration
+   * @param path the node's id, with the item and the try where there are several
+   * @param signal tells the node to stop, with the run or before
+   */
+  constructor(
+    private readonly run: RunContext,
+    private readonly number: number,
+    path: string,
+    readonly signal: AbortSignal,
+  ) {
+    super();
+    this.runId = run.runId;
+    this.principal = run.principal;
+    this.sessionId = run.sessionId;
+    this.lineage = run.lineage;
+    if (run.deadlineAt !== undefined) this.deadlineAt = run.deadlineAt;
+    this.place = `${number}/${path}`;
+  }
+
+  override nameOf({ kind, place }: Pick<StepName, 'kind' | 'place'>): string {
+    return this.run.nameOf({ kind, place: this.at(place) });
+  }
+
+  step<T>(name: StepName, action: () => Promise<T>, options?: StepOptions<T>): Promise<T> {
+    return this.run.step({ ...name, place: this.at(name.place) }, action, options);
+  }
+
+  isRecorded({ kind, place }: { readonly kind: StepName['kind'] | 'value'; readonly place: string }): boolean {
+    return this.run.isRecorded({ kind, place: this.at(place) });
+  }
+
+  answer(requestId: string): Decision | undefined {
+    return this.run.answer(this.at(requestId));
+  }
+
+  value<T>(place: string, make: () => T | Promise<T>): Promise<T> {
+    return this.run.value(this.at(place), make);
+  }
+
+  claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'> {
+    return this.run.claim(this.at(place), this.placed(announcement));
+  }
+
+  join(call: ChildCall): Promise<ChildStanding> {
+    return this.run.join(call);
+  }
+
+  emit(event: RunEvent): void {
+    this.run.emit(this.placed(event));
+  }
+
+  /** A request of the node as the run asks it. */
+  asked(request: WaitingRequest): WaitingRequest {
+    return { ...request, id: this.at(request.id), step: this.at(request.step) };
+  }
+
+  /** A place of the node's own loop, or one that it has made up, as a place of the run. */
+  private at(place: string): string {
+    const told = place.replace(/(^|:)\d+/, `$1${this.place}`);
+    return told === place ? `${place}:${this.place}` : told;
+  }
+
+  private placed(event: RunEvent): RunEvent {
+    return 'iteration' in event ? { ...event, iteration: this.number } : event;
+  }
+}

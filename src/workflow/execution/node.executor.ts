@@ -1,0 +1,175 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '../../common/index.js';
+import { isGivenUp, unreachable, type StepName } from '../../run/index.js';
+import type { NodeDefinition, WorkDefinition } from '../definition/node.schema.js';
+import { AgentNodeExecutor } from './agent-node.executor.js';
+import { HumanNodeExecutor } from './human-node.executor.js';
+import { LlmNodeExecutor } from './llm-node.executor.js';
+import { addCost, costOf, failedNode, thrownNode } from './node-outcome.factory.js';
+import type { NodeCost, NodeDone, NodeFailed, NodeOutcome, NodeRecord, NodeTask } from './node-task.types.js';
+import { ToolNodeExecutor } from './tool-node.executor.js';
+
+/** Does what a node is for; nodes that hold others are done by who knows those. */
+export type Attempt = (task: NodeTask) => Promise<NodeOutcome>;
+
+/** What a node must be known by, to be done. */
+type Retried = Pick<Extract<NodeDefinition, { type: 'llm' }>, 'retry'>;
+
+/** Of an error of these kinds the same comes again. */
+const FINAL: ReadonlySet<string> = new Set(['VALIDATION_FAILED', 'TOOL_DENIED', 'TOOL_EXPIRED', 'RUN_CANCELLED']);
+
+/** Not the node's fault: the run cannot be replayed, or must be tried again later. */
+const OF_THE_RUN: ReadonlySet<string> = new Set(['STEP_CONFLICT', 'JOURNAL_UNAVAILABLE']);
+
+/** Does nodes, and items of maps, as units of a run: told when they begin, tried again as they say, recorded once over. */
+@Injectable()
+export class NodeExecutor {
+  private readonly logger = new Logger(NodeExecutor.name);
+
+  constructor(
+    private readonly llm: LlmNodeExecutor,
+    private readonly agents: AgentNodeExecutor,
+    private readonly tools: ToolNodeExecutor,
+    private readonly people: HumanNodeExecutor,
+  ) {}
+
+  /**
+   * Does a node, and records what came of it.
+   * @throws the reason of a signal that is aborted
+   */
+  execute(definition: WorkDefinition, task: NodeTask): Promise<NodeOutcome> {
+    return this.carryOut(definition, task, this.attemptOf(definition));
+  }
+
+  /** The same for a node of which the caller knows how it is done. */
+  async carryOut(
+    definition: Retried & Pick<NodeDefinition, 'type'>,
+    task: NodeTask,
+    attempt: Attempt,
+  ): Promise<NodeOutcome> {
+    const { type: kind } = definition;
+    const step = stepOf(task.node, kind);
+    if (task.run.isRecorded(step)) return task.run.step<NodeDone | NodeFailed>(step, unreachable);
+    await this.begin(definition, task);
+    const outcome = await this.tried('retry' in definition ? definition.retry : undefined, task, attempt);
+    return outcome.status === 'waiting' ? outcome : this.record(task, kind, fitted(outcome, task));
+  }
+
+  /** Records that nothing leads to a node. */
+  async skip(task: NodeTask, kind: NodeDefinition['type']): Promise<void> {
+    const { run, node, number: iteration } = task;
+    const action = async (): Promise<NodeRecord> => {
+      run.emit({ type: 'node.completed', node, kind, iteration, status: 'skipped' });
+      return { status: 'skipped' };
+    };
+    await run.step(stepOf(node, kind), action, { isLast: () => true });
+  }
+
+  private attemptOf(work: WorkDefinition): Attempt {
+    switch (work.type) {
+      case 'llm':
+        return (task) => this.llm.execute(work, task);
+      case 'agent':
+        return (task) => this.agents.execute(work, task);
+      case 'tool':
+      case 'code':
+        return (task) => this.tools.execute(work, task);
+      case 'human':
+        return (task) => this.people.execute(work, task);
+    }
+  }
+
+  /** One that is a run tells of its beginning when it knows the run's id. */
+  private async begin(definition: Pick<NodeDefinition, 'type'>, task: NodeTask): Promise<void> {
+    const { run, node, number: iteration } = task;
+    const kind = definition.type;
+    const isOwnRun = kind === 'llm' && 'streams' in definition && definition.streams === true && !task.isStreaming;
+    if (kind === 'agent' || isOwnRun) return;
+    await run.value(`begun:${iteration}/${node}`, () => run.emit({ type: 'node.started', node, kind, iteration }));
+  }
+
+  private async tried(retry: Retried['retry'], task: NodeTask, attempt: Attempt): Promise<NodeOutcome> {
+    const { attempts = 1, delayMs = 0 } = retry ?? {};
+    let spent: NodeCost = {};
+    for (let n = 1; ; n++) {
+      const path = n === 1 ? task.path : `${task.path}~${n}`;
+      const outcome = await this.once({ ...task, path }, attempt);
+      if (outcome.status === 'waiting') return outcome;
+      const isOver = outcome.status === 'completed' || n >= attempts || FINAL.has(outcome.error.code);
+      if (isOver) return { ...outcome, ...addCost(spent, outcome) };
+      spent = addCost(spent, outcome);
+      await this.pause({ ...task, path }, outcome, delayMs * 2 ** (n - 1));
+    }
+  }
+
+  /** Records that a try failed, and waits before the next one; not when it failed in an earlier execution, which has waited. */
+  private async pause(task: NodeTask, outcome: NodeFailed, ms: number): Promise<void> {
+    const { run, signal } = task;
+    const step = failedStep(task);
+    if (run.isRecorded(step)) return;
+    await run.step(step, async () => outcome);
+    await delay(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+
+  private async once(task: NodeTask, attempt: Attempt): Promise<NodeOutcome> {
+    const failed = failedStep(task);
+    if (task.run.isRecorded(failed)) return task.run.step<NodeFailed>(failed, unreachable);
+    const { signal } = task;
+    try {
+      signal.throwIfAborted();
+      const outcome = await attempt(task);
+      // What a signal stopped has not failed by itself.
+      if (outcome.status === 'failed') signal.throwIfAborted();
+      return outcome;
+    } catch (error) {
+      if (isGivenUp(task.run.signal)) throw task.run.signal.reason;
+      signal.throwIfAborted();
+      if (error instanceof AppError && OF_THE_RUN.has(error.code)) throw error;
+      return this.failed(task, error);
+    }
+  }
+
+  /** An error of ours says all in its message; of another one the stack is wanted. */
+  private failed({ run, path }: NodeTask, error: unknown): NodeFailed {
+    if (!(error instanceof AppError))
+      this.logger.error({ err: error, run_id: run.runId, node: path }, 'A node of a workflow broke');
+    return thrownNode(error);
+  }
+
+  private async record(
+    { run, node, number: iteration }: NodeTask,
+    kind: NodeDefinition['type'],
+    done: Exclude<NodeOutcome, { status: 'waiting' }>,
+  ): Promise<NodeOutcome> {
+    return run.step(stepOf(node, kind), async () => {
+      const told = { type: 'node.completed', node, kind, iteration } as const;
+      if (done.status === 'failed') run.emit({ ...told, status: 'failed', error: done.error });
+      else run.emit({ ...told, status: 'completed', output: done.output, ...(done.next && { next: done.next }) });
+      return done;
+    });
+  }
+}
+
+/** The step that holds what came of a node. */
+function stepOf(node: string, kind: NodeDefinition['type']): StepName {
+  return { kind: 'node', place: node, subject: kind };
+}
+
+/** The step that holds what came of a try after which there was another one. */
+function failedStep({ number, path }: NodeTask): StepName {
+  return { kind: 'node', place: `failed:${path}`, subject: `${number}/${path}` };
+}
+
+/** What later nodes are given has a limit, and cutting JSON would make it another thing. */
+function fitted(
+  done: Exclude<NodeOutcome, { status: 'waiting' }>,
+  { workflow }: NodeTask,
+): Exclude<NodeOutcome, { status: 'waiting' }> {
+  if (done.status === 'failed') return done;
+  const { maxOutputBytes } = workflow.limits;
+  const bytes = Buffer.byteLength(JSON.stringify(done.output));
+  if (bytes <= maxOutputBytes) return done;
+  const message = `It gave ${bytes} bytes, and limits.maxOutputBytes is ${maxOutputBytes}: let it give less, or raise the limit.`;
+  return failedNode('NODE_OUTPUT_TOO_LARGE', message, costOf(done));
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { DEFAULT_EXPIRY_MS } from '../../agent/index.js';
+import { ToolCallEngine } from '../../reasoning/index.js';
+import { journalUnavailable } from '../../run/index.js';
+import { toolDisabled, ToolRegistry, ToolSwitchService, type Tool } from '../../tool/index.js';
+import { CodeRegistry } from '../code/code.registry.js';
+import type { Work } from '../definition/node.schema.js';
+import { compileTemplate } from '../template/template.parser.js';
+import { failedNode, thrownNode } from './node-outcome.factory.js';
+import { NodeRunContext } from './node-run-context.js';
+import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
+
+/** Calls a tool, or a method of the application's: on the way of every call, so that it happens once. */
+@Injectable()
+export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'>> {
+  constructor(
+    private readonly engine: ToolCallEngine,
+    private readonly tools: ToolRegistry,
+    private readonly code: CodeRegistry,
+    private readonly switches: ToolSwitchService,
+  ) {}
+
+  async execute(work: Work<'tool'> | Work<'code'>, task: NodeTask): Promise<NodeOutcome> {
+    const { run, number, path, scope, signal, isTainted, workflow } = task;
+    const context = new NodeRunContext(run, number, path, signal);
+    const name = work.type === 'tool' ? work.tool : work.code;
+    const tool = work.type === 'tool' ? await this.find(name, signal) : this.code.find(name);
+    const isOver = run.isRecorded({ kind: 'tool', place: `${number}/${path}:1` });
+    if (!isOver && (await this.isOff(task, name))) return thrownNode(toolDisabled(name));
+    const call = { id: path, name, arguments: JSON.stringify(compileTemplate(work.arguments).fill(scope)) };
+    const { maxOutputBytes: maxResultBytes } = workflow.limits;
+    const outcome = await this.engine.run(
+      { call, tool, maxResultBytes, waiting: { expiresMs: DEFAULT_EXPIRY_MS }, isTainted },
+      context,
+    );
+    if (outcome.kind === 'waiting') {
+      return { status: 'waiting', requests: outcome.requests.map((request) => context.asked(request)) };
+    }
+    const { result, failure, childrenUsage, isTainted: hasRead } = outcome;
+    const cost = childrenUsage && { children_usage: childrenUsage };
+    if (failure) return { status: 'failed', error: failure, ...cost };
+    if (!result.success) return failedNode(result.code, result.error, cost);
+    return { status: 'completed', output: { result: result.result }, ...cost, ...(hasRead && { is_tainted: hasRead }) };
+  }
+
+  private async find(name: string, signal: AbortSignal): Promise<Tool | undefined> {
+    await this.tools.arrived([name], signal);
+    return this.tools.has(name) ? this.tools.get(name) : undefined;
+  }
+
+  private async isOff({ run }: NodeTask, name: string): Promise<boolean> {
+    try {
+      return (await this.switches.disabled(run.principal.tenant)).has(name);
+    } catch (error) {
+      throw journalUnavailable(run.runId, error);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import type { NodeInput } from '../definition/node.schema.js';
+import { parseWorkflow } from '../workflow.registry.js';
+import { toMermaid } from './mermaid.mapper.js';
+import { createGraph } from './workflow-graph.factory.js';
+
+const llm = (id: string, prompt: string, more: object = {}): NodeInput => ({ id, type: 'llm', prompt, ...more });
+const graphOf = (nodes: readonly NodeInput[], output?: string) =>
+  createGraph(parseWorkflow({ name: 'w', nodes: [...nodes], ...(output !== undefined && { output }) }, 'test'));
+const branch = (id: string, to: string, otherwise: string, value = '{{input.kind}}'): NodeInput => ({
+  id,
+  type: 'branch',
+  cases: [{ when: { value, equals: 'a' }, to }],
+  otherwise,
+});
+
+describe('createGraph', () => {
+  it('puts a node after those that it names, unless it says otherwise or another one leads to it', () => {
+    const { edges } = graphOf([
+      llm('a', '{{input.x}}'),
+      branch('route', 'b', 'c', '{{a.response}}'),
+      llm('b', '{{a.response}}'),
+      llm('c', '{{a.response}}', { onError: { fallback: 'd' } }),
+      llm('d', 'sorry'),
+      llm('e', '{{a.response}}', { after: ['b', 'c'] }),
+    ]);
+    expect(edges.map(({ from, to, kind }) => `${from} ${kind} ${to}`)).toEqual([
+      'a next route',
+      'b next e',
+      'c next e',
+      'route branch b',
+      'route branch c',
+      'c fallback d',
+    ]);
+  });
+
+  it.each<[string, NodeInput[], string]>([
+    ['two of a name', [llm('a', 'x'), llm('a', 'y')], 'there are two nodes "a"'],
+    ['a place before which nothing is', [llm('a', 'x'), llm('b', 'y', { after: ['aa'] })], 'did you mean "a"'],
+    ['a circle', [llm('a', 'x', { after: ['b'] }), llm('b', 'x', { after: ['a'] })], 'in a circle: '],
+    ['itself', [llm('a', '{{a.response}}')], 'in a circle: a → a'],
+    ['a place that is nobody’s', [llm('a', '{{letter}}')], 'names "letter": there is no such node'],
+    ['what comes later', [llm('a', '{{b.response}}', { after: [] }), llm('b', 'x')], 'which does not come before it'],
+    ['a branch to nowhere', [branch('r', 'nobody', 'r2'), llm('r2', 'x')], 'cases[0].to: there is no node "nobody"'],
+    ['a fallback to nowhere', [llm('a', 'x', { onError: { fallback: 'b' } })], 'onError.fallback'],
+    ['a place that is none', [llm('a', 'x {{1 + 1}}')], 'which is no place'],
+    ['an item outside of a map', [llm('a', '{{item}}')], '"item"'],
+  ])('refuses %s', (_what, nodes, message) => {
+    expect(() => graphOf(nodes)).toThrow(expect.objectContaining({ code: 'WORKFLOW_INVALID' }));
+    expect(() => graphOf(nodes)).toThrow(message);
+  });
+
+  it('refuses an output of nobody', () => {
+    expect(() => graphOf([llm('a', 'x')], '{{b.response}}')).toThrow('output names "b"');
+  });
+
+  it('tells all mistakes at once', () => {
+    const nodes = [llm('a', 'x', { after: ['q'] }), llm('b', 'x', { onError: { fallback: 'z' } })];
+    expect(() => graphOf(nodes)).toThrow(/"b": onError\.fallback.*\n.*"a": after\[0\]/);
+  });
+
+  it('knows which models speak while no other can', () => {
+    const side = graphOf([llm('a', 'x'), llm('b', 'y'), llm('c', '{{a.response}} {{b.response}}')]);
+    expect([...side.soloists]).toEqual(['c']);
+    const parted = graphOf([branch('r', 'a', 'b'), llm('a', 'x'), llm('b', 'y'), llm('c', 'z', { after: ['a', 'b'] })]);
+    expect([...parted.soloists]).toEqual(['a', 'b', 'c']);
+    const saved = graphOf([
+      llm('a', 'x', { onError: { fallback: 'b' } }),
+      llm('b', 'y'),
+      llm('c', 'z', { after: ['a'] }),
+    ]);
+    expect([...saved.soloists]).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is written as a flowchart that no name can break', () => {
+    const graph = graphOf([
+      llm('end', 'x'),
+      branch('r', 'end2', 'end3', '"]} --> {{end.response}}'),
+      llm('end2', 'y'),
+      llm('end3', 'z'),
+    ]);
+    expect(toMermaid(graph)).toBe(
+      [
+        'flowchart TD',
+        '  n1(["end: llm"])',
+        '  n2{"r: branch"}',
+        '  n3(["end2: llm"])',
+        '  n4(["end3: llm"])',
+        '  n1 --> n2',
+        '  n2 -->|"#34;#93;#125; --#62; #123;#123;end.response#125;#125; equals #34;a#34;"| n3',
+        '  n2 -->|"otherwise"| n4',
+        '',
+      ].join('\n'),
+    );
+  });
+});

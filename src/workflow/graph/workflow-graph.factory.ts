@@ -1,0 +1,168 @@
+import { AppError, messageOf } from '../../common/index.js';
+import { nearNames } from '../../tool/index.js';
+import type { Condition } from '../definition/condition.schema.js';
+import type { NodeDefinition } from '../definition/node.schema.js';
+import type { WorkflowDefinition } from '../definition/workflow.schema.js';
+import { compileTemplate } from '../template/template.parser.js';
+import { rootsOf } from './node-reference.mapper.js';
+import { soloistsOf } from './soloist.policy.js';
+import type { Edge, GraphNode, WorkflowGraph } from './workflow-graph.types.js';
+
+/** @throws AppError `WORKFLOW_INVALID` with every mistake: names that are not there, circles, places of what is not before */
+export function createGraph(definition: WorkflowDefinition): WorkflowGraph {
+  const mistakes = new MistakeList(definition);
+  const edges = edgesOf(definition, mistakes);
+  mistakes.refuse();
+  const order = orderOf(definition, edges, mistakes);
+  mistakes.refuse();
+  const ancestors = ancestorsOf(order, edges);
+  assertPlaces(definition, ancestors, mistakes);
+  mistakes.refuse();
+  const nodes = new Map(
+    definition.nodes.map((node, index): [string, GraphNode] => {
+      const incoming = edges.filter(({ to }) => to === node.id);
+      return [node.id, { definition: node, number: index + 1, incoming }];
+    }),
+  );
+  const descendants = new Map(
+    order.map((id) => [id, new Set(order.filter((other) => ancestors.get(other)!.has(id)))] as const),
+  );
+  return { definition, nodes, edges, descendants, soloists: soloistsOf({ nodes, order, ancestors }) };
+}
+
+/** What is wrong with a workflow, told at once. */
+class MistakeList {
+  private readonly found: string[] = [];
+  readonly ids: ReadonlySet<string>;
+
+  constructor(private readonly definition: WorkflowDefinition) {
+    const all = definition.nodes.map(({ id }) => id);
+    this.ids = new Set(all);
+    const twice = [...this.ids].filter((id) => all.indexOf(id) !== all.lastIndexOf(id));
+    for (const id of twice) this.add(`there are two nodes "${id}": rename one`);
+    this.refuse();
+  }
+
+  add(mistake: string): void {
+    this.found.push(mistake);
+  }
+
+  /** Notes a name that no node has. */
+  assertNode(by: NodeDefinition, field: string, id: string): void {
+    if (this.ids.has(id)) return;
+    const near = nearNames(id, this.ids);
+    const hint = near.length > 0 ? `; did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : '';
+    this.add(`node "${by.id}": ${field}: there is no node "${id}"${hint}`);
+  }
+
+  refuse(): void {
+    if (this.found.length === 0) return;
+    const lines = this.found.map((mistake) => `\n- ${mistake}`).join('');
+    throw new AppError('WORKFLOW_INVALID', `The workflow "${this.definition.name}" is wrong:${lines}`);
+  }
+}
+
+function edgesOf({ nodes }: WorkflowDefinition, mistakes: MistakeList): Edge[] {
+  const chosen = nodes.flatMap((node) => choices(node, mistakes));
+  const targets = new Set(chosen.map(({ to }) => to));
+  const followed = nodes.flatMap((node) => befores(node, targets.has(node.id), mistakes));
+  return [...followed, ...chosen];
+}
+
+/** Where a node leads by its own choice, or by its fault. */
+function choices(node: NodeDefinition, mistakes: MistakeList): Edge[] {
+  const edges: Edge[] = [];
+  const add = (field: string, edge: Omit<Edge, 'from'>): void => {
+    mistakes.assertNode(node, field, edge.to);
+    edges.push({ from: node.id, ...edge });
+  };
+  if (node.type === 'branch') {
+    for (const [index, { when, to }] of node.cases.entries())
+      add(`cases[${index}].to`, { to, kind: 'branch', label: [when].flat().map(toWords).join(' and ') });
+    if (node.otherwise !== undefined) add('otherwise', { to: node.otherwise, kind: 'branch', label: 'otherwise' });
+  }
+  if (node.onError !== 'fail') add('onError.fallback', { to: node.onError.fallback, kind: 'fallback' });
+  return edges;
+}
+
+/** What a node comes after: as it says, or, when no other node leads there, what it names in places. */
+function befores(node: NodeDefinition, isTarget: boolean, mistakes: MistakeList): Edge[] {
+  const given = node.after;
+  for (const [index, id] of (given ?? []).entries()) mistakes.assertNode(node, `after[${index}]`, id);
+  const before = given ?? (isTarget ? [] : placesOf(node, mistakes).filter((root) => mistakes.ids.has(root)));
+  return [...new Set(before)].map((from) => ({ from, to: node.id, kind: 'next' }));
+}
+
+function placesOf(node: NodeDefinition, mistakes: MistakeList): string[] {
+  try {
+    return rootsOf(node);
+  } catch (error) {
+    mistakes.add(`node "${node.id}": ${messageOf(error)}`);
+    return [];
+  }
+}
+
+/** The nodes so that each comes after those that lead to it. */
+function orderOf({ nodes }: WorkflowDefinition, edges: readonly Edge[], mistakes: MistakeList): string[] {
+  const order: string[] = [];
+  let left = nodes.map(({ id }) => id);
+  while (left.length > 0) {
+    const isReady = (id: string): boolean => !edges.some(({ from, to }) => to === id && left.includes(from));
+    const ready = left.filter(isReady);
+    if (ready.length === 0) {
+      mistakes.add(`its nodes go in a circle: ${circleIn(left, edges).join(' → ')}`);
+      break;
+    }
+    order.push(...ready);
+    left = left.filter((id) => !ready.includes(id));
+  }
+  return order;
+}
+
+/** One of the circles that nodes are in, each of which has another one before it. */
+function circleIn(left: readonly string[], edges: readonly Edge[]): string[] {
+  const way = [left[0]!];
+  for (;;) {
+    const before = edges.find(({ from, to }) => to === way[0] && left.includes(from))!.from;
+    const at = way.indexOf(before);
+    if (at >= 0) return [before, ...way.slice(0, at + 1)];
+    way.unshift(before);
+  }
+}
+
+function ancestorsOf(order: readonly string[], edges: readonly Edge[]): Map<string, ReadonlySet<string>> {
+  const ancestors = new Map<string, ReadonlySet<string>>();
+  for (const id of order) {
+    const parents = edges.filter(({ to }) => to === id).map(({ from }) => from);
+    ancestors.set(id, new Set(parents.flatMap((parent) => [parent, ...ancestors.get(parent)!])));
+  }
+  return ancestors;
+}
+
+function assertPlaces(
+  { nodes, output }: WorkflowDefinition,
+  ancestors: ReadonlyMap<string, ReadonlySet<string>>,
+  mistakes: MistakeList,
+): void {
+  for (const node of nodes) {
+    for (const root of placesOf(node, mistakes)) {
+      if (root === 'input' || ancestors.get(node.id)!.has(root)) continue;
+      if (mistakes.ids.has(root)) mistakes.add(`node "${node.id}" names "${root}", which does not come before it`);
+      else mistakes.add(`node "${node.id}" names "${root}": there is no such node, and the input is {{input}}`);
+    }
+  }
+  if (output === undefined) return;
+  try {
+    const unknown = compileTemplate(output).roots.filter((root) => root !== 'input' && !mistakes.ids.has(root));
+    for (const root of unknown) mistakes.add(`output names "${root}": there is no such node`);
+  } catch (error) {
+    mistakes.add(`output: ${messageOf(error)}`);
+  }
+}
+
+function toWords({ value, ...rules }: Condition): string {
+  const told = typeof value === 'string' ? value : JSON.stringify(value);
+  return `${told} ${Object.entries(rules)
+    .map(([rule, wanted]) => `${rule} ${JSON.stringify(wanted)}`)
+    .join(', ')}`;
+}

@@ -1,0 +1,25 @@
+/** Workflows: graphs of models, agents, tools, code and people, executed as durable runs. */
+export { WorkflowCode } from './code/workflow-code.decorator.js';
+export type { CodeOptions } from './code/workflow-code.decorator.js';
+export type { Condition, Template } from './definition/condition.schema.js';
+export type { NodeInput } from './definition/node.schema.js';
+export type { WorkflowDefinition, WorkflowInput } from './definition/workflow.schema.js';
+export { toMermaid } from './graph/mermaid.mapper.js';
+export type { WorkflowGraph } from './graph/workflow-graph.types.js';
+export { AgentNode } from './nodes/agent.node.js';
+export type { NodeAgent } from './nodes/agent.node.js';
+export { BranchNode } from './nodes/branch.node.js';
+export { CodeNode, ToolNode } from './nodes/call.node.js';
+export { HumanNode } from './nodes/human.node.js';
+export { LlmNode } from './nodes/llm.node.js';
+export { MapNode } from './nodes/map.node.js';
+export type { WorkflowNode } from './nodes/workflow.node.js';
+export { WorkflowBuilder } from './workflow.builder.js';
+export { WorkflowForkService } from './workflow-fork.service.js';
+export type { WorkflowFork } from './workflow-fork.service.js';
+export { WORKFLOW_RUN } from './workflow.handler.js';
+export { WorkflowModule } from './workflow.module.js';
+export { WorkflowRegistry } from './workflow.registry.js';
+export type { RegisteredWorkflow } from './workflow.registry.js';
+export { WorkflowService } from './workflow.service.js';
+export type { WorkflowStart } from './workflow.service.js';

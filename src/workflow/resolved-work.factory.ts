@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { AgentRegistry, ResolvedModelFactory, type AgentDefinitionInput } from '../agent/index.js';
+import { AppConfig } from '../config/index.js';
+import type { ModelParameters } from '../llm/index.js';
+import type { WorkDefinition } from './definition/node.schema.js';
+
+/** Of a node that asks a model, where it says nothing. */
+const LLM_DEFAULTS: ModelParameters = {
+  temperature: 0.7,
+  maxTokens: 1000,
+  topP: 1,
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+};
+
+/** Where a node stands. */
+interface NodePlace {
+  readonly workflow: string;
+  readonly node: string;
+  readonly number: number;
+}
+
+/** Fills in what nodes leave to the server: which model is asked, and with what. */
+@Injectable()
+export class ResolvedWorkFactory {
+  constructor(
+    private readonly config: AppConfig,
+    private readonly models: ResolvedModelFactory,
+    private readonly agents: AgentRegistry,
+  ) {}
+
+  /** @throws AppError `AGENT_INVALID`, `CONFIG_INVALID` */
+  create(work: WorkDefinition, place: NodePlace): WorkDefinition {
+    const who = `Workflow "${place.workflow}", node "${place.node}"`;
+    switch (work.type) {
+      case 'llm':
+        return { ...work, model: this.models.complete(toModel(work.model), LLM_DEFAULTS, who) };
+      case 'agent':
+        return typeof work.agent === 'string' ? work : { ...work, agent: this.agent(work.agent, place) };
+      case 'tool':
+      case 'code':
+      case 'human':
+        return work;
+    }
+  }
+
+  /** An agent of the node's own, under a name that no other agent is asked by. */
+  private agent(given: object, { workflow, number }: NodePlace): { [field: string]: unknown } {
+    const name = `${workflow.slice(0, 56)}_node${number}`;
+    const { llm } = this.config;
+    const model = { provider: llm.provider, ...(llm.model !== undefined && { name: llm.model }) };
+    const definition: AgentDefinitionInput = { model, ...given, name };
+    return { ...this.agents.define(definition).definition };
+  }
+}
+
+function toModel<M extends { readonly provider?: string | undefined }>({ provider, ...model }: M) {
+  return { ...model, ...(provider !== undefined && { provider }) };
+}

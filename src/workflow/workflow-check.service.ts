@@ -1,0 +1,71 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { AgentCheckService, AgentRegistry, type AgentDefinitionInput } from '../agent/index.js';
+import { AppError, messageOf } from '../common/index.js';
+import { nearNames, ToolRegistry } from '../tool/index.js';
+import { CodeRegistry } from './code/code.registry.js';
+import type { WorkDefinition } from './definition/node.schema.js';
+import { WorkflowRegistry } from './workflow.registry.js';
+
+/** Stops the boot when a workflow names a model, a tool, an agent or code that is not there. */
+@Injectable()
+export class WorkflowCheckService implements OnApplicationBootstrap {
+  constructor(
+    private readonly workflows: WorkflowRegistry,
+    private readonly agents: AgentRegistry,
+    private readonly agentCheck: AgentCheckService,
+    private readonly tools: ToolRegistry,
+    private readonly code: CodeRegistry,
+  ) {}
+
+  /** Not before every module has begun: the tools of an application are registered then. @throws AppError `WORKFLOW_INVALID` */
+  onApplicationBootstrap(): void {
+    const mistakes = this.workflows.names().flatMap((name) => this.mistakes(name));
+    if (mistakes.length > 0) throw new AppError('WORKFLOW_INVALID', mistakes.join('\n'));
+  }
+
+  private mistakes(name: string): string[] {
+    try {
+      const { nodes } = this.workflows.get(name).graph.definition;
+      return nodes.flatMap((node) => {
+        const work = node.type === 'map' ? node.node : node;
+        return work.type === 'branch'
+          ? []
+          : this.missing(work).map((mistake) => `Workflow "${name}", node "${node.id}": ${mistake}`);
+      });
+    } catch (error) {
+      return [messageOf(error)];
+    }
+  }
+
+  private missing(work: WorkDefinition): string[] {
+    switch (work.type) {
+      case 'agent':
+        return typeof work.agent === 'string'
+          ? thrown(() => this.agents.get(work.agent as string))
+          : this.agentCheck.mistakes(this.agents.define(work.agent as unknown as AgentDefinitionInput).definition);
+      case 'tool':
+        // What a server that is still connecting may bring is not missing.
+        return thrown(() => this.tools.select([work.tool]));
+      case 'code':
+        return this.code.find(work.code) ? [] : [this.noCode(work.code)];
+      case 'llm':
+      case 'human':
+        return [];
+    }
+  }
+
+  private noCode(name: string): string {
+    const near = nearNames(name, this.code.names());
+    const hint = near.length > 0 ? ` Did you mean ${near.map((one) => `"${one}"`).join(' or ')}?` : '';
+    return `no method bears @WorkflowCode({ name: ${JSON.stringify(name)} }).${hint}`;
+  }
+}
+
+function thrown(check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    return [messageOf(error)];
+  }
+}

@@ -1,0 +1,133 @@
+import { Injectable } from '@nestjs/common';
+import { AgentService, ForkedRuns, type AnsweredNode } from '../agent/index.js';
+import { AppError, newId, type Principal } from '../common/index.js';
+import { RunService, type ForkPlan, type RunRecord } from '../run/index.js';
+import { SessionService } from '../session/index.js';
+import type { WorkflowGraph } from './graph/workflow-graph.types.js';
+import { WORKFLOW_VERSION } from './workflow.engine.js';
+import { WORKFLOW_RUN, WorkflowHandler, type WorkflowRunInput } from './workflow.handler.js';
+import { WorkflowService } from './workflow.service.js';
+
+/** From where a fork does everything anew. */
+const FIRST = 'input';
+
+/** A new run from a place in another one. */
+export interface WorkflowFork {
+  /** `node:<id>`: that node and those after it begin anew; `input`: all of them. */
+  readonly fromStep: string;
+  /** The new run's session; none when the run had none, else a new one. */
+  readonly sessionId?: string;
+  /** What the workflow is given instead; only from `input`. */
+  readonly input?: unknown;
+}
+
+/** Forks workflows' runs: by the graph, not by time, since branches go on side by side. */
+@Injectable()
+export class WorkflowForkService {
+  constructor(
+    private readonly runs: RunService,
+    private readonly agents: AgentService,
+    private readonly handler: WorkflowHandler,
+    private readonly forks: ForkedRuns,
+    private readonly workflows: WorkflowService,
+    private readonly sessions: SessionService,
+  ) {}
+
+  /**
+   * Starts a run of the same workflow that has done what another one did before a node. It is journaled, and goes on in the
+   * background, when this resolves.
+   * @returns the new run's id
+   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `RUN_VERSION_UNSUPPORTED`, `SHUTTING_DOWN`
+   */
+  async fork(principal: Principal, runId: string, { fromStep, sessionId, input }: WorkflowFork): Promise<string> {
+    const original = await this.runs.get(principal, runId);
+    if (original.kind !== WORKFLOW_RUN) throw invalid('id', `run "${runId}" is not a workflow's`);
+    const graph = this.handler.graphOf(original);
+    if (input !== undefined && fromStep !== FIRST) {
+      throw invalid('edit.input', `the input can be edited only in a fork from "${FIRST}": all nodes may have used it`);
+    }
+    const { nodes = [] } = await this.agents.answer(principal, runId);
+    const plan = await this.plan(original, graph, fromStep, nodes);
+    const given = JSON.parse(original.input) as WorkflowRunInput;
+    const id = newId();
+    const session = sessionId ?? (original.sessionId === null ? null : newId());
+    await this.forks.start(
+      principal,
+      plan,
+      {
+        id,
+        principal,
+        kind: WORKFLOW_RUN,
+        agent: original.agent,
+        sessionId: session,
+        loopVersion: WORKFLOW_VERSION,
+        definition: original.definition,
+        definitionHash: original.definitionHash,
+        input: JSON.stringify(input === undefined ? given : { ...given, ...this.workflows.input(graph, input) }),
+        timeoutMs: graph.definition.limits.runTimeoutMs,
+        statements: session === null ? [] : [this.sessions.beginStatement(principal, session)],
+      },
+      {},
+    );
+    return id;
+  }
+
+  private async plan(
+    original: RunRecord,
+    graph: WorkflowGraph,
+    fromStep: string,
+    told: readonly AnsweredNode[],
+  ): Promise<ForkPlan> {
+    const anew = begunAnew(graph, fromStep);
+    if (fromStep !== FIRST && !this.handler.loopVersions.includes(original.loopVersion)) {
+      const what = `Run "${original.id}" was made by version ${original.loopVersion} of workflows, which cannot be replayed any more`;
+      throw new AppError('RUN_VERSION_UNSUPPORTED', `${what}: fork it from "${FIRST}".`);
+    }
+    const kept = new Set(told.filter((node) => isOver(graph, node) && !anew.has(node.node)).map(({ node }) => node));
+    const numbers = new Set([...kept].map((id) => graph.nodes.get(id)!.number));
+    const { steps, events } = await this.forks.marks(original.id);
+    const isKept = (name: string): boolean => {
+      const id = nodeIn(name);
+      // What was claimed may have happened: that is asked before it is done again.
+      return id !== null && (kept.has(id) || (name.startsWith('claim:') && !anew.has(id)));
+    };
+    const names = steps.map(({ name }) => name).filter(isKept);
+    const numbered = events.filter(({ iteration }) => iteration !== null && numbers.has(iteration));
+    return {
+      original,
+      fromStep,
+      prefix: { steps: names, events: numbered.map(({ n }) => n) },
+      hasReplies: names.some((name) => name.startsWith('model:')),
+      call: null,
+    };
+  }
+}
+
+/** The nodes that a fork does anew. @throws AppError `VALIDATION_FAILED` naming the places there are */
+function begunAnew({ nodes, descendants }: WorkflowGraph, fromStep: string): ReadonlySet<string> {
+  if (fromStep === FIRST) return new Set(nodes.keys());
+  const id = fromStep.replace(/^node:/, '');
+  if (fromStep !== id && nodes.has(id)) return new Set([id, ...descendants.get(id)!]);
+  const known = [FIRST, ...[...nodes.keys()].map((node) => `node:${node}`)];
+  throw invalid('fromStep', `it can be forked from ${known.join(', ')}`);
+}
+
+/** Whether what came of a node stays: not the failure that ended the run. */
+function isOver({ nodes }: WorkflowGraph, { node, status }: AnsweredNode): boolean {
+  const definition = nodes.get(node)?.definition;
+  if (!definition) return false;
+  return status === 'completed' || status === 'skipped' || (status === 'failed' && definition.onError !== 'fail');
+}
+
+/** The node that a step belongs to: `node:each/2`, `node:failed:ask`, `claim:3/ask~2:1`; null for one of the whole run. */
+function nodeIn(name: string): string | null {
+  const own = /^node:(?:failed:)?([A-Za-z][\w-]*)/.exec(name);
+  const inner = /:\d+\/([A-Za-z][\w-]*)/.exec(name);
+  return own?.[1] ?? inner?.[1] ?? null;
+}
+
+function invalid(field: string, message: string): AppError {
+  return new AppError('VALIDATION_FAILED', `The run cannot be forked so: ${field}: ${message}.`, {
+    details: { errors: [{ field, message }] },
+  });
+}

@@ -1,0 +1,253 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, toAppError, type JsonValue } from '../common/index.js';
+import { isGivenUp, type RunContext, type RunFailure, type WaitingRequest } from '../run/index.js';
+import type { NodeDefinition } from './definition/node.schema.js';
+import { chooseBranch } from './execution/branch-node.policy.js';
+import { MapNodeExecutor } from './execution/map-node.executor.js';
+import { addCost, inNode } from './execution/node-outcome.factory.js';
+import type { NodeCost, NodeOutcome, NodeRecord, NodeTask } from './execution/node-task.types.js';
+import { NodeExecutor } from './execution/node.executor.js';
+import type { Edge, GraphNode, WorkflowGraph } from './graph/workflow-graph.types.js';
+import { compileTemplate } from './template/template.parser.js';
+
+/** Raised when a recorded run would no longer replay the same way. */
+export const WORKFLOW_VERSION = 1;
+
+/** What a workflow is executed on. */
+export interface WorkflowRequest {
+  readonly graph: WorkflowGraph;
+  readonly input: JsonValue;
+  readonly isStreaming: boolean;
+}
+
+/** How it ended, or what it waits for. */
+export type WorkflowOutcome =
+  | {
+      readonly kind: 'ended';
+      readonly finishReason: 'stop' | 'cancelled' | 'timeout' | 'error';
+      /** Only with the finish reason `stop`. */
+      readonly output: JsonValue;
+      readonly cost: NodeCost;
+      readonly isTainted: boolean;
+      /** With the finish reasons `timeout` and `error`. */
+      readonly failure?: RunFailure;
+    }
+  | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
+
+type Ended = Extract<WorkflowOutcome, { kind: 'ended' }>;
+
+/** Another node has failed, and the workflow with it. */
+class Abandoned extends AppError {
+  constructor(readonly failure: RunFailure) {
+    super('RUN_CANCELLED', failure.message);
+  }
+}
+
+/** Goes through a workflow's graph: every node as soon as all before it are over, if a way leads there. */
+@Injectable()
+export class WorkflowEngine {
+  constructor(
+    private readonly nodes: NodeExecutor,
+    private readonly maps: MapNodeExecutor,
+  ) {}
+
+  /**
+   * Executes until nothing can go on; a failure, a cancel and a timeout are outcomes too. It rejects only when the run
+   * goes on elsewhere (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
+   */
+  async run(request: WorkflowRequest, run: RunContext): Promise<WorkflowOutcome> {
+    const course = new Course(request, run);
+    try {
+      await this.goOn(course);
+      await course.quiet();
+    } catch (error) {
+      course.stop(error);
+      await course.settled();
+      return close(course, error);
+    }
+    if (course.waiting.size > 0) return { kind: 'waiting', requests: [...course.waiting.values()].flat() };
+    return { kind: 'ended', finishReason: 'stop', output: course.output(), ...course.sum() };
+  }
+
+  private async goOn(course: Course): Promise<void> {
+    for (;;) {
+      course.signal.throwIfAborted();
+      const next = course.ready();
+      for (const id of next) await this.begin(course, id);
+      if (course.underWay.size > 0) await Promise.race(course.underWay.values());
+      else if (next.length === 0) return;
+    }
+  }
+
+  private async begin(course: Course, id: string): Promise<void> {
+    const node = course.node(id);
+    const task = course.task(node);
+    if (course.isReached(node)) return course.start(id, this.execute(node.definition, task));
+    await this.nodes.skip(task, node.definition.type);
+    course.settle(id, { status: 'skipped' });
+  }
+
+  private execute(definition: NodeDefinition, task: NodeTask): Promise<NodeOutcome> {
+    switch (definition.type) {
+      case 'branch':
+        return this.nodes.carryOut(definition, task, async ({ scope }) => chooseBranch(definition, scope));
+      case 'map':
+        return this.nodes.carryOut(definition, task, (tried) => this.maps.execute(definition, tried));
+      case 'llm':
+      case 'agent':
+      case 'tool':
+      case 'code':
+      case 'human':
+        return this.nodes.execute(definition, task);
+    }
+  }
+}
+
+/** One execution of a workflow: what is over, what is under way, what waits. */
+class Course {
+  readonly waiting = new Map<string, readonly WaitingRequest[]>();
+  readonly underWay = new Map<string, Promise<void>>();
+  private readonly over = new Map<string, NodeRecord>();
+  private readonly controller = new AbortController();
+  /** Aborted with the run, and when a node ends it. */
+  readonly signal: AbortSignal;
+  private readonly scope: Record<string, JsonValue>;
+
+  constructor(
+    private readonly request: WorkflowRequest,
+    readonly run: RunContext,
+  ) {
+    this.signal = AbortSignal.any([run.signal, this.controller.signal]);
+    this.scope = { input: request.input };
+  }
+
+  node(id: string): GraphNode {
+    return this.request.graph.nodes.get(id)!;
+  }
+
+  /** The nodes that may begin: all before them are over, and there is room. */
+  ready(): string[] {
+    const { nodes, definition } = this.request.graph;
+    const room = definition.limits.concurrency - this.underWay.size;
+    const isReady = (id: string): boolean =>
+      !this.over.has(id) && !this.underWay.has(id) && !this.waiting.has(id) && this.isDue(this.node(id));
+    return [...nodes.keys()].filter(isReady).slice(0, Math.max(room, 0));
+  }
+
+  /** Whether a way leads to the node that was gone; to one that nothing comes before, it does. */
+  isReached({ incoming }: GraphNode): boolean {
+    return incoming.length === 0 || incoming.some((edge) => this.isGone(edge));
+  }
+
+  task({ definition, number }: GraphNode): NodeTask {
+    const { graph, isStreaming } = this.request;
+    return {
+      workflow: graph.definition,
+      number,
+      node: definition.id,
+      path: definition.id,
+      scope: { ...this.scope },
+      run: this.run,
+      signal: this.signal,
+      isStreaming: isStreaming && graph.soloists.has(definition.id),
+      isTainted: this.isTainted(),
+    };
+  }
+
+  start(id: string, work: Promise<NodeOutcome>): void {
+    const done = work.then(
+      (outcome) => this.finish(id, outcome),
+      (error: unknown) => this.abandon(error),
+    );
+    this.underWay.set(
+      id,
+      done.finally(() => this.underWay.delete(id)),
+    );
+  }
+
+  settle(id: string, record: NodeRecord): void {
+    this.over.set(id, record);
+    if (record.status === 'completed') this.scope[id] = record.output;
+  }
+
+  /** Waits until nothing is under way. @throws what ended the workflow */
+  async quiet(): Promise<void> {
+    await this.settled();
+    this.controller.signal.throwIfAborted();
+  }
+
+  /** Tells what is under way to stop. */
+  stop(error: unknown): void {
+    this.controller.abort(error);
+  }
+
+  /** Waits until nothing is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.underWay.values());
+  }
+
+  /** What the workflow gives: what it says, else what those nodes gave after which nothing was done. */
+  output(): JsonValue {
+    const { definition, descendants } = this.request.graph;
+    if (definition.output !== undefined) return compileTemplate(definition.output).fill(this.scope);
+    const isLast = (id: string): boolean =>
+      this.isDone(id) && ![...descendants.get(id)!].some((after) => this.isDone(after));
+    const last = definition.nodes.filter(({ id }) => isLast(id));
+    const [only, ...others] = last.map(({ id }) => [id, this.scope[id] ?? null] as const);
+    if (!only) return null;
+    return others.length === 0 ? only[1] : Object.fromEntries([only, ...others]);
+  }
+
+  sum(): Pick<Ended, 'cost' | 'isTainted'> {
+    const records = [...this.over.values()].filter((record) => record.status !== 'skipped');
+    return { cost: records.reduce<NodeCost>(addCost, {}), isTainted: this.isTainted() };
+  }
+
+  private finish(id: string, outcome: NodeOutcome): void {
+    if (outcome.status === 'waiting') return void this.waiting.set(id, outcome.requests);
+    this.settle(id, outcome);
+    const { definition } = this.node(id);
+    if (outcome.status !== 'failed' || definition.onError !== 'fail') return;
+    this.controller.abort(new Abandoned(inNode(id, outcome.error)));
+  }
+
+  /** The first that breaks is the one that counts. */
+  private abandon(error: unknown): void {
+    if (!this.controller.signal.aborted) this.controller.abort(error);
+  }
+
+  private isDue({ incoming }: GraphNode): boolean {
+    return incoming.every(({ from }) => this.over.has(from));
+  }
+
+  /** Whether a way is gone: on from a node that is done, from a branch to what it chose, or away from a failure. */
+  private isGone({ from, to, kind }: Edge): boolean {
+    const record = this.over.get(from);
+    if (kind === 'fallback') return record?.status === 'failed';
+    if (record?.status !== 'completed') return false;
+    return kind === 'next' || (record.next?.includes(to) ?? false);
+  }
+
+  private isDone(id: string): boolean {
+    return this.over.get(id)?.status === 'completed';
+  }
+
+  private isTainted(): boolean {
+    return [...this.over.values()].some((record) => record.status === 'completed' && record.is_tainted === true);
+  }
+}
+
+function close(course: Course, error: unknown): Ended {
+  const { signal } = course.run;
+  if (isGivenUp(signal)) throw signal.reason;
+  const base = { kind: 'ended', output: null, ...course.sum() } as const;
+  if (error instanceof Abandoned && !signal.aborted) return { ...base, finishReason: 'error', failure: error.failure };
+  const { code, message, isRetryable: is_retryable } = toAppError(signal.aborted ? signal.reason : error);
+  if (code === 'JOURNAL_UNAVAILABLE') throw error;
+  if (code === 'RUN_CANCELLED') return { ...base, finishReason: 'cancelled' };
+  return {
+    ...base,
+    finishReason: code === 'RUN_TIMEOUT' ? 'timeout' : 'error',
+    failure: { code, message, is_retryable },
+  };
+}

@@ -1,0 +1,113 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { tellMasked } from '../agent/index.js';
+import { AppError, type JsonValue } from '../common/index.js';
+import {
+  NO_USAGE,
+  RunHandlerRegistry,
+  type RunContext,
+  type RunEnding,
+  type RunHandler,
+  type RunOutcome,
+  type RunRecord,
+  type TerminalEvent,
+} from '../run/index.js';
+import { ToolStateKeeper } from '../tool/index.js';
+import { workflowSchema } from './definition/workflow.schema.js';
+import { createGraph } from './graph/workflow-graph.factory.js';
+import type { WorkflowGraph } from './graph/workflow-graph.types.js';
+import { WORKFLOW_VERSION, WorkflowEngine, type WorkflowOutcome } from './workflow.engine.js';
+
+/** The kind of workflows' runs. */
+export const WORKFLOW_RUN = 'workflow';
+
+/** The input of a workflow's run, as the journal holds it. */
+export interface WorkflowRunInput {
+  readonly input: JsonValue;
+  readonly isStreaming: boolean;
+  /** What was masked in the input. */
+  readonly masked?: readonly string[];
+}
+
+type Ended = Extract<WorkflowOutcome, { kind: 'ended' }>;
+
+/** Graphs that are kept; a definition is a few kilobytes. */
+const MOST_GRAPHS = 200;
+
+/** Executes workflows' runs. */
+@Injectable()
+export class WorkflowHandler implements RunHandler, OnModuleInit {
+  readonly kind = WORKFLOW_RUN;
+  readonly loopVersions = [WORKFLOW_VERSION];
+  /** By the hash of their definition. */
+  private readonly graphs = new Map<string, WorkflowGraph>();
+
+  constructor(
+    private readonly handlers: RunHandlerRegistry,
+    private readonly engine: WorkflowEngine,
+    private readonly keeper: ToolStateKeeper,
+  ) {}
+
+  onModuleInit(): void {
+    this.handlers.register(this);
+  }
+
+  async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
+    const outcome = await this.outcome(run, context);
+    if (outcome.kind === 'waiting') return outcome;
+    return { kind: 'finished', event: toEvent(run, outcome), ...(await this.ending(run)) };
+  }
+
+  ending(run: RunRecord): Promise<RunEnding> {
+    return this.keeper.ending(run);
+  }
+
+  /** The graph that a run goes through. */
+  graphOf({ definitionHash, definition }: Pick<RunRecord, 'definitionHash' | 'definition'>): WorkflowGraph {
+    let graph = this.graphs.get(definitionHash);
+    if (graph) return graph;
+    graph = createGraph(workflowSchema.parse(JSON.parse(definition)));
+    this.graphs.set(definitionHash, graph);
+    const [oldest] = this.graphs.keys();
+    if (this.graphs.size > MOST_GRAPHS && oldest !== undefined) this.graphs.delete(oldest);
+    return graph;
+  }
+
+  private async outcome(run: RunRecord, context: RunContext): Promise<WorkflowOutcome> {
+    if (run.loopVersion !== WORKFLOW_VERSION) return outdated(run);
+    const { input, isStreaming, masked } = JSON.parse(run.input) as WorkflowRunInput;
+    await tellMasked(context, masked);
+    return this.engine.run({ graph: this.graphOf(run), input, isStreaming }, context);
+  }
+}
+
+function toEvent({ id: run_id }: RunRecord, { finishReason, output, cost, isTainted, failure }: Ended): TerminalEvent {
+  const isComplete = finishReason === 'stop';
+  const told = {
+    run_id,
+    result: isComplete ? toText(output) : '',
+    ...(isComplete && { output }),
+    finish_reason: finishReason,
+    is_complete: isComplete,
+    iterations: cost.model_calls ?? 0,
+    usage: cost.usage ?? NO_USAGE,
+    model: '',
+    ...(isTainted && { is_tainted: isTainted }),
+    ...(cost.children_usage && { children_usage: cost.children_usage }),
+  };
+  if (finishReason === 'cancelled') return { type: 'run.cancelled', ...told };
+  return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };
+}
+
+function toText(output: JsonValue): string {
+  return typeof output === 'string' ? output : JSON.stringify(output);
+}
+
+/** The engine has changed since the run was begun, so that it cannot be replayed. */
+function outdated({ loopVersion }: RunRecord): Ended {
+  const { code, message } = new AppError(
+    'RUN_VERSION_UNSUPPORTED',
+    `The run was begun by version ${loopVersion} of workflows; this server runs version ${WORKFLOW_VERSION}. Start it again.`,
+  );
+  const failure = { code, message, is_retryable: false };
+  return { kind: 'ended', finishReason: 'error', output: null, cost: {}, isTainted: false, failure };
+}

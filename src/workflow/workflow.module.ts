@@ -1,0 +1,74 @@
+import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { type Later, provided } from '../common/index.js';
+import { RunModule } from '../run/index.js';
+import { SessionModule } from '../session/index.js';
+import { ToolModule, ToolStateModule } from '../tool/index.js';
+import { CodeRegistry } from './code/code.registry.js';
+import type { WorkflowInput } from './definition/workflow.schema.js';
+import { AgentNodeExecutor } from './execution/agent-node.executor.js';
+import { ChildAgentExecutor } from './execution/child-agent.executor.js';
+import { HumanNodeExecutor } from './execution/human-node.executor.js';
+import { LlmNodeExecutor } from './execution/llm-node.executor.js';
+import { MapNodeExecutor } from './execution/map-node.executor.js';
+import { NodeExecutor } from './execution/node.executor.js';
+import { ToolNodeExecutor } from './execution/tool-node.executor.js';
+import { ResolvedWorkFactory } from './resolved-work.factory.js';
+import { WorkflowCheckService } from './workflow-check.service.js';
+import { WorkflowForkService } from './workflow-fork.service.js';
+import { WorkflowEngine } from './workflow.engine.js';
+import { WorkflowHandler } from './workflow.handler.js';
+import { WorkflowLoader } from './workflow.loader.js';
+import { WorkflowRegistry } from './workflow.registry.js';
+import { WorkflowService } from './workflow.service.js';
+
+/** The workflows of an application: type and token in one. */
+export abstract class DeclaredWorkflows {
+  /** Beside those of files. */
+  abstract readonly workflows: readonly WorkflowInput[];
+  /** The folder of files, `false` for none; by default as the configuration says. */
+  abstract readonly dir: string | false | undefined;
+}
+
+@Module({})
+export class WorkflowModule {
+  constructor(
+    registry: WorkflowRegistry,
+    @Inject(DeclaredWorkflows) { workflows, dir }: DeclaredWorkflows,
+    files: WorkflowLoader,
+  ) {
+    for (const [index, workflow] of workflows.entries()) registry.register(workflow, `workflows[${index}]`);
+    if (dir !== false) files.load(dir);
+  }
+
+  static forRoot(declared: DeclaredWorkflows | Later<DeclaredWorkflows>): DynamicModule {
+    return {
+      module: WorkflowModule,
+      global: true,
+      imports: [ToolModule, ToolStateModule, RunModule, SessionModule],
+      providers: [
+        provided(DeclaredWorkflows, declared),
+        ResolvedWorkFactory,
+        {
+          provide: WorkflowRegistry,
+          useFactory: (work: ResolvedWorkFactory) => new WorkflowRegistry(work),
+          inject: [ResolvedWorkFactory],
+        },
+        WorkflowLoader,
+        CodeRegistry,
+        ChildAgentExecutor,
+        LlmNodeExecutor,
+        AgentNodeExecutor,
+        ToolNodeExecutor,
+        HumanNodeExecutor,
+        NodeExecutor,
+        MapNodeExecutor,
+        WorkflowEngine,
+        WorkflowHandler,
+        WorkflowCheckService,
+        WorkflowService,
+        WorkflowForkService,
+      ],
+      exports: [WorkflowRegistry, WorkflowService, WorkflowForkService],
+    };
+  }
+}

@@ -1,0 +1,148 @@
+import { Injectable } from '@nestjs/common';
+import { AgentService, type RunAnswer } from '../agent/index.js';
+import { AppError, newId, type JsonValue, type Principal } from '../common/index.js';
+import { RunService, type IdempotentRequest, type RunHandle, type StartRun } from '../run/index.js';
+import { assertSessionId, SessionService } from '../session/index.js';
+import { createValueCheck, SecurityPolicies } from '../tool/index.js';
+import type { NodeDefinition } from './definition/node.schema.js';
+import { given } from './execution/agent-node.executor.js';
+import type { WorkflowGraph } from './graph/workflow-graph.types.js';
+import { compileTemplate, fillText, type Scope } from './template/template.parser.js';
+import { WORKFLOW_VERSION } from './workflow.engine.js';
+import { WORKFLOW_RUN, type WorkflowRunInput } from './workflow.handler.js';
+import { WorkflowRegistry, type RegisteredWorkflow } from './workflow.registry.js';
+
+/** What a workflow is started with. */
+export interface WorkflowStart {
+  /** An object, as the workflow's `input` says; `{}` when left out. */
+  readonly input?: unknown;
+  /** Agents of the workflow remember what they were asked in it; a run holds it while it goes on. */
+  readonly sessionId?: string;
+  /** 0 (the default) to 9: of runs that wait for their turn, the higher goes first. */
+  readonly priority?: number;
+  /** Milliseconds from now after which the run goes on no more. */
+  readonly deadlineMs?: number;
+  /** Makes a repetition of the request the same run. */
+  readonly idempotency?: IdempotentRequest;
+}
+
+/** Runs workflows. */
+@Injectable()
+export class WorkflowService {
+  constructor(
+    private readonly workflows: WorkflowRegistry,
+    private readonly runs: RunService,
+    private readonly agents: AgentService,
+    private readonly sessions: SessionService,
+    private readonly policies: SecurityPolicies,
+  ) {}
+
+  /**
+   * Starts a workflow and waits for what comes of it: a run that failed, was cancelled or waits for a person is an answer too.
+   * @param onStart gets the run as soon as it is journaled
+   * @throws AppError `WORKFLOW_NOT_FOUND`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, and what keeps any run from beginning
+   */
+  async run(
+    principal: Principal,
+    workflow: string | RegisteredWorkflow,
+    start: WorkflowStart = {},
+    onStart?: (run: RunHandle) => void,
+  ): Promise<RunAnswer> {
+    const run = await this.runs.start(this.toStart(principal, workflow, start));
+    onStart?.(run);
+    await run.done;
+    return this.agents.answer(principal, run.id);
+  }
+
+  /** Starts a workflow in the background: the run is journaled when this resolves. @throws AppError as `run` */
+  submit(principal: Principal, workflow: string, start: WorkflowStart = {}): Promise<Pick<RunHandle, 'id' | 'kind'>> {
+    return this.runs.submit(this.toStart(principal, workflow, start));
+  }
+
+  /**
+   * What a run of the graph is given, checked and screened.
+   * @throws AppError `VALIDATION_FAILED` naming the field, `INPUT_BLOCKED`
+   */
+  input(graph: WorkflowGraph, value: unknown = {}): Pick<WorkflowRunInput, 'input' | 'masked'> {
+    const input = toJson(value);
+    const { input: schema, nodes } = graph.definition;
+    if (schema) {
+      const checked = createValueCheck(schema, 'input')(input);
+      if (!checked.valid) throw invalid('input', checked.reason);
+    }
+    for (const node of nodes) assertSays(graph, node, { input });
+    return this.screened(input);
+  }
+
+  private screened(input: JsonValue): Pick<WorkflowRunInput, 'input' | 'masked'> {
+    const filtered = this.policies.filter('input')?.json(input) ?? { kind: 'clean' };
+    switch (filtered.kind) {
+      case 'clean':
+        return { input };
+      case 'masked':
+        return { input: filtered.value, masked: filtered.names };
+      case 'blocked': {
+        const what = filtered.names.join(', ');
+        throw new AppError(
+          'INPUT_BLOCKED',
+          `The input was not taken: it holds ${what}. Leave that out and start again.`,
+          {
+            details: { found: filtered.names },
+          },
+        );
+      }
+    }
+  }
+
+  private toStart(principal: Principal, workflow: string | RegisteredWorkflow, start: WorkflowStart): StartRun {
+    const { graph, content, hash } = typeof workflow === 'string' ? this.workflows.get(workflow) : workflow;
+    const { name, limits } = graph.definition;
+    const { sessionId = null, priority, deadlineMs, idempotency } = start;
+    if (sessionId !== null) assertSessionId(sessionId, 'sessionId');
+    const input: WorkflowRunInput = { ...this.input(graph, start.input), isStreaming: true };
+    return {
+      id: newId(),
+      principal,
+      kind: WORKFLOW_RUN,
+      // No agent has a colon in its name.
+      agent: `workflow:${name}`,
+      sessionId,
+      loopVersion: WORKFLOW_VERSION,
+      definition: content,
+      definitionHash: hash,
+      input: JSON.stringify(input),
+      timeoutMs: limits.runTimeoutMs,
+      ...(priority !== undefined && { priority }),
+      ...(deadlineMs !== undefined && { deadlineAt: Date.now() + deadlineMs }),
+      ...(idempotency && { idempotency }),
+      statements: sessionId === null ? [] : [this.sessions.beginStatement(principal, sessionId)],
+    };
+  }
+}
+
+/** What the first nodes ask is known before anything runs. */
+function assertSays({ nodes }: WorkflowGraph, node: NodeDefinition, scope: Scope): void {
+  if (nodes.get(node.id)!.incoming.length > 0) return;
+  if (node.type === 'llm' && fillText(compileTemplate(node.prompt), scope).trim() === '') {
+    throw invalid(
+      'input',
+      `Prompt is required: node "${node.id}" asks ${JSON.stringify(node.prompt)}, and that is empty`,
+    );
+  }
+  if (node.type !== 'agent') return;
+  const message = node.message === undefined ? given(scope) : fillText(compileTemplate(node.message), scope);
+  if (message.trim() === '')
+    throw invalid('input', `Message or query is required: node "${node.id}" has nothing to ask`);
+}
+
+function toJson(value: unknown): JsonValue {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject) throw invalid('input', 'it must be an object');
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+function invalid(field: string, message: string): AppError {
+  return new AppError('VALIDATION_FAILED', `The workflow was not started: ${field}: ${message}.`, {
+    details: { errors: [{ field, message }] },
+  });
+}

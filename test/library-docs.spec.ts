@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { FakeLlm } from './support/fake-llm.js';
+import { buildIfStale } from './support/process.js';
+import { SnippetFolder, snippetsOf } from './support/snippets.js';
+
+const SNIPPETS = snippetsOf('docs/library.md');
+
+describe('the code in docs/library.md', () => {
+  let llm: FakeLlm;
+  let folder: SnippetFolder;
+  beforeAll(async () => {
+    buildIfStale();
+    llm = await FakeLlm.start();
+    folder = new SnippetFolder();
+  }, 120_000);
+  beforeEach(() => llm.reset());
+  afterAll(async () => {
+    await llm.close();
+    folder.remove();
+  });
+
+  /** @returns what it writes */
+  async function run(index: number): Promise<{ stdout: string; stderr: string }> {
+    const file = await folder.compile(SNIPPETS[index] ?? '');
+    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder.path, `data-${index}`), ...llm.env };
+    return promisify(execFile)(process.execPath, [file], { env });
+  }
+
+  it('is three programs', () => {
+    expect(SNIPPETS).toHaveLength(3);
+  });
+
+  it('asks an agent, waiting for it and as it speaks', async () => {
+    llm.reply({ text: 'Two orders.' }, { text: 'Since Monday.' });
+    expect((await run(0)).stdout).toContain('Since Monday.');
+    expect(llm.requests.map(({ model }) => model)).toEqual(['gpt-4o', 'gpt-4o']);
+    expect(String(llm.lastRequest.messages[0]?.content)).toContain('You help with orders.');
+  }, 60_000);
+
+  it('makes an agent of XML, and hears what it does', async () => {
+    llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '6 * 7' } }] }, { text: '42' });
+    const { stdout, stderr } = await run(1);
+    expect([stdout, stderr]).toEqual([
+      expect.stringMatching(/^42$/m),
+      expect.stringContaining('researcher called calculator'),
+    ]);
+    expect(llm.lastRequest.model).toBe('gpt-4o');
+  }, 60_000);
+
+  it('has an agent in an application of one’s own', async () => {
+    llm.reply({ calls: [{ name: 'count', arguments: { input: 'lamps' } }] }, { text: 'Seven.' });
+    expect((await run(2)).stdout).toContain('Seven.');
+    expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: '7 of lamps' });
+  }, 60_000);
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PackedConsumer } from './support/packed-consumer.js';
+
+/** What the declarations of Nest, of Node and of what a consumer names anyway come to, and as much again for ours. */
+const INSTANTIATIONS = { withoutLibraries: 20_000, withLibraries: 400_000 };
+/** What stands in one line each, as the compiler writes it. */
+const IMPORTED = /^(?:import|export) (?:.* from )?'(?<at>[^.'\n][^'\n]*)';$|\bimport\('(?<later>[^.'\n][^'\n]*)'\)/gm;
+const TOP_LEVEL = /^(?:@[^/]+\/)?[^/]+/;
+
+/** The package as somebody else has it: packed, in a project that has only what it declares. */
+describe('the package', () => {
+  let consumer: PackedConsumer;
+
+  beforeAll(async () => {
+    consumer = await PackedConsumer.create('test/fixtures/consumer');
+  }, 120_000);
+  afterAll(() => consumer.remove());
+
+  it('holds the compiled code, one file of declarations, and the documents', () => {
+    const kind = (path: string) => path.replace(/^dist\/.*\.js$/, 'dist/*.js').replace(/^docs\/.*/, 'docs/*');
+    expect([...new Set(consumer.files.map(kind))].toSorted()).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist/*.js',
+      'dist/jackdaw.d.ts',
+      'docs/*',
+      'package.json',
+    ]);
+    expect(consumer.files.filter((path) => path.includes('.spec.'))).toEqual([]);
+    const code = consumer.files.filter((path) => path.endsWith('.js'));
+    expect(code.length).toBeGreaterThan(400);
+    expect(code.filter((path) => consumer.read(path).includes('sourceMappingURL'))).toEqual([]);
+  });
+
+  it('declares what its code imports', () => {
+    const { dependencies, peerDependencies, scripts } = consumer.package();
+    const code = consumer.files.filter((path) => path.endsWith('.js') || path.endsWith('.d.ts'));
+    const imported = code.flatMap((path) =>
+      [...consumer.read(path).matchAll(IMPORTED)].map(({ groups }) => groups?.['at'] ?? groups?.['later'] ?? ''),
+    );
+    const packages = new Set(
+      imported.filter((name) => !name.startsWith('node:')).map((name) => TOP_LEVEL.exec(name)?.[0]),
+    );
+    expect(packages.size).toBeGreaterThan(20);
+    const declared = [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+    expect([...packages].filter((name) => !declared.includes(name!))).toEqual([]);
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([]);
+  });
+
+  it('type-checks in the strictest project, libraries and all', () => {
+    const own = consumer.compile('--noEmit', '--skipLibCheck', '--extendedDiagnostics');
+    const whole = consumer.compile('--extendedDiagnostics');
+    expect([own, whole]).toMatchObject([{ code: 0 }, { code: 0 }]);
+    const told = { without: figuresOf(own.output), with: figuresOf(whole.output) };
+    process.stdout.write(`A consumer's tsc, without and with libraries checked: ${JSON.stringify(told)}\n`);
+    expect(told.without.instantiations).toBeLessThan(INSTANTIATIONS.withoutLibraries);
+    expect(told.with.instantiations).toBeLessThan(INSTANTIATIONS.withLibraries);
+  }, 120_000);
+
+  it('runs there', () => {
+    const { code, output } = consumer.node(['whole-face.js']);
+    expect(output.split('\n')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^42 .*2.* 42 /),
+        'clerk,buyer true string',
+        'ollama:qwen3',
+        'VALIDATION_FAILED',
+        'researcher',
+        'function,silent,function',
+      ]),
+    );
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it.each(['jackdaw/dist/index.js', 'jackdaw/dist/agent.client.js', 'jackdaw/package.json'])(
+    'does not give %s',
+    (path) => {
+      const { code, output } = consumer.node(['--input-type=module', '-e', `await import('${path}')`]);
+      expect([code, output]).toEqual([1, expect.stringContaining('ERR_PACKAGE_PATH_NOT_EXPORTED')]);
+    },
+  );
+
+  it('gives no types of what it does not give', () => {
+    writeFileSync(
+      join(consumer.folder, 'deep.ts'),
+      "import { Agent } from 'jackdaw/dist/index.js';\nexport { Agent };\n",
+    );
+    const { code, output } = consumer.compile('--noEmit', '--skipLibCheck');
+    expect([code, output]).toEqual([expect.any(Number), expect.stringMatching(/deep\.ts.*TS2307/)]);
+  }, 60_000);
+});
+
+interface Figures {
+  readonly files: number;
+  readonly types: number;
+  readonly instantiations: number;
+  readonly seconds: number;
+}
+
+function figuresOf(output: string): Figures {
+  const read = (name: string) =>
+    Number.parseFloat(new RegExp(`^${name}:\\s+([\\d.]+)`, 'm').exec(output)?.[1] ?? 'NaN');
+  return {
+    files: read('Files'),
+    types: read('Types'),
+    instantiations: read('Instantiations'),
+    seconds: read('Total time'),
+  };
+}

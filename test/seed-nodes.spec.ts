@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { rmSync } from 'node:fs';
+import { AgentNode, createAgent, LlmNode, WorkflowBuilder, type Agent } from '../src/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { newFolder } from './support/jackdaw.js';
+
+const LLM = new WorkflowBuilder('llm').add(new LlmNode('test')).build();
+const DESK = new WorkflowBuilder('desk')
+  .add(new AgentNode('desk', { instructions: 'I am the desk.', tools: [], memory: { maxContextTokens: 4000 } }))
+  .build();
+
+// What the seed's technical specification of nodes shows, with the fake LLM in the place of its test double.
+describe('the nodes of seed 002', () => {
+  const folder = newFolder();
+  let llm: FakeLlm;
+  let agent: Agent;
+  beforeAll(async () => {
+    llm = await FakeLlm.start();
+    // A folder that is not there: it reads none.
+    agent = await createAgent({
+      env: { ...llm.env, DATA_DIR: folder, LLM_MODEL: 'gpt-4o', WORKFLOWS_DIR: 'nowhere' },
+      workflows: [LLM, DESK],
+    });
+  });
+  afterAll(async () => {
+    await agent.close();
+    await llm.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => llm.reset());
+
+  it('should generate a text response when a valid prompt is provided', async () => {
+    llm.reply({ text: 'I am doing well, thank you!', usage: [10, 5] });
+    const prompt = 'Hello, how are you?';
+    const { output } = await agent.runWorkflow('llm', { prompt });
+    expect(output).toMatchObject({
+      response: 'I am doing well, thank you!',
+      model: 'gpt-4o',
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      prompt,
+    });
+    expect(llm.requests).toHaveLength(1);
+    expect(llm.lastRequest).toMatchObject({
+      model: 'gpt-4o',
+      messages: [{ role: 'user', content: prompt }],
+      temperature: 0.7,
+      max_completion_tokens: 1000,
+      top_p: 1,
+      frequency_penalty: 0,
+      presence_penalty: 0,
+    });
+  });
+
+  it('should throw when the prompt is empty', async () => {
+    await expect(agent.runWorkflow('llm', { prompt: '' })).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      message: expect.stringContaining('Prompt is required'),
+    });
+  });
+
+  it('takes another model, and parameters that add up', async () => {
+    llm.reply({ text: 'ok' });
+    const node = new LlmNode('test')
+      .setModel('gpt-4.1')
+      .setParameters({ temperature: 0.1 })
+      .setParameters({ topP: 0.5 });
+    const { output } = await agent.runWorkflow(new WorkflowBuilder('once').add(node).build(), { prompt: 'hi' });
+    expect(output).toMatchObject({ response: 'ok', prompt: 'hi' });
+    expect(llm.lastRequest).toMatchObject({ model: 'gpt-4.1', temperature: 0.1, top_p: 0.5, presence_penalty: 0 });
+  });
+
+  it('remembers what an agent was asked before, in the session of the runs', async () => {
+    llm.reply({ text: 'Hello, Kira.', usage: [9, 3] }, { text: 'Kira.', usage: [20, 1] });
+    await agent.runWorkflow('desk', { message: 'I am Kira.' }, { sessionId: 'memory' });
+    const { output } = await agent.runWorkflow('desk', { query: 'Who am I?' }, { sessionId: 'memory' });
+    expect(output).toMatchObject({
+      response: 'Kira.',
+      model: 'gpt-4o',
+      usage: { total_tokens: 21 },
+      memory_state: { message_count: 2, context_tokens: expect.any(Number), dropped: 0 },
+    });
+    expect(llm.lastRequest.messages.map(({ content }) => content)).toEqual([
+      'I am the desk.',
+      'I am Kira.',
+      'Hello, Kira.',
+      'Who am I?',
+    ]);
+    await expect(agent.runWorkflow('desk', {})).rejects.toMatchObject({
+      message: expect.stringContaining('Message or query is required'),
+    });
+  });
+});

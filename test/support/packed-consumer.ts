@@ -1,0 +1,87 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { buildIfStale } from './process.js';
+
+export interface PackageFile {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+const run = promisify(execFile);
+/** What a consumer has for itself. */
+const COMPILING = ['typescript', '@types/node'];
+
+/** A project in a folder of its own that has the packed package, the dependencies that this declares, and nothing else. */
+export class PackedConsumer {
+  private constructor(
+    readonly folder: string,
+    /** The paths in the tarball. */
+    readonly files: readonly string[],
+  ) {}
+
+  /** @param source whose files become the project's @param more packages that the project has beside ours */
+  static async create(source: string, more: readonly string[] = []): Promise<PackedConsumer> {
+    buildIfStale();
+    const folder = mkdtempSync(join(tmpdir(), 'jackdaw-consumer-'));
+    cpSync(source, folder, { recursive: true });
+    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]);
+    const packed = Object.values(JSON.parse(stdout) as Record<string, { filename: string }>)[0]!.filename;
+    const home = join(folder, 'node_modules', 'jackdaw');
+    mkdirSync(home, { recursive: true });
+    await run('tar', ['-xzf', join(folder, packed), '-C', home, '--strip-components=1']);
+    const { stdout: listed } = await run('tar', ['-tzf', join(folder, packed)]);
+    const consumer = new PackedConsumer(
+      folder,
+      listed
+        .trim()
+        .split('\n')
+        .map((path) => path.replace('package/', '')),
+    );
+    const { dependencies, peerDependencies } = consumer.package();
+    consumer.link([...Object.keys(dependencies), ...Object.keys(peerDependencies), ...COMPILING, ...more]);
+    return consumer;
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, 'node_modules', 'jackdaw', path), 'utf8');
+  }
+
+  package(): PackageFile {
+    return JSON.parse(this.read('package.json')) as PackageFile;
+  }
+
+  /** Runs a script of Node's in the project, with these variables and nothing else of ours. */
+  node(args: readonly string[], env: Readonly<Record<string, string>> = {}): Ended {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: this.folder,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], ...env },
+    });
+    return { code: status ?? -1, output: `${stdout}${stderr}` };
+  }
+
+  compile(...options: string[]): Ended {
+    return this.node(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...options]);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private link(names: readonly string[]): void {
+    for (const name of names) {
+      const path = join(this.folder, 'node_modules', name);
+      mkdirSync(dirname(path), { recursive: true });
+      symlinkSync(resolve('node_modules', name), path);
+    }
+  }
+}

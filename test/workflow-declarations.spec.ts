@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BranchNode, LlmNode, WorkflowBuilder, type WorkflowInput } from '../src/index.js';
+import { newFolder, startJackdaw, type StartOptions } from './support/jackdaw.js';
+import { OrderSteps } from './support/workflow-world.js';
+
+const greet = (name: string): WorkflowInput => ({ name, nodes: [{ id: 'say', type: 'llm', prompt: 'hello' }] });
+
+describe('workflows at the start', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = newFolder();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const file = (name: string, content: unknown) =>
+    writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+  const start = (workflows: readonly WorkflowInput[], more: StartOptions = {}) =>
+    startJackdaw({ env: { WORKFLOWS_DIR: folder }, options: { workflows }, ...more });
+  const mistake = async (workflows: readonly WorkflowInput[], more: StartOptions = {}) => {
+    const outcome: unknown = await start(workflows, more).catch((error: unknown) => error);
+    return outcome as { code?: string; message: string };
+  };
+
+  it('come from code and from files', async () => {
+    file('b.json', greet('of-a-file'));
+    file('notes.txt', 'not a workflow');
+    const jackdaw = await start([greet('of-code')]);
+    const { body } = await jackdaw.get('/api/workflows');
+    await jackdaw.stop();
+    expect(body['workflows']).toMatchObject([{ name: 'of-code' }, { name: 'of-a-file' }]);
+  });
+
+  it('all tell what is wrong with them at once, and where', async () => {
+    file('a.json', '{ "name": ');
+    file('b.json', { name: 'b', nodes: [{ id: 'x', type: 'lm' }] });
+    file('c.json', { ...greet('c'), colour: 'red' });
+    const { code, message } = await mistake([]);
+    expect(code).toBe('WORKFLOW_INVALID');
+    expect(message).toContain(`${join(folder, 'a.json')} is not JSON`);
+    expect(message).toContain(`The workflow "b" (${join(folder, 'b.json')}) is wrong`);
+    expect(message).toContain('Unrecognized key: "colour"');
+  });
+
+  it('have names of their own', async () => {
+    file('a.json', greet('same'));
+    const { message } = await mistake([greet('same')]);
+    expect(message).toBe(`Two workflows are named "same": workflows[0] and ${join(folder, 'a.json')}; rename one.`);
+  });
+
+  it('name nothing that is not there', async () => {
+    const nodes: WorkflowInput['nodes'] = [
+      { id: 'tool', type: 'tool', tool: 'refnd' },
+      { id: 'code', type: 'code', code: 'load_ordr' },
+      { id: 'agent', type: 'agent', agent: 'nobody' },
+      { id: 'own', type: 'agent', agent: { tools: ['nothing'] } },
+      { id: 'all', type: 'map', over: '{{input.list}}', node: { type: 'tool', tool: 'no_such_tool' } },
+    ];
+    const { code, message } = await mistake([{ name: 'w', nodes }], { tools: [new OrderSteps()] });
+    expect(code).toBe('WORKFLOW_INVALID');
+    expect(message.split('\n')).toEqual([
+      'Workflow "w", node "tool": There is no tool "refnd". Did you mean "refund"?',
+      'Workflow "w", node "code": no method bears @WorkflowCode({ name: "load_ordr" }). Did you mean "load_order"?',
+      expect.stringContaining('Workflow "w", node "agent": There is no agent "nobody"'),
+      expect.stringContaining('Workflow "w", node "own": Agent "w_node4": There is no tool "nothing"'),
+      'Workflow "w", node "all": There is no tool "no_such_tool".',
+    ]);
+  });
+
+  it('are built only as what makes sense', () => {
+    const builder = new WorkflowBuilder('w').add(new LlmNode('a', 'x')).add(new BranchNode('r'), { after: 'a' });
+    expect(() => builder.build()).toThrow('expected array to have >=1 items');
+    // @ts-expect-error the compiler knows the nodes that are there
+    expect(() => new WorkflowBuilder('w').add(new LlmNode('a', 'x'), { after: 'b' }).build()).toThrow('no node "b"');
+  });
+
+  it('cannot be read from a folder that is not there', async () => {
+    const { message } = await mistake([], { env: { WORKFLOWS_DIR: join(folder, 'nowhere') } });
+    expect(message).toContain('The folder of WORKFLOWS_DIR cannot be read');
+  });
+});

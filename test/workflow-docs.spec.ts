@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { WorkflowInput } from '../src/index.js';
+import { buildIfStale } from './support/process.js';
+import { SnippetFolder, snippetsOf } from './support/snippets.js';
+import { WorkflowWorld } from './support/workflow-world.js';
+
+const DOCUMENT = 'docs/workflows.md';
+const [, JSON_TEXT = ''] = /^```json\n(.*?)^```$/ms.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
+const TRIAGE = JSON.parse(JSON_TEXT) as WorkflowInput;
+
+describe('the workflow of docs/workflows.md', () => {
+  let folder: SnippetFolder;
+  let world: WorkflowWorld;
+  beforeAll(async () => {
+    buildIfStale();
+    folder = new SnippetFolder();
+    const support = { name: 'support', instructions: 'I am the desk.', model: { provider: 'openai' } };
+    world = await WorkflowWorld.begin([TRIAGE], { options: { agents: [support] } });
+  }, 120_000);
+  afterAll(async () => {
+    await world.stop();
+    folder.remove();
+  });
+
+  it('is the same in code', async () => {
+    const [code = ''] = snippetsOf(DOCUMENT);
+    const file = await folder.compile(`${code}\nconsole.log(JSON.stringify(triage));`);
+    const built = JSON.parse(execFileSync(process.execPath, [file], { encoding: 'utf8' })) as WorkflowInput;
+    const shape = ({ name, nodes }: WorkflowInput) => [name, nodes.map(({ id, type }) => `${id} ${type}`)];
+    expect(shape(built)).toEqual(shape(TRIAGE));
+  }, 60_000);
+
+  it('answers a question, and pays back with leave', async () => {
+    world.say({ 'Is this': 'question', 'When?': 'Tomorrow.' });
+    expect((await world.run('triage', { text: 'When?' })).body).toMatchObject({ output: { response: 'Tomorrow.' } });
+    world.say({ 'Is this': 'Refund.' });
+    const { body } = await world.run('triage', { text: 'It broke.', order: 'o-1' });
+    expect(body['waiting']).toMatchObject([{ kind: 'approval', reason: 'Pay back? It broke.' }]);
+    await world.jackdaw.post(`/api/runs/${String(body['run_id'])}/approve`, {});
+    await world.jackdaw.events(String(body['run_id']));
+    expect(world.steps.refunded).toEqual(['o-1']);
+  });
+});
