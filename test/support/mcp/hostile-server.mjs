@@ -10,11 +10,13 @@ const [, , mode, era = 'legacy', place = ''] = process.argv;
 const MIB = 1024 * 1024;
 const say = (message) => process.stdout.write(line(message));
 
-/** Writes without an end; now and then it listens. */
+/** Writes without an end, as fast as it is read: what it kept for later would end it. Now and then it listens. */
 function flood(stream, chunk) {
   const more = () => {
-    for (let n = 0; n < 50; n++) stream.write(chunk);
-    setImmediate(more);
+    let hasRoom = true;
+    for (let n = 0; n < 50; n++) hasRoom = stream.write(chunk);
+    if (hasRoom) setImmediate(more);
+    else stream.once('drain', more);
   };
   more();
 }
