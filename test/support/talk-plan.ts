@@ -82,7 +82,7 @@ function toAgent(agent: TalkAgent): AgentDefinitionInput {
     name: nameOf(agent),
     model: { provider: 'openai' },
     protocol,
-    instructions: isSmall ? '' : 'Be kind.',
+    ...(!isSmall && { instructions: 'Be kind.' }),
     memory: {
       ...(policy === 'off' ? { enabled: false } : { policy }),
       includeToolCalls,

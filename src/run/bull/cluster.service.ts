@@ -21,13 +21,17 @@ export class ClusterService {
     private readonly config: AppConfig,
   ) {}
 
-  /** Makes this process known to the others: only then may it run anything, or they would take it for a dead one's. */
-  join(): Promise<void> {
+  /**
+   * Makes this process known to the others, again after it was frozen: only then may it run anything, or they would take
+   * it for a dead one's.
+   */
+  async join(): Promise<void> {
     this.joined ??= this.nodes.start(this.served()).catch((error: unknown) => {
       this.joined = undefined;
       throw error;
     });
-    return this.joined;
+    await this.joined;
+    await this.nodes.renew();
   }
 
   /** Takes runs from the queue, and looks for those that are in none. */

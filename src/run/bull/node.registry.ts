@@ -60,6 +60,11 @@ export class NodeRegistry extends RunLease {
     this.schedule();
   }
 
+  /** Says that it lives when the others may take it for dead: what it begins before would be taken for a dead one's. */
+  async renew(): Promise<void> {
+    if (!this.isSure()) await this.pulse();
+  }
+
   /** Leaves: the others see at once that what is left of this one is anybody's. */
   async stop(): Promise<void> {
     this.isStopped = true;

@@ -110,6 +110,8 @@ export class RunTakeService {
   }
 
   private async begin(runId: string): Promise<Begun | 'full' | null> {
+    // After it was frozen, the others would be dead to this process as it is to them.
+    await this.nodes.renew();
     const run = await this.journal.find(runId);
     if (!run || this.executor.has(runId) || !this.isFree(run)) return null;
     if (!(await this.capacity.enter(run))) return 'full';
