@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
-import { JournaledRunContext } from './journaled-run-context.js';
+import { completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import { newExecution, nextExecution, type RunExecution, storedEvents } from '../../test/support/run-execution.js';
 import type { StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
-import { RunOutbox } from './run-outbox.js';
-import type { RunRecord } from './run.types.js';
 import type { StepCompanion } from './step-companion.types.js';
 
 const STEP: StepName = { kind: 'tool', place: '1:1', subject: 'calculator' };
@@ -20,35 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-interface Execution {
-  readonly run: RunRecord;
-  readonly context: JournaledRunContext;
-  /** What followers got, in order. */
-  readonly told: string[];
-}
-
-async function newRun(): Promise<Execution> {
-  const { run } = await host.journal.create(aRun(`run-${count++}`), 'running', 1);
-  return execution(run);
-}
-
-/** The next execution of a run, as after a crash. */
-async function again({ run }: Execution): Promise<Execution> {
-  const { run: claimed } = await host.journal.claim((await host.journal.find(run.id))!, 1);
-  return execution(claimed);
-}
-
-async function execution(run: RunRecord): Promise<Execution> {
-  const steps = new Map((await host.journal.steps(run.id)).map((step) => [step.name, step]));
-  const outbox = new RunOutbox(run, host.bus, await host.journal.lastEvent(run.id), host.journal.cipher);
-  const told: string[] = [];
-  host.bus.subscribe(run.id, ({ n, event }) => told.push(`${n ?? '-'} ${event.type}`));
-  return { run, told, context: new JournaledRunContext(run, host.journal, outbox, steps, new AbortController()) };
-}
-
-async function stored(runId: string): Promise<string[]> {
-  return (await host.events(runId)).map(({ n, event }) => `${n} ${event.type}`);
-}
+const newRun = () => newExecution(host, `run-${count++}`);
+const again = (execution: RunExecution) => nextExecution(host, execution);
+const stored = (runId: string) => storedEvents(host, runId);
 
 function never(): Promise<never> {
   throw new Error('This must not happen again.');
@@ -195,49 +167,6 @@ describe('a claim', () => {
     expect(await second.context.claim('1:1', STARTED)).toBe('unknown');
     expect(second.context.isRecorded({ ...STEP, kind: 'claim' })).toBe(true);
     expect(await stored(first.run.id)).toEqual(['1 run.started', '2 tool.started']);
-  });
-});
-
-describe('events', () => {
-  it('are numbered without a gap, and told only once they are durable, live ones in their place', async () => {
-    const { run, context, told } = await newRun();
-    context.emit({ type: 'message.delta', iteration: 1, text: 'a' });
-    expect(told).toEqual(['- message.delta']);
-    const step = context.step(STEP, async () => {
-      context.emit(THOUGHT);
-      context.emit({ type: 'message.delta', iteration: 1, text: 'b' });
-      context.emit(THOUGHT);
-    });
-    expect(told).toEqual(['- message.delta', '- step.started']);
-    await step;
-    context.emit({ type: 'message.delta', iteration: 1, text: 'c' });
-    expect(told.slice(2)).toEqual(['2 thought', '- message.delta', '3 thought', '- message.delta']);
-    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
-  });
-
-  it('of batches that are committed at once keep their order', async () => {
-    const { run, context, told } = await newRun();
-    const places = ['1:1', '1:2', '1:3'];
-    const steps = places.map((place) =>
-      context.step({ ...STEP, place }, async () => {
-        context.emit(THOUGHT);
-        return place;
-      }),
-    );
-    context.emit({ type: 'message.delta', iteration: 1, text: 'live' });
-    expect(await Promise.all(steps)).toEqual(places);
-    const journaled = told.filter((item) => !item.startsWith('-'));
-    expect(journaled).toEqual(['2 thought', '3 thought', '4 thought']);
-    expect(await stored(run.id)).toEqual(['1 run.started', ...journaled]);
-  });
-
-  it('that no step takes along are committed by themselves', async () => {
-    const { run, context } = await newRun();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    host.bus.subscribe(run.id, () => resolve());
-    context.emit(THOUGHT);
-    await promise;
-    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought']);
   });
 });
 

@@ -15,6 +15,9 @@ import { toSubject } from './step-subject.mapper.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
+/** How long an event waits for a step to go along with, in ms: a call that is soon done is one batch, not two. */
+const GO_ALONG_MS = 5;
+
 /** What not every run has. */
 export interface ContextParts {
   /** When the journal does not hold the run yet. */
@@ -25,7 +28,7 @@ export interface ContextParts {
 
 /**
  * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together;
- * an event that nothing takes along is committed in the next turn of the event loop.
+ * an event that nothing takes along is committed a few milliseconds later, or as soon as a live one waits behind it.
  */
 export class JournaledRunContext extends RunContext {
   readonly runId: string;
@@ -37,7 +40,7 @@ export class JournaledRunContext extends RunContext {
   private readonly children: ContextParts['children'];
   private pendingSteps: RecordedStep[] = [];
   private companions: StepCompanion[] = [];
-  private isFlushScheduled = false;
+  private flushing: NodeJS.Timeout | null = null;
   /** The batch that is about to be committed. */
   private writing: Promise<void> | null = null;
   /** The batch that begins the run, while it is being committed: nothing else is committed before it. */
@@ -116,12 +119,10 @@ export class JournaledRunContext extends RunContext {
 
   emit(event: RunEvent): void {
     this.outbox.add(event);
-    if (this.isFlushScheduled || isLive(event)) return;
-    this.isFlushScheduled = true;
-    setImmediate(() => {
-      this.isFlushScheduled = false;
-      if (this.outbox.hasJournaled) void this.write([]).catch(() => undefined);
-    });
+    // Nobody looks out for the beginning of a step.
+    if (event.type === 'step.started') return;
+    if (!isLive(event)) this.flushing ??= setTimeout(() => this.flush(), GO_ALONG_MS);
+    else if (this.flushing) this.flush();
   }
 
   async join(call: ChildCall): Promise<ChildStanding> {
@@ -178,6 +179,12 @@ export class JournaledRunContext extends RunContext {
       return this.commit(fence(this.run, this.pendingSteps.length > 0), []);
     });
     return this.writing;
+  }
+
+  private flush(): void {
+    clearTimeout(this.flushing ?? undefined);
+    this.flushing = null;
+    if (this.outbox.hasJournaled) void this.write([]).catch(() => undefined);
   }
 
   /** What the beginning tells goes out when it is durable, and before all else. */

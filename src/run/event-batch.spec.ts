@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { newExecution, storedEvents } from '../../test/support/run-execution.js';
+import { openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import type { StepName } from './run-context.js';
+import type { RunEvent } from './run-event.types.js';
+
+const STEP: StepName = { kind: 'tool', place: '1:1', subject: 'calculator' };
+const THOUGHT: RunEvent = { type: 'thought', iteration: 1, text: 'hm' };
+const STARTED: RunEvent = { type: 'tool.started', iteration: 1, call_id: 'c1', tool: 'look', arguments: '{}' };
+
+let opened: OpenDatabase;
+let host: RunHost;
+let count = 0;
+beforeAll(async () => {
+  opened = await openDatabase();
+  host = new RunHost(opened.database);
+});
+afterEach(() => void jest.restoreAllMocks());
+afterAll(() => opened.close());
+
+const newRun = () => newExecution(host, `run-${count++}`);
+const stored = (runId: string) => storedEvents(host, runId);
+
+describe('events', () => {
+  it('are numbered without a gap, and told only once they are durable, live ones in their place', async () => {
+    const { run, context, told } = await newRun();
+    context.emit({ type: 'message.delta', iteration: 1, text: 'a' });
+    expect(told).toEqual(['- message.delta']);
+    const step = context.step(STEP, async () => {
+      context.emit(THOUGHT);
+      context.emit({ type: 'message.delta', iteration: 1, text: 'b' });
+      context.emit(THOUGHT);
+    });
+    expect(told).toEqual(['- message.delta', '- step.started']);
+    await step;
+    context.emit({ type: 'message.delta', iteration: 1, text: 'c' });
+    expect(told.slice(2)).toEqual(['2 thought', '- message.delta', '3 thought', '- message.delta']);
+    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
+  });
+
+  it('of batches that are committed at once keep their order', async () => {
+    const { run, context, told } = await newRun();
+    const places = ['1:1', '1:2', '1:3'];
+    const steps = places.map((place) =>
+      context.step({ ...STEP, place }, async () => {
+        context.emit(THOUGHT);
+        return place;
+      }),
+    );
+    context.emit({ type: 'message.delta', iteration: 1, text: 'live' });
+    expect(await Promise.all(steps)).toEqual(places);
+    const journaled = told.filter((item) => !item.startsWith('-'));
+    expect(journaled).toEqual(['2 thought', '3 thought', '4 thought']);
+    expect(await stored(run.id)).toEqual(['1 run.started', ...journaled]);
+  });
+
+  it('that no step takes along are committed by themselves', async () => {
+    const { run, context } = await newRun();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    host.bus.subscribe(run.id, () => resolve());
+    context.emit(THOUGHT);
+    await promise;
+    expect(await stored(run.id)).toEqual(['1 run.started', '2 thought']);
+  });
+
+  it('go along with a step that soon ends: that is one batch', async () => {
+    const { run, context, told } = await newRun();
+    const commits = jest.spyOn(opened.database, 'commit');
+    context.emit(STARTED);
+    await context.step(STEP, () => nextTurn());
+    expect(commits).toHaveBeenCalledTimes(1);
+    expect(told).toEqual(['2 tool.started', '- step.started']);
+    expect(await stored(run.id)).toEqual(['1 run.started', '2 tool.started']);
+  });
+
+  it('wait for no step when something live is behind them', async () => {
+    const { context, told } = await newRun();
+    context.emit(STARTED);
+    const commits = jest.spyOn(opened.database, 'commit');
+    context.emit({ type: 'tool.progress', iteration: 1, call_id: 'c1', tool: 'look', progress: 1 });
+    await nextTurn();
+    expect(commits).toHaveBeenCalledTimes(1);
+    await nextTurn();
+    expect(told).toEqual(['2 tool.started', '- tool.progress']);
+  });
+});
