@@ -16,7 +16,7 @@ import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 /** How long an event waits for a step to go along with, in ms: a call that is soon done is one batch, not two. */
-const GO_ALONG_MS = 5;
+const GO_ALONG_MS = 10;
 
 /** What not every run has. */
 export interface ContextParts {
