@@ -1,12 +1,10 @@
 import type { FieldPacket, PoolConnection, PrepareStatementInfo, QueryError } from 'mysql2';
-import type { DataSource, DataSourceOptions } from 'typeorm';
-import { onConnection, type ByteStream, type ReadConnection } from './connection.executor.js';
-import { ControlClient } from './control.client.js';
-import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
-import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
+import type { DataSourceOptions } from 'typeorm';
+import type { ByteStream, ReadConnection } from './connection.executor.js';
+import type { ReadLimits, ReadParameter, RowSet } from './database-reader.js';
 import { MARIADB_SCHEMA } from './mariadb-catalog.registry.js';
-import { notOpened, readTooLong, unsuitable } from './read.error.js';
-import { serverAddress } from './server-address.parser.js';
+import { readTooLong, unsuitable } from './read.error.js';
+import { type GivenRead, ServerDatabaseReader } from './server-database-reader.js';
 
 const PRODUCT = { title: 'MariaDB', protocols: ['mariadb:', 'mysql:'], port: 3306 };
 /** `ER_STATEMENT_TIMEOUT`. */
@@ -19,50 +17,21 @@ const TOO_MUCH = /\b(ALL PRIVILEGES|FILE|SUPER)\b/;
  * itself says that it is one statement and gives rows: those that end a transaction or change the session (`COMMIT`, `SET`, `CALL`,
  * `INTO OUTFILE`, a block) give none. What the session holds (locks, variables) is reset after each read.
  */
-export class MariadbDatabaseReader extends DatabaseReader {
+export class MariadbDatabaseReader extends ServerDatabaseReader<PoolConnection> {
   readonly dialect = 'MariaDB; place holders are ?';
   readonly schemaSql = MARIADB_SCHEMA;
-  private readonly address: string;
-  private readonly source: DataSource;
-  private readonly control: ControlClient;
 
   constructor(options: DataSourceOptions) {
-    super();
-    this.address = serverAddress(options, PRODUCT);
     const { extra } = options as { extra?: object };
-    const changes = {
+    super(options, PRODUCT, {
       supportBigNumbers: true,
       bigNumberStrings: false,
       dateStrings: true,
       extra: { ...extra, multipleStatements: false, infileStreamFactory: undefined },
-    };
-    this.source = createOwnDataSource(options, changes);
-    this.control = new ControlClient(createOwnDataSource(options, changes, 1));
+    });
   }
 
-  async open(): Promise<void> {
-    try {
-      await this.source.initialize();
-      await this.assertRights();
-    } catch (error) {
-      throw notOpened(this.address, error);
-    }
-  }
-
-  read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
-    return onConnection(
-      this.source,
-      limits,
-      (connection: PoolConnection) => this.hold(connection),
-      (connection) => readOnce(connection, sql, parameters, limits),
-    );
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([closeOwnDataSource(this.source), this.control.close()]);
-  }
-
-  private async assertRights(): Promise<void> {
+  protected async assertRights(): Promise<void> {
     const [{ version } = { version: '' }] =
       await this.source.query<{ version: string }[]>('SELECT VERSION() AS version');
     if (!/mariadb/i.test(version)) throw unsuitable(`it is MySQL ${version}, and not MariaDB.`);
@@ -77,7 +46,7 @@ export class MariadbDatabaseReader extends DatabaseReader {
     );
   }
 
-  private hold(connection: PoolConnection): ReadConnection<PoolConnection> {
+  protected hold(connection: PoolConnection): ReadConnection<PoolConnection> {
     return {
       connection,
       stream: (connection as unknown as { stream: ByteStream }).stream,
@@ -85,24 +54,23 @@ export class MariadbDatabaseReader extends DatabaseReader {
       destroy: async () => connection.destroy(),
     };
   }
-}
 
-async function readOnce(
-  connection: PoolConnection,
-  sql: string,
-  parameters: readonly ReadParameter[],
-  { maxRows, timeoutMs }: ReadLimits,
-): Promise<RowSet> {
-  try {
-    await run(connection, `SET SESSION max_statement_time = ${timeoutMs / 1000}, sql_select_limit = ${maxRows + 1}`);
-    await run(connection, 'START TRANSACTION READ ONLY');
-    await assertQuery(connection, sql);
-    return await execute(connection, sql, { parameters, maxRows });
-  } catch (error) {
-    throw (error as QueryError).errno === TIMED_OUT ? readTooLong(timeoutMs) : error;
-  } finally {
-    await run(connection, 'ROLLBACK');
-    await reset(connection);
+  protected async readOnce(
+    connection: PoolConnection,
+    { sql, parameters }: GivenRead,
+    { maxRows, timeoutMs }: ReadLimits,
+  ): Promise<RowSet> {
+    try {
+      await run(connection, `SET SESSION max_statement_time = ${timeoutMs / 1000}, sql_select_limit = ${maxRows + 1}`);
+      await run(connection, 'START TRANSACTION READ ONLY');
+      await assertQuery(connection, sql);
+      return await execute(connection, sql, { parameters, maxRows });
+    } catch (error) {
+      throw (error as QueryError).errno === TIMED_OUT ? readTooLong(timeoutMs) : error;
+    } finally {
+      await run(connection, 'ROLLBACK');
+      await reset(connection);
+    }
   }
 }
 

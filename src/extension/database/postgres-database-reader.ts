@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { PoolClient } from 'pg';
-import type { DataSource, DataSourceOptions } from 'typeorm';
+import type { DataSourceOptions } from 'typeorm';
 import { messageOf } from '../../common/index.js';
-import { onConnection, type ByteStream, type ReadConnection } from './connection.executor.js';
-import { ControlClient } from './control.client.js';
-import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
-import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
+import type { ByteStream, ReadConnection } from './connection.executor.js';
+import type { ReadLimits, RowSet } from './database-reader.js';
 import { POSTGRES_RIGHTS, POSTGRES_SCHEMA } from './postgres-catalog.registry.js';
-import { notOpened, readTooLong, unsuitable } from './read.error.js';
-import { serverAddress } from './server-address.parser.js';
+import { readTooLong, unsuitable } from './read.error.js';
+import { type GivenRead, ServerDatabaseReader } from './server-database-reader.js';
 
 const PRODUCT = { title: 'PostgreSQL', protocols: ['postgres:', 'postgresql:'], port: 5432 };
 /** `query_canceled`. */
@@ -24,44 +22,15 @@ const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
  * Reads PostgreSQL through a cursor, which its grammar allows for a query alone and not for any other statement, in a transaction
  * that is read-only and never committed. What a connection holds besides (advisory locks, settings) is discarded after each read.
  */
-export class PostgresDatabaseReader extends DatabaseReader {
+export class PostgresDatabaseReader extends ServerDatabaseReader<PoolClient> {
   readonly dialect = 'PostgreSQL; place holders are $1, $2, …';
   readonly schemaSql = POSTGRES_SCHEMA;
-  private readonly address: string;
-  private readonly source: DataSource;
-  private readonly control: ControlClient;
 
   constructor(options: DataSourceOptions) {
-    super();
-    this.address = serverAddress(options, PRODUCT);
-    const changes = { installExtensions: false, applicationName: 'jackdaw: reads for agents' };
-    this.source = createOwnDataSource(options, changes);
-    this.control = new ControlClient(createOwnDataSource(options, changes, 1));
+    super(options, PRODUCT, { installExtensions: false, applicationName: 'jackdaw: reads for agents' });
   }
 
-  async open(): Promise<void> {
-    try {
-      await this.source.initialize();
-      await this.assertRights();
-    } catch (error) {
-      throw notOpened(this.address, error);
-    }
-  }
-
-  read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
-    return onConnection(
-      this.source,
-      limits,
-      (client: PoolClient) => this.hold(client),
-      (client) => readOnce(client, sql, parameters, limits),
-    );
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([closeOwnDataSource(this.source), this.control.close()]);
-  }
-
-  private async assertRights(): Promise<void> {
+  protected async assertRights(): Promise<void> {
     const [found] = await this.source.query<{ role: string; rights: string[] }[]>(POSTGRES_RIGHTS);
     if (!found || found.rights.length === 0) return;
     const { role, rights } = found;
@@ -70,7 +39,7 @@ export class PostgresDatabaseReader extends DatabaseReader {
     );
   }
 
-  private hold(client: PoolClient): ReadConnection<PoolClient> {
+  protected hold(client: PoolClient): ReadConnection<PoolClient> {
     const { connection, processID } = client as unknown as { connection: Wire; processID: number };
     return {
       connection: client,
@@ -83,41 +52,40 @@ export class PostgresDatabaseReader extends DatabaseReader {
       },
     };
   }
+
+  protected async readOnce(
+    client: PoolClient,
+    { sql, parameters }: GivenRead,
+    { maxRows, timeoutMs }: ReadLimits,
+  ): Promise<RowSet> {
+    try {
+      await client.query(`BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`);
+      // The extended protocol takes one statement; a second one after a semicolon is a mistake.
+      const declare = {
+        text: `DECLARE agent_read NO SCROLL CURSOR FOR ${sql}`,
+        values: [...parameters],
+        queryMode: 'extended',
+      };
+      await client.query(declare);
+      const fetch = { text: `FETCH FORWARD ${maxRows + 1} FROM agent_read`, rowMode: 'array' as const, types: TEXT };
+      const { rows, fields } = await client.query<(string | null)[]>(fetch);
+      return {
+        columns: fields.map(({ name }) => name),
+        rows: rows.slice(0, maxRows).map((row) => row.map((value, i) => toValue(value, fields[i]!.dataTypeID))),
+        isCut: rows.length > maxRows,
+      };
+    } catch (error) {
+      if ((error as { code?: unknown }).code === CANCELLED) throw readTooLong(timeoutMs);
+      throw new Error(messageOf(error), { cause: error });
+    } finally {
+      await client.query('ROLLBACK');
+      await client.query('DISCARD ALL');
+    }
+  }
 }
 
 interface Wire {
   readonly stream: Socket & ByteStream;
-}
-
-async function readOnce(
-  client: PoolClient,
-  sql: string,
-  parameters: readonly ReadParameter[],
-  { maxRows, timeoutMs }: ReadLimits,
-): Promise<RowSet> {
-  try {
-    await client.query(`BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`);
-    // The extended protocol takes one statement; a second one after a semicolon is a mistake.
-    const declare = {
-      text: `DECLARE agent_read NO SCROLL CURSOR FOR ${sql}`,
-      values: [...parameters],
-      queryMode: 'extended',
-    };
-    await client.query(declare);
-    const fetch = { text: `FETCH FORWARD ${maxRows + 1} FROM agent_read`, rowMode: 'array' as const, types: TEXT };
-    const { rows, fields } = await client.query<(string | null)[]>(fetch);
-    return {
-      columns: fields.map(({ name }) => name),
-      rows: rows.slice(0, maxRows).map((row) => row.map((value, i) => toValue(value, fields[i]!.dataTypeID))),
-      isCut: rows.length > maxRows,
-    };
-  } catch (error) {
-    if ((error as { code?: unknown }).code === CANCELLED) throw readTooLong(timeoutMs);
-    throw new Error(messageOf(error), { cause: error });
-  } finally {
-    await client.query('ROLLBACK');
-    await client.query('DISCARD ALL');
-  }
 }
 
 /** Numbers, truth values and JSON as such where nothing is lost; else the text. */

@@ -1,0 +1,58 @@
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { onConnection, type ReadConnection } from './connection.executor.js';
+import { ControlClient } from './control.client.js';
+import { closeOwnDataSource, createOwnDataSource } from './data-source.factory.js';
+import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from './database-reader.js';
+import { notOpened } from './read.error.js';
+import { serverAddress, type ServerProduct } from './server-address.parser.js';
+
+/** One statement that a model wrote. */
+export interface GivenRead {
+  readonly sql: string;
+  readonly parameters: readonly ReadParameter[];
+}
+
+/** Reads a database that a server has: on connections of its own, with another one beside them that ends what takes too long. */
+export abstract class ServerDatabaseReader<Connection> extends DatabaseReader {
+  protected readonly source: DataSource;
+  protected readonly control: ControlClient;
+  private readonly address: string;
+
+  /** @param changes what its connections have that the data source's own do not */
+  constructor(options: DataSourceOptions, product: ServerProduct, changes: object) {
+    super();
+    this.address = serverAddress(options, product);
+    this.source = createOwnDataSource(options, changes);
+    this.control = new ControlClient(createOwnDataSource(options, changes, 1));
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.source.initialize();
+      await this.assertRights();
+    } catch (error) {
+      throw notOpened(this.address, error);
+    }
+  }
+
+  read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet> {
+    return onConnection(
+      this.source,
+      limits,
+      (connection: Connection) => this.hold(connection),
+      (connection) => this.readOnce(connection, { sql, parameters }, limits),
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([closeOwnDataSource(this.source), this.control.close()]);
+  }
+
+  /** @throws AppError `CONFIG_INVALID` when its role could do more than read this database */
+  protected abstract assertRights(): Promise<void>;
+
+  protected abstract hold(connection: Connection): ReadConnection<Connection>;
+
+  /** Leaves nothing behind on the connection. */
+  protected abstract readOnce(connection: Connection, read: GivenRead, limits: ReadLimits): Promise<RowSet>;
+}
