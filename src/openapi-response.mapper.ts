@@ -21,7 +21,8 @@ const PROBLEM_RESPONSE = {
 };
 
 const EVENT_STREAM = {
-  description: 'The run’s events: `event` is the type, `id` the place of a recorded one, `data` its JSON.',
+  description:
+    'The run’s events: `event` is the type, one of `RunEventType`, `id` the place to come back to, `data` its JSON.',
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 };
 

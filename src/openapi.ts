@@ -3,6 +3,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { VERSION } from './common/index.js';
+import { withEventTypes } from './openapi-event.mapper.js';
 import { withNullTypes } from './openapi-null.mapper.js';
 import { withCommonResponses } from './openapi-response.mapper.js';
 import { withTools } from './openapi-tools.mapper.js';
@@ -73,5 +74,5 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
         'An API key; not needed on a server that has none, neither in `API_KEYS` nor made by `POST /api/keys`',
     })
     .addSecurityRequirements('bearer');
-  return withNullTypes(withCommonResponses(SwaggerModule.createDocument(app, shape.build())));
+  return withEventTypes(withNullTypes(withCommonResponses(SwaggerModule.createDocument(app, shape.build()))));
 }

@@ -29,6 +29,7 @@ export class JournalStepDto {
 export class JournalEventDto {
   /** Its place in the run's stream. */
   n!: number;
+  /** One of `RunEventType`; of those, what is recorded. */
   type!: string;
   /** The event as the stream told it. */
   data!: unknown;
