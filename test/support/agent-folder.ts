@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Jackdaw } from './jackdaw.js';
+import type { JackdawClient } from './jackdaw-client.js';
 
 /** A folder of agents' files, and what is around it. */
 export class AgentFolder {
@@ -31,7 +31,7 @@ export class AgentFolder {
 
 /** Asks until the answer is as expected: a reload takes as long as it takes. */
 export async function untilAnswered(
-  jackdaw: Jackdaw,
+  jackdaw: JackdawClient,
   path: string,
   isExpected: (body: Record<string, never>) => boolean,
 ): Promise<Record<string, never>> {
