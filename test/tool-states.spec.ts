@@ -87,9 +87,10 @@ describe.each([
           ]),
         },
       ],
+      damaged: [],
       next: null,
     });
-    expect((await read('?tool=nothing')).body).toEqual({ contexts: [], next: null });
+    expect((await read('?tool=nothing')).body).toEqual({ contexts: [], damaged: [], next: null });
   });
 
   it('are shown with what is in them', async () => {

@@ -89,9 +89,22 @@ export class ShownToolContextDto extends ToolContextDto {
   states!: ToolStateDto[];
 }
 
+/** A context that is there and cannot be read. */
+export class DamagedToolContextDto {
+  context_id!: string;
+  /** What keeps it. */
+  manager!: string;
+  /** What asking for it answers, too. */
+  code!: string;
+  /** What is wrong with it, and what to do. */
+  detail!: string;
+}
+
 /** Contexts, in the order of their ids. */
 export class ToolContextPageDto {
   contexts!: ListedToolContextDto[];
+  /** Those of the page that cannot be read. */
+  damaged!: DamagedToolContextDto[];
   /** The cursor of the next page; `null` on the last one. */
   next!: string | null;
 }

@@ -1,5 +1,14 @@
-import type { ContextInfo, ShownContext, StateEntry, StateHistoryEntry, StateVersion } from '../tool/index.js';
 import type {
+  ContextInfo,
+  DamagedContext,
+  ShownContext,
+  StateEntry,
+  StateHistoryEntry,
+  StateVersion,
+} from '../tool/index.js';
+import type {
+  DamagedToolContextDto,
+  ListedToolContextDto,
   ShownToolContextDto,
   ToolContextDto,
   ToolContextPageDto,
@@ -10,10 +19,11 @@ import type {
 } from './tool-state.dto.js';
 
 /** @param contexts one more than `limit`, the most that the page may have, when there are further ones */
-export function toContextPage(contexts: readonly ContextInfo[], limit: number): ToolContextPageDto {
+export function toContextPage(contexts: readonly (ContextInfo | DamagedContext)[], limit: number): ToolContextPageDto {
   const page = contexts.slice(0, limit);
   return {
-    contexts: page.map((context) => ({ ...toContext(context), states: context.states.map(toHead) })),
+    contexts: page.flatMap((context) => ('error' in context ? [] : [toListed(context)])),
+    damaged: page.flatMap((context) => ('error' in context ? [toDamaged(context)] : [])),
     next: contexts.length > limit ? page.at(-1)!.id : null,
   };
 }
@@ -37,6 +47,14 @@ export function toHistory(entries: readonly StateHistoryEntry[], limit: number):
 
 export function toVersions(versions: readonly StateVersion[]): ToolStateVersionsDto {
   return { versions: versions.map((version) => ({ ...version, data: { ...version.data } })) };
+}
+
+function toListed(context: ContextInfo): ListedToolContextDto {
+  return { ...toContext(context), states: context.states.map(toHead) };
+}
+
+function toDamaged({ id, manager, error }: DamagedContext): DamagedToolContextDto {
+  return { context_id: id, manager, code: error.code, detail: error.message };
 }
 
 /** A plain object, which can be spread. */

@@ -79,7 +79,7 @@ export { ToolRegistry } from './tool.registry.js';
 export type { ChangedState, KeptState } from './state/stateful-call.executor.js';
 export type { StatefulOptions, StateManagerName } from './state/stateful-options.types.js';
 export { ToolStateKeeper } from './state/tool-state-keeper.service.js';
-export type { ShownContext, StateFilter } from './state/tool-state-keeper.service.js';
+export type { DamagedContext, ShownContext, StateFilter } from './state/tool-state-keeper.service.js';
 export type { ContextInfo, StateEntry, StateHistoryEntry, StateType, StateVersion } from './state/tool-state.types.js';
 export { ToolStateBackups } from './state/tool-state-backup.service.js';
 export { ToolStateForks } from './state/tool-state-fork.service.js';

@@ -8,7 +8,7 @@ import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js'
 import { StateHomeRegistry } from './state-home.registry.js';
 import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
-import { contextNotFound } from './tool-state.error.js';
+import { contextNotFound, isDamage } from './tool-state.error.js';
 import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
 import {
   STATE_TYPES,
@@ -27,6 +27,14 @@ export interface ShownContext extends Omit<ContextInfo, 'states'> {
   readonly states: readonly StateEntry[];
 }
 
+/** A context that is there and cannot be read. */
+export interface DamagedContext {
+  readonly id: string;
+  readonly manager: string;
+  /** Why, and what to do. */
+  readonly error: AppError;
+}
+
 export type StateFilter = Pick<ContextFilter, 'tool' | 'session' | 'after'>;
 
 type EndingRun = Pick<RunRecord, 'id' | 'tenant' | 'sessionId'>;
@@ -43,14 +51,17 @@ export class ToolStateKeeper {
     private readonly upkeep: ToolStateUpkeep,
   ) {}
 
-  /** Up to `limit` of a tenant's contexts, in the order of their ids. @throws AppError `TOOL_STATE_UNAVAILABLE` */
-  async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<ContextInfo[]> {
-    await this.upkeep.carryOver(tenant);
-    const found: ContextInfo[] = [];
+  /**
+   * Up to `limit` of a tenant's contexts, in the order of their ids.
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` when a store is away
+   */
+  async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<(ContextInfo | DamagedContext)[]> {
+    await this.upkeep.carryReadable(tenant);
+    const found: (ContextInfo | DamagedContext)[] = [];
     for (const home of await this.used()) {
       const ids = await home.store.list({ ...filter, tenant, limit });
       const manager = this.managerOf(home);
-      const infos = await Promise.all(ids.map((id) => manager.getContextInfo(id)));
+      const infos = await Promise.all(ids.map((id) => infoOf(manager, id)));
       found.push(...infos.filter((info) => info !== null));
     }
     return found.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, limit);
@@ -205,6 +216,16 @@ export class ToolStateKeeper {
     throw new AppError('SESSION_BUSY', `A run of "${session}" has not ended: wait for it, or cancel it.`, {
       isRetryable: true,
     });
+  }
+}
+
+/** One that is damaged keeps nobody from seeing the others. */
+async function infoOf(manager: StoredStateManager, id: string): Promise<ContextInfo | DamagedContext | null> {
+  try {
+    return await manager.getContextInfo(id);
+  } catch (error) {
+    if (isDamage(error)) return { id, manager: manager.name, error };
+    throw error;
   }
 }
 

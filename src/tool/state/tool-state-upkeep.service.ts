@@ -6,6 +6,7 @@ import { Cipher } from '../../security/index.js';
 import type { StateHome } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
 import { StateChangeStore } from './stores/state-change.store.js';
+import { isDamage } from './tool-state.error.js';
 
 const AT_ONCE = 200;
 /** What has just been decided is being carried over by the call itself, in ms. */
@@ -53,20 +54,26 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /** Carries over what has waited for longer than `youngMs`. @throws AppError as `carryOver` */
-  sync(youngMs: number): Promise<void> {
-    return this.carry(Date.now() - youngMs);
+  async sync(youngMs: number): Promise<void> {
+    throwFirst(await this.carry(Date.now() - youngMs));
   }
 
   /**
    * Carries over all that waits of a tenant, as its stores alone do not have it all.
    * @throws AppError `TOOL_STATE_UNAVAILABLE` when something could not be; what could is there all the same
    */
-  carryOver(tenant: string): Promise<void> {
-    return this.carry(Number.MAX_SAFE_INTEGER, tenant);
+  async carryOver(tenant: string): Promise<void> {
+    throwFirst(await this.carry(Number.MAX_SAFE_INTEGER, tenant));
   }
 
-  /** @param before epoch ms */
-  private async carry(before: number, tenant?: string): Promise<void> {
+  /** As `carryOver`, but for contexts that are damaged: whoever looks at them is told so. */
+  async carryReadable(tenant: string): Promise<void> {
+    const failed = await this.carry(Number.MAX_SAFE_INTEGER, tenant);
+    throwFirst(failed.filter((error) => !isDamage(error)));
+  }
+
+  /** @param before epoch ms @returns why what is left could not be carried over */
+  private async carry(before: number, tenant?: string): Promise<unknown[]> {
     const failed = new Map<string, unknown>();
     for (;;) {
       const late = await this.changes.late(before, AT_ONCE + failed.size, tenant);
@@ -80,7 +87,7 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
         });
       }
     }
-    for (const error of failed.values()) throw error;
+    return [...failed.values()];
   }
 
   private every(intervalMs: number, work: () => Promise<unknown>): void {
@@ -95,4 +102,8 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
     recurring.start(intervalMs);
     this.works.push(recurring);
   }
+}
+
+function throwFirst(errors: readonly unknown[]): void {
+  for (const error of errors) throw error;
 }

@@ -50,3 +50,10 @@ export function contended(id: string): AppError {
     { isRetryable: true, details: { context_id: id } },
   );
 }
+
+const DAMAGES: ReadonlySet<string> = new Set(['TOOL_STATE_UNAVAILABLE', 'DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN']);
+
+/** Whether it says that one context cannot be read, however often it is tried; a store that is away is so for all. */
+export function isDamage(error: unknown): error is AppError {
+  return error instanceof AppError && !error.isRetryable && DAMAGES.has(error.code);
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Database } from '../src/persistence/index.js';
+import { contextIdOf } from '../src/tool/index.js';
+import { CounterTools } from './support/counter.tool.js';
+import { callTool } from './support/direct-calls.js';
+import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
+
+const SESSIONS = ['one', 'two', 'three'] as const;
+/** In the order of the list. */
+const IDS = SESSIONS.map((session) => contextIdOf({ tenant: 'default', session, tool: 'count' })).toSorted();
+const [FIRST = '', SPOILT = '', LAST = ''] = IDS;
+
+describe.each([
+  {
+    manager: 'persistent',
+    env: {},
+    code: 'TOOL_STATE_UNAVAILABLE',
+    status: 503,
+    spoil: ({ dataDir }: Jackdaw) => writeFileSync(join(dataDir, 'tool-states', `${SPOILT}.json`), '{"format":1,'),
+  },
+  {
+    manager: 'distributed',
+    env: { ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}` },
+    code: 'DATA_TAMPERED',
+    status: 500,
+    spoil: async ({ app }: Jackdaw) => {
+      const sql = `UPDATE tool_state_entry SET data = (SELECT data FROM tool_state_entry WHERE context_id = ? LIMIT 1)
+        WHERE context_id = ?`;
+      await app.get(Database, { strict: false }).commit([{ sql, params: [FIRST, SPOILT] }]);
+    },
+  },
+])('a context of $manager that cannot be read', ({ manager, env, code, status, spoil }) => {
+  let jackdaw: Jackdaw;
+  beforeEach(async () => {
+    jackdaw = await startJackdaw({
+      tools: [new CounterTools()],
+      env: { TOOL_STATE_MANAGER: manager, TOOL_STATE_SYNC_ON_CHANGE: 'false', ...env },
+    });
+    for (const id of SESSIONS) await jackdaw.post('/api/sessions', { id });
+    for (const sessionId of SESSIONS) await callTool(jackdaw, 'count', { arguments: {}, sessionId });
+    await list();
+  });
+  afterEach(() => jackdaw.stop());
+
+  async function list(query = ''): Promise<{ status: number; sound: unknown[]; damaged: unknown; next: unknown }> {
+    const { status: answered, body } = await jackdaw.get(`/api/tool-states${query}`);
+    const contexts = (body['contexts'] ?? []) as unknown as { context_id: string }[];
+    return {
+      status: answered,
+      sound: contexts.map(({ context_id }) => context_id),
+      damaged: body['damaged'],
+      next: body['next'],
+    };
+  }
+
+  it('is named in the list, which has the others', async () => {
+    expect(await list()).toEqual({ status: 200, sound: IDS, damaged: [], next: null });
+    await spoil(jackdaw);
+    const damaged = [{ context_id: SPOILT, manager, code, detail: expect.stringMatching(/\w/) }];
+    expect(await list()).toEqual({ status: 200, sound: [FIRST, LAST], damaged, next: null });
+    expect(await list('?limit=2')).toEqual({ status: 200, sound: [FIRST], damaged, next: SPOILT });
+    expect(await list(`?limit=2&cursor=${SPOILT}`)).toEqual({ status: 200, sound: [LAST], damaged: [], next: null });
+  });
+
+  it('says so when it is asked for, and when a tool uses it; the others go on', async () => {
+    await spoil(jackdaw);
+    for (const path of ['', '/versions', '/history']) {
+      const answer = await jackdaw.get(`/api/tool-states/${SPOILT}${path}`);
+      expect([path, answer.status, answer.body['code']]).toEqual([path, status, code]);
+    }
+    const results = new Map<string, Answer>();
+    for (const session of SESSIONS) {
+      const id = contextIdOf({ tenant: 'default', session, tool: 'count' });
+      results.set(id, await callTool(jackdaw, 'count', { arguments: {}, sessionId: session }));
+    }
+    expect(IDS.map((id) => results.get(id)?.body['result'])).toEqual([2, undefined, 2]);
+    // Also while changes are on their way.
+    expect(await list()).toMatchObject({ status: 200, sound: [FIRST, LAST], damaged: [{ context_id: SPOILT }] });
+  });
+});
+
+describe('a context that cannot be read, with a change on its way', () => {
+  it('holds up neither the list nor the changes of others', async () => {
+    const jackdaw = await startJackdaw({
+      tools: [new CounterTools()],
+      env: { TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_SYNC_ON_CHANGE: 'false' },
+    });
+    const [one, two] = ['one', 'two'].map((session) => contextIdOf({ tenant: 'default', session, tool: 'count' }));
+    for (const id of ['one', 'two']) await jackdaw.post('/api/sessions', { id });
+    const count = (sessionId: string) => callTool(jackdaw, 'count', { arguments: {}, sessionId });
+    await count('one');
+    const file = join(jackdaw.dataDir, 'tool-states', `${one}.json`);
+    expect((await jackdaw.get('/api/tool-states')).body['contexts']).toHaveLength(1);
+    const whole = readFileSync(file, 'utf8');
+    await count('one');
+    await count('two');
+    writeFileSync(file, 'null');
+    expect((await jackdaw.get('/api/tool-states')).body).toMatchObject({
+      contexts: [{ context_id: two }],
+      damaged: [{ context_id: one, detail: expect.stringContaining(file) }],
+    });
+    writeFileSync(file, whole);
+    const { body } = await jackdaw.get('/api/tool-states');
+    expect([body['contexts'], body['damaged']]).toMatchObject([{ length: 2 }, []]);
+    await jackdaw.stop();
+  });
+});
