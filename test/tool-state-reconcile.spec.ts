@@ -113,4 +113,18 @@ describe.each(['memory', 'persistent', 'distributed'])('a stateful call that a c
     expect((await endOf('unknown')).at(-1)).toMatchObject({ event: 'run.waiting' });
     expect(await kept('unknown')).toEqual({ business: undefined, history: [] });
   });
+
+  // The last one of its session.
+  it('leaves nothing either when a person says what came of it, also not with a state', async () => {
+    const result = { sent: 1, state: { sent: 1 } };
+    const path = `/api/runs/${runs.get('unknown')}/settle`;
+    expect((await jackdaw.post(path, { outcome: 'succeeded', result })).status).toBe(202);
+    const told = await endOf('unknown');
+    expect(told).toContainEqual({
+      event: 'tool.completed',
+      data: expect.objectContaining({ success: true, result }),
+    });
+    expect(told.map((one) => (one as { event: string }).event)).not.toContain('state.changed');
+    expect(await kept('unknown')).toEqual({ business: undefined, history: [] });
+  });
 });
