@@ -6,16 +6,19 @@ import { contextIdOf } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
+import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { callOf } from './support/waiting-run.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
 const BEN = keyHolder('ben', 'a', 'user');
 const EVE = keyHolder('eve', 'e', 'admin');
 const SESSIONS = { mine: ANN, shared: ANN, foreign: EVE };
+type Session = keyof typeof SESSIONS | 'branch';
 
 /** Of the context of a tool in a session. */
-function idOf(session: keyof typeof SESSIONS): string {
-  return contextIdOf({ tenant: SESSIONS[session] === EVE ? 'e' : 'a', session, tool: 'count' });
+function idOf(session: Session): string {
+  return contextIdOf({ tenant: session === 'foreign' ? 'e' : 'a', session, tool: 'count' });
 }
 
 describe('changes of states that are still on their way', () => {
@@ -83,5 +86,62 @@ describe('changes of states that are still on their way', () => {
     expect((await erase('ben')).status).toBe(200);
     expect([existsSync(fileOf('mine')), existsSync(fileOf('shared'))]).toEqual([false, false]);
     expect(await waiting()).toEqual([idOf('foreign')]);
+  });
+});
+
+describe.each([
+  ['memory', '0'],
+  ['persistent', '0'],
+  ['distributed', '0'],
+  // What was kept of a call has made room for what came later.
+  ['distributed', '1'],
+])('states of which %s keeps no version and no history, or few: %s', (manager, most) => {
+  let llm: FakeLlm;
+  let jackdaw: Jackdaw;
+  beforeEach(async () => {
+    llm = await FakeLlm.start();
+    llm.always(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'done' } : { calls: [callOf('count', { by: 1 })] },
+    );
+    jackdaw = await startJackdaw({
+      llm,
+      tools: [new CounterTools()],
+      env: {
+        API_KEYS: [ANN, BEN, EVE].map(({ entry }) => entry).join(','),
+        TOOL_STATE_MANAGER: manager,
+        TOOL_STATE_MAX_HISTORY: most,
+        TOOL_STATE_MAX_VERSIONS: most,
+      },
+    });
+    for (const [id, { headers }] of Object.entries(SESSIONS)) await jackdaw.post('/api/sessions', { id }, headers);
+  });
+  afterEach(async () => {
+    await jackdaw.stop();
+    await llm.close();
+  });
+
+  async function count(sessionId: string, { headers }: typeof ANN): Promise<unknown> {
+    return (await callTool(jackdaw, 'count', { arguments: {}, sessionId }, headers)).body['result'];
+  }
+
+  const read = (session: Session) => jackdaw.get(`/api/tool-states/${idOf(session)}`, ANN.headers);
+
+  it('are forgotten with whoever has had a part in them, in copies too, and with nobody else', async () => {
+    await count('mine', ANN);
+    await count('shared', BEN);
+    await count('foreign', EVE);
+    const { body } = await jackdaw.chat({ query: 'count', sessionId: 'shared' }, ANN.headers);
+    const from = { fromStep: 'model:2', sessionId: 'branch' };
+    const fork = await jackdaw.post(`/api/runs/${String(body['run_id'])}/fork`, from, ANN.headers);
+    await (await jackdaw.follow(String(fork.body['run_id']), 0, ANN.headers)).all();
+    for (const session of ['shared', 'branch'] as const) {
+      const { body: shown, text } = await read(session);
+      expect(shown['states']).toMatchObject([{ state_type: 'connection' }, { data: { count: 2 } }]);
+      expect(text).not.toContain('ben');
+    }
+    expect((await jackdaw.send('/api/users/ben', { method: 'DELETE', headers: ANN.headers })).status).toBe(200);
+    for (const session of ['shared', 'branch'] as const)
+      expect((await read(session)).body['code']).toBe('TOOL_STATE_NOT_FOUND');
+    expect([await count('shared', ANN), await count('mine', ANN), await count('foreign', EVE)]).toEqual([1, 2, 2]);
   });
 });

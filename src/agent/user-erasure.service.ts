@@ -49,7 +49,7 @@ export class UserErasureService {
     // Also those in which something happens at this moment.
     const { deleted: sessions, held } = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
     const turns = await this.turns.eraseRuns(tenant, ended);
-    await this.states.eraseRuns(tenant, ended);
+    const states = await this.states.eraseUser(tenant, userId, ended);
     // Last: whatever is left finds what else there is.
     const runs = await this.runs.erase(tenant, ended, this.agents.hashes());
     if (held > 0) {
@@ -59,7 +59,7 @@ export class UserErasureService {
         { isRetryable: true, details: { sessions, runs, turns, held } },
       );
     }
-    if (sessions + runs + remembered.length > 0) return { sessions, runs, turns };
+    if (sessions + runs + states + remembered.length > 0) return { sessions, runs, turns };
     throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
   }
 }

@@ -1,5 +1,5 @@
 import { contextIdOf } from './context-id.factory.js';
-import { heldIn, toChangedEntry, toEntry, toJson } from './state-entry.mapper.js';
+import { asideIn, toChangedEntry, toEntry, toJson, type KeptAside } from './state-entry.mapper.js';
 import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './stores/state-store.js';
 import { stateConflict, stateTooLarge } from './tool-state.error.js';
 import type {
@@ -22,6 +22,7 @@ export interface PutOptions {
 }
 
 const NOTHING: StateData = Object.freeze({});
+const NOTHING_ASIDE: KeptAside = { held: NOTHING, users: [] };
 
 /** A context as it is to be next, put together without touching the one that is stored. */
 export class ContextDraft {
@@ -33,6 +34,8 @@ export class ContextDraft {
   private oldestVersion = 0;
   private change: number;
   private holding: StateData | undefined;
+  private tookPart: readonly string[] | undefined;
+  private found: KeptAside | undefined;
 
   /**
    * @param stored what is there and has not expired; `null` when there is none
@@ -63,7 +66,18 @@ export class ContextDraft {
   /** What a connection keeps to itself, as cookies: not a part of the state that is shown. */
   get held(): StateData {
     const connection = this.stored?.states.connection;
-    return (this.holding ??= connection && isLive(connection, this.now) ? heldIn(connection) : NOTHING);
+    return (this.holding ??= connection && isLive(connection, this.now) ? this.aside.held : NOTHING);
+  }
+
+  /** The ids of all whose calls have come here, kept with the connection; not a part of the state that is shown. */
+  get users(): readonly string[] {
+    // Also when the connection has expired: what they have said may be there for longer.
+    return this.tookPart ?? this.aside.users;
+  }
+
+  /** Remembers who has had a part in it, with the next change of the connection. */
+  remember(user: string): void {
+    if (!this.users.includes(user)) this.tookPart = [...this.users, user];
   }
 
   /** Lays entries over what the connection holds, for the next change of its state; `null` takes one out. */
@@ -157,6 +171,11 @@ export class ContextDraft {
     };
   }
 
+  private get aside(): KeptAside {
+    const connection = this.stored?.states.connection;
+    return (this.found ??= connection ? asideIn(connection) : NOTHING_ASIDE);
+  }
+
   private get lastHistory(): number {
     return this.history.at(-1)?.n ?? this.stored?.lastHistory ?? 0;
   }
@@ -183,7 +202,7 @@ export class ContextDraft {
   /** @throws AppError `TOOL_STATE_TOO_LARGE` */
   private jsonOf(type: StateType, data: StateData): string {
     // What is kept of its calls is not the tool's doing.
-    if (type === 'connection') return toJson(data, this.held);
+    if (type === 'connection') return toJson(data, { held: this.held, users: this.users });
     const json = toJson(data);
     const { maxStateBytes } = this.policy;
     const bytes = Buffer.byteLength(json);

@@ -9,6 +9,8 @@ export interface StateChange {
   readonly id: string;
   readonly key: ContextKey;
   readonly isOfRun: boolean;
+  /** The id of who called; not in changes that an earlier version has journaled. */
+  readonly user?: string;
   /** The version of the business state that the call found. */
   readonly basedOn: number;
   readonly wanted: WantedChange;
@@ -27,7 +29,9 @@ export type CallEnd =
 
 /** Makes a change. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
 export function applyChange(draft: ContextDraft, change: StateChange): void {
-  const { wanted, id: by, basedOn } = change;
+  const { wanted, id: by, basedOn, user } = change;
+  // Versions and history go, or are not kept: who is to be forgotten is found by this.
+  if (user !== undefined) draft.remember(user);
   if (wanted.business) draft.put('business', wanted.business.data, { by, basedOn, keys: wanted.business.keys });
   for (const type of ['session', 'cache'] as const) {
     const side = wanted.sides[type];

@@ -2,8 +2,16 @@ import type { JsonValue } from '../../common/index.js';
 import type { StoredState } from './stores/state-store.js';
 import type { StateData, StateEntry, StateType } from './tool-state.types.js';
 
-/** Under which key of the stored connection state stands what it holds. */
+/** Under which keys of the stored connection state stand what it holds, and who has had a part in the context. */
 const HELD = '$held';
+const USERS = '$users';
+
+/** What a connection keeps to itself: nobody is shown it. */
+export interface KeptAside {
+  readonly held: StateData;
+  /** The ids of principals. */
+  readonly users: readonly string[];
+}
 
 const DATA = {
   enumerable: true,
@@ -55,20 +63,29 @@ export function toChangedEntry(contextId: string, type: StateType, state: Stored
   return new ChangedEntry(contextId, type, state);
 }
 
-/** As a state is stored. @param held what a connection keeps to itself */
-export function toJson(data: StateData, held?: StateData): string {
-  return JSON.stringify(held && Object.keys(held).length > 0 ? { ...data, [HELD]: held } : data);
+/** As a state is stored. @param aside what a connection keeps to itself */
+export function toJson(data: StateData, aside?: KeptAside): string {
+  if (!aside) return JSON.stringify(data);
+  const { held, users } = aside;
+  return JSON.stringify({
+    ...data,
+    ...(Object.keys(held).length > 0 && { [HELD]: held }),
+    ...(users.length > 0 && { [USERS]: users }),
+  });
 }
 
 /** What a connection keeps to itself. */
-export function heldIn({ json }: StoredState): StateData {
-  return ((JSON.parse(json) as StateData)[HELD] ?? {}) as StateData;
+export function asideIn({ json }: StoredState): KeptAside {
+  const { [HELD]: held = {}, [USERS]: users = [] } = JSON.parse(json) as StateData;
+  return { held: held as StateData, users: users as readonly string[] };
 }
 
 /** What is shown of it, its keys in their order. */
 function dataIn(type: StateType, json: string): StateData {
   const data = JSON.parse(json) as Record<string, JsonValue>;
-  if (type === 'connection') delete data[HELD];
+  if (type !== 'connection') return data;
+  delete data[HELD];
+  delete data[USERS];
   return data;
 }
 

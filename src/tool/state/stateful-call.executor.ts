@@ -27,6 +27,8 @@ export interface StatefulCallSite {
   readonly id: string;
   readonly key: ContextKey;
   readonly isOfRun: boolean;
+  /** The id of who calls. */
+  readonly user: string;
   readonly about: StateData;
   /** Whether what it returns is another's words, so that a `state` in it is no change of this one. */
   readonly isStrangers: boolean;
@@ -105,6 +107,7 @@ export class StatefulCall {
       id: this.site.id,
       key: this.site.key,
       isOfRun: this.site.isOfRun,
+      user: this.site.user,
       basedOn: this.handle.version,
       wanted,
       startedAt: this.startedAt,

@@ -5,6 +5,7 @@ import type { Tool } from '../tool.types.js';
 import { ContextDraft } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
 import { joinCopies, type StateHome, type StatesCopy } from './homes/state-home.js';
+import { asideIn } from './state-entry.mapper.js';
 import { StateHomeRegistry } from './state-home.registry.js';
 import type { ChangedState } from './stateful-call.executor.js';
 import type { StateData } from './tool-state.types.js';
@@ -54,6 +55,9 @@ export class ToolStateForks {
     const isOfRun = to.sessionId === null || options.cleanupAfterRun === true;
     const draft = new ContextDraft(null, keyOf(tool, to), this.homes.policyOf(options), Date.now(), isOfRun);
     draft.put('business', business.data, { version: business.version });
+    // What others have said there is said here, too.
+    for (const user of [past.run.principal.id, ...(await usersOf(home, from))]) draft.remember(user);
+    draft.put('connection', {});
     return [home.creating(draft.toWrite())];
   }
 
@@ -75,4 +79,9 @@ export class ToolStateForks {
 
 function keyOf({ definition }: Tool, { principal, sessionId, runId }: StatefulRun) {
   return { tenant: principal.tenant, session: sessionId ?? `run:${runId}`, tool: definition.name };
+}
+
+async function usersOf({ store }: StateHome, contextId: string): Promise<readonly string[]> {
+  const connection = (await store.load(contextId))?.states.connection;
+  return connection ? asideIn(connection).users : [];
 }

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../run/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import { contextIdOf } from './context-id.factory.js';
 import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js';
+import { asideIn } from './state-entry.mapper.js';
 import { StateHomeRegistry } from './state-home.registry.js';
 import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
@@ -126,12 +127,14 @@ export class ToolStateKeeper {
   }
 
   /**
-   * Forgets the contexts in which calls of runs have left something, whoever's session it is: what one of several has
+   * Forgets the contexts in which calls of a user have left something, whoever's session it is: what one of several has
    * said in a state cannot be taken out of it.
+   * @param userId a principal's id
+   * @param runIds the user's runs: contexts that an earlier version has written last know no users
    * @returns how many
    * @throws AppError `TOOL_STATE_UNAVAILABLE` when something is still on its way to where it would be found
    */
-  async eraseRuns(tenant: string, runIds: readonly string[]): Promise<number> {
+  async eraseUser(tenant: string, userId: string, runIds: readonly string[]): Promise<number> {
     const gone = new Set(runIds);
     let erased = 0;
     await this.used();
@@ -140,7 +143,7 @@ export class ToolStateKeeper {
     for (const home of await this.homes.opened()) {
       for await (const id of home.contextsOf(tenant)) {
         await home.catchUp(id);
-        if (!(await isTouched(home, id, gone))) continue;
+        if (!(await hasPart(home, id, userId)) && !(await isTouched(home, id, gone))) continue;
         await this.carryOut(home.forgetting(tenant, [id]));
         erased++;
       }
@@ -234,6 +237,11 @@ async function madeByRuns({ store }: StateHome, tenant: string, session: string)
   const ids = await store.list({ tenant, session });
   const contexts = await Promise.all(ids.map((id) => store.load(id)));
   return contexts.flatMap((context) => (context?.isOfRun ? [context.id] : []));
+}
+
+async function hasPart({ store }: StateHome, id: string, user: string): Promise<boolean> {
+  const connection = (await store.load(id))?.states.connection;
+  return connection !== undefined && asideIn(connection).users.includes(user);
 }
 
 async function isTouched({ store }: StateHome, id: string, runs: ReadonlySet<string>): Promise<boolean> {

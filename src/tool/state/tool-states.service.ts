@@ -53,6 +53,7 @@ export class ToolStates {
     const call = {
       id: site.key,
       ...origin,
+      user: site.principal.id,
       about: aboutCall(site, input),
       isStrangers: tool.metadata.isReturnForeign === true,
     };
@@ -69,7 +70,11 @@ export class ToolStates {
     const contextId = contextIdOf(key);
     const manager = home.manager(this.homes.policyOf(options));
     if (((await manager.getState(contextId, 'business'))?.version ?? 0) >= version) return;
-    const bringBack = (draft: ContextDraft) => draft.put('business', data, { by: site.key, version });
+    const bringBack = (draft: ContextDraft) => {
+      draft.remember(site.principal.id);
+      draft.put('business', data, { by: site.key, version });
+      draft.put('connection', draft.get('connection')?.data ?? {});
+    };
     await manager.edit(contextId, bringBack, { key, isOfRun: isOfRun(options, site) });
   }
 
