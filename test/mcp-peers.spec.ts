@@ -8,16 +8,17 @@ import { once } from 'node:events';
 import { keyHolder } from './support/api-keys.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { textOf, type AnyClient } from './support/mcp-clients.js';
-import { buildIfStale } from './support/process.js';
+import { buildIfStale, CODE_CACHE } from './support/process.js';
 
 const NAME = { name: 'test', version: '1.0.0' };
 const ANN = keyHolder('ann', 'a', 'admin');
 const INSPECTOR = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
 const { PATH = '', HOME = '' } = process.env;
+const BASE = { PATH, HOME, NODE_COMPILE_CACHE: CODE_CACHE };
 
 /** How the server is started for one client. */
 function served(more: Readonly<Record<string, string>> = {}) {
-  const env = { PATH, DATA_DIR: newFolder(), LLM_PROVIDER: 'offline', LOG_LEVEL: 'debug', ...more };
+  const env = { ...BASE, DATA_DIR: newFolder(), LLM_PROVIDER: 'offline', LOG_LEVEL: 'debug', ...more };
   return { command: process.execPath, args: ['dist/mcp-stdio.js'], env, stderr: 'ignore' as const };
 }
 
@@ -115,7 +116,7 @@ describe('the Inspector’s command line', () => {
 
   async function inspect(...args: string[]): Promise<Record<string, never>> {
     const given = [INSPECTOR, '--cli', `${jackdaw.url}/mcp`, '--header', `Authorization: Bearer ${ANN.key}`, ...args];
-    const child = spawn(process.execPath, given, { env: { PATH, HOME }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, given, { env: BASE, stdio: ['ignore', 'pipe', 'pipe'] });
     const texts = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text));

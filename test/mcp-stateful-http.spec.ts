@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { McpRegistry } from '../src/mcp/index.js';
 import { callTool } from './support/direct-calls.js';
+import { IS_WHOLE } from './support/hostile-values.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { CountingServer } from './support/mcp/counting-server.js';
 import { untilStatus } from './support/mcp/scripted-servers.js';
 
-const MANY = 1000;
+/** In the whole form as many as there may be at once. */
+const MANY = IS_WHOLE ? 1000 : 200;
 /** Sessions that are used at the same time. */
 const AT_ONCE = 20;
 

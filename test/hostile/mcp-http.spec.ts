@@ -8,6 +8,7 @@ import {
   PATIENCE_MS,
   SHORT_TIMEOUT_MS,
   strike,
+  striker,
 } from '../support/mcp/hostile-servers.js';
 import { untilStatus } from '../support/mcp/scripted-servers.js';
 
@@ -49,6 +50,7 @@ const MODES = STRIKES.map(([mode]) => mode);
 
 describe.each<Era>(['legacy', 'modern'])('a server over HTTP that does wrong in the %s protocol', (era) => {
   let jackdaw: Jackdaw;
+  let struck: ReturnType<typeof striker>;
   let web: HostileWeb;
   beforeAll(async () => {
     web = await HostileWeb.start();
@@ -58,13 +60,14 @@ describe.each<Era>(['legacy', 'modern'])('a server over HTTP that does wrong in 
       options: { mcpServers: modes.map((mode) => timed(web.server(mode, era))) },
     });
     await Promise.all(modes.map((mode) => untilStatus(jackdaw, mode)));
+    struck = striker(jackdaw, GIVEN_UP);
   }, 60_000);
   afterAll(() => web.stop());
 
   it.each(STRIKES)(
     'fails alone, and in time: %s',
     async (mode, code, why) => {
-      const { body, took, others } = await strike(jackdaw, mode);
+      const { body, took, others } = await struck(mode);
       expect(body).toMatchObject({ code, error: expect.stringMatching(why) });
       expect(String(body['error']).length).toBeLessThan(5000);
       expect(took).toBeLessThan(GIVEN_UP.has(mode) ? PATIENCE_MS : 2 * PATIENCE_MS);

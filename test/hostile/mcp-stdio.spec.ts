@@ -7,6 +7,7 @@ import {
   PATIENCE_MS,
   SHORT_TIMEOUT_MS,
   strike,
+  striker,
 } from '../support/mcp/hostile-servers.js';
 import { processesWith } from '../support/mcp/process-list.js';
 import { untilStatus } from '../support/mcp/scripted-servers.js';
@@ -42,6 +43,7 @@ describe.each<Era>(['legacy', 'modern'])('a program that does wrong in the %s pr
   /** By which its processes are known. */
   const place = `hostile-${era}-${process.pid}`;
   let jackdaw: Jackdaw;
+  let struck: ReturnType<typeof striker>;
   beforeAll(async () => {
     const modes = ['steady', 'stderr-flood', 'duplicates', ...STRIKES.map(([mode]) => mode)];
     jackdaw = await startJackdaw({
@@ -49,12 +51,13 @@ describe.each<Era>(['legacy', 'modern'])('a program that does wrong in the %s pr
       options: { mcpServers: modes.map((mode) => timed(hostile(mode, era, place))) },
     });
     await Promise.all(modes.map((mode) => untilStatus(jackdaw, mode)));
+    struck = striker(jackdaw, GIVEN_UP);
   }, 60_000);
 
   it.each(STRIKES)(
     'fails alone, and in time: %s',
     async (mode, code, why) => {
-      const { body, took, others } = await strike(jackdaw, mode);
+      const { body, took, others } = await struck(mode);
       expect(body).toMatchObject({ code, error: expect.stringMatching(why) });
       expect(took).toBeLessThan(GIVEN_UP.has(mode) ? PATIENCE_MS : 2 * PATIENCE_MS);
       expect(others).not.toContain(false);

@@ -28,6 +28,12 @@ export const POINTS: readonly Point[] = [
   ...MARKS.flatMap((mark) => (['before', 'after'] as const).map((phase) => `${mark}.${phase}` as const)),
 ];
 
+/** One point of each of those places, in turn before, within and after it. */
+export const SOME_POINTS: readonly Point[] = [
+  ...COMMITS.map((commit, i) => `${commit}.${(['before', 'within', 'after'] as const)[i % 3]!}` as const),
+  ...MARKS.map((mark, i) => `${mark}.${(['after', 'before'] as const)[i % 2]!}` as const),
+];
+
 /** When a process is killed. */
 export type Kill =
   /** By itself, when it comes to the point for the n-th time. */

@@ -15,7 +15,7 @@ type Lock = new (path: string, options: { timeout: number }) => { exec(sql: stri
 
 const BUILD_TIMEOUT_MS = 120_000;
 /** Compiled code, for all processes of all specs: they start quicker by a seventh. */
-const CODE_CACHE = join(tmpdir(), 'jackdaw-code');
+export const CODE_CACHE = join(tmpdir(), 'jackdaw-code');
 const running = new Set<ServerProcess>();
 process.on('exit', () => {
   for (const server of running) void server.kill();

@@ -4,10 +4,10 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { answer, denseResult, endlessPage, floodLine, line, text } from './hostile-talk.mjs';
+import { Readable } from 'node:stream';
+import { answer, denseResult, endlessPage, floodLine, hugeText, line, text } from './hostile-talk.mjs';
 
 const [, , mode, era = 'legacy', place = ''] = process.argv;
-const MIB = 1024 * 1024;
 const say = (message) => process.stdout.write(line(message));
 
 /** Writes without an end, as fast as it is read: what it kept for later would end it. Now and then it listens. */
@@ -42,7 +42,7 @@ const STRIKES = {
   duplicates: (request) => {
     for (let n = 0; n < 5; n++) say(answer(era, request));
   },
-  huge: (request) => say({ ...answer(era, request), padding: 'x'.repeat(100 * MIB) }),
+  huge: (request) => Readable.from(hugeText(answer(era, request))).pipe(process.stdout),
   'close-stdout': () => {
     closeSync(1);
     setInterval(() => undefined, 1000);

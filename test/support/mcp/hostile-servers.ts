@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { McpConfig } from '../../../src/mcp/index.js';
 import { callTool } from '../direct-calls.js';
+import { IS_WHOLE } from '../hostile-values.js';
 import type { JackdawClient } from '../jackdaw-client.js';
 
 /** `legacy` is of before 2026. */
@@ -81,15 +82,35 @@ export interface Struck {
 
 /** Calls the tool that does wrong, and meanwhile that of `steady`, again and again. */
 export async function strike(jackdaw: JackdawClient, mode: string): Promise<Struck> {
+  return (await strikeTogether(jackdaw, [mode])).get(mode)!;
+}
+
+/** The same with several at once. */
+async function strikeTogether(jackdaw: JackdawClient, modes: readonly string[]): Promise<ReadonlyMap<string, Struck>> {
   const began = performance.now();
-  const state = { isOver: false };
-  const struck = callTool(jackdaw, `${mode}__strike`).finally(() => (state.isOver = true));
+  const state = { open: modes.length };
   const others: boolean[] = [];
+  const all = modes.map(async (mode) => {
+    const { body } = await callTool(jackdaw, `${mode}__strike`).finally(() => state.open--);
+    return [mode, { body, took: performance.now() - began, others }] as const;
+  });
   do {
     const text = `still ${others.length}`;
     const { body } = await callTool(jackdaw, 'steady__echo', { arguments: { text } });
     others.push(body['result'] === text);
-  } while (!state.isOver);
-  const { body } = await struck;
-  return { body, took: performance.now() - began, others };
+  } while (state.open > 0);
+  return new Map(await Promise.all(all));
+}
+
+/**
+ * Strikes, each tool once and by itself, but for those that are `slow`: they are called together by the first of them
+ * that is asked for, as long as not the whole of these tests is wanted.
+ */
+export function striker(jackdaw: JackdawClient, slow: ReadonlySet<string>): (mode: string) => Promise<Struck> {
+  let together: Promise<ReadonlyMap<string, Struck>> | undefined;
+  return async (mode) => {
+    if (IS_WHOLE || !slow.has(mode)) return strike(jackdaw, mode);
+    together ??= strikeTogether(jackdaw, [...slow]);
+    return (await together).get(mode)!;
+  };
 }

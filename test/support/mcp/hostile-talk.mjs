@@ -37,6 +37,15 @@ function saidBy({ name, arguments: args = {} }) {
   return name === 'cwd' ? process.cwd() : (args.text ?? '');
 }
 
+/** The text of a message that has a padding of a hundred MiB, piece by piece: whoever sends it is not busy with it. */
+export function* hugeText(message) {
+  const whole = JSON.stringify({ jsonrpc: '2.0', ...message, padding: '' });
+  const piece = 'x'.repeat(65_536);
+  yield whole.slice(0, -2);
+  for (let n = 0; n < 1600; n++) yield piece;
+  yield whole.slice(-2);
+}
+
 /** A message as one line. */
 export const line = (message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
 

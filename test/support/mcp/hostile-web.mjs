@@ -1,8 +1,9 @@
 // MCP servers over HTTP that do wrong: the path says how, and in which era of the protocol: `/drip/legacy`. `GET /sockets`
 // tells how many connections are open, by path.
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { answer, denseResult, endlessPage, floodLine, resultOf, text } from './hostile-talk.mjs';
+import { answer, denseResult, endlessPage, floodLine, hugeText, resultOf, text } from './hostile-talk.mjs';
 
 const MIB = 1024 * 1024;
 const BOMB = gzipSync(Buffer.alloc(100 * MIB, 0x20));
@@ -13,6 +14,12 @@ const json = (response, message, headers = {}) => {
 };
 const events = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' });
 const event = (message) => `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+
+function* hugeEvent(message) {
+  yield 'event: message\ndata: ';
+  yield* hugeText(message);
+  yield '\n\n';
+}
 
 /** Writes as fast as it is read, without an end. */
 function flood(response, chunk) {
@@ -31,10 +38,12 @@ function drip(response, chunk) {
 const STRIKES = {
   exit: (_request, response) => response.destroy(),
   hang: () => undefined,
-  huge: (request, response) => json(response, { ...answer('legacy', request), padding: 'x'.repeat(100 * MIB) }),
+  huge: (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    Readable.from(hugeText(answer('legacy', request))).pipe(response);
+  },
   'huge-event': (request, response) => {
-    events(response);
-    response.end(event({ ...answer('legacy', request), padding: 'x'.repeat(100 * MIB) }));
+    Readable.from(hugeEvent(answer('legacy', request))).pipe(events(response));
   },
   'endless-line': (_request, response) => flood(events(response), 'x'.repeat(65_536)),
   'endless-body': (_request, response) => {
