@@ -168,10 +168,11 @@ export class JackdawModule implements OnApplicationBootstrap {
     const mcp = McpModule.forRoot(
       of(given, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
     );
-    const files = DpmlModule.forRoot(of(given, ({ agentsDir }) => ({ dir: agentsDir })));
-    const workflows = WorkflowModule.forRoot(
-      of(given, (made) => ({ workflows: made.workflows ?? [], dir: made.workflowsDir })),
+    const files = DpmlModule.forRoot(
+      of(given, ({ agentsDir }) => ({ dir: agentsDir })),
+      of(given, ({ workflowsDir }) => ({ dir: workflowsDir })),
     );
+    const workflows = WorkflowModule.forRoot(of(given, (made) => ({ workflows: made.workflows ?? [] })));
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
