@@ -4,7 +4,8 @@
  */
 const LAYERS = [
   ['api', 'mcp-server', 'health', 'console'],
-  ['extension', 'dpml', 'workflow'],
+  ['extension', 'dpml'],
+  ['workflow'],
   ['agent'],
   ['reasoning'],
   ['session', 'mcp'],

@@ -6,8 +6,8 @@ import {
   type OnApplicationBootstrap,
   type Type,
 } from '@nestjs/common';
-import { AgentModule, type AgentModuleOptions, type Extension } from './agent/index.js';
-import { Later } from './common/index.js';
+import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.js';
+import { AppError, Later } from './common/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
 import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
 import { DpmlModule } from './dpml/index.js';
@@ -164,14 +164,16 @@ export class JackdawModule implements OnApplicationBootstrap {
 
   private static assemble(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
+    assertExtensions(extensions);
     const rest = RestToolModule.forRoot(of(given, ({ restTools = [] }) => restTools));
     const mcp = McpModule.forRoot(
       of(given, ({ mcpServers = [], mcpOnly }) => ({ servers: mcpServers, only: mcpOnly })),
     );
-    const files = DpmlModule.forRoot(of(given, ({ agentsDir }) => ({ dir: agentsDir })));
-    const workflows = WorkflowModule.forRoot(
-      of(given, (made) => ({ workflows: made.workflows ?? [], dir: made.workflowsDir })),
+    const files = DpmlModule.forRoot(
+      of(given, ({ agentsDir }) => ({ dir: agentsDir })),
+      of(given, ({ workflowsDir }) => ({ dir: workflowsDir })),
     );
+    const workflows = WorkflowModule.forRoot(of(given, (made) => ({ workflows: made.workflows ?? [] })));
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
@@ -184,6 +186,15 @@ export class JackdawModule implements OnApplicationBootstrap {
   /** A tick later, so that no other module's start comes after the first tool call. */
   onApplicationBootstrap(): void {
     if (this.recovery === 'at-start') setImmediate(() => void this.runs.recover());
+  }
+}
+
+/** What has an extension's members and is none would never be called. @throws AppError `EXTENSION_INVALID` */
+function assertExtensions(extensions: NonNullable<JackdawOptions['extensions']>): void {
+  for (const [at, given] of extensions.entries()) {
+    const instance: unknown = typeof given === 'function' ? given.prototype : given;
+    if (instance instanceof Extension) continue;
+    throw new AppError('EXTENSION_INVALID', `extensions[${at}] is no extension: let its class extend Extension.`);
   }
 }
 

@@ -36,17 +36,35 @@ describe('workflows at the start', () => {
     file('a.json', '{ "name": ');
     file('b.json', { name: 'b', nodes: [{ id: 'x', type: 'lm' }] });
     file('c.json', { ...greet('c'), colour: 'red' });
+    file('d.json', JSON.stringify({ ...greet('d'), output: '{{nobody.response}}' }, null, 1));
+    file(
+      'e.json',
+      '{"name": "e", "nodes": [\n {"id": "x", "type": "llm"},\n {"id": "y", "type": "llm", "after": ["z"]}]}',
+    );
+    file('f.json', '[]');
+    file('g.json', '{"name": "g", "name": "h"}');
+    file('h.json', '{"nodes": []}');
     const { code, message } = await mistake([]);
     expect(code).toBe('WORKFLOW_INVALID');
-    expect(message).toContain(`${join(folder, 'a.json')} is not JSON`);
-    expect(message).toContain(`The workflow "b" (${join(folder, 'b.json')}) is wrong`);
-    expect(message).toContain('Unrecognized key: "colour"');
+    expect(message.replaceAll(`${folder}/`, '').split('\n  ')).toEqual([
+      `The workflows' files in ${folder} have 9 mistakes:`,
+      'a.json:1:11: expected a value: {, [, a text in double quotes, a number, true, false or null',
+      expect.stringMatching(/^b\.json:1:\d+: nodes\.0\.type: .*llm/),
+      expect.stringMatching(/^c\.json:1:\d+: colour: there is no such field/),
+      'd.json:1:1: output names "nobody": there is no such node',
+      'e.json:3:2: node "y": after[0]: there is no node "z"; did you mean "x" or "y"?',
+      'f.json:1:1: expected an object: { "name": "…", "nodes": […] }',
+      'g.json:1:15: "name" is there twice',
+      expect.stringMatching(/^h\.json:1:1: name: .*missing/),
+      expect.stringMatching(/^h\.json:1:2: nodes: .*>=1 items/),
+    ]);
   });
 
   it('have names of their own', async () => {
     file('a.json', greet('same'));
     const { message } = await mistake([greet('same')]);
-    expect(message).toBe(`Two workflows are named "same": workflows[0] and ${join(folder, 'a.json')}; rename one.`);
+    const place = `${join(folder, 'a.json')}:1:2`;
+    expect(message).toContain(`${place}: two workflows are named "same": here and workflows[0]; rename one`);
   });
 
   it('name nothing that is not there', async () => {
@@ -77,6 +95,8 @@ describe('workflows at the start', () => {
 
   it('cannot be read from a folder that is not there', async () => {
     const { message } = await mistake([], { env: { WORKFLOWS_DIR: join(folder, 'nowhere') } });
-    expect(message).toContain('The folder of WORKFLOWS_DIR cannot be read');
+    expect(message).toBe(
+      `WORKFLOWS_DIR: there is no folder "${join(folder, 'nowhere')}": make it, or leave WORKFLOWS_DIR out.`,
+    );
   });
 });

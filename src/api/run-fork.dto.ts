@@ -58,6 +58,11 @@ export class ForkEditDto {
   @AsItCame()
   input?: Record<string, unknown>;
 
+  /** What the node of the step gave, any JSON value, `{ "to": "…" }` of a branch; only of a workflow's run, from a node. */
+  @Allow()
+  @AsItCame()
+  output?: unknown;
+
   /** Another agent's name, or changes of the run's own: `instructions`, `tools` (fewer), `memory`, `limits`. */
   @MayBeLeftOut()
   @IsNameOrChanges()

@@ -1,11 +1,11 @@
 import type { ForkEdit, ForkRequest } from '../agent/index.js';
-import { AppError } from '../common/index.js';
+import { AppError, type JsonValue } from '../common/index.js';
 import type { WorkflowFork } from '../workflow/index.js';
 import type { ForkEditDto, ForkRequestDto } from './run-fork.dto.js';
 
 /** The request as the agents take it. @throws AppError `VALIDATION_FAILED` for what only workflows have */
 export function toForkRequest({ fromStep, sessionId, edit }: ForkRequestDto): ForkRequest {
-  assertNone(edit, ['input'], 'a workflow');
+  assertNone(edit, ['input', 'output'], 'a workflow');
   return {
     fromStep,
     ...(sessionId !== undefined && { sessionId }),
@@ -21,6 +21,7 @@ export function toWorkflowFork({ fromStep, sessionId, edit }: ForkRequestDto): W
     fromStep,
     ...(sessionId !== undefined && { sessionId }),
     ...(edit?.input !== undefined && { input: edit.input }),
+    ...(edit?.output !== undefined && { output: edit.output as JsonValue }),
   };
 }
 

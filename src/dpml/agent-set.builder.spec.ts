@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { agentDefinitionSchema } from '../agent/index.js';
 import { buildAgentSet } from './agent-set.builder.js';
 import type { AgentSet, AgentWorld } from './agent-set.types.js';
-import { AgentFolder } from './files/agent-folder.explorer.js';
+import { DefinitionFolder } from './files/definition-folder.explorer.js';
 import { readFolderDrafts } from './folder-draft.loader.js';
 
 const LLM = '<llm api-type="openai" model="m"/>';
@@ -43,7 +43,7 @@ async function setOf(files: Files, before?: AgentSet, env: Files = {}): Promise<
   const path = join(all, String(count++));
   mkdirSync(join(path, 'prompts'), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
-  const found = await readFolderDrafts(new AgentFolder(path), env);
+  const found = await readFolderDrafts(new DefinitionFolder(path), env);
   const shorter = new Map([...found!.drafts].map(([file, draft]) => [file.slice(path.length + 1), draft]));
   const set = buildAgentSet(shorter, before?.agents ?? new Map(), world);
   return { ...set, lines: [...set.mistakes.values()].flat().map((line) => line.replaceAll(`${path}/`, '')) };

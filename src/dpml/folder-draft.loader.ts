@@ -1,7 +1,7 @@
 import type { EnvRecord } from '../config/index.js';
 import type { DraftReading } from './definition/agent-draft.types.js';
 import { readAgentText } from './definition/agent-text.parser.js';
-import type { AgentFolder } from './files/agent-folder.explorer.js';
+import type { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FolderReading } from './files/folder.types.js';
 import { refused } from './files/inside-path.policy.js';
 
@@ -19,7 +19,7 @@ export interface FolderDrafts {
  * @throws AppError when the folder cannot be read
  */
 export async function readFolderDrafts(
-  folder: AgentFolder,
+  folder: DefinitionFolder,
   env: EnvRecord,
   guess: Iterable<string> = [],
 ): Promise<FolderDrafts | null> {
@@ -37,7 +37,7 @@ export async function readFolderDrafts(
   }
 }
 
-function readDrafts(folder: AgentFolder, env: EnvRecord, { files, others }: FolderReading) {
+function readDrafts(folder: DefinitionFolder, env: EnvRecord, { files, others }: FolderReading) {
   const included = new Set<string>();
   const include = (path: string): string => {
     included.add(path);

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
-import { AgentFiles } from '../dpml/index.js';
 import { McpRegistry } from '../mcp/index.js';
 import { Database } from '../persistence/index.js';
 import { ToolRegistry } from '../tool/index.js';
@@ -17,7 +16,6 @@ export class AgentHealthIndicator {
     private readonly tools: ToolRegistry,
     private readonly readiness: ReadinessService,
     private readonly servers: McpRegistry,
-    private readonly files: AgentFiles,
   ) {}
 
   async databaseAnswers(): Promise<HealthIndicatorResult> {
@@ -39,15 +37,6 @@ export class AgentHealthIndicator {
     const connected = states.filter((status) => status === 'ready').length;
     const enabled = states.filter((status) => status !== 'disabled').length;
     return [this.indicators.check('mcp').up({ connected, enabled })];
-  }
-
-  /** Nothing where there are none; with one that is not taken, its agent answers as before. */
-  agentFiles(): HealthIndicatorResult[] {
-    const { state } = this.files;
-    if (!state) return [];
-    const { files, broken, isReadable } = state;
-    // Which they are, and why, the log tells.
-    return [this.indicators.check('agent_files').up({ files, broken, ...(!isReadable && { is_readable: false }) })];
   }
 
   server(): HealthIndicatorResult {

@@ -2,6 +2,7 @@ import { Controller, Get, UseFilters } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
 import { Public } from '../security/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
+import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
 import { HealthFilter } from './health.filter.js';
 
@@ -13,6 +14,7 @@ export class HealthController {
     private readonly health: HealthCheckService,
     private readonly indicator: AgentHealthIndicator,
     private readonly model: ModelHealthIndicator,
+    private readonly files: DefinitionFilesIndicator,
   ) {}
 
   /** Whether an agent can answer: its model, the database, its tools, the MCP servers, its files. */
@@ -23,7 +25,7 @@ export class HealthController {
       () => this.model.check(),
       () => this.indicator.databaseAnswers(),
       () => this.indicator.registeredTools(),
-      ...[...this.indicator.mcpServers(), ...this.indicator.agentFiles()].map((result) => () => result),
+      ...[...this.indicator.mcpServers(), ...this.files.check()].map((result) => () => result),
     ]);
   }
 

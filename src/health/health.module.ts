@@ -4,12 +4,13 @@ import { LlmModule } from '../llm/index.js';
 import { ToolModule } from '../tool/index.js';
 import { AgentHealthIndicator } from './agent-health.indicator.js';
 import { HealthController } from './health.controller.js';
+import { DefinitionFilesIndicator } from './definition-files.indicator.js';
 import { ModelHealthIndicator } from './model-health.indicator.js';
 import { ReadinessService } from './readiness.service.js';
 
 @Module({
   imports: [TerminusModule.forRoot({ logger: false }), LlmModule, ToolModule],
   controllers: [HealthController],
-  providers: [AgentHealthIndicator, ModelHealthIndicator, ReadinessService],
+  providers: [AgentHealthIndicator, DefinitionFilesIndicator, ModelHealthIndicator, ReadinessService],
 })
 export class HealthModule {}

@@ -36,7 +36,7 @@ export type {
   UsageReported,
 } from './run-event.types.js';
 export type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
-export type { CallOutcome, ForkEdits, ForkPlan, RunMarks } from './fork/run-fork.types.js';
+export type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './fork/run-fork.types.js';
 export { RunForkService } from './fork/run-fork.service.js';
 export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount } from './call-account.mapper.js';

@@ -4,7 +4,8 @@ import { AppError, messageOf } from '../common/index.js';
 import { nearNames, ToolRegistry } from '../tool/index.js';
 import { CodeRegistry } from './code/code.registry.js';
 import type { WorkDefinition } from './definition/node.schema.js';
-import { WorkflowRegistry } from './workflow.registry.js';
+import type { WorkflowMistake } from './graph/workflow-graph.factory.js';
+import { type RegisteredWorkflow, WorkflowRegistry } from './workflow.registry.js';
 
 /** Stops the boot when a workflow names a model, a tool, an agent or code that is not there. */
 @Injectable()
@@ -19,19 +20,23 @@ export class WorkflowCheckService implements OnApplicationBootstrap {
 
   /** Not before every module has begun: the tools of an application are registered then. @throws AppError `WORKFLOW_INVALID` */
   onApplicationBootstrap(): void {
-    const mistakes = this.workflows.names().flatMap((name) => this.mistakes(name));
+    const mistakes = this.workflows.names().flatMap((name) => this.mistakesOf(name));
     if (mistakes.length > 0) throw new AppError('WORKFLOW_INVALID', mistakes.join('\n'));
   }
 
-  private mistakes(name: string): string[] {
+  /** What a workflow names that is not there. */
+  missingOf({ graph }: RegisteredWorkflow): WorkflowMistake[] {
+    return graph.definition.nodes.flatMap((node) => {
+      const work = node.type === 'map' ? node.node : node;
+      const missing = work.type === 'branch' ? [] : this.missing(work);
+      return missing.map((message) => ({ message, node: node.id }));
+    });
+  }
+
+  private mistakesOf(name: string): string[] {
     try {
-      const { nodes } = this.workflows.get(name).graph.definition;
-      return nodes.flatMap((node) => {
-        const work = node.type === 'map' ? node.node : node;
-        return work.type === 'branch'
-          ? []
-          : this.missing(work).map((mistake) => `Workflow "${name}", node "${node.id}": ${mistake}`);
-      });
+      const missing = this.missingOf(this.workflows.get(name));
+      return missing.map(({ message, node }) => `Workflow "${name}", node "${node}": ${message}`);
     } catch (error) {
       return [messageOf(error)];
     }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, ForkedRuns, type AnsweredNode } from '../agent/index.js';
-import { AppError, newId, type Principal } from '../common/index.js';
-import { RunService, type ForkPlan, type RunRecord } from '../run/index.js';
+import { AppError, newId, type JsonValue, type Principal } from '../common/index.js';
+import { RunService, type ForkEdits, type ForkPlan, type RunRecord } from '../run/index.js';
 import { SessionService } from '../session/index.js';
+import { givenNode } from './forked-node.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
 import { WORKFLOW_VERSION } from './workflow.engine.js';
 import { WORKFLOW_RUN, WorkflowHandler, type WorkflowRunInput } from './workflow.handler.js';
@@ -19,6 +20,8 @@ export interface WorkflowFork {
   readonly sessionId?: string;
   /** What the workflow is given instead; only from `input`. */
   readonly input?: unknown;
+  /** What the node gave, which is then not done; of a branch `{ to }`. Only from a node, and not from one that asks a person. */
+  readonly output?: JsonValue;
 }
 
 /** Forks workflows' runs: by the graph, not by time, since branches go on side by side. */
@@ -39,7 +42,8 @@ export class WorkflowForkService {
    * @returns the new run's id
    * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `RUN_VERSION_UNSUPPORTED`, `SHUTTING_DOWN`
    */
-  async fork(principal: Principal, runId: string, { fromStep, sessionId, input }: WorkflowFork): Promise<string> {
+  async fork(principal: Principal, runId: string, request: WorkflowFork): Promise<string> {
+    const { fromStep, sessionId, input } = request;
     const original = await this.runs.get(principal, runId);
     if (original.kind !== WORKFLOW_RUN) throw invalid('id', `run "${runId}" is not a workflow's`);
     const graph = this.handler.graphOf(original);
@@ -48,6 +52,7 @@ export class WorkflowForkService {
     }
     const { nodes = [] } = await this.agents.answer(principal, runId);
     const plan = await this.plan(original, graph, fromStep, nodes);
+    const edits = editsOf(request, graph);
     const given = JSON.parse(original.input) as WorkflowRunInput;
     const id = newId();
     const session = sessionId ?? (original.sessionId === null ? null : newId());
@@ -67,7 +72,7 @@ export class WorkflowForkService {
         timeoutMs: graph.definition.limits.runTimeoutMs,
         statements: session === null ? [] : [this.sessions.beginStatement(principal, session)],
       },
-      {},
+      edits,
     );
     return id;
   }
@@ -101,6 +106,15 @@ export class WorkflowForkService {
       call: null,
     };
   }
+}
+
+/** @throws AppError `VALIDATION_FAILED` */
+function editsOf({ fromStep, output }: WorkflowFork, graph: WorkflowGraph): ForkEdits {
+  if (output === undefined) return {};
+  if (fromStep === FIRST) throw invalid('edit.output', 'it can be given only in a fork from a node');
+  const given = givenNode(graph, fromStep.replace(/^node:/, ''), output);
+  if (typeof given === 'string') throw invalid('edit.output', given);
+  return { given };
 }
 
 /** The nodes that a fork does anew. @throws AppError `VALIDATION_FAILED` naming the places there are */

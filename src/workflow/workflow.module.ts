@@ -17,7 +17,6 @@ import { WorkflowCheckService } from './workflow-check.service.js';
 import { WorkflowForkService } from './workflow-fork.service.js';
 import { WorkflowEngine } from './workflow.engine.js';
 import { WorkflowHandler } from './workflow.handler.js';
-import { WorkflowLoader } from './workflow.loader.js';
 import { WorkflowRegistry } from './workflow.registry.js';
 import { WorkflowService } from './workflow.service.js';
 
@@ -25,19 +24,12 @@ import { WorkflowService } from './workflow.service.js';
 export abstract class DeclaredWorkflows {
   /** Beside those of files. */
   abstract readonly workflows: readonly WorkflowInput[];
-  /** The folder of files, `false` for none; by default as the configuration says. */
-  abstract readonly dir: string | false | undefined;
 }
 
 @Module({})
 export class WorkflowModule {
-  constructor(
-    registry: WorkflowRegistry,
-    @Inject(DeclaredWorkflows) { workflows, dir }: DeclaredWorkflows,
-    files: WorkflowLoader,
-  ) {
+  constructor(registry: WorkflowRegistry, @Inject(DeclaredWorkflows) { workflows }: DeclaredWorkflows) {
     for (const [index, workflow] of workflows.entries()) registry.register(workflow, `workflows[${index}]`);
-    if (dir !== false) files.load(dir);
   }
 
   static forRoot(declared: DeclaredWorkflows | Later<DeclaredWorkflows>): DynamicModule {
@@ -53,7 +45,6 @@ export class WorkflowModule {
           useFactory: (work: ResolvedWorkFactory) => new WorkflowRegistry(work),
           inject: [ResolvedWorkFactory],
         },
-        WorkflowLoader,
         CodeRegistry,
         ChildAgentExecutor,
         LlmNodeExecutor,
@@ -68,7 +59,7 @@ export class WorkflowModule {
         WorkflowService,
         WorkflowForkService,
       ],
-      exports: [WorkflowRegistry, WorkflowService, WorkflowForkService],
+      exports: [WorkflowRegistry, WorkflowCheckService, WorkflowService, WorkflowForkService],
     };
   }
 }

@@ -41,8 +41,23 @@ export class WorkflowRegistry {
       throw new AppError('WORKFLOW_INVALID', `Two workflows are named "${definition.name}": ${places}; rename one.`);
     }
     createGraph(definition);
-    let made: RegisteredWorkflow | undefined;
-    this.workflows.set(definition.name, { source, resolved: () => (made ??= this.complete(definition)) });
+    this.set(definition, source);
+  }
+
+  /** The same for one that may take the place of another of its name: runs that have begun go on as what they were. */
+  replace(input: WorkflowInput, source: string): void {
+    const definition = parseWorkflow(input, source);
+    createGraph(definition);
+    this.set(definition, source);
+  }
+
+  unregister(name: string): void {
+    this.workflows.delete(name);
+  }
+
+  /** Where the workflow of this name was declared; nothing when there is none. */
+  sourceOf(name: string): string | undefined {
+    return this.workflows.get(name)?.source;
   }
 
   names(): readonly string[] {
@@ -64,6 +79,11 @@ export class WorkflowRegistry {
   /** One that is not one of these, to be run once. @throws AppError as `register` */
   define(input: WorkflowInput): RegisteredWorkflow {
     return this.complete(parseWorkflow(input, 'code'));
+  }
+
+  private set(definition: WorkflowDefinition, source: string): void {
+    let made: RegisteredWorkflow | undefined;
+    this.workflows.set(definition.name, { source, resolved: () => (made ??= this.complete(definition)) });
   }
 
   private complete(definition: WorkflowDefinition): RegisteredWorkflow {

@@ -19,8 +19,8 @@ export interface JsonText {
  * Reads JSON as RFC 8259 has it, with the place of every value. A member that is there twice is refused, as is `__proto__`.
  * @throws JsonTextError at the first thing that is no JSON, or more than the limits
  */
-export function parseJsonText(text: string): JsonText {
-  return new TextReader(text).read();
+export function parseJsonText(text: string, maxValues = MAX_VALUES): JsonText {
+  return new TextReader(text, maxValues).read();
 }
 
 /** Of the value at a path, or else of the nearest one around it that is there. */
@@ -46,7 +46,10 @@ class TextReader {
   private at = 0;
   private count = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly maxValues: number,
+  ) {}
 
   read(): JsonText {
     this.skipSpace();
@@ -59,7 +62,7 @@ class TextReader {
 
   private readValue(place: JsonPlace, depth: number): unknown {
     if (depth > MAX_DEPTH) this.fail(`values are nested more than ${MAX_DEPTH} deep`);
-    if (++this.count > MAX_VALUES) this.fail(`there are more than ${MAX_VALUES} values`);
+    if (++this.count > this.maxValues) this.fail(`there are more than ${this.maxValues} values`);
     switch (this.text.charAt(this.at)) {
       case '{':
         return this.readObject(place, depth);

@@ -30,6 +30,8 @@ export function outputCheckOf(format: ResponseFormat): OutputCheck {
 }
 
 function createCheck(schema: Readonly<Record<string, unknown>>): OutputCheck {
+  // What checks schemas is loaded at its first use: that is not this schema's time, and what is broken off there stays broken.
+  createValueCheck({}, NAME);
   const check = within(LONGEST_MS, () => createValueCheck(schema, NAME));
   return (value) => {
     try {

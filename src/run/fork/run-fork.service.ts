@@ -8,7 +8,7 @@ import { insertEvent, insertStep } from '../run-statement.factory.js';
 import { RunService } from '../run.service.js';
 import { toSubject } from '../step-subject.mapper.js';
 import type { RunRecord, StartRun } from '../run.types.js';
-import type { CallOutcome, ForkEdits, ForkPlan, RunMarks } from './run-fork.types.js';
+import type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './run-fork.types.js';
 import { RunForkStore } from './run-fork.store.js';
 import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
 import { parseStepName } from './step-name.parser.js';
@@ -68,7 +68,7 @@ export class RunForkService {
    */
   async start({ original, fromStep, prefix, call }: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
     const { steps, events } = prefix;
-    const outcome = call && edits.callOutcome;
+    const given = call && edits.callOutcome ? givenCall(fromStep, call, edits.callOutcome) : edits.given;
     const subject = edits.modelSubject && toSubject(edits.modelSubject);
     await this.runs.submit({
       ...start,
@@ -78,31 +78,33 @@ export class RunForkService {
         ...(await this.store.copySteps(original.id, start.id, steps, subject)),
         // The new run's own beginning is its event 1.
         ...(await this.store.copyEvents(original.id, start.id, events, 1)),
-        ...(outcome ? recordOutcome(start, { fromStep, call }, outcome, events.length + 1, this.store.cipher) : []),
+        ...(given ? record(start, given, events.length + 1, this.store.cipher) : []),
       ],
     });
   }
 }
 
 /** A call that came to a given outcome: its step, and what a call tells. */
-function recordOutcome(
-  { id, principal }: StartRun,
-  { fromStep, call }: { fromStep: string; call: NonNullable<ForkPlan['call']> },
-  outcome: CallOutcome,
-  lastEvent: number,
-  cipher: Cipher,
-): Statement[] {
-  const run = { id, tenant: principal.tenant, epoch: 0 };
-  const now = Date.now();
+function givenCall(fromStep: string, call: NonNullable<ForkPlan['call']>, outcome: CallOutcome): GivenStep {
   const { iteration } = parseStepName(fromStep);
   const about = { iteration, call_id: call.id };
   const started: ToolStarted = { type: 'tool.started', ...about, tool: call.name, arguments: call.arguments };
   const completed: ToolCompleted = { type: 'tool.completed', ...about, ...outcome };
-  const result = JSON.stringify(outcome);
+  const step = {
+    name: fromStep,
+    kind: 'tool',
+    subject: toSubject(call.name),
+    result: JSON.stringify(outcome),
+  } as const;
+  return { step, events: [started, completed] };
+}
+
+function record({ id, principal }: StartRun, { step, events }: GivenStep, last: number, cipher: Cipher): Statement[] {
+  const run = { id, tenant: principal.tenant, epoch: 0 };
+  const now = Date.now();
   return [
-    insertStep(run, { name: fromStep, kind: 'tool', subject: toSubject(call.name), result }, now, cipher),
-    insertEvent(run, new RunItem(lastEvent + 1, now, started), cipher),
-    insertEvent(run, new RunItem(lastEvent + 2, now, completed), cipher),
+    insertStep(run, step, now, cipher),
+    ...events.map((event, at) => insertEvent(run, new RunItem(last + 1 + at, now, event), cipher)),
   ];
 }
 

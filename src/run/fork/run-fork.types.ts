@@ -1,5 +1,5 @@
-import type { MessageCompleted, ToolCompleted } from '../run-event.types.js';
-import type { RunRecord } from '../run.types.js';
+import type { MessageCompleted, RunEvent, ToolCompleted } from '../run-event.types.js';
+import type { RecordedStep, RunRecord } from '../run.types.js';
 
 /** A call as the model wrote it. */
 export type CallMark = MessageCompleted['tool_calls'][number];
@@ -49,10 +49,18 @@ export interface ForkPlan {
 /** What came of a call, as its step records it. */
 export type CallOutcome = Omit<ToolCompleted, 'type' | 'iteration' | 'call_id' | 'images'>;
 
+/** A step that the new run has recorded without having done it, with what it tells. */
+export interface GivenStep {
+  readonly step: RecordedStep;
+  readonly events: readonly RunEvent[];
+}
+
 /** What is recorded otherwise in the copy. */
 export interface ForkEdits {
   /** What the copied model steps are about in the new run: the name of its model. */
   readonly modelSubject?: string;
   /** What the call of `fromStep` came to; the new run goes on after it. */
   readonly callOutcome?: CallOutcome;
+  /** What the step came to that `fromStep` is about, for who knows such steps. */
+  readonly given?: GivenStep;
 }

@@ -30,21 +30,29 @@ export function createGraph(definition: WorkflowDefinition): WorkflowGraph {
   return { definition, nodes, edges, descendants, soloists: soloistsOf({ nodes, order, ancestors }) };
 }
 
+/** One of the things that are wrong with a workflow. */
+export interface WorkflowMistake {
+  readonly message: string;
+  /** The node that it is about. */
+  readonly node?: string;
+}
+
 /** What is wrong with a workflow, told at once. */
 class MistakeList {
-  private readonly found: string[] = [];
+  private readonly found: WorkflowMistake[] = [];
   readonly ids: ReadonlySet<string>;
 
   constructor(private readonly definition: WorkflowDefinition) {
     const all = definition.nodes.map(({ id }) => id);
     this.ids = new Set(all);
     const twice = [...this.ids].filter((id) => all.indexOf(id) !== all.lastIndexOf(id));
-    for (const id of twice) this.add(`there are two nodes "${id}": rename one`);
+    for (const id of twice) this.add(`there are two nodes "${id}": rename one`, id);
     this.refuse();
   }
 
-  add(mistake: string): void {
-    this.found.push(mistake);
+  /** @param node whose it is; of none it is the workflow's */
+  add(message: string, node?: string): void {
+    this.found.push({ message, ...(node !== undefined && { node }) });
   }
 
   /** Notes a name that no node has. */
@@ -52,13 +60,15 @@ class MistakeList {
     if (this.ids.has(id)) return;
     const near = nearNames(id, this.ids);
     const hint = near.length > 0 ? `; did you mean ${near.map((name) => `"${name}"`).join(' or ')}?` : '';
-    this.add(`node "${by.id}": ${field}: there is no node "${id}"${hint}`);
+    this.add(`node "${by.id}": ${field}: there is no node "${id}"${hint}`, by.id);
   }
 
   refuse(): void {
     if (this.found.length === 0) return;
-    const lines = this.found.map((mistake) => `\n- ${mistake}`).join('');
-    throw new AppError('WORKFLOW_INVALID', `The workflow "${this.definition.name}" is wrong:${lines}`);
+    const lines = this.found.map(({ message }) => `\n- ${message}`).join('');
+    throw new AppError('WORKFLOW_INVALID', `The workflow "${this.definition.name}" is wrong:${lines}`, {
+      details: { mistakes: this.found },
+    });
   }
 }
 
@@ -97,7 +107,7 @@ function placesOf(node: NodeDefinition, mistakes: MistakeList): string[] {
   try {
     return rootsOf(node);
   } catch (error) {
-    mistakes.add(`node "${node.id}": ${messageOf(error)}`);
+    mistakes.add(`node "${node.id}": ${messageOf(error)}`, node.id);
     return [];
   }
 }
@@ -147,8 +157,10 @@ function assertPlaces(
   for (const node of nodes) {
     for (const root of placesOf(node, mistakes)) {
       if (root === 'input' || ancestors.get(node.id)!.has(root)) continue;
-      if (mistakes.ids.has(root)) mistakes.add(`node "${node.id}" names "${root}", which does not come before it`);
-      else mistakes.add(`node "${node.id}" names "${root}": there is no such node, and the input is {{input}}`);
+      const why = mistakes.ids.has(root)
+        ? ', which does not come before it'
+        : ': there is no such node, and the input is {{input}}';
+      mistakes.add(`node "${node.id}" names "${root}"${why}`, node.id);
     }
   }
   if (output === undefined) return;

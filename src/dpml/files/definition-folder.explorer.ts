@@ -6,12 +6,16 @@ import { assertInner, assertInside, refused } from './inside-path.policy.js';
 import { readTextFileSoon } from './text-file.loader.js';
 
 const MAX_FILES = 1_000;
-const AGENT_FILE = /^[^.].*\.(?:xml|json)$/s;
+/** How the files are called that define something. */
+const FILES = { agents: /^[^.].*\.(?:xml|json)$/s, workflows: /^[^.].*\.json$/s };
 
 /** Reads what is in a folder, and nothing that is elsewhere, whatever names and links say. */
-export class AgentFolder {
-  /** @param path as people name it, in messages too */
-  constructor(readonly path: string) {}
+export class DefinitionFolder {
+  /** @param path as people name it, in messages too @param kind what its files define */
+  constructor(
+    readonly path: string,
+    private readonly kind: keyof typeof FILES = 'agents',
+  ) {}
 
   /** How a file of it is called in messages. */
   titleOf(name: string): string {
@@ -24,7 +28,7 @@ export class AgentFolder {
   }
 
   /**
-   * The agents' files, and others that they name. Files whose names begin with a point are no agents'.
+   * The files that define something, and others that they name. Files whose names begin with a point are passed over.
    * @returns nothing where there is no such folder
    * @throws AppError when it cannot be read
    */
@@ -47,9 +51,9 @@ export class AgentFolder {
     const names = await readdir(this.path).catch((error: unknown) => {
       throw this.unreadable(error);
     });
-    const files = names.filter((name) => AGENT_FILE.test(name)).toSorted();
+    const files = names.filter((name) => FILES[this.kind].test(name)).toSorted();
     if (files.length <= MAX_FILES) return files;
-    throw refused(`${this.path} has ${files.length} files of agents; at most ${MAX_FILES} are read`);
+    throw refused(`${this.path} has ${files.length} files of ${this.kind}; at most ${MAX_FILES} are read`);
   }
 
   private async readAll(root: string, paths: Iterable<string>): Promise<Map<string, TextReading>> {

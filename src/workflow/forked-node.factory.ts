@@ -1,0 +1,58 @@
+import type { JsonValue } from '../common/index.js';
+import type { GivenStep } from '../run/index.js';
+import type { NodeDefinition } from './definition/node.schema.js';
+import type { NodeDone } from './execution/node-task.types.js';
+import type { WorkflowGraph } from './graph/workflow-graph.types.js';
+
+/**
+ * A node as if it had given this: its step, and what it tells.
+ * @returns what is wrong with it, where a node of its kind cannot give this
+ */
+export function givenNode(graph: WorkflowGraph, id: string, output: JsonValue): GivenStep | string {
+  const { definition, number: iteration } = graph.nodes.get(id)!;
+  const { maxOutputBytes } = graph.definition.limits;
+  const bytes = Buffer.byteLength(JSON.stringify(output));
+  if (bytes > maxOutputBytes) return `it has ${bytes} bytes, and limits.maxOutputBytes is ${maxOutputBytes}`;
+  const done = doneAs(definition, output);
+  if (typeof done === 'string') return done;
+  const { type: kind } = definition;
+  const about = { node: id, kind, iteration };
+  const { next } = done;
+  return {
+    step: { name: `node:${id}`, kind: 'node', subject: kind, result: JSON.stringify(done) },
+    events: [
+      { type: 'node.started', ...about },
+      { type: 'node.completed', ...about, status: 'completed', output: done.output, ...(next && { next }) },
+    ],
+  };
+}
+
+function doneAs(node: NodeDefinition, output: JsonValue): NodeDone | string {
+  switch (node.type) {
+    case 'branch':
+      return goneTo(node, output);
+    case 'human':
+      return `what a person says is not made up: fork from "node:${node.id}" without it, and answer`;
+    case 'llm':
+    case 'agent':
+    case 'tool':
+    case 'code':
+    case 'map':
+      return { status: 'completed', output };
+  }
+}
+
+/** No condition led there, so that there is no case. */
+function goneTo(
+  { cases, otherwise }: Extract<NodeDefinition, { type: 'branch' }>,
+  output: JsonValue,
+): NodeDone | string {
+  const ways = [...cases.map(({ to }) => to), ...(otherwise === undefined ? [] : [otherwise])];
+  const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
+  const to = isObject ? output['to'] : undefined;
+  if (to === null) return { status: 'completed', output: { to, case: null }, next: [] };
+  if (typeof to === 'string' && ways.includes(to)) {
+    return { status: 'completed', output: { to, case: null }, next: [to] };
+  }
+  return `of a branch it is { "to": … } with one of ${[...new Set(ways)].join(', ')}, or null`;
+}
