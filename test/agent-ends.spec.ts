@@ -4,12 +4,14 @@ import { rmSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { newFolder } from './support/jackdaw.js';
 import { buildIfStale } from './support/process.js';
-import { describeDatabases, testServers } from './support/test-databases.js';
+import { describeDatabases, testRedisUrl, testServers } from './support/test-databases.js';
 
 const run = promisify(execFile);
 /** One that is held by a connection, a timer or a child never ends by itself. */
 const PATIENCE_MS = 30_000;
 const servers = await testServers();
+/** Without a Redis it cannot go away: it is as good as never there. */
+const redisUrl = (await testRedisUrl()) ?? 'redis://127.0.0.1:1';
 
 describe('a program', () => {
   const folder = newFolder();
@@ -47,4 +49,21 @@ describe('a program', () => {
       PATIENCE_MS + 5000,
     );
   });
+
+  describeDatabases(
+    'whose Redis',
+    servers.filter(({ kind }) => kind === 'mariadb'),
+    (created) => {
+      it.each([
+        ['was never there', 'none', 'redis://127.0.0.1:1'],
+        ['goes away', 'lost', redisUrl],
+      ])(
+        'ends by itself, too, when that %s',
+        async (_what, which, url) => {
+          expect(await end(which, { DATABASE_URL: created().url, REDIS_URL: url })).toBe('closed');
+        },
+        PATIENCE_MS + 5000,
+      );
+    },
+  );
 });

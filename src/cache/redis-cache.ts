@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../common/index.js';
+import { closeRedisClient } from '../persistence/index.js';
 import { Cache } from './cache.js';
 
 /** It is told once in so long that Redis does not answer, in ms. */
@@ -32,7 +33,7 @@ export class RedisCache extends Cache {
   }
 
   async close(): Promise<void> {
-    await this.redis.quit().catch(() => this.redis.disconnect());
+    await closeRedisClient(this.redis);
   }
 
   private async orNothing<T>(work: () => Promise<T>): Promise<T | null> {

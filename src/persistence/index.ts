@@ -10,7 +10,7 @@ export { openPersistence } from './persistence.factory.js';
 export { PersistenceModule } from './persistence.module.js';
 export type { PersistenceOptions } from './persistence.types.js';
 export { loadPostgresClient } from './postgres-client.factory.js';
-export { createRedisClient } from './redis-client.factory.js';
+export { closeRedisClient, createRedisClient } from './redis-client.factory.js';
 export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { serverFault } from './server-failure.error.js';

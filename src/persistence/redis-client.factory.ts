@@ -1,5 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { AnswerDeadline } from './answer-deadline.policy.js';
+
+/** How long Redis has to answer the last command, in ms. */
+const GOODBYE_MS = 1000;
 
 /**
  * A client of a Redis that is no journal: what cannot be sent now fails now, and one that is away may come back. The driver
@@ -11,6 +15,12 @@ export async function createRedisClient(url: string, timeoutMs?: number): Promis
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, lazyConnect: true });
   client.on('error', () => undefined);
   return timeoutMs === undefined ? client : withDeadline(client, new AnswerDeadline(timeoutMs));
+}
+
+/** Waits for what was sent, as long as Redis answers; a client that is not ended would try for ever to connect again. */
+export async function closeRedisClient(client: Redis): Promise<void> {
+  await Promise.race([client.quit().catch(() => undefined), delay(GOODBYE_MS, undefined, { ref: false })]);
+  client.disconnect();
 }
 
 /** Every command goes through it, those of a pipeline too. */

@@ -1,4 +1,5 @@
 // Makes an agent that cannot begin, or ends it, and then has nothing more to do: prints what came of it, and must end by itself.
+import { connect, createServer } from 'node:net';
 import { createAgent, Extension } from '../../dist/index.js';
 
 const [, , which, ...settings] = process.argv;
@@ -26,8 +27,30 @@ const cases = {
   server: { mcp: { enabled: true, name: 'nobody' } },
   none: {},
 };
+
+/** Stands before a Redis until it goes away, with all that goes through it. */
+async function relayTo(url) {
+  const { hostname: host, port } = new URL(url);
+  const sockets = new Set();
+  const relay = createServer((inner) => {
+    const outer = connect({ host, port: Number(port) });
+    for (const socket of [inner, outer]) sockets.add(socket.on('error', () => undefined));
+    inner.pipe(outer).pipe(inner);
+  });
+  await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  const leave = () => {
+    relay.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { url: `redis://127.0.0.1:${relay.address().port}`, leave };
+}
+
+const relay = which === 'lost' ? await relayTo(env.REDIS_URL) : undefined;
+if (relay) env.REDIS_URL = relay.url;
 try {
   const agent = await createAgent({ env, logger: false, ...cases[which] });
+  if (relay) await agent.chat('6*7');
+  relay?.leave();
   await agent.close();
   process.stdout.write('closed\n');
 } catch (error) {

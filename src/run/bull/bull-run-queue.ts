@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
 import { MAX_PRIORITY } from '../intake/priority.policy.js';
@@ -9,6 +10,8 @@ import { queueOf, type RunRef } from './run-ref.types.js';
 /** A started job whose process died is taken up again without limit: how often a run is tried is the journal's to say. */
 const UNLIMITED = 1_000_000;
 const JOB: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+/** How long what the queues are kept on has to answer at the end, in ms. */
+const ANSWER_MS = 1000;
 /** When a run for which there is no room is tried again, here or elsewhere, in ms. */
 const NO_ROOM_MS = 250;
 
@@ -72,11 +75,18 @@ export class BullRunQueue {
     await Promise.all([...this.workers.values()].map((worker) => worker.pause(true)));
   }
 
-  /** Waits for the jobs that were taken, then disconnects. */
+  /** Waits for the jobs that were taken, then disconnects; nobody waits for a queue that does not answer. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close()));
-    await Promise.allSettled([...this.queues.values()].map(async (queue) => (await queue).close()));
+    const isAway = !(await this.answers());
+    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(isAway)));
+    await Promise.allSettled([...this.queues.values()].map(async (queue) => leave(await queue)));
+  }
+
+  /** Whether what the queues are kept on is there now; also when there is none. */
+  private async answers(): Promise<boolean> {
+    const asked = [...this.queues.values()].slice(0, 1).map(async (queue) => (await queue).count());
+    return isDone(Promise.all(asked));
   }
 
   private open(): Promise<BullBackend> {
@@ -118,4 +128,18 @@ async function process(
   if ((await take(job.data.runId)) === 'done') return;
   await job.moveToDelayed(Date.now() + NO_ROOM_MS, token);
   throw new DelayedError();
+}
+
+/** One that has lost its connection would try for ever to have it back. */
+async function leave(queue: Queue): Promise<void> {
+  if (!(await isDone(queue.close()))) await isDone(queue.disconnect());
+}
+
+/** Whether something succeeds soon. */
+function isDone(work: Promise<unknown>): Promise<boolean> {
+  const done = work.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, delay(ANSWER_MS, false, { ref: false })]);
 }

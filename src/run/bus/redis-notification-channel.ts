@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../../common/index.js';
-import { NotificationChannel } from '../../persistence/index.js';
+import { closeRedisClient, NotificationChannel } from '../../persistence/index.js';
 
 interface Subscription {
   readonly listener: (payload: string) => void;
@@ -57,7 +57,7 @@ export class RedisNotificationChannel extends NotificationChannel {
 
   async close(): Promise<void> {
     this.receiver.disconnect();
-    await this.sender.quit().catch(() => undefined);
+    await closeRedisClient(this.sender);
   }
 
   private resync(): void {

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { closeRedisClient } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnArchive, type TurnSpan } from './turn-archive.js';
 
@@ -96,7 +97,7 @@ export class RedisTurnArchive extends TurnArchive {
   }
 
   async close(): Promise<void> {
-    await this.redis.quit().catch(() => undefined);
+    await closeRedisClient(this.redis);
   }
 
   /** Of the turns and of the marks; in one slot of a Redis cluster. */

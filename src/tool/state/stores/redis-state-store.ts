@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
+import { closeRedisClient } from '../../../persistence/index.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
 import {
   changedFields,
@@ -126,7 +127,7 @@ export class RedisStateStore extends StateStore {
   }
 
   async close(): Promise<void> {
-    await this.redis.quit().catch(() => this.redis.disconnect());
+    await closeRedisClient(this.redis);
   }
 
   private async headOf(id: string): Promise<ContextHead | null> {
