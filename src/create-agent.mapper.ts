@@ -3,6 +3,7 @@ import { providerEnv, type EnvRecord } from './config/index.js';
 import type { CreateAgentOptions, LlmOptions } from './create-agent.types.js';
 import type { JackdawOptions } from './jackdaw.module.js';
 import { TelemetryExtension } from './telemetry-extension.js';
+import { nearNames } from './tool/index.js';
 
 /** What may be said of the agent itself. */
 const AGENT_FIELDS = [
@@ -30,8 +31,27 @@ const MODULE_FIELDS = [
 /** What `agent` says already. */
 const SAID_BY_AGENT = [...AGENT_FIELDS, 'instructions', 'prompt', 'llm'] as const;
 
+/** All else that may be said: one entry each, or it does not compile. */
+const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, true>> = {
+  agent: true,
+  instructions: true,
+  prompt: true,
+  llm: true,
+  env: true,
+  extensions: true,
+  telemetry: true,
+  mcp: true,
+  builtinTools: true,
+  principal: true,
+  logger: true,
+};
+const FIELDS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODULE_FIELDS, ...Object.keys(OTHER_FIELDS)]);
+
+type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
+
 /** What an application is made of that has this agent alone. @throws AppError `AGENT_INVALID` for what can be no agent */
 export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
+  assertKnown(options);
   const { builtinTools = false, mcp, extensions = [], telemetry } = options;
   return {
     ...given(options, MODULE_FIELDS),
@@ -44,6 +64,16 @@ export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
     ...(mcp && { mcpOnly: mcp.enabled ? [nameOf(mcp.name)] : [] }),
     ...agentOf(options),
   };
+}
+
+/** Programs without types may say what nobody listens to. */
+function assertKnown(options: object): void {
+  const unknown = Object.keys(options).find((key) => !FIELDS.has(key));
+  if (unknown === undefined) return;
+  const [near] = nearNames(unknown, FIELDS);
+  const meant =
+    near === undefined ? `leave it out, or give one of ${[...FIELDS].join(', ')}` : `did you mean "${near}"?`;
+  throw new AppError('AGENT_INVALID', `createAgent: there is no option "${unknown}": ${meant}`);
 }
 
 function agentOf(options: CreateAgentOptions): Pick<JackdawOptions, 'agents' | 'agentChanges'> {

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { newFolder } from './support/jackdaw.js';
 import { buildIfStale } from './support/process.js';
-import { describeDatabases, testRedisUrl, testServers } from './support/test-databases.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
 
 const run = promisify(execFile);
 /** One that is held by a connection, a timer or a child never ends by itself. */
 const PATIENCE_MS = 30_000;
 const servers = await testServers();
-/** Without a Redis it cannot go away: it is as good as never there. */
-const redisUrl = (await testRedisUrl()) ?? 'redis://127.0.0.1:1';
+const clusters = (await clusterStores()).filter(({ name }) => name === 'mariadb with redis');
 
 describe('a program', () => {
   const folder = newFolder();
@@ -50,20 +50,22 @@ describe('a program', () => {
     );
   });
 
-  describeDatabases(
-    'whose Redis',
-    servers.filter(({ kind }) => kind === 'mariadb'),
-    (created) => {
-      it.each([
-        ['was never there', 'none', 'redis://127.0.0.1:1'],
-        ['goes away', 'lost', redisUrl],
-      ])(
-        'ends by itself, too, when that %s',
-        async (_what, which, url) => {
-          expect(await end(which, { DATABASE_URL: created().url, REDIS_URL: url })).toBe('closed');
-        },
-        PATIENCE_MS + 5000,
-      );
-    },
-  );
+  describeClusters('whose Redis is away', clusters, (store) => {
+    let env: Record<string, string>;
+    beforeAll(async () => {
+      env = await store.open();
+    });
+    afterAll(() => store.close());
+
+    it.each([
+      ['was never there', 'none', { REDIS_URL: 'redis://127.0.0.1:1' }],
+      ['goes away', 'lost', {}],
+    ])(
+      'ends by itself, too, when that %s',
+      async (_what, which, changed) => {
+        expect(await end(which, { ...env, ...changed })).toBe('closed');
+      },
+      PATIENCE_MS + 5000,
+    );
+  });
 });

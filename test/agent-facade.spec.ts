@@ -173,6 +173,8 @@ describe('an agent that cannot be made', () => {
   it.each([
     ['AGENT_INVALID', { prompt: ' ' }],
     ['AGENT_INVALID', { instructions: '' }],
+    ['AGENT_INVALID', { systemPrompt: 'Be kind.' }],
+    ['AGENT_INVALID', { config: undefined }],
     ['AGENT_INVALID', { prompt: 'a', instructions: 'b' }],
     ['AGENT_INVALID', { llm: { apiType: '' } }],
     ['AGENT_INVALID', { llm: { apiType: 'openai', apiKey: 'k', model: '' } }],
@@ -184,6 +186,13 @@ describe('an agent that cannot be made', () => {
     ['MCP_SERVER_NOT_FOUND', { mcp: { enabled: true, name: 'unheard' } }],
   ])('is %s for %j', async (code, options) => {
     await expect(createAgent({ env: host.environment(), ...options })).rejects.toMatchObject({ code });
+  });
+
+  it('is told which option may have been meant', async () => {
+    const options: object = { env: host.environment(), instruction: 'Be kind.' };
+    await expect(createAgent(options)).rejects.toThrow(
+      'there is no option "instruction": did you mean "instructions"?',
+    );
   });
 
   it('ends what had begun: extensions, and the hold on its database', async () => {

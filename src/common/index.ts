@@ -1,5 +1,5 @@
 /** What every layer needs and none owns: errors and their codes, ids, JSON, the principal. */
-export { untilAborted } from './abort.policy.js';
+export { isDoneWithin, untilAborted } from './abort.policy.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';
 export { canonicalJson } from './canonical-json.mapper.js';

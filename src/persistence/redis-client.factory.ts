@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { isDoneWithin } from '../common/index.js';
 import { AnswerDeadline } from './answer-deadline.policy.js';
 
 /** How long Redis has to answer the last command, in ms. */
@@ -19,7 +19,7 @@ export async function createRedisClient(url: string, timeoutMs?: number): Promis
 
 /** Waits for what was sent, as long as Redis answers; a client that is not ended would try for ever to connect again. */
 export async function closeRedisClient(client: Redis): Promise<void> {
-  await Promise.race([client.quit().catch(() => undefined), delay(GOODBYE_MS, undefined, { ref: false })]);
+  await isDoneWithin(GOODBYE_MS, client.quit());
   client.disconnect();
 }
 

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { untilAborted } from '../../common/index.js';
+import { isDoneWithin, untilAborted } from '../../common/index.js';
 import { readCancelled, readRefused, readTooLarge, readTooLong } from './read.error.js';
 import type { ReadLimits } from './database-reader.js';
 
@@ -82,6 +81,6 @@ async function guarded<T, R>(held: ReadConnection<T>, limits: ReadLimits, use: (
 }
 
 async function stop<T>(held: ReadConnection<T>): Promise<void> {
-  await Promise.race([held.stop().catch(() => undefined), delay(GRACE_MS, undefined, { ref: false })]);
+  await isDoneWithin(GRACE_MS, held.stop());
   await held.destroy();
 }

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { isDoneWithin } from '../../common/index.js';
 import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
 import { parseMessage } from './message.parser.js';
@@ -105,10 +106,10 @@ export class ChildProcessTransport implements Transport {
     if (child.pid === undefined) return;
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await isDone(this.gone.promise, GRACE_MS)) return;
+      if (await isDoneWithin(GRACE_MS, this.gone.promise)) return;
       killGroup(child.pid, signal);
     }
-    if (await isDone(this.gone.promise, KILL_MS)) return;
+    if (await isDoneWithin(KILL_MS, this.gone.promise)) return;
     this.fault ??= 'it cannot be ended';
     this.onclose?.();
   }
@@ -208,11 +209,4 @@ function letGo({ stdin, stdout, stderr }: Child): void {
 function after(ms: number, child: Child, work: () => void): void {
   const timer = setTimeout(work, ms);
   child.once('close', () => clearTimeout(timer));
-}
-
-async function isDone(work: Promise<void>, ms: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
-  void work.then(() => resolve(true));
-  return promise.finally(() => clearTimeout(timer));
 }

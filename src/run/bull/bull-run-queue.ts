@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Job, JobsOptions, Queue, Worker } from 'bullmq';
 import { MAX_PRIORITY } from '../intake/priority.policy.js';
-import { messageOf } from '../../common/index.js';
+import { isDoneWithin, messageOf } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { openBackend, type BullBackend } from './bull-backend.factory.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
@@ -80,13 +79,13 @@ export class BullRunQueue {
     this.isClosed = true;
     const isAway = !(await this.answers());
     await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(isAway)));
-    await Promise.allSettled([...this.queues.values()].map(async (queue) => leave(await queue)));
+    await Promise.all([...this.queues.values()].map(leave));
   }
 
   /** Whether what the queues are kept on is there now; also when there is none. */
   private async answers(): Promise<boolean> {
     const asked = [...this.queues.values()].slice(0, 1).map(async (queue) => (await queue).count());
-    return isDone(Promise.all(asked));
+    return isDoneWithin(ANSWER_MS, Promise.all(asked));
   }
 
   private open(): Promise<BullBackend> {
@@ -130,16 +129,9 @@ async function process(
   throw new DelayedError();
 }
 
-/** One that has lost its connection would try for ever to have it back. */
-async function leave(queue: Queue): Promise<void> {
-  if (!(await isDone(queue.close()))) await isDone(queue.disconnect());
-}
-
-/** Whether something succeeds soon. */
-function isDone(work: Promise<unknown>): Promise<boolean> {
-  const done = work.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([done, delay(ANSWER_MS, false, { ref: false })]);
+/** One that has lost its connection would try for ever to have it back; one that is not made yet never had it. */
+async function leave(made: Promise<Queue>): Promise<void> {
+  if (!(await isDoneWithin(ANSWER_MS, made))) return;
+  const queue = await made;
+  if (!(await isDoneWithin(ANSWER_MS, queue.close()))) await isDoneWithin(ANSWER_MS, queue.disconnect());
 }

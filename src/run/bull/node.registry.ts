@@ -39,6 +39,7 @@ export class NodeRegistry extends RunLease {
   private confirmedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private pulsing: Promise<void> = Promise.resolve();
+  private renewing: Promise<void> | null = null;
   private isStopped = false;
 
   constructor(
@@ -62,7 +63,10 @@ export class NodeRegistry extends RunLease {
 
   /** Says that it lives when the others may take it for dead: what it begins before would be taken for a dead one's. */
   async renew(): Promise<void> {
-    if (!this.isSure()) await this.pulse();
+    if (this.isSure()) return;
+    // All that came while it was frozen is there at once.
+    this.renewing ??= this.pulse().finally(() => (this.renewing = null));
+    await this.renewing;
   }
 
   /** Leaves: the others see at once that what is left of this one is anybody's. */

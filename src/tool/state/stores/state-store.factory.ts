@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { isDoneWithin } from '../../../common/index.js';
 import type { AppConfig } from '../../../config/index.js';
 import { createRedisClient, openPersistence } from '../../../persistence/index.js';
 import { ToolStateChangeEntity } from '../entities/tool-state-change.entity.js';
@@ -57,7 +57,6 @@ export async function openRedisStateStore(
     createRedisClient(place.href, REDIS_TIMEOUT_MS),
     import('./redis-state-store.js'),
   ]);
-  const connected = client.connect().catch(() => undefined);
-  await Promise.race([connected, delay(REDIS_CONNECT_MS, undefined, { ref: false })]);
+  await isDoneWithin(REDIS_CONNECT_MS, client.connect());
   return new RedisStateStore(client, `${prefix}:`, new StateCodec(options));
 }
