@@ -77,6 +77,16 @@ describe('a batch', () => {
     await committed;
     expect(await ids()).toEqual([1]);
   });
+
+  it('lets go first what leaves in the same turn, also what comes to it later', async () => {
+    const committed = database.commit([add(1)]);
+    await Promise.resolve();
+    // As undici does before it writes to a connection that was idle.
+    const seen = new Promise<number[]>((resolve) => setImmediate(() => resolve(ids())));
+    expect(await seen).toEqual([]);
+    await committed;
+    expect(await ids()).toEqual([1]);
+  });
 });
 
 describe('batches of one turn of the event loop', () => {

@@ -25,7 +25,8 @@ export class SqliteDatabase extends Database {
 
   commit(batch: readonly Statement[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.waiting.push({ batch, resolve, reject }) === 1) setImmediate(() => this.flush());
+      // The disk is waited for by all: what can go out now, such as a model's request, goes first.
+      if (this.waiting.push({ batch, resolve, reject }) === 1) process.nextTick(() => setImmediate(() => this.flush()));
     });
   }
 
