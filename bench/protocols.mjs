@@ -38,7 +38,7 @@ const TEXTS = {
     [
       '',
       'x\n| |<|</|< |<a|<a>|<x:y:|&|&amp;|`|```|```\n|```xml\n<|<![CDATA[|<func|<invoke|<invoke |<invoke name="|' +
-        `<invoke a='<invoke a="|<invoke${' '.repeat(900)}|</invoke>|</parameter>|\`<invoke>\`|<function=a></function>|` +
+        `<invoke a='<invoke a="|<invoke a='<invoke a=">|<invoke name="a b" |<invoke /|<invoke${' '.repeat(900)}|</invoke>|</parameter>|\`<invoke>\`|<function=a></function>|` +
         '<invoke name="a">|<invoke name="a"/>|<invoke name="a"></invoke>|<invoke name="a">{}</invoke>|' +
         '<invoke name="a"><x>{</x></invoke>|<function_calls>|<function_calls></function_calls>|<tool_call>|<tool_call>{|' +
         '</tool_call>|<tool_call>{"name":"a"}</tool_call>|<tool_call>{"}</tool_call>|<tool_call>\na\n</tool_call>\n|' +

@@ -27,20 +27,28 @@ export function parseJson(text: string): ParsedJson {
   return path === null ? { ok: true, value } : { ok: false, fault: { kind: 'forbidden_key', path } };
 }
 
-const DEPTH_OF: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
+const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
 
 /** Counts brackets outside strings. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   let isString = false;
   for (let at = 0; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (character === '\\') at++;
-    else if (character === '"') isString = !isString;
-    else if (!isString) depth += DEPTH_OF[character] ?? 0;
+    const unit = text.charCodeAt(at);
+    if (unit === BACKSLASH) at++;
+    else if (unit === QUOTE) isString = !isString;
+    else if (!isString) depth += depthOf(unit);
     if (depth > MAX_JSON_DEPTH) return true;
   }
   return false;
+}
+
+/** `{` and `}` differ from `[` and `]` in one bit. */
+function depthOf(unit: number): number {
+  const bracket = unit & ~0x20;
+  if (bracket === 0x5b) return 1;
+  return bracket === 0x5d ? -1 : 0;
 }
 
 /** The path of the first `__proto__` key, as in `a.b[0].__proto__`. */

@@ -1,5 +1,5 @@
 import type { CallBuilder } from './call.builder.js';
-import { MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
+import { indexOfMark, MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
 import { isOuter, namesOf, type TagKind } from './tag-name.policy.js';
 
 type State = 'elements' | 'json' | 'value' | 'cdata' | 'closed' | 'results';
@@ -88,7 +88,7 @@ export class BlockParser {
   private step(text: string, at: number, isFinal: boolean): number {
     if (this.state === 'cdata') return this.readCdata(text, at, isFinal);
     if (this.state === 'value') return this.readValue(text, at, isFinal);
-    const index = indexOf(this.mark, text, at);
+    const index = indexOfMark(this.mark, text, at);
     if (index > at) return this.keep(text, at, index);
     return text.charAt(at) === '<' ? this.readElement(text, at, isFinal) : this.readBracket(text, at);
   }
@@ -122,10 +122,10 @@ export class BlockParser {
     const { name } = this.open!;
     const marks = VALUE_MARKS.get(name) ?? VALUE_MARKS.get(name.charAt(0))!;
     const mark = this.isLenient ? marks.lenient : marks.strict;
-    let index = indexOf(mark, text, at);
+    let index = indexOfMark(mark, text, at);
     let end = this.readValueEnd(text, index);
     while (end === 'none') {
-      index = indexOf(mark, text, index + 1);
+      index = indexOfMark(mark, text, index + 1);
       end = this.readValueEnd(text, index);
     }
     this.keep(text, at, index);
@@ -253,10 +253,4 @@ export class BlockParser {
 
 function endsCall(kind: TagKind, name: string): boolean {
   return isOuter(kind) || name === 'parameter';
-}
-
-/** @param mark a pattern of one character and of what is ahead of it */
-function indexOf(mark: RegExp, text: string, from: number): number {
-  mark.lastIndex = from;
-  return mark.test(text) ? mark.lastIndex - 1 : text.length;
 }

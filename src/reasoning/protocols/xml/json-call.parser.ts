@@ -10,24 +10,27 @@ interface JsonCall {
 /** Under which keys models write a call's arguments. */
 const ARGUMENT_KEYS = ['arguments', 'parameters', 'args', 'input'] as const;
 
+const NONE: readonly JsonCall[] = [];
+
 /** Calls written as JSON: one object, an array of them, or one a line. What is none is left out. */
 export function readJsonCalls(text: string): readonly JsonCall[] {
   const json = text.trim();
   const whole = readJson(json);
   if (whole.length > 0 || !json.includes('\n')) return whole;
   const calls: JsonCall[] = [];
-  for (const line of json.split('\n')) {
-    calls.push(...readJson(line.trim()));
-    if (calls.length > MAX_CALLS) break;
+  for (let start = 0, end = 0; end < json.length && calls.length <= MAX_CALLS; start = end + 1) {
+    const index = json.indexOf('\n', start);
+    end = index < 0 ? json.length : index;
+    for (const call of readJson(json.slice(start, end).trim())) calls.push(call);
   }
   return calls;
 }
 
 /** What has no end, or no string that could be a name, is not parsed at all: a parser's error costs more than its work. */
 function readJson(json: string): readonly JsonCall[] {
-  if ((!json.endsWith('}') && !json.endsWith(']')) || !json.includes('"') || !mayBeJson(json)) return [];
+  if ((!json.endsWith('}') && !json.endsWith(']')) || !json.includes('"') || !mayBeJson(json)) return NONE;
   const parsed = parseJson(json);
-  return parsed.ok ? toCalls(parsed.value) : [];
+  return parsed.ok ? toCalls(parsed.value) : NONE;
 }
 
 function toCalls(value: unknown): readonly JsonCall[] {

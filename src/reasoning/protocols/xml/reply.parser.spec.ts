@@ -42,6 +42,17 @@ describe('what it streams', () => {
     );
   });
 
+  it.each([
+    `Well. <function_calls><invoke name="my tool" id = 'a b'><parameter name="q r">x</parameter></invoke></function_calls>`,
+    `<invoke name="add"><parameter name="q" value="one two = <three>" string="true"/></invoke> Done.`,
+    `<function = "my_tool" note="a > b"></function>`,
+  ])('is no part of a tag whose attributes are cut anywhere: %s', (reply) => {
+    const { text, calls } = decode(reply);
+    expect(text + JSON.stringify(calls)).not.toContain('<invoke');
+    expect(calls).toHaveLength(1);
+    for (let at = 1; at < reply.length; at++) expect(streamed([reply.slice(0, at), reply.slice(at)])).toBe(text);
+  });
+
   it('comes as the model writes it', () => {
     const stream = protocol.decodeStream();
     expect(['Let ', 'me', ' see a < b', ' <b>now</b>.'].map((piece) => stream.push(piece))).toEqual([

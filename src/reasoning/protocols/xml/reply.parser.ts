@@ -2,14 +2,14 @@ import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';
 import { namesOf } from './tag-name.policy.js';
-import { mayBeTagOf } from './tag.parser.js';
+import { indexOfMark, mayBeTagOf } from './tag.parser.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
 /** What may turn out to be the fence of a block: backticks, a language, space. */
 const FENCE = /(`{1,8})([\w-]{0,16})(\s{0,64})/y;
 const OUTER_TAG = mayBeTagOf(namesOf('wrapper', 'invoke', 'results'));
 /** Where a block may begin, with a fence before it or without. */
-const SIGN = new RegExp(`${OUTER_TAG}|\`{8}(?=\`)|\`{1,8}(?=[\\w-]{0,16}\\s{0,64}(?:${OUTER_TAG}|$))`, 'gi');
+const SIGN = new RegExp(`${OUTER_TAG}|\`(?=\`{8}|\`{0,7}[\\w-]{0,16}\\s{0,64}(?:${OUTER_TAG}|$))`, 'gi');
 /** After a block in a fence any backticks may close it. */
 const SIGN_AFTER_FENCE = new RegExp(`${OUTER_TAG}|\``, 'gi');
 
@@ -96,8 +96,7 @@ export class ReplyParser {
   /** @returns false when more text has to decide */
   private readText(isFinal: boolean): boolean {
     const sign = this.fence === '' ? SIGN : SIGN_AFTER_FENCE;
-    sign.lastIndex = this.at;
-    this.passTo(sign.exec(this.text)?.index ?? this.text.length);
+    this.passTo(indexOfMark(sign, this.text, this.at));
     if (this.at === this.text.length) return true;
     return this.text.charAt(this.at) === '<' ? this.readSign(this.at, false, isFinal) : this.readFence(isFinal);
   }

@@ -35,8 +35,19 @@ const SHORTHAND = /\s{0,4}=\s{0,4}["']?([^\s<>"'/]{1,128})["']?/y;
 const ATTRIBUTE =
   /\s+([^\s=<>/"'“”]{1,64})(?:\s{0,8}=\s{0,8}(?:"([^"]*)"|'([^']*)'|“([^”]*)”|([^\s"'“”<>][^\s<>]*?)(?=\s|\/?>)))?/y;
 const TAG_END = /\s*(?:(\/)\s{0,4})?>/y;
-const OPEN_ENDED =
-  /^(?:\s*(?:\/\s*)?|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|\s+(?:[^\s=<>/"'“”]+\s*)?(?:=\s*(?:"[^"]*|'[^']*|“[^”]*|[^\s"'“”<>][^\s<>]*)?)?)$/;
+const KEY = String.raw`\s+[^\s=<>/"'“”]{1,64}`;
+const UNQUOTED = String.raw`[^\s"'“”<>][^\s<>]*`;
+const ATTRIBUTES =
+  String.raw`(?:\s{0,4}=\s{0,4}["']?[^\s<>"'/]{1,128}["']?)?` +
+  String.raw`(?:${KEY}(?:\s{0,8}=\s{0,8}(?:"[^"]*"|'[^']*'|“[^”]*”|${UNQUOTED}))?(?=[\s/>]|$))*`;
+/** What stands behind a tag's name. With nothing to take along it is read quickly: most of hostile text is no tag. */
+const REST = new RegExp(String.raw`${ATTRIBUTES}\s*(?:\/\s{0,4})?>`, 'y');
+/** What may stand there while the tag's end is still to come. */
+const UNFINISHED_REST = new RegExp(
+  String.raw`${ATTRIBUTES}(?:\s*(?:\/\s*)?|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|` +
+    String.raw`${KEY}\s*=\s*(?:"(?![^"]*")[^"]*|'(?![^']*')[^']*|“(?![^”]*”)[^”]*)?)$`,
+  'y',
+);
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 
 /**
@@ -64,8 +75,8 @@ function mayBe(slash: string, names: readonly string[]): string {
  * @param isTag which names make a tag
  */
 export function readTag(text: string, at: number, isTag: TagFilter): TagReading {
-  if (text.length - at <= MAX_HEAD_LENGTH && isAt(UNFINISHED_HEAD, text, at)) return 'partial';
   const head = matchAt(HEAD, text, at);
+  if ((!head || HEAD.lastIndex === text.length) && isUnfinishedHead(text, at)) return 'partial';
   if (!head) return 'none';
   const [, slash, written, quoted, bare, emptySlash] = head;
   const name = UNUSUAL.test(written!) ? written!.toLowerCase().replaceAll('-', '_') : written!;
@@ -73,10 +84,14 @@ export function readTag(text: string, at: number, isTag: TagFilter): TagReading 
   if (!isTag(kind, name)) return 'none';
   const isClose = slash === '/';
   const end = HEAD.lastIndex;
-  if (emptySlash === undefined) return readRest({ name, kind, isClose }, text.slice(at, at + MAX_TAG_LENGTH), at, end);
+  if (emptySlash === undefined) return readRest({ name, kind, isClose }, text, at, end);
   const value = quoted ?? bare;
   const attributes = value === undefined ? NO_ATTRIBUTES : new Map([['name', value]]);
   return { name, kind, isClose, isEmpty: emptySlash === '/', attributes, end };
+}
+
+function isUnfinishedHead(text: string, at: number): boolean {
+  return text.length - at <= MAX_HEAD_LENGTH && isAt(UNFINISHED_HEAD, text, at);
 }
 
 /** The name that a cut tag at `at` has so far; empty when there is none. */
@@ -85,20 +100,21 @@ export function unfinishedName(text: string, at: number): string {
   return (/^<[\s/]*(?:[|｜]DSML[|｜]|[\w.-]+:)?([\w-]*)/.exec(rest)?.[1] ?? '').toLowerCase().replaceAll('-', '_');
 }
 
-/** @param at where the window begins in the text, in which the tag's name ends at `nameEnd` */
+/** @param at where the tag begins whose name ends at `nameEnd` */
 function readRest(
   { name, kind, isClose }: Pick<Tag, 'name' | 'kind' | 'isClose'>,
-  window: string,
+  text: string,
   at: number,
   nameEnd: number,
 ): TagReading {
-  const isCut = window.length < MAX_TAG_LENGTH;
-  if (!isCut && !window.includes('>')) return 'none';
-  const attributes = new Map<string, string>();
-  const place = readAttributes(window, nameEnd - at, attributes);
-  const end = matchAt(TAG_END, window, place);
-  if (end) return { name, kind, isClose, isEmpty: end[1] !== undefined, attributes, end: at + TAG_END.lastIndex };
-  return isCut && OPEN_ENDED.test(window.slice(place)) ? 'partial' : 'none';
+  const window = text.slice(at, at + MAX_TAG_LENGTH);
+  if (window.includes('>') && isAt(REST, window, nameEnd - at)) {
+    const attributes = new Map<string, string>();
+    const place = readAttributes(window, nameEnd - at, attributes);
+    const end = matchAt(TAG_END, window, place);
+    if (end) return { name, kind, isClose, isEmpty: end[1] !== undefined, attributes, end: at + TAG_END.lastIndex };
+  }
+  return window.length < MAX_TAG_LENGTH && isAt(UNFINISHED_REST, text, nameEnd) ? 'partial' : 'none';
 }
 
 function readAttributes(window: string, from: number, attributes: Map<string, string>): number {
@@ -119,6 +135,15 @@ function readAttributes(window: string, from: number, attributes: Map<string, st
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
+}
+
+/**
+ * Where from a place on there is one character with what is to be ahead of it; the text's length when there is none.
+ * @param mark a pattern with the flag `g` that takes one character
+ */
+export function indexOfMark(mark: RegExp, text: string, from: number): number {
+  mark.lastIndex = from;
+  return mark.test(text) ? mark.lastIndex - 1 : text.length;
 }
 
 function isAt(pattern: RegExp, text: string, at: number): boolean {
