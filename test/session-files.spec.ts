@@ -8,7 +8,8 @@ import { PINNED } from '../src/session/index.js';
 import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
 import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
 import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
-import { SessionChangeStore } from '../src/session/projection/session-change.store.js';
+import type { SessionKey } from '../src/session/session.types.js';
+import { TurnChangeStore } from '../src/session/projection/turn-change.store.js';
 import { SessionProjectionService } from '../src/session/projection/session-projection.service.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
@@ -17,6 +18,10 @@ Logger.overrideLogger(false);
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-files-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+async function put(files: FileTurnArchive, key: SessionKey, ...turns: number[]): Promise<void> {
+  for (const n of turns) await files.apply(key, n, { kind: 'append', turn: turn(n) });
+}
+
 describe('what is left for later', () => {
   let journal: OpenDatabase;
   beforeAll(async () => (journal = await openDatabase()));
@@ -24,9 +29,10 @@ describe('what is left for later', () => {
 
   it('is done for all sessions but the one that it cannot be done for', async () => {
     const archive = new MemoryTurnArchive();
-    const put = archive.put.bind(archive);
-    archive.put = (key, turns) => (key.id === 'broken' ? Promise.reject(new Error('damaged')) : put(key, turns));
-    const changes = new SessionChangeStore(journal.database);
+    const apply = archive.apply.bind(archive);
+    archive.apply = (key, seq, change) =>
+      key.id === 'broken' ? Promise.reject(new Error('damaged')) : apply(key, seq, change);
+    const changes = new TurnChangeStore(journal.database);
     const store = new ProjectedTurnStore(changes, archive);
     for (const id of ['broken', 'sound']) await journal.database.commit(store.append({ tenant: 't', id }, turn(1)));
     await new SessionProjectionService(changes, store, archive).sweep(Date.now() + 1);
@@ -37,8 +43,8 @@ describe('what is left for later', () => {
   it('includes the files of sessions whose time is over', async () => {
     const place = mkdtempSync(join(folder, 'old-'));
     const files = await FileTurnArchive.open(place, 1000);
-    const changes = new SessionChangeStore(journal.database);
-    await files.put({ tenant: 't', id: 's' }, [turn(1)]);
+    const changes = new TurnChangeStore(journal.database);
+    await put(files, { tenant: 't', id: 's' }, 1);
     const service = new SessionProjectionService(changes, new ProjectedTurnStore(changes, files), files);
     await service.sweep(0, Date.now() + 2000);
     expect(readdirSync(place)).toEqual([]);
@@ -54,11 +60,11 @@ describe('session files', () => {
   beforeEach(async () => {
     place = mkdtempSync(join(folder, 'files-'));
     files = await open();
-    await files.put(KEY, [turn(1), turn(2)]);
+    await put(files, KEY, 1, 2);
   });
 
   it('are read again by another process, one JSON object a line', async () => {
-    await files.setMark(KEY, 1, PINNED);
+    await files.apply(KEY, 1, { kind: 'mark', turn: 1, mark: PINNED });
     const again = await open();
     expect(await again.get(KEY, [1, 2])).toEqual([turn(1), turn(2)]);
     expect(await again.marks(KEY)).toEqual(new Map([[1, PINNED]]));
@@ -79,14 +85,14 @@ describe('session files', () => {
       await writeFile(path(), whole.subarray(0, cut));
       const again = await open();
       expect((await again.span(KEY)).last).toBe(1);
-      await again.put(KEY, [turn(2), turn(3)]);
+      await put(again, KEY, 2, 3);
       expect(await (await open()).get(KEY, [1, 2, 3])).toEqual([turn(1), turn(2), turn(3)]);
     }
   });
 
   it('say what is wrong with one that is damaged or another session’s', async () => {
     const other = { tenant: 't', id: 'other' };
-    await files.put(other, [turn(1)]);
+    await put(files, other, 1);
     const [a, b] = readdirSync(place).map((name) => join(place, name));
     await writeFile(a!, await readFile(b!));
     const outcomes = await Promise.allSettled([KEY, other].map(async (key) => (await open()).span(key)));

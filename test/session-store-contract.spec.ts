@@ -60,7 +60,7 @@ describeDatabases('the session store', servers, (created) => {
     await fill(1);
     const refusals = await Promise.all(Array.from({ length: 20 }, (_, at) => refusal(append(1, turn(10 + at)))));
     expect(refusals.filter((reason) => reason === null)).toHaveLength(1);
-    expect(refusals.filter((reason) => reason === 'unique')).toHaveLength(19);
+    expect(refusals.filter((reason) => reason === 'rows')).toHaveLength(19);
     expect(await sessions.get(ALICE, 's')).toMatchObject({ lastTurn: 2, messageCount: 2 });
   });
 

@@ -2,69 +2,28 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import { Redis } from 'ioredis';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PINNED, type StoredTurn } from '../src/session/index.js';
-import { DatabaseTurnArchive } from '../src/session/projection/database-turn-archive.js';
-import { FileTurnArchive } from '../src/session/projection/file-turn-archive.js';
-import { MemoryTurnArchive } from '../src/session/projection/memory-turn-archive.js';
 import { ProjectedTurnStore } from '../src/session/projection/projected-turn-store.js';
-import { RedisTurnArchive } from '../src/session/projection/redis-turn-archive.js';
-import { SessionChangeStore } from '../src/session/projection/session-change.store.js';
+import { TurnChangeStore } from '../src/session/projection/turn-change.store.js';
 import type { TurnArchive } from '../src/session/projection/turn-archive.js';
 import { JournalTurnStore } from '../src/session/turns/journal-turn-store.js';
 import type { TurnQuery, TurnStore } from '../src/session/turns/turn-store.js';
 import { openDatabase, type OpenDatabase } from './support/run-host.js';
 import { storedTurn as turn } from './support/stored-turn.js';
-import { testRedisUrl, testServers, type TestDatabase } from './support/test-databases.js';
+import { testRedisUrl } from './support/test-databases.js';
+import { REDIS_PREFIX, turnPlaces } from './support/turn-archives.js';
 
 Logger.overrideLogger(false);
-const folder = mkdtempSync(join(tmpdir(), 'jackdaw-turns-'));
 const redisUrl = await testRedisUrl();
-const servers = await testServers();
-const created: TestDatabase[] = [];
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await Promise.all(created.map((one) => one.drop()));
-});
+const { places, clear } = await turnPlaces();
+afterAll(clear);
 
 const ALL = Number.MAX_SAFE_INTEGER;
-/** Of this run of the tests, in Redis. */
-const PREFIX = `test-${process.pid}-${Date.now()}:`;
 let count = 0;
 /** A session that nobody has used. */
 const fresh = () => ({ tenant: 'te nant/é', id: `s${count++}` });
 
-interface Kind {
-  readonly name: string;
-  readonly answers: boolean;
-  /** `null` for the journal's own database. */
-  open(): Promise<TurnArchive | null>;
-}
-
-async function openOther(kind: string): Promise<TurnArchive> {
-  const database = await servers.find((one) => one.kind === kind)!.create();
-  created.push(database);
-  const opened = await openDatabase({ DATABASE_URL: database.url });
-  return new DatabaseTurnArchive(opened.database, () => opened.close());
-}
-
-const kinds: readonly Kind[] = [
-  { name: 'the journal’s database', answers: true, open: async () => null },
-  { name: 'memory', answers: true, open: async () => new MemoryTurnArchive() },
-  { name: 'files', answers: true, open: () => FileTurnArchive.open(folder, 0) },
-  {
-    name: 'redis',
-    answers: redisUrl !== null,
-    open: async () => new RedisTurnArchive(new Redis(redisUrl!), PREFIX, 60),
-  },
-  ...servers.map(({ kind, answers }) => ({
-    name: `another ${kind}`,
-    answers,
-    open: () => openOther(kind),
-  })),
-];
+const kinds = [{ name: 'the journal’s database', answers: true, open: async () => null }, ...places];
 
 for (const kind of kinds) {
   const isLeftOut = !kind.answers && !process.env['CI'];
@@ -77,7 +36,7 @@ for (const kind of kinds) {
       journal = await openDatabase();
       archive = await kind.open();
       store = archive
-        ? new ProjectedTurnStore(new SessionChangeStore(journal.database), archive)
+        ? new ProjectedTurnStore(new TurnChangeStore(journal.database), archive)
         : new JournalTurnStore(journal.database);
     });
     afterAll(async () => {
@@ -189,10 +148,15 @@ for (const kind of kinds) {
         await commit(...store.mark(key, 1, PINNED));
         await store.read(key, { through: ALL, newest: 1 });
         const redis = new Redis(redisUrl!);
-        const names = await redis.keys(`${PREFIX}*${key.id}}:*`);
+        const names = await redis.keys(`${REDIS_PREFIX}*${key.id}}:*`);
         const left = await Promise.all(names.map((name) => redis.ttl(name)));
         redis.disconnect();
-        expect([names.length, left.every((seconds) => seconds > 0 && seconds <= 60)]).toEqual([2, true]);
+        const ofDone = left.splice(
+          names.findIndex((name) => name.endsWith(':done')),
+          1,
+        );
+        expect([left.length, left.every((seconds) => seconds > 0 && seconds <= 60)]).toEqual([2, true]);
+        expect(Math.ceil(ofDone[0]! / 60)).toBe(24 * 60);
       });
     }
 
@@ -200,7 +164,7 @@ for (const kind of kinds) {
       await assert(
         asyncProperty(array(integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 6 }), async (fails) => {
           const key = fresh();
-          const changes = new SessionChangeStore(journal.database);
+          const changes = new TurnChangeStore(journal.database);
           const left = [...fails];
           const moody = new Proxy(archive!, {
             get: (target, name) => {
@@ -209,8 +173,7 @@ for (const kind of kinds) {
               return (...args: unknown[]) => {
                 // Done, but the answer is lost.
                 const done = (found as (...given: unknown[]) => Promise<unknown>).apply(target, args);
-                const isLost =
-                  (name === 'put' || name === 'remove' || name === 'setMark') && left.length > 0 && left.pop()! > 4;
+                const isLost = name === 'apply' && left.length > 0 && left.pop()! > 4;
                 return isLost ? done.then(() => Promise.reject(new Error('gone'))) : done;
               };
             },

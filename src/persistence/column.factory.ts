@@ -6,6 +6,8 @@ export interface ColumnOptions {
   readonly isNullable?: boolean;
   /** SQL. */
   readonly default?: string;
+  /** The database numbers the rows as they come; no number comes twice. */
+  readonly isCounted?: boolean;
 }
 
 /** A column in the words that the databases have in common. */
@@ -37,14 +39,24 @@ export function bigintColumn(name: string, options: ColumnOptions = {}): ColumnD
 }
 
 /** The column as one database has it. */
-export function toTableColumn(dialect: Dialect, { length, ...column }: ColumnDefinition): TableColumnOptions {
+export function toTableColumn(
+  dialect: Dialect,
+  { length, isCounted, ...column }: ColumnDefinition,
+): TableColumnOptions {
   const isText = column.type === 'varchar' || column.type === 'text';
   return {
     ...column,
-    type: column.type === 'text' && dialect === 'mariadb' ? 'longtext' : column.type,
+    type: typeOf(dialect, column.type, isCounted),
     ...(length !== undefined && { length: String(length) }),
     ...(isText && collationOf(dialect)),
+    ...(isCounted && { isGenerated: true, generationStrategy: 'increment' }),
   };
+}
+
+/** SQLite's own integers have 64 bits, and only they count. */
+function typeOf(dialect: Dialect, type: ColumnDefinition['type'], isCounted = false): string {
+  if (type === 'text' && dialect === 'mariadb') return 'longtext';
+  return isCounted && dialect === 'sqlite' ? 'integer' : type;
 }
 
 /**

@@ -28,15 +28,29 @@ export class SchemaBuilder {
     this.dialect = type === 'postgres' || type === 'mariadb' ? type : 'sqlite';
   }
 
-  /** Tables have no row ids on SQLite: their primary key is the table, not a second tree. */
+  /** Tables have no row ids on SQLite, unless their rows are counted: their primary key is the table, not a second tree. */
   async createTable({ name, columns, indexes = [] }: TableDefinition): Promise<void> {
     const table = new Table({
       name,
-      withoutRowid: this.dialect === 'sqlite',
+      withoutRowid: this.dialect === 'sqlite' && !columns.some(({ isCounted }) => isCounted),
       columns: columns.map((column) => toTableColumn(this.dialect, column)),
     });
     await this.runner.createTable(table, true);
     for (const index of indexes) await this.createIndex(name, index);
+  }
+
+  /** From which number on the rows of a table that has none yet are counted. */
+  async countFrom(table: string, column: string, first: number): Promise<void> {
+    switch (this.dialect) {
+      case 'sqlite':
+        await this.runner.query(`INSERT INTO sqlite_sequence (name, seq) VALUES ('${table}', ${first - 1})`);
+        return;
+      case 'postgres':
+        await this.runner.query(`SELECT setval(pg_get_serial_sequence('${table}', '${column}'), ${first}, false)`);
+        return;
+      case 'mariadb':
+        await this.runner.query(`ALTER TABLE ${table} AUTO_INCREMENT = ${first}`);
+    }
   }
 
   async dropTable(name: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Conversations: turns that enter whole, once, and what of them a run remembers; and what is kept in mind beyond. */
 import { FactEntity } from './entities/fact.entity.js';
-import { SessionChangeEntity } from './entities/session-change.entity.js';
+import { TurnChangeEntity } from './entities/turn-change.entity.js';
 import { SessionSummaryEntity } from './entities/session-summary.entity.js';
 import { SessionTurnEntity } from './entities/session-turn.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
@@ -9,6 +9,7 @@ import { CreateFact1764000000005 } from './migrations/1764000000005-create-fact.
 import { ExtendSession1764000000006 } from './migrations/1764000000006-extend-session.migration.js';
 import { CreateSessionChange1764000000007 } from './migrations/1764000000007-create-session-change.migration.js';
 import { LinkSubSessions1764000000014 } from './migrations/1764000000014-link-sub-sessions.migration.js';
+import { CountTurnChanges1764000000017 } from './migrations/1764000000017-count-turn-changes.migration.js';
 import { MarkTaintedSession1764000000011 } from './migrations/1764000000011-mark-tainted-session.migration.js';
 
 export { FactMemory } from './long-term/fact-memory.js';
@@ -39,13 +40,7 @@ export { TurnErasureService } from './turn-erasure.service.js';
 export { PINNED } from './session.types.js';
 export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
-export const SESSION_ENTITIES = [
-  SessionEntity,
-  SessionTurnEntity,
-  SessionSummaryEntity,
-  SessionChangeEntity,
-  FactEntity,
-];
+export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, TurnChangeEntity, FactEntity];
 export const SESSION_MIGRATIONS = [
   CreateSession1764000000001,
   CreateFact1764000000005,
@@ -53,4 +48,5 @@ export const SESSION_MIGRATIONS = [
   CreateSessionChange1764000000007,
   MarkTaintedSession1764000000011,
   LinkSubSessions1764000000014,
+  CountTurnChanges1764000000017,
 ];

@@ -74,7 +74,8 @@ export class SessionKeeper {
     const key = { tenant: principal.tenant, id };
     const [found] = await this.turns.read(key, { through: EVERY_TURN, newest: 0, only: [turn] });
     if (!found) throw new AppError('NOT_FOUND', `The session "${id}" has no turn ${turn}.`);
-    await this.database.commit(this.turns.mark(key, turn, isPinned ? PINNED : null));
+    const marked = this.turns.mark(key, turn, isPinned ? PINNED : null);
+    if (!(await this.attempt([this.store.stillThere(key, turn), ...marked]))) throw notFound(id);
   }
 
   /**

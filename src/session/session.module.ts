@@ -9,7 +9,7 @@ import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 import { SessionMemory } from './memory/session-memory.service.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { ProjectedTurnStore } from './projection/projected-turn-store.js';
-import { SessionChangeStore } from './projection/session-change.store.js';
+import { TurnChangeStore } from './projection/turn-change.store.js';
 import { SessionProjectionService } from './projection/session-projection.service.js';
 import { openTurnArchive } from './projection/turn-archive.factory.js';
 import { TurnArchive } from './projection/turn-archive.js';
@@ -27,20 +27,20 @@ import { TurnStore } from './turns/turn-store.js';
   imports: [LlmModule, ToolStateModule],
   providers: [
     SessionStore,
-    SessionChangeStore,
+    TurnChangeStore,
     JournalTurnStore,
     { provide: TurnArchive, useFactory: openTurnArchive, inject: [AppConfig] },
     {
       provide: TurnStore,
-      useFactory: (archive: TurnArchive | null, changes: SessionChangeStore, journal: JournalTurnStore) =>
+      useFactory: (archive: TurnArchive | null, changes: TurnChangeStore, journal: JournalTurnStore) =>
         archive ? new ProjectedTurnStore(changes, archive) : journal,
-      inject: [TurnArchive, SessionChangeStore, JournalTurnStore],
+      inject: [TurnArchive, TurnChangeStore, JournalTurnStore],
     },
     {
       provide: SessionProjectionService,
-      useFactory: (archive: TurnArchive | null, changes: SessionChangeStore, turns: TurnStore) =>
+      useFactory: (archive: TurnArchive | null, changes: TurnChangeStore, turns: TurnStore) =>
         archive && turns instanceof ProjectedTurnStore ? new SessionProjectionService(changes, turns, archive) : null,
-      inject: [TurnArchive, SessionChangeStore, TurnStore],
+      inject: [TurnArchive, TurnChangeStore, TurnStore],
     },
     SessionService,
     SummaryStore,

@@ -74,7 +74,7 @@ describe('a turn', () => {
     const beside = sessions.beginStatement(ALICE, 'beside');
     const late = [beside, ...sessions.turnStatements(ALICE, 's', 0, turn(2))];
     const error = await opened.database.commit(late).catch((thrown: unknown) => thrown);
-    expect(refusalOf(error)).toBe('unique');
+    expect(refusalOf(error)).toBe('rows');
     expect(refusalOf(await append(5, turn(2)).catch((thrown: unknown) => thrown))).toBe('rows');
     expect(await sessions.get(ALICE, 's')).toMatchObject({ lastTurn: 1, messageCount: 4 });
     expect(await sessions.turns(ALICE, 's', 0, 10)).toHaveLength(1);

@@ -31,7 +31,7 @@ export class SessionService {
     const now = Date.now();
     const key = { tenant, id };
     const stored = { tokens: 0, plainTokens: 0, ...turn, turn: lastTurn + 1, mark: markOf(turn), createdAt: now };
-    return [...this.turnStore.append(key, stored), this.store.grow(key, lastTurn, turn.messages.length, now)];
+    return [this.store.grow(key, lastTurn, turn.messages.length, now), ...this.turnStore.append(key, stored)];
   }
 
   /** What remembers that the session holds what strangers wrote, from this turn on. */

@@ -44,7 +44,8 @@ export async function readRedisTurns(url: string, sessions: readonly string[]): 
 }
 
 export async function forgetRedisTurns(url: string, sessions: readonly string[]): Promise<void> {
-  if (sessions.length > 0) await withRedis(url, (redis) => redis.unlink(...sessions.map(turnsKey)));
+  if (sessions.length > 0)
+    await withRedis(url, (redis) => redis.unlink(...sessions.flatMap((id) => [turnsKey(id), doneKey(id)])));
 }
 
 async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
@@ -58,6 +59,10 @@ async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Pr
 
 function turnsKey(id: string): string {
   return `jackdaw:session:{${TENANT}:${id}}:turns`;
+}
+
+function doneKey(id: string): string {
+  return `jackdaw:session:{${TENANT}:${id}}:done`;
 }
 
 function toRow(session_id: string, { turn, runId, messages }: ArchivedTurn): StoredTurnRow {

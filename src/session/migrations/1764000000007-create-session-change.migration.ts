@@ -9,7 +9,7 @@ import {
 
 const key = { isPrimary: true };
 
-const SESSION_CHANGE: TableDefinition = {
+export const SESSION_CHANGE: TableDefinition = {
   name: 'session_change',
   columns: [
     stringColumn('tenant', 128, key),

@@ -1,7 +1,10 @@
 import { refusalOf, type Database, type Statement } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { JournalTurnStore } from '../turns/journal-turn-store.js';
-import { TurnArchive, type TurnSpan } from './turn-archive.js';
+import { TurnArchive, type TurnChange, type TurnSpan } from './turn-archive.js';
+
+/** For so long a node may have been held up. */
+const FENCE_MS = 86_400_000;
 
 /** Turns in another database than the journal's. */
 export class DatabaseTurnArchive extends TurnArchive {
@@ -16,13 +19,25 @@ export class DatabaseTurnArchive extends TurnArchive {
     this.turns = new JournalTurnStore(database);
   }
 
-  async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
-    for (const turn of turns) {
-      await this.database.commit(this.turns.append(key, turn)).catch(async (error: unknown) => {
-        if (refusalOf(error) !== 'unique') throw error;
-        await this.assertThere(key, turn, error);
-      });
+  async apply(key: SessionKey, seq: number, change: TurnChange): Promise<number> {
+    try {
+      await this.database.commit([...this.isNext(key, seq), ...this.statements(key, change)]);
+      return seq;
+    } catch (error) {
+      if (refusalOf(error) !== 'rows') throw error;
+      const done = await this.lastDone(key);
+      // Pruned in between.
+      return done < seq ? this.apply(key, seq, change) : done;
     }
+  }
+
+  override forgetDone({ tenant, id }: SessionKey): Promise<void> {
+    const sql = 'DELETE FROM turn_fence WHERE tenant = ? AND session_id = ?';
+    return this.database.commit([{ sql, params: [tenant, id] }]);
+  }
+
+  override prune(now: number): Promise<void> {
+    return this.database.commit([{ sql: 'DELETE FROM turn_fence WHERE updated_at < ?', params: [now - FENCE_MS] }]);
   }
 
   get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
@@ -45,25 +60,38 @@ export class DatabaseTurnArchive extends TurnArchive {
     return new Map(rows.map(({ turn, mark }) => [turn, mark]));
   }
 
-  setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
-    return this.commit(this.turns.mark(key, turn, mark));
+  /** Remembers the number; refuses the batch when it is done. */
+  private isNext({ tenant, id }: SessionKey, seq: number): Statement[] {
+    const now = Date.now();
+    return [
+      this.database.insertIgnore('turn_fence', { tenant, session_id: id, seq: 0, updated_at: now }),
+      {
+        sql: 'UPDATE turn_fence SET seq = ?, updated_at = ? WHERE tenant = ? AND session_id = ? AND seq < ?',
+        params: [seq, now, tenant, id, seq],
+        rows: 1,
+      },
+    ];
   }
 
-  remove(key: SessionKey, through: number): Promise<void> {
-    return this.commit(this.turns.remove(key, through));
+  private statements(key: SessionKey, change: TurnChange): Statement[] {
+    switch (change.kind) {
+      case 'append':
+        // What is there was kept without its change being counted: before they were, or before the journal was taken back.
+        return [...this.turns.drop(key, [change.turn.turn]), ...this.turns.append(key, change.turn)];
+      case 'remove':
+        return this.turns.remove(key, change.through);
+      case 'drop':
+        return this.turns.drop(key, change.turns);
+      case 'mark':
+        return this.turns.mark(key, change.turn, change.mark);
+      case 'refer':
+        return this.turns.refer(key, change.turn, change.by);
+    }
   }
 
-  drop(key: SessionKey, turns: readonly number[]): Promise<void> {
-    return this.commit(this.turns.drop(key, turns));
-  }
-
-  /** What was done before is no error; another turn in its place is. */
-  private async assertThere(key: SessionKey, { turn, runId }: StoredTurn, error: unknown): Promise<void> {
-    const [there] = await this.get(key, [turn]);
-    if (there?.runId !== runId) throw error;
-  }
-
-  private commit(statements: readonly Statement[]): Promise<void> {
-    return this.database.commit(statements);
+  private async lastDone({ tenant, id }: SessionKey): Promise<number> {
+    const sql = 'SELECT seq FROM turn_fence WHERE tenant = ? AND session_id = ?';
+    const [row] = await this.database.query<{ seq: number }>(sql, [tenant, id]);
+    return row?.seq ?? 0;
   }
 }

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionKey, StoredTurn } from '../session.types.js';
+import { LocalTurnArchive } from './local-turn-archive.js';
 import { SessionFile } from './session-file.store.js';
-import { TurnArchive, type TurnSpan } from './turn-archive.js';
+import type { TurnSpan } from './turn-archive.js';
 
 /** Files whose turns' places are kept in memory. */
 const OPEN_FILES = 1000;
 const SUFFIX = '.jsonl';
 
 /** Turns in files of a folder, one a session. One process may use it. */
-export class FileTurnArchive extends TurnArchive {
+export class FileTurnArchive extends LocalTurnArchive {
   /** The most recently used last. */
   private readonly files = new Map<string, SessionFile>();
   private readonly busy = new Map<string, Promise<unknown>>();
@@ -28,12 +29,11 @@ export class FileTurnArchive extends TurnArchive {
     return new FileTurnArchive(folder, ttlMs);
   }
 
-  put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
+  protected put(key: SessionKey, turn: StoredTurn): Promise<void> {
     return this.alone(key, async () => {
       const file = (await this.file(key)) ?? (await SessionFile.create(this.pathOf(key), key));
       this.remember(key, file);
-      const fresh = turns.filter(({ turn }) => !file.has(turn));
-      if (fresh.length > 0) await file.addTurns(fresh);
+      if (!file.has(turn.turn)) await file.addTurn(turn);
     });
   }
 
@@ -56,14 +56,14 @@ export class FileTurnArchive extends TurnArchive {
     return this.alone(key, async () => (await this.file(key))?.marks ?? new Map());
   }
 
-  setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
+  protected setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
     return this.alone(key, async () => {
       const file = await this.file(key);
       if (file?.has(turn) && (file.marks.get(turn) ?? null) !== mark) await file.addMark(turn, mark);
     });
   }
 
-  remove(key: SessionKey, through: number): Promise<void> {
+  protected remove(key: SessionKey, through: number): Promise<void> {
     return this.alone(key, async () => {
       const file = await this.file(key);
       if (!file) return;
@@ -73,7 +73,7 @@ export class FileTurnArchive extends TurnArchive {
     });
   }
 
-  drop(key: SessionKey, turns: readonly number[]): Promise<void> {
+  protected drop(key: SessionKey, turns: readonly number[]): Promise<void> {
     return this.alone(key, async () => {
       const file = await this.file(key);
       if (!file || !turns.some((turn) => file.has(turn))) return;

@@ -1,5 +1,6 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
-import { TurnArchive, type TurnSpan } from './turn-archive.js';
+import { LocalTurnArchive } from './local-turn-archive.js';
+import type { TurnSpan } from './turn-archive.js';
 
 interface Kept {
   last: number;
@@ -12,16 +13,14 @@ function nothing(): Kept {
 }
 
 /** Turns in this process's memory, gone when it ends: for tests and trials. */
-export class MemoryTurnArchive extends TurnArchive {
+export class MemoryTurnArchive extends LocalTurnArchive {
   private readonly sessions = new Map<string, Kept>();
 
-  async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
+  protected async put(key: SessionKey, turn: StoredTurn): Promise<void> {
     const kept = this.kept(key);
     this.sessions.set(nameOf(key), kept);
-    for (const turn of turns) {
-      kept.turns.set(turn.turn, turn);
-      kept.last = Math.max(kept.last, turn.turn);
-    }
+    kept.turns.set(turn.turn, turn);
+    kept.last = Math.max(kept.last, turn.turn);
   }
 
   async get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
@@ -39,20 +38,20 @@ export class MemoryTurnArchive extends TurnArchive {
     return this.kept(key).marks;
   }
 
-  async setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
+  protected async setMark(key: SessionKey, turn: number, mark: number | null): Promise<void> {
     const { marks } = this.kept(key);
     if (mark === null) marks.delete(turn);
     else if (this.kept(key).turns.has(turn)) marks.set(turn, mark);
   }
 
-  async remove(key: SessionKey, through: number): Promise<void> {
+  protected async remove(key: SessionKey, through: number): Promise<void> {
     const { turns, marks } = this.kept(key);
     for (const turn of turns.keys()) if (turn <= through) turns.delete(turn);
     for (const turn of marks.keys()) if (turn <= through) marks.delete(turn);
     if (turns.size === 0) this.sessions.delete(nameOf(key));
   }
 
-  async drop(key: SessionKey, dropped: readonly number[]): Promise<void> {
+  protected async drop(key: SessionKey, dropped: readonly number[]): Promise<void> {
     const { turns, marks } = this.kept(key);
     for (const turn of dropped) {
       turns.delete(turn);

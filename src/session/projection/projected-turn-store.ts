@@ -2,8 +2,8 @@ import type { Statement } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
 import { readAfter, readArchived } from './archived-turns.mapper.js';
-import type { SessionChangeStore } from './session-change.store.js';
-import type { TurnArchive, TurnChange } from './turn-archive.js';
+import type { TurnChangeStore } from './turn-change.store.js';
+import type { TurnArchive } from './turn-archive.js';
 
 /**
  * Turns in a store beside the journal's database. What changes them is journaled with the batch that it belongs to and
@@ -14,7 +14,7 @@ export class ProjectedTurnStore extends TurnStore {
   private readonly busy = new Map<string, Promise<void>>();
 
   constructor(
-    private readonly changes: SessionChangeStore,
+    private readonly changes: TurnChangeStore,
     private readonly archive: TurnArchive,
   ) {
     super();
@@ -73,33 +73,22 @@ export class ProjectedTurnStore extends TurnStore {
 
   private async doWaiting(key: SessionKey): Promise<void> {
     const waiting = await this.changes.waiting(key);
-    if (waiting.length === 0) return;
-    for (const { change } of waiting) await this.apply(key, change);
-    await this.changes.done(
-      key,
-      waiting.map(({ id }) => id),
-    );
-  }
-
-  private async apply(key: SessionKey, change: TurnChange): Promise<void> {
-    switch (change.kind) {
-      case 'append':
-        return this.put(key, [change.turn]);
-      case 'remove':
-        return this.archive.remove(key, change.through);
-      case 'drop':
-        return this.archive.drop(key, change.turns);
-      case 'mark':
-        return this.archive.setMark(key, change.turn, change.mark);
-      case 'refer': {
-        const mark = (await this.archive.marks(key)).get(change.turn) ?? 0;
-        if (mark < change.by) await this.archive.setMark(key, change.turn, change.by);
-      }
+    for (const { seq, change } of waiting) {
+      const done = await this.archive.apply(key, seq, change);
+      if (done === seq || !(await this.isUnknown(key, seq, done))) continue;
+      await this.archive.forgetDone(key);
+      return this.doWaiting(key);
     }
+    const last = waiting.at(-1);
+    if (last) await this.changes.done(key, last.seq);
   }
 
-  private async put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void> {
-    await this.archive.put(key, turns);
-    for (const { turn, mark } of turns) if (mark !== null) await this.archive.setMark(key, turn, mark);
+  /**
+   * Whether a later change that the archive has done is none of this journal: its database was taken back to an earlier
+   * state. Changes are let go of in order, so that the later one of two waits as long as the earlier one.
+   */
+  private async isUnknown(key: SessionKey, seq: number, done: number): Promise<boolean> {
+    const waiting = new Set((await this.changes.waiting(key)).map((one) => one.seq));
+    return waiting.has(seq) && !waiting.has(done);
   }
 }

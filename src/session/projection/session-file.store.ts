@@ -72,8 +72,8 @@ export class SessionFile {
     return this.places.has(turn);
   }
 
-  async addTurns(turns: readonly StoredTurn[]): Promise<void> {
-    await this.write(turns.map((turn) => ({ turn: { ...turn, mark: null } })));
+  async addTurn(turn: StoredTurn): Promise<void> {
+    await this.write([{ turn: { ...turn, mark: null } }]);
   }
 
   async addMark(turn: number, mark: number | null): Promise<void> {
@@ -98,7 +98,10 @@ export class SessionFile {
     const next = new SessionFile(`${this.path}.new`);
     await rm(next.path, { force: true });
     await next.write([{ session: key, version: 1 }]);
-    for (const turn of kept) await next.addTurns(await this.turns([turn]));
+    for (const turn of kept) {
+      const [one] = await this.turns([turn]);
+      await next.addTurn(one!);
+    }
     for (const [turn, mark] of this.marks) if (!isGone(turn)) await next.addMark(turn, mark);
     await rename(next.path, this.path);
     await syncFolder(this.path);

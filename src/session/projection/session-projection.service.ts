@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { messageOf, RecurringWork } from '../../common/index.js';
 import type { ProjectedTurnStore } from './projected-turn-store.js';
-import type { SessionChangeStore } from './session-change.store.js';
+import type { TurnChangeStore } from './turn-change.store.js';
 import type { TurnArchive } from './turn-archive.js';
 
 const EVERY_MS = 1000;
@@ -26,7 +26,7 @@ export class SessionProjectionService
   private pruneAt = 0;
 
   constructor(
-    private readonly changes: SessionChangeStore,
+    private readonly changes: TurnChangeStore,
     private readonly turns: ProjectedTurnStore,
     private readonly archive: TurnArchive,
   ) {}

@@ -6,6 +6,7 @@ import { SessionEntity } from '../entities/session.entity.js';
 import { SessionSummaryEntity } from '../entities/session-summary.entity.js';
 import { CreateSession1764000000001 } from '../migrations/1764000000001-create-session.migration.js';
 import { ExtendSession1764000000006 } from '../migrations/1764000000006-extend-session.migration.js';
+import { CreateTurnFence1764000000017 } from '../migrations/1764000000017-create-turn-fence.migration.js';
 import { DatabaseTurnArchive } from './database-turn-archive.js';
 import { FileTurnArchive } from './file-turn-archive.js';
 import { MemoryTurnArchive } from './memory-turn-archive.js';
@@ -38,7 +39,7 @@ async function openRedis(url: string, ttlSeconds: number): Promise<RedisTurnArch
 async function openDatabase(config: AppConfig, url: string): Promise<DatabaseTurnArchive> {
   const opened = await openPersistence(config.with({ database: { kind: databaseKind(url), url } }), {
     entities: [SessionEntity, SessionTurnEntity, SessionSummaryEntity],
-    migrations: [CreateSession1764000000001, ExtendSession1764000000006],
+    migrations: [CreateSession1764000000001, ExtendSession1764000000006, CreateTurnFence1764000000017],
   });
   return new DatabaseTurnArchive(opened.database, () => opened.close());
 }

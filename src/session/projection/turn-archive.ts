@@ -1,6 +1,6 @@
 import type { SessionKey, StoredTurn } from '../session.types.js';
 
-/** What is done to a session's turns; each leaves the same when it is done twice. */
+/** What is done to a session's turns. */
 export type TurnChange =
   | { readonly kind: 'append'; readonly turn: StoredTurn }
   | { readonly kind: 'remove'; readonly through: number }
@@ -18,19 +18,22 @@ export interface TurnSpan {
  * removed, so that they are read by their numbers.
  */
 export abstract class TurnArchive {
-  abstract put(key: SessionKey, turns: readonly StoredTurn[]): Promise<void>;
+  /**
+   * Does a change, once: one that was done, or has a later one after it that was done, is left. So a node that was
+   * held up over a change cannot do it after what others have done since.
+   * @param seq the change's number, greater than those of the session's changes before
+   * @returns the greatest number that was done: this, or a greater one
+   */
+  abstract apply(key: SessionKey, seq: number, change: TurnChange): Promise<number>;
+  /** Forgets which numbers were done. */
+  async forgetDone(_key: SessionKey): Promise<void> {}
   /** Those of these turns that are there, oldest first. */
   abstract get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]>;
   /** The numbers of the first turn that is there, and of the last; 0 without any. */
   abstract span(key: SessionKey): Promise<TurnSpan>;
   /** The marked turns' numbers and marks. */
   abstract marks(key: SessionKey): Promise<ReadonlyMap<number, number>>;
-  abstract setMark(key: SessionKey, turn: number, mark: number | null): Promise<void>;
-  /** Removes the turns up to `through`. */
-  abstract remove(key: SessionKey, through: number): Promise<void>;
-  /** Removes these turns. */
-  abstract drop(key: SessionKey, turns: readonly number[]): Promise<void>;
-  /** Removes the sessions whose time is over, where the store does not do that itself. @param now epoch ms */
+  /** Removes what is kept of sessions whose time is over, where the store does not do that itself. @param now epoch ms */
   async prune(_now: number): Promise<void> {}
   abstract close(): Promise<void>;
 }

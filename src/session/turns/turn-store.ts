@@ -28,7 +28,8 @@ export function isBounded({ maxMessages, maxTokens }: TurnQuery): boolean {
 
 /**
  * The port to where turns are kept. Changes are statements, which go into the batch of the journal that they belong to:
- * a store elsewhere lets them say what is to be done there.
+ * a store elsewhere lets them say what is to be done there. They come after the statement that holds their session's row
+ * (begins it, changes it or deletes it, and refuses the batch if it cannot), so that a session's changes have one order.
  */
 export abstract class TurnStore {
   /** Adds a turn; the batch is refused when the turn, or another one of its run, is there already. */

@@ -1,32 +1,32 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../common/index.js';
 import { Database, insert, type Statement } from '../../persistence/index.js';
 import type { SessionKey } from '../session.types.js';
 import type { TurnChange } from './turn-archive.js';
 
 interface ChangeRow {
-  readonly id: string;
+  readonly seq: number;
   readonly change_data: string;
 }
 
 export interface WaitingChange {
-  readonly id: string;
+  readonly seq: number;
   readonly change: TurnChange;
 }
 
-/** What is still to be done in the archive; it is in the journal from the moment it is decided. */
+/**
+ * What is still to be done in the archive; it is in the journal from the moment it is decided. The database numbers the
+ * changes, and as their batches hold their session's row, a session's changes are numbered as they are committed:
+ * who sees one of them sees all before it.
+ */
 @Injectable()
-export class SessionChangeStore {
-  /** Tells changes of one millisecond apart. */
-  private count = 0;
-
+export class TurnChangeStore {
   constructor(private readonly database: Database) {}
 
+  /** Comes in its batch after what holds the session's row. */
   add({ tenant, id }: SessionKey, change: TurnChange): Statement {
-    return insert('session_change', {
+    return insert('turn_change', {
       tenant,
       session_id: id,
-      id: `${String(this.count++).padStart(12, '0')}-${newId()}`,
       change_data: JSON.stringify(change),
       created_at: Date.now(),
     });
@@ -35,22 +35,22 @@ export class SessionChangeStore {
   /** In the order in which they were decided. */
   async waiting({ tenant, id }: SessionKey): Promise<WaitingChange[]> {
     const rows = await this.database.query<ChangeRow>(
-      'SELECT id, change_data FROM session_change WHERE tenant = ? AND session_id = ? ORDER BY created_at, id',
+      'SELECT seq, change_data FROM turn_change WHERE tenant = ? AND session_id = ? ORDER BY seq',
       [tenant, id],
     );
-    return rows.map((row) => ({ id: row.id, change: JSON.parse(row.change_data) as TurnChange }));
+    return rows.map((row) => ({ seq: row.seq, change: JSON.parse(row.change_data) as TurnChange }));
   }
 
-  /** Says that these are done. */
-  async done({ tenant, id }: SessionKey, changes: readonly string[]): Promise<void> {
-    const sql = 'DELETE FROM session_change WHERE tenant = ? AND session_id = ? AND id = ?';
-    await this.database.commit(changes.map((change) => ({ sql, params: [tenant, id, change] })));
+  /** Says that all up to one are done. */
+  async done({ tenant, id }: SessionKey, through: number): Promise<void> {
+    const sql = 'DELETE FROM turn_change WHERE tenant = ? AND session_id = ? AND seq <= ?';
+    await this.database.commit([{ sql, params: [tenant, id, through] }]);
   }
 
   /** Sessions for which something has waited since before a time, the longest first. */
   async late(before: number, limit: number): Promise<SessionKey[]> {
     const rows = await this.database.query<{ tenant: string; session_id: string }>(
-      `SELECT tenant, session_id, MIN(created_at) AS since FROM session_change WHERE created_at < ?
+      `SELECT tenant, session_id, MIN(created_at) AS since FROM turn_change WHERE created_at < ?
         GROUP BY tenant, session_id ORDER BY since LIMIT ?`,
       [before, limit],
     );

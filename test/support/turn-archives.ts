@@ -1,0 +1,57 @@
+import { Redis } from 'ioredis';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/index.js';
+import { FileTurnArchive } from '../../src/session/projection/file-turn-archive.js';
+import { MemoryTurnArchive } from '../../src/session/projection/memory-turn-archive.js';
+import { RedisTurnArchive } from '../../src/session/projection/redis-turn-archive.js';
+import { openTurnArchive } from '../../src/session/projection/turn-archive.factory.js';
+import type { TurnArchive } from '../../src/session/projection/turn-archive.js';
+import { testRedisUrl, testServers, type TestDatabase } from './test-databases.js';
+
+/** A place beside the journal's database where turns can be kept. */
+export interface TurnPlace {
+  readonly name: string;
+  readonly answers: boolean;
+  /** Whether several processes may use it at once. */
+  readonly isShared: boolean;
+  open(): Promise<TurnArchive>;
+}
+
+/** Of this run of the tests, in Redis. */
+export const REDIS_PREFIX = `test-${process.pid}-${Date.now()}:`;
+
+/** Every place there is. @returns them, and what removes what was made */
+export async function turnPlaces(): Promise<{ places: readonly TurnPlace[]; clear: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'jackdaw-turns-'));
+  const redisUrl = await testRedisUrl();
+  const created: TestDatabase[] = [];
+  const servers = await testServers();
+  const places: readonly TurnPlace[] = [
+    { name: 'memory', answers: true, isShared: false, open: async () => new MemoryTurnArchive() },
+    { name: 'files', answers: true, isShared: false, open: () => FileTurnArchive.open(folder, 0) },
+    {
+      name: 'redis',
+      answers: redisUrl !== null,
+      isShared: true,
+      open: async () => new RedisTurnArchive(new Redis(redisUrl!), REDIS_PREFIX, 60),
+    },
+    ...servers.map((server) => ({
+      name: `another ${server.kind}`,
+      answers: server.answers,
+      isShared: true,
+      open: async () => {
+        const database = await server.create();
+        created.push(database);
+        const { config } = loadConfig({ env: { SESSION_STORE: database.url } });
+        return (await openTurnArchive(config))!;
+      },
+    })),
+  ];
+  const clear = async () => {
+    rmSync(folder, { recursive: true });
+    await Promise.all(created.map((one) => one.drop()));
+  };
+  return { places, clear };
+}
