@@ -75,3 +75,31 @@ describeClusters('what two processes take in', await clusterStores(), (store) =>
     expect(world.llm.requests.length).toBeLessThanOrEqual(2);
   });
 });
+
+/** One will do: it is the journal that is asked. */
+const onPostgres = (await clusterStores()).filter(({ name }) => name === 'postgres');
+
+describeClusters('what two processes execute', onPostgres, (store) => {
+  world.share(store, { RUN_TENANT_CONCURRENCY: '1' });
+
+  it('is of one tenant no more than it may have go on in both together', async () => {
+    const [a, b] = await Promise.all([world.start(), world.start()]);
+    const hold = gate();
+    let atOnce = 0;
+    let most = 0;
+    world.llm.always(async () => {
+      most = Math.max(most, ++atOnce);
+      await hold.opened;
+      atOnce--;
+      return { text: 'done' };
+    });
+    const first = a.chat({ query: 'one' });
+    await world.llm.waitForRequest();
+    const second = b.chat({ query: 'two' });
+    const queued = async () => (await a.get('/api/runs?status=queued')).body['runs'] as unknown as unknown[];
+    while ((await queued()).length < 1) await a.get('/api/health/live');
+    hold.open();
+    const answers = await Promise.all([first, second]);
+    expect([answers.map(({ status }) => status), most]).toEqual([[200, 200], 1]);
+  });
+});
