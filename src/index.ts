@@ -9,7 +9,7 @@ export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export { AgentDecisionService, AgentRegistry, AgentService, Extension } from './agent/index.js';
+export { AgentDecisionService, AgentRegistry, AgentService, Extension, UserErasureService } from './agent/index.js';
 export type {
   ExtensionHost,
   AgentDefinition,

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it, jest } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
-import type { EventStream } from './support/event-stream.js';
+import type { EventStream, SseEvent } from './support/event-stream.js';
+import { FoldingClient } from './support/folding-client.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { approvedStep, stepByStep } from './support/step-script.js';
@@ -10,6 +11,12 @@ jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepareLasting();
 let asked = 0;
+
+function fold(events: readonly SseEvent[], client = new FoldingClient()): FoldingClient {
+  for (const { id, place, data } of events) client.take({ id: place, n: id, event: data });
+  return client;
+}
+
 /** In a session of its own. */
 const question = () => ({ query: 'do five steps', sessionId: `session-${asked++}` });
 
@@ -64,6 +71,24 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     const journaled = ({ events }: EventStream) => events.filter(({ id }) => id !== null && !String(id).includes('.'));
     expect(journaled(other)).toEqual(journaled(stream));
     expect(other.deltas()).toBe('one two three four five');
+  });
+
+  it('goes on elsewhere at the very character at which a client was cut off', async () => {
+    const text = Array.from({ length: 40 }, (_, i) => `wört${i}🐦`).join(' ');
+    world.llm.reply({ text, drip: 40 });
+    const stream = await a.stream(question());
+    const clients: [FoldingClient, EventStream][] = [];
+    for (const count of [1, 8, 16]) {
+      await stream.waitFor('message.delta', count);
+      const client = fold(stream.events);
+      clients.push([client, await b.follow(stream.runId, client.lastEventId!)]);
+    }
+    const all = fold(await stream.all());
+    expect(all.messages).toEqual([{ text, told: text }]);
+    for (const [client, rest] of clients) {
+      fold(await rest.all(), client);
+      expect([client.messages, client.journaled]).toEqual([all.messages, all.journaled]);
+    }
   });
 
   it('takes one of many answers to a run that come to all at the same time', async () => {

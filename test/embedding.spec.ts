@@ -14,6 +14,7 @@ import {
   SessionService,
   Tool,
   ToolRegistry,
+  UserErasureService,
   type Agent,
   type Loop,
   type RunEvent,
@@ -155,6 +156,7 @@ describe('an application of one’s own', () => {
         readonly runs: RunService,
         readonly sessions: SessionService,
         readonly tools: ToolRegistry,
+        readonly users: UserErasureService,
       ) {}
     }
 
@@ -189,6 +191,8 @@ describe('an application of one’s own', () => {
     expect(host.tools.has('weather')).toBe(true);
     expect(model.requests[0]!.messages[0]).toEqual({ role: 'system', content: 'BE LOUD' });
     expect(model.requests[1]!.messages.at(-1)).toMatchObject({ role: 'tool', content: 'SUNNY IN ROME' });
+    expect(await host.users.erase(principal, 'anna')).toEqual({ sessions: 1, runs: 1, turns: 0 });
+    await expect(host.sessions.get(principal, 'trip')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     await app.close();
   });
 });

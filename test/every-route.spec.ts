@@ -35,6 +35,11 @@ const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
 
+/** Whether it reads what somebody has said. */
+function tellsOfSomebody({ route, scope }: Case & { route: string }): boolean {
+  return route.startsWith('GET ') && (scope === 'runs:read' || scope === 'sessions:read');
+}
+
 function toCall({ route, id, tool, body, query }: Case & { route: string }, its: Things = things): RouteCall {
   const ids = { ...(id && { id: its[id], turn: '1' }), ...(tool !== undefined && { name: tool }) };
   return { route, ids, body: body?.(its), query: query?.(its) ?? '' };
@@ -55,6 +60,7 @@ beforeAll(async () => {
     env: {
       API_KEYS: `${ANN.entry},${BOB.entry}`,
       DOCS_ENABLED: 'true',
+      ACCESS_LOG: 'on',
       BUDGET_DAY: 'tokens=1000000',
       MCP_REST_REGISTRATION: 'true',
     },
@@ -121,6 +127,14 @@ describe('every route', () => {
 
   it.each(ROUTES.filter(({ route }) => route.startsWith('GET')))('$route is 401 as HEAD, too', async (each) => {
     expect((await call(jackdaw, { ...toCall(each), route: each.route.replace('GET', 'HEAD') }, {})).status).toBe(401);
+  });
+
+  it.each(ROUTES.filter(tellsOfSomebody))('$route is in the access log', async (each) => {
+    const from = Date.now();
+    expect((await call(jackdaw, toCall(each), ANN.headers)).status).toBe(200);
+    const { body } = await jackdaw.get(`/api/access-log?principal=ann&from=${from}`, ANN.headers);
+    const entries = body['entries'] as unknown as { target_id: string }[];
+    expect(entries.map(({ target_id }) => target_id)).toEqual([each.id ? things[each.id] : '']);
   });
 
   it.each(PUBLIC)('%s answers without a key', async (route) => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/persistence/index.js';
+import { RunExpiryService } from '../src/run/decision/run-expiry.service.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { gate, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
@@ -79,6 +80,26 @@ describe('POST agent/runs', () => {
     expect((await ended(server, runIdOf(late))).body).toMatchObject({ error: { code: 'RUN_TIMEOUT' }, iterations: 0 });
     await ended(server, runIdOf(first));
     expect(llm.requests).toHaveLength(1);
+  });
+
+  it('ends a run that could not begin by its deadline, though what it waits for is not done for days', async () => {
+    const server = await start();
+    llm.reply({ hang: true });
+    await submit(server, { query: 'one', sessionId: 's' });
+    await llm.waitForRequest();
+    const late = await submit(server, { query: 'two', sessionId: 's', deadlineMs: 1 });
+    const open = await submit(server, { query: 'three', sessionId: 's', deadlineMs: 60_000 });
+    const stream = await server.follow(runIdOf(late));
+    await server.app.get(RunExpiryService, { strict: false }).expireDue();
+    expect((await stream.all()).at(-1)).toMatchObject({
+      event: 'run.failed',
+      data: { error: { code: 'RUN_TIMEOUT' } },
+    });
+    expect((await server.get(`/api/runs/${runIdOf(late)}`)).body).toMatchObject({
+      status: 'failed',
+      finish_reason: 'timeout',
+    });
+    expect((await server.get(`/api/runs/${runIdOf(open)}`)).body['status']).toBe('queued');
   });
 });
 
@@ -164,10 +185,9 @@ describe('a full house', () => {
     await submit(server, { query: 'goes on' });
     await llm.waitForRequest();
     await submit(server, { query: 'waits' });
-    expect(await submit(server, { query: 'too many' })).toMatchObject({
-      status: 429,
-      body: { code: 'TENANT_QUEUE_FULL' },
-    });
+    const refused = await submit(server, { query: 'too many' });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'TENANT_QUEUE_FULL' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   it('also of those that all come at once', async () => {

@@ -61,6 +61,7 @@ describe('the public face', () => {
       'ToolState',
       'ToolStateBackups',
       'ToolStateManager',
+      'UserErasureService',
       'WireModelFactory',
       'WorkflowBuilder',
       'WorkflowCode',

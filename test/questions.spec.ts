@@ -86,4 +86,21 @@ describe('nobody’s answer', () => {
     expect((await run.decide('approve')).status).toBe(409);
     await expectPairs(host.jackdaw, host.session);
   });
+
+  it.each([
+    ['approval', pay('bob')],
+    ['input', choose('bob')],
+  ])('to an %s is not waited for beyond the deadline of the run, which then ends', async (_kind, call) => {
+    host.script(call);
+    const body = { query: 'go', sessionId: host.session, deadlineMs: 1500 };
+    const accepted = await host.jackdaw.post('/api/agent/runs', body);
+    const run = new WaitingRun(host.jackdaw, String(accepted.body['run_id']));
+    let events = await run.events();
+    expect(events.at(-1)?.event).toBe('run.waiting');
+    while (events.at(-1)?.event !== 'run.failed') events = await run.events();
+    expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_TIMEOUT' } } });
+    expect([host.tools.done, host.llm.requests.length]).toEqual([[], 1]);
+    await expectPairs(host.jackdaw, host.session);
+    expect((await host.jackdaw.chat({ query: 'and now?', sessionId: host.session })).status).toBe(200);
+  });
 });

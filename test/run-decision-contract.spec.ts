@@ -27,7 +27,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
     host = new RunHost(opened.database);
     store = new WaitingRunStore(opened.database);
     decisions = new RunDecisionService(host.journal, host.bus, store);
-    expiry = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers);
+    expiry = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers, host.cancels);
   });
   afterAll(() => opened.close());
 
@@ -127,7 +127,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
 
     it('expires once where several nodes look at it, or is answered by who is faster', async () => {
       const answers = await wait('contested', [aRequest('a', 1)]);
-      const other = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers);
+      const other = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers, host.cancels);
       const waiting = await decisions.open(ALICE, 'contested');
       const ended = host.ended('contested');
       await Promise.allSettled([
@@ -140,6 +140,26 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect([...answers.values()]).toMatchObject([{ by }]);
       const decided = (await host.events('contested')).filter(({ event }) => event.type === 'policy.decided');
       expect(decided.map(({ event }) => event)).toMatchObject([{ by }]);
+    });
+
+    it('is a run that has not begun by its deadline: it ends, once, and those with time stay queued', async () => {
+      const { journal } = host;
+      await journal.create({ ...aRun('late'), deadlineAt: 5000 }, 'queued', 1);
+      await journal.create({ ...aRun('early'), deadlineAt: 9000 }, 'queued', 1);
+      await journal.create(aRun('ever'), 'queued', 1);
+      const begun = (await journal.create({ ...aRun('begun'), deadlineAt: 5000 }, 'running', 1)).run;
+      await expiry.expireDue(4999);
+      expect(await expiryOf('late')).toEqual({ status: 'queued', expires_at: 5000 });
+      await Promise.all([expiry.expireDue(5000), expiry.expireDue(5000)]);
+      const statuses = ['late', 'early', 'ever', 'begun'].map(async (id) => (await journal.find(id))?.status);
+      expect(await Promise.all(statuses)).toEqual(['failed', 'queued', 'queued', 'running']);
+      expect((await host.events('late')).map(({ event }) => event)).toMatchObject([
+        { type: 'run.failed', error: { code: 'RUN_TIMEOUT' } },
+      ]);
+      expect(await store.nextExpiry(5000)).toBe(9000);
+      await journal.putBack(begun);
+      await expiry.expireDue(5000);
+      expect((await journal.find('begun'))?.status).toBe('queued');
     });
   });
 });

@@ -152,8 +152,8 @@ describeDatabases('the run journal', servers, (created) => {
     await journal.requestCancel(running, NOW + 1);
     await journal.requestCancel(running, NOW + 2);
     expect(await journal.find('r')).toMatchObject({ status: 'running', cancelRequestedAt: NOW + 1 });
-    await journal.cancelQueued(queued, event(1));
-    expect(await refusal(journal.cancelQueued(queued, event(2)))).toBe('rows');
+    await journal.endQueued(queued, 'cancelled', event(1));
+    expect(await refusal(journal.endQueued(queued, 'cancelled', event(2)))).toBe('rows');
     expect(await refusal(journal.requestCancel(queued, NOW))).toBe('rows');
     const answers = await Promise.all([1, 2, 3].map(() => refusal(journal.cancelWaiting(waiting, NOW))));
     expect(answers.filter((reason) => reason === null)).toHaveLength(1);

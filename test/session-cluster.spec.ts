@@ -32,6 +32,22 @@ describeClusters('a session that two processes serve', await clusterStores(), (s
     expect((await b.chat({ query: 'two', sessionId: 'both' })).status).toBe(200);
   });
 
+  it('takes one of twenty that come to both at once', async () => {
+    const hold = gate();
+    world.llm.always({ gate: hold.opened, text: 'the one' });
+    const sent = Array.from({ length: 20 }, (_, i) => (i % 2 ? a : b).chat({ query: `${i}`, sessionId: 'crowd' }));
+    let refused = 0;
+    const all = sent.map(async (one) => {
+      const { status } = await one;
+      if (status === 409 && ++refused === 19) hold.open();
+      return status;
+    });
+    const admitted = (await Promise.all(all)).filter((status) => status === 200);
+    expect([admitted.length, refused]).toEqual([1, 19]);
+    expect((await b.messages('crowd')).map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(world.llm.requests).toHaveLength(1);
+  });
+
   // The last one: a process dies.
   it('has a run that waits, and goes on when another process is told, also when the one that ran it is dead', async () => {
     world.llm.always(approvedStep);

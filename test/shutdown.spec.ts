@@ -50,7 +50,9 @@ describe('SIGTERM in the middle of a model call', () => {
 
     const [ended] = await terminate(server);
     expect((await server.get('/api/health/live')).status).toBe(200);
-    expect(await chat(server, 'me too', 'other')).toMatchObject({ status: 503, body: { code: 'SHUTTING_DOWN' } });
+    const refused = await chat(server, 'me too', 'other');
+    expect(refused).toMatchObject({ status: 503, body: { code: 'SHUTTING_DOWN' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
 
     reply.open();
     expect(await running).toMatchObject({ status: 200, body: { result: 'in time', is_complete: true } });

@@ -85,7 +85,7 @@ export interface AgentRequest {
 export interface BackgroundRequest extends AgentRequest {
   /** 0 (the default) to 9: of runs that wait for their turn, the higher goes first. */
   readonly priority?: number;
-  /** Milliseconds from now after which the run goes on no more. */
+  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
   readonly deadlineMs?: number;
 }
 

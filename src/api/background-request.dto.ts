@@ -16,7 +16,7 @@ export class BackgroundRequestDto extends AgentRequestDto {
   @Max(MAX_PRIORITY)
   priority?: number = 0;
 
-  /** Milliseconds from now after which the run goes on no more. */
+  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
   @MayBeLeftOut()
   @IsInt()
   @Min(1)

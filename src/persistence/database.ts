@@ -22,6 +22,12 @@ export abstract class Database {
   /** Resolves when the database answers. */
   abstract ping(): Promise<void>;
 
+  /**
+   * Takes what was deleted out of the database's files too, where a process can do that: SQLite's, wholly up to 64 MB, in
+   * larger ones but for pieces in pages that are in use. A server keeps old rows in its own files until it needs their place.
+   */
+  async purge(): Promise<void> {}
+
   /** Commits what still waits; then the connection may be closed. */
   abstract close(): Promise<void>;
 

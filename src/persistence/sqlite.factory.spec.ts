@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type OpenDatabase } from '../../test/support/run-host.js';
 import { loadConfig } from '../config/index.js';
 import { sqliteFile } from './sqlite.factory.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
+import { insert } from './statement.factory.js';
 
 let folder: string;
 const opened: OpenDatabase[] = [];
@@ -66,6 +67,25 @@ describe('the schema', () => {
     const { database } = await open();
     expect(await database.query('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     expect(await database.query('PRAGMA synchronous')).toEqual([{ synchronous: 2 }]);
+    expect(await database.query('PRAGMA secure_delete')).toEqual([{ secure_delete: 1 }]);
+  });
+
+  it('has nothing left in its files of what was deleted, once they are purged', async () => {
+    const { database } = await open();
+    // Rows of so many sizes between others, that pages are split, joined and moved.
+    const row = (n: number, word: string) => ({
+      tenant: `${(n * 7) % 13}`,
+      hash: `${word}-${n}`,
+      content: word.repeat(1 + ((n * 37) % (n % 9 === 0 ? 3000 : 60))),
+      created_at: n,
+    });
+    const words = Array.from({ length: 1500 }, (_, n) => (n % 3 === 0 ? 'kingfisher' : 'woodpecker'));
+    await Promise.all(words.map((word, n) => database.commit([insert('run_definition', row(n, word))])));
+    await database.commit([{ sql: 'DELETE FROM run_definition WHERE hash LIKE ?', params: ['woodpecker%'] }]);
+    await database.purge();
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+    expect(files.map((text) => text.includes('woodpecker'))).toEqual(files.map(() => false));
+    expect(await database.query('SELECT hash FROM run_definition')).toHaveLength(500);
   });
 });
 

@@ -67,6 +67,8 @@ async function openDataSource(file: string, { entities, migrations }: Persistenc
       handle.pragma('journal_mode = WAL');
       handle.pragma('synchronous = FULL');
       handle.pragma('temp_store = MEMORY');
+      // What is deleted is overwritten, and does not stay readable in the file until something else needs its place.
+      handle.pragma('secure_delete = ON');
       // In pages, 16 MB: tables grow at their end, so a page is written back once for many commits.
       handle.pragma('wal_autocheckpoint = 4000');
     },

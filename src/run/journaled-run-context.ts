@@ -138,7 +138,7 @@ export class JournaledRunContext extends RunContext {
   /** Commits the end (or the waiting) of the run with all that is still in the outbox. */
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
-      const { requests } = outcome;
+      const requests = outcome.requests.map((request) => withinDeadline(request, this.run.deadlineAt));
       this.outbox.add({ type: 'run.waiting', run_id: this.runId, reason: requests[0]?.kind ?? 'approval', requests });
       await this.commit(leaveRun(this.run, 'waiting', firstExpiry(requests)), []);
       return 'waiting';
@@ -262,6 +262,12 @@ export class JournaledRunContext extends RunContext {
     this.controller.abort(error);
     return error;
   }
+}
+
+/** After the deadline of the run nobody's answer is of use; a run that was called has the same one. */
+function withinDeadline(request: WaitingRequest, deadlineAt: number | null): WaitingRequest {
+  if (deadlineAt === null || request.kind === 'child') return request;
+  return { ...request, expires_at: Math.min(request.expires_at ?? deadlineAt, deadlineAt) };
 }
 
 /** When the first of the requests expires; `null` when none ever does. */

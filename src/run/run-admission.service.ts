@@ -1,6 +1,9 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError } from '../common/index.js';
 
+/** When to come back: to another process, or to the next one. */
+const RETRY_MS = 1_000;
+
 /** Who still comes in: at a shutdown nobody, and what has come in is waited for. */
 @Injectable()
 export class RunAdmissionService implements OnModuleDestroy {
@@ -21,6 +24,7 @@ export class RunAdmissionService implements OnModuleDestroy {
     if (this.closing) {
       throw new AppError('SHUTTING_DOWN', 'The server is shutting down and takes no new runs; try again in a moment.', {
         isRetryable: true,
+        details: { retry_after_ms: RETRY_MS },
       });
     }
     return this.track(begin());

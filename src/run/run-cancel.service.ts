@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { refusalOf } from '../persistence/index.js';
 import { RunBus } from './run-bus.js';
-import { NO_USAGE, type RunCancelled } from './run-event.types.js';
+import { missedDeadline } from './deadline.error.js';
+import { NO_USAGE, type RunCancelled, type RunFailed } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { isOpen, RunJournal } from './run-journal.js';
 import type { RunRecord } from './run.types.js';
+
+/** What came of a run that has not begun. */
+const UNBEGUN = { result: '', is_complete: false, iterations: 0, usage: NO_USAGE, model: '' } as const;
 
 /** Asks runs to be cancelled, whatever they do and wherever. */
 @Injectable()
@@ -26,6 +30,19 @@ export class RunCancelService {
     }
   }
 
+  /** Ends a queued run that could not begin by its deadline; one that begins at this moment sees that for itself. */
+  async giveUp(run: RunRecord, now: number): Promise<void> {
+    const { code, message } = missedDeadline(run.deadlineAt!);
+    const error = { code, message, is_retryable: false };
+    const event: RunFailed = { type: 'run.failed', run_id: run.id, finish_reason: 'timeout', ...UNBEGUN, error };
+    try {
+      await this.endQueued(run, event, now);
+      this.bus.wake(run.id);
+    } catch (cause) {
+      if (!refusalOf(cause)) throw cause;
+    }
+  }
+
   /** @returns whether the run was still as it was read */
   private async request(run: RunRecord): Promise<boolean> {
     const now = Date.now();
@@ -41,18 +58,12 @@ export class RunCancelService {
   }
 
   private async cancelQueued(run: RunRecord, now: number): Promise<void> {
-    const event: RunCancelled = {
-      type: 'run.cancelled',
-      run_id: run.id,
-      result: '',
-      finish_reason: 'cancelled',
-      is_complete: false,
-      iterations: 0,
-      usage: NO_USAGE,
-      model: '',
-    };
+    await this.endQueued(run, { type: 'run.cancelled', run_id: run.id, finish_reason: 'cancelled', ...UNBEGUN }, now);
+  }
+
+  private async endQueued(run: RunRecord, event: RunCancelled | RunFailed, now: number): Promise<void> {
     const item = new RunItem(1, now, event);
-    await this.journal.cancelQueued(run, item);
+    await this.journal.endQueued(run, event.type === 'run.failed' ? 'failed' : 'cancelled', item);
     this.bus.tell(run, item);
   }
 }

@@ -217,12 +217,9 @@ export class RunJournal {
   }
 
   /** Ends a run that nobody ever started. @throws AppError `COMMIT_REFUSED` when somebody has, meanwhile */
-  async cancelQueued(run: RunRecord, item: RunItem): Promise<void> {
+  async endQueued(run: RunRecord, status: 'cancelled' | 'failed', item: RunItem): Promise<void> {
     const summary = isTerminal(item.event) ? sealedSummary(run, item.event, this.cipher) : null;
-    await this.database.commit([
-      endRun(run, 'queued', 'cancelled', item.at, summary),
-      insertEvent(run, item, this.cipher),
-    ]);
+    await this.database.commit([endRun(run, 'queued', status, item.at, summary), insertEvent(run, item, this.cipher)]);
   }
 
   /** Answers a waiting run with a cancel: it is queued again, to close its turn. @throws AppError `COMMIT_REFUSED` when it waits no more */

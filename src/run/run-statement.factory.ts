@@ -41,6 +41,8 @@ export function insertRun(run: RunRecord, cipher: Cipher): Statement {
     finished_at: null,
     priority: run.priority,
     deadline_at: run.deadlineAt,
+    // Until it begins.
+    expires_at: run.deadlineAt,
     forked_from: run.forkedFrom,
     parent_run_id: run.lineage?.parentRunId ?? null,
     parent_step: run.lineage?.parentStep ?? null,

@@ -1,6 +1,7 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
 import { AppError, type ErrorCode } from '../common/index.js';
 import { PrincipalDirectory } from '../security/index.js';
+import { missedDeadline, tookTooLong } from './deadline.error.js';
 import { isGivenUp, isReadableLater, journalUnavailable } from './given-up.policy.js';
 import type { RunFamily } from './child/run-family.types.js';
 import { JournaledRunContext } from './journaled-run-context.js';
@@ -229,14 +230,9 @@ function cancelled(): AppError {
 function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: () => AppError } {
   const leftMs = deadlineAt === null ? Number.POSITIVE_INFINITY : deadlineAt - Date.now();
   if (leftMs > timeoutMs) {
-    return { ms: timeoutMs, error: () => timedOut(`took longer than its limit of ${timeoutMs} ms`) };
+    return { ms: timeoutMs, error: () => tookTooLong(timeoutMs) };
   }
-  const deadline = new Date(deadlineAt!).toISOString();
-  return { ms: Math.max(leftMs, 0), error: () => timedOut(`was not done by its deadline, ${deadline}`) };
-}
-
-function timedOut(how: string): AppError {
-  return new AppError('RUN_TIMEOUT', `The run ${how}.`);
+  return { ms: Math.max(leftMs, 0), error: () => missedDeadline(deadlineAt!) };
 }
 
 /** Rights that were revoked while a run was not running stay revoked. */

@@ -20,7 +20,7 @@ export interface WorkflowStart {
   readonly sessionId?: string;
   /** 0 (the default) to 9: of runs that wait for their turn, the higher goes first. */
   readonly priority?: number;
-  /** Milliseconds from now after which the run goes on no more. */
+  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
   readonly deadlineMs?: number;
   /** Makes a repetition of the request the same run. */
   readonly idempotency?: IdempotentRequest;

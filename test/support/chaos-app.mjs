@@ -4,10 +4,10 @@
 import { flushCompileCache } from 'node:module';
 import { createApp } from '../../dist/bootstrap.js';
 import { Database } from '../../dist/persistence/index.js';
-import { RunHandlerRegistry, RunService } from '../../dist/run/index.js';
 import { placesOf } from './chaos-places.mjs';
 import { reach } from './chaos-point.mjs';
 import { ChaosTools } from './chaos-tools.mjs';
+import { changeLoop } from './release.mjs';
 
 const { CHAOS_WORLD = '', CHAOS_SABOTAGE, CHAOS_LOOP, CHAOS_LOOPS, PORT = '0' } = process.env;
 /** How late a sabotaged journal writes what it has already confirmed, in ms. */
@@ -18,7 +18,7 @@ watchCommits(app.get(Database, { strict: false }));
 watchReplies(app.getHttpAdapter().getInstance());
 // Only now is it known what runs are executed by.
 await app.init();
-if (CHAOS_LOOP) changeLoop(Number(CHAOS_LOOP), CHAOS_LOOPS.split(',').map(Number));
+if (CHAOS_LOOP) changeLoop(app, Number(CHAOS_LOOP), CHAOS_LOOPS.split(',').map(Number));
 await app.listen(Number(PORT), '127.0.0.1');
 // The next start is quicker; one that is killed would not write it.
 flushCompileCache();
@@ -69,21 +69,4 @@ function watchReplies(fastify) {
   fastify.addHook('onResponse', async (request) => {
     if (request.method === 'POST') reach('acknowledgement.after');
   });
-}
-
-/** Passes for a release with another loop: new runs bear its version, and only runs of the listed versions are replayed. */
-function changeLoop(own, replayed) {
-  const runs = app.get(RunService, { strict: false });
-  for (const method of ['start', 'submit']) {
-    const begin = runs[method].bind(runs);
-    runs[method] = (start, ...rest) => begin({ ...start, loopVersion: own }, ...rest);
-  }
-  for (const handler of app.get(RunHandlerRegistry, { strict: false }).all()) {
-    const real = handler.loopVersions.at(-1);
-    const execute = handler.execute.bind(handler);
-    handler.loopVersions = replayed;
-    handler.execute = (run, context) => {
-      return execute({ ...run, loopVersion: replayed.includes(run.loopVersion) ? real : -1 }, context);
-    };
-  }
 }

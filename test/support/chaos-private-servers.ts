@@ -21,6 +21,12 @@ export interface PrivateRedis extends PrivateServer {
 
 const REDIS_PROGRAM = 'redis-server';
 
+/** Whether the programs are here; in CI they must be. */
+export function canStart(...programs: readonly ('redis-server' | 'initdb')[]): boolean {
+  const isThere = (program: string) => !spawnSync(postgresProgram(program), ['--version']).error;
+  return programs.every(isThere) || process.env['CI'] !== undefined;
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,14 +1,16 @@
 // A server of its own process, to be killed: the compiled application with tools that leave a mark each time they run.
-// EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never comes to its end. AGENTS
-// are definitions as JSON, instead of the default agent.
+// EFFECTS_FILE gets a line for every execution; BLOCK_AT names the one ("read_step 3") that never comes to its end, DIE_AT
+// the one that takes the process with it. AGENTS are definitions as JSON, instead of the default agent. LOOP is the version
+// of the loop of new runs, LOOPS are those that it replays ("1,2").
 import { appendFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { Inject, Injectable, Scope, UseGuards } from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { createApp } from '../../dist/bootstrap.js';
 import { Tool, withImages } from '../../dist/index.js';
+import { changeLoop } from './release.mjs';
 
-const { EFFECTS_FILE, BLOCK_AT, AGENTS, PORT = '0' } = process.env;
+const { EFFECTS_FILE, BLOCK_AT, DIE_AT, AGENTS, LOOP, LOOPS, PORT = '0' } = process.env;
 
 /** A dot. */
 const PICTURE =
@@ -19,6 +21,7 @@ async function perform(tool, { step }) {
   const mark = `${tool} ${step}`;
   appendFileSync(EFFECTS_FILE, `${mark}\n`);
   process.stdout.write(`performing ${mark}\n`);
+  if (mark === DIE_AT) process.kill(process.pid, 'SIGKILL');
   if (mark === BLOCK_AT) await new Promise(() => undefined);
   return `did step ${step}`;
 }
@@ -79,6 +82,10 @@ for (const kind of ['read', 'idempotent', 'once', 'guarded', 'approved', 'pictur
 }
 
 const app = await createApp({ tools: [StepTools], ...(AGENTS && { agents: JSON.parse(AGENTS) }) });
+if (LOOP) {
+  await app.init();
+  changeLoop(app, Number(LOOP), LOOPS.split(',').map(Number));
+}
 await app.listen(Number(PORT), '127.0.0.1');
 // The next start is quicker; one that is killed would not write it.
 flushCompileCache();

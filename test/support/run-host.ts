@@ -74,6 +74,7 @@ export class RunHost {
   readonly dispatcher: LocalRunDispatcher;
   readonly decisions: RunDecisionService;
   readonly answers: ChildAnswerService;
+  readonly cancels: RunCancelService;
   readonly runs: RunService;
   readonly follower: RunFollowService;
   /** What runs do, by their id, or by their agent; without a script a run completes at once. */
@@ -107,7 +108,8 @@ export class RunHost {
     const intake = new RunIntakeService(load, config);
     const keys = new IdempotencyStore(database);
     const starter = new RunStartService(this.journal, this.bus, this.dispatcher, capacity, intake, keys);
-    const cancels = new RunCancelService(this.journal, this.bus);
+    this.cancels = new RunCancelService(this.journal, this.bus);
+    const { cancels } = this;
     const waiting = new WaitingRunStore(database);
     this.decisions = new RunDecisionService(this.journal, this.bus, waiting);
     const store = new ChildRunStore(database);

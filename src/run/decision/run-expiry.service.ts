@@ -8,6 +8,7 @@ import {
 import { AppError } from '../../common/index.js';
 import { ChildAnswerService } from '../child/child-answer.service.js';
 import { RunBus } from '../run-bus.js';
+import { RunCancelService } from '../run-cancel.service.js';
 import { RunJournal } from '../run-journal.js';
 import { RunDecisionService } from './run-decision.service.js';
 import { WaitingRunStore } from './waiting-run.store.js';
@@ -17,7 +18,8 @@ const UNREADABLE: readonly string[] = ['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN'
 const POLL_MS = 10_000;
 
 /**
- * Answers for people who do not: a request that nobody decided in time expires. Answers, too, what a crash has kept from
+ * Answers for people who do not: a request that nobody decided in time expires, and so does a run that could not begin by its
+ * deadline. Answers, too, what a crash has kept from
  * being answered: runs that wait for one that has ended, or were called by one. One timer for all runs; of several nodes
  * that see the same one, the first counts.
  */
@@ -36,6 +38,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
     private readonly decisions: RunDecisionService,
     private readonly waiting: WaitingRunStore,
     private readonly children: ChildAnswerService,
+    private readonly cancels: RunCancelService,
   ) {}
 
   /** The first look comes late: what it sets going must not begin before the application listens. */
@@ -101,6 +104,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
 
   private async expire(runId: string, now: number): Promise<void> {
     const run = await this.journal.find(runId);
+    if (run?.status === 'queued') await this.cancels.giveUp(run, now);
     if (run?.status !== 'waiting') return;
     const requests = await this.waiting.requests(runId);
     const due = requests.filter(({ expires_at }) => expires_at !== null && expires_at <= now);

@@ -6,6 +6,8 @@ import type { RunWaiting } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 
 const EXPIRY_PAGE = 100;
+/** Of runs that wait for somebody, the first request; of runs that wait for their turn, the deadline. */
+const EXPIRES = `(status = 'waiting' OR (status = 'queued' AND epoch = 0))`;
 
 interface WaitingRow {
   readonly n: number;
@@ -33,19 +35,19 @@ export class WaitingRunStore {
     return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
   }
 
-  /** Runs that wait for somebody who did not come in time, the longest due first. */
+  /** Runs that wait for somebody who did not come in time, or could not begin in time; the longest due first. */
   async expired(now: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM run WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ${EXPIRY_PAGE}`,
+      `SELECT id FROM run WHERE ${EXPIRES} AND expires_at <= ? ORDER BY expires_at LIMIT ${EXPIRY_PAGE}`,
       [now],
     );
     return rows.map(({ id }) => id);
   }
 
-  /** When the next waiting run expires after a time, in epoch ms. */
+  /** When the next of them expires after a time, in epoch ms. */
   async nextExpiry(after: number): Promise<number | null> {
     const [row] = await this.database.query<{ at: number | null }>(
-      `SELECT MIN(expires_at) AS at FROM run WHERE status = 'waiting' AND expires_at > ?`,
+      `SELECT MIN(expires_at) AS at FROM run WHERE ${EXPIRES} AND expires_at > ?`,
       [after],
     );
     return row?.at ?? null;

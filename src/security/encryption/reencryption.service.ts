@@ -68,6 +68,8 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
       }
       if (rewritten > 0) this.logger.log(`Encrypted ${rewritten} rows anew so far; the table ${table.name} is done`);
     }
+    // What the rows were before would still be in the file.
+    if (rewritten > 0) await this.rows.purge();
     return { rewritten, failed, isWhole: !this.rounds.isStopping };
   }
 

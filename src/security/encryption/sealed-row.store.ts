@@ -59,6 +59,11 @@ export class SealedRowStore {
     };
   }
 
+  /** Takes what the rows were before out of the database's files. */
+  purge(): Promise<void> {
+    return this.database.purge();
+  }
+
   async commit(statements: readonly Statement[]): Promise<void> {
     if (statements.length > 0) await this.database.commit(statements);
   }

@@ -1,0 +1,64 @@
+import { expect, it, jest } from '@jest/globals';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { gate } from './support/jackdaw.js';
+import { ProcessWorld } from './support/process-world.js';
+import { doneIn, stepByStep } from './support/step-script.js';
+
+// Processes start, and leases run out: on a busy machine that takes its time.
+jest.setTimeout(60_000);
+
+const OLD = { LOOP: '1', LOOPS: '1' };
+/** The next release, which can replay what the old one has recorded, or cannot. */
+const [COMPATIBLE, INCOMPATIBLE] = [
+  { LOOP: '2', LOOPS: '1,2' },
+  { LOOP: '2', LOOPS: '2' },
+];
+const QUESTION = { query: 'do five steps', sessionId: 'old' };
+const ONCE_EACH = [1, 2, 3, 3, 4, 5].map((step) => `read_step ${step}`);
+
+const world = ProcessWorld.prepare();
+/** One will do: queues differ in the same way wherever they are. */
+const stores = (await clusterStores()).filter(({ name }) => name === 'postgres');
+
+describeClusters('a rolling deploy of another loop', stores, (store) => {
+  world.share(store, { CLUSTER_LEASE_MS: '1500', CLUSTER_CHECK_MS: '300', SHUTDOWN_TIMEOUT_MS: '0' });
+
+  it('hands the runs of the old release to the new one, if that can replay them', async () => {
+    world.llm.always(stepByStep('read_step'));
+    const [old, next] = await Promise.all([world.start({ ...OLD, BLOCK_AT: 'read_step 3' }), world.start(COMPATIBLE)]);
+    const { runId } = await old.stream(QUESTION);
+    await old.waitForLine('performing read_step 3');
+    expect(await old.kill('SIGTERM')).toMatchObject({ code: 0 });
+    expect((await next.events(runId)).at(-1)).toMatchObject({ event: 'run.completed', data: { result: 'all done' } });
+    expect([world.effects(), world.llm.requests.map(doneIn)]).toEqual([ONCE_EACH, [0, 1, 2, 3, 4, 5]]);
+    expect((await next.get(`/api/runs/${runId}/journal`)).body['loop_version']).toBe(1);
+  });
+
+  it('leaves them to processes that can replay them while there are some, and then ends them, with a valid history', async () => {
+    const hold = gate();
+    const script = stepByStep('read_step');
+    world.llm.always((request) => ({ ...script(request), ...(doneIn(request) === 4 && { gate: hold.opened }) }));
+    const [first, next] = await Promise.all([
+      world.start({ ...OLD, BLOCK_AT: 'read_step 3' }),
+      world.start(INCOMPATIBLE),
+    ]);
+    const last = await world.start(OLD);
+    const { runId } = await first.stream(QUESTION);
+    await first.waitForLine('performing read_step 3');
+    const stream = await next.follow(runId);
+    await first.kill();
+    // The last process of the old release goes on, though the new one has room.
+    await last.waitForLine('performing read_step 4');
+    await last.kill();
+    expect((await stream.all()).at(-1)).toMatchObject({
+      event: 'run.failed',
+      data: { error: { code: 'RUN_VERSION_UNSUPPORTED' } },
+    });
+    const roles = (await next.messages('old')).map(({ role }) => role);
+    expect(roles).toEqual(['user', ...Array.from({ length: 4 }, () => ['assistant', 'tool']).flat()]);
+    expect(world.effects()).toEqual(ONCE_EACH.slice(0, -1));
+    hold.open();
+    world.llm.always({ text: 'new' });
+    expect((await next.chat({ query: 'and now?', sessionId: 'old' })).body).toMatchObject({ result: 'new' });
+  });
+});

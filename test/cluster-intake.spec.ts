@@ -1,0 +1,105 @@
+import { beforeAll, expect, it, jest } from '@jest/globals';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import type { FakeRequest } from './support/fake-llm.types.js';
+import { gate, type Answer } from './support/jackdaw.js';
+import type { ServerProcess } from './support/process.js';
+import { ProcessWorld } from './support/process-world.js';
+
+// Processes start: on a busy machine that takes its time.
+jest.setTimeout(60_000);
+
+const QUEUE_LIMIT = 4;
+const world = ProcessWorld.prepareLasting();
+const queryOf = ({ messages }: FakeRequest) => String(messages.findLast(({ role }) => role === 'user')?.content);
+const runIdOf = ({ body }: Answer) => String(body['run_id']);
+const submit = (node: ServerProcess, body: object, headers?: Record<string, string>) =>
+  node.post('/api/agent/runs', body, headers);
+
+describeClusters('what two processes take in', await clusterStores(), (store) => {
+  world.share(store, { RUN_CONCURRENCY: '1', RUN_QUEUE_LIMIT: String(QUEUE_LIMIT) });
+  let a: ServerProcess;
+  let b: ServerProcess;
+  beforeAll(async () => {
+    [a, b] = await Promise.all([world.start(), world.start()]);
+  });
+
+  it.each(['/api/agent/chat', '/api/agent/runs'])(
+    'is one run of 50 twins that come to both at once: %s',
+    async (path) => {
+      world.llm.always({ text: 'once' });
+      const key = { 'idempotency-key': `twins-${path.slice(-4)}` };
+      const ask = (query: string, i: number) => (i % 2 ? a : b).post(path, { query }, key);
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ask('only once', i)));
+      expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+      expect(new Set(answers.map(runIdOf)).size).toBe(1);
+      expect((await b.events(runIdOf(answers[0]!))).at(-1)?.event).toBe('run.completed');
+      expect(world.llm.requests).toHaveLength(1);
+      for (const i of [0, 1]) {
+        expect(await ask('another thing', i)).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+      }
+    },
+  );
+
+  it('is refused by both when the queue that they share is full, and else begun by its urgency', async () => {
+    const hold = gate();
+    world.llm.always(async (request) => {
+      if (queryOf(request).startsWith('first')) await hold.opened;
+      return { text: 'done' };
+    });
+    const firsts = await Promise.all([a, b].map((node, i) => submit(node, { query: `first ${i}` })));
+    await world.llm.waitForRequest(2);
+    const rest: Answer[] = [];
+    for (const [i, priority] of [0, 5, 9, 5].entries())
+      rest.push(await submit(i % 2 ? a : b, { query: `priority ${priority}`, priority }));
+    for (const node of [a, b]) {
+      const refused = await submit(node, { query: 'too many' });
+      expect(refused).toMatchObject({ status: 503, body: { code: 'RUN_QUEUE_FULL' } });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    hold.open();
+    for (const answer of [...firsts, ...rest]) await a.events(runIdOf(answer));
+    const begun = world.llm.requests.slice(2).map(queryOf);
+    expect(begun.toSorted()).toEqual(['priority 0', 'priority 5', 'priority 5', 'priority 9']);
+    // Two take at the same time what comes first and second.
+    expect(begun.indexOf('priority 9')).toBeLessThan(2);
+    expect(begun.indexOf('priority 0')).toBeGreaterThan(1);
+  });
+
+  it('ends at its deadline, also when another process has it or nobody had room for it', async () => {
+    world.llm.always({ hang: true });
+    const late = await Promise.all([a, b, a, b].map((node) => submit(node, { query: 'too slow', deadlineMs: 400 })));
+    for (const answer of late) {
+      const events = await b.events(runIdOf(answer));
+      expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_TIMEOUT' } } });
+    }
+    expect(world.llm.requests.length).toBeLessThanOrEqual(2);
+  });
+});
+
+/** One will do: it is the journal that is asked. */
+const onPostgres = (await clusterStores()).filter(({ name }) => name === 'postgres');
+
+describeClusters('what two processes execute', onPostgres, (store) => {
+  world.share(store, { RUN_TENANT_CONCURRENCY: '1' });
+
+  it('is of one tenant no more than it may have go on in both together', async () => {
+    const [a, b] = await Promise.all([world.start(), world.start()]);
+    const hold = gate();
+    let atOnce = 0;
+    let most = 0;
+    world.llm.always(async () => {
+      most = Math.max(most, ++atOnce);
+      await hold.opened;
+      atOnce--;
+      return { text: 'done' };
+    });
+    const first = a.chat({ query: 'one' });
+    await world.llm.waitForRequest();
+    const second = b.chat({ query: 'two' });
+    const queued = async () => (await a.get('/api/runs?status=queued')).body['runs'] as unknown as unknown[];
+    while ((await queued()).length < 1) await a.get('/api/health/live');
+    hold.open();
+    const answers = await Promise.all([first, second]);
+    expect([answers.map(({ status }) => status), most]).toEqual([[200, 200], 1]);
+  });
+});
