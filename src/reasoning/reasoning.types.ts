@@ -176,5 +176,5 @@ export type CallLoop = Pick<
   Loop,
   'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
 > & {
-  readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting'>;
+  readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting' | 'budgets'>;
 };
