@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { outcome, down } from '../../../test/support/faulty-models.js';
+import { outcome, down, fails } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { MemoryCache } from '../../cache/index.js';
 import type { ChatModel } from '../chat-model.js';
@@ -133,6 +133,16 @@ describe('twins', () => {
     ]);
     expect(await outcome(model.generate(ASKED))).toBe('fine');
   });
+});
+
+it('twins do not share that one of them has no budget left', async () => {
+  const over = fails('BUDGET_EXCEEDED', { isRetryable: false });
+  const { model, inner } = cached([over, over, says('fine')]);
+  const asked = [ASKED, ASKED, ASKED].map((request, at) =>
+    outcome(at === 1 ? streamed(model, request).then((text) => says(text)) : model.generate(request)),
+  );
+  expect(await Promise.all(asked)).toEqual(['BUDGET_EXCEEDED', 'BUDGET_EXCEEDED', 'fine']);
+  expect(inner.requests).toHaveLength(3);
 });
 
 describe('the key of a request', () => {

@@ -27,9 +27,9 @@ export class ModelFlight {
     this.result.catch(() => undefined);
   }
 
-  /** Whether nobody waits for it any more: it comes to nothing. */
-  get isGivenUp(): boolean {
-    return this.controller.signal.aborted;
+  /** Whether it comes to nothing: it has failed, or nobody waits for it any more. */
+  get isOver(): boolean {
+    return this.state === 'failed' || this.controller.signal.aborted;
   }
 
   /** Everything from the beginning on. @param signal ends the reading, not the call */
