@@ -145,6 +145,24 @@ it('twins do not share that one of them has no budget left', async () => {
   expect(inner.requests).toHaveLength(3);
 });
 
+it('twins tell once what the reply took, also when the one who asked goes away', async () => {
+  const { given, reply } = slow();
+  const { model } = cached([reply]);
+  const controller = new AbortController();
+  const leader = outcome(model.generate(ASKED, { signal: controller.signal }));
+  await tick();
+  const followers = [model.generate(ASKED), model.generate(ASKED)];
+  await tick();
+  controller.abort(new Error('away'));
+  expect(await leader).toEqual(new Error('away'));
+  given[0]!.answer(says('fine'));
+  const [first, second] = await Promise.all(followers);
+  expect(first).toMatchObject({ usage: { totalTokens: 15 } });
+  expect(first!.isCached).toBeUndefined();
+  expect(second).toMatchObject({ message: { content: 'fine' }, isCached: true });
+  expect(second!.usage).toBeUndefined();
+});
+
 describe('the key of a request', () => {
   const asked = { tenant: 't', provider: 'p', model: 'm' };
   it('does not depend on the order of fields, and on nothing that has no value', () => {

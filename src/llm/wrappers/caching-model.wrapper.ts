@@ -2,7 +2,7 @@ import type { Cache } from '../../cache/index.js';
 import { AppError } from '../../common/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { ModelFlight, partsOf, type Way } from './model-flight.builder.js';
+import { free, ModelFlight, partsOf, type Way } from './model-flight.builder.js';
 import { ModelWrapper } from './model.wrapper.js';
 import { isDeterministic, requestKey } from './request-key.factory.js';
 
@@ -52,7 +52,7 @@ export class CachingModel extends ModelWrapper {
     try {
       for await (const part of twin.read(options.signal)) {
         hasShown = part.type !== 'restart';
-        yield part.type === 'finish' ? { type: 'finish', result: free(part.result) } : part;
+        yield part;
       }
     } catch (error) {
       // That is about the budgets of who asked first.
@@ -81,9 +81,4 @@ export class CachingModel extends ModelWrapper {
     if (switches || (finishReason !== 'stop' && finishReason !== 'tool_calls')) return;
     await this.cache.set(key, JSON.stringify(result));
   }
-}
-
-/** A reply that costs nothing this time. */
-function free({ usage: _spent, ...result }: ChatResult): ChatResult {
-  return { ...result, isCached: true };
 }
