@@ -57,6 +57,14 @@ for (const { name, answers, env } of kinds) {
       expect(llm.requests).toHaveLength(2);
     });
 
+    it('are not taken once more when they were of no use', async () => {
+      llm.reply({ text: '' });
+      const ask = { query: `nothing from ${name}?` };
+      for (let chat = 0; chat < 2; chat++)
+        expect((await jackdaw.chat(ask, ANN.headers)).body).toMatchObject({ result: 'as always' });
+      expect(llm.requests).toHaveLength(2);
+    });
+
     it('are not those of another temperature', async () => {
       const ask = { query: `how warm is ${name}?`, parameters: { temperature: 0.5 } };
       for (let chat = 0; chat < 2; chat++) expect((await jackdaw.chat(ask, ANN.headers)).status).toBe(200);

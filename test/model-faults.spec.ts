@@ -4,6 +4,7 @@ import { loadConfig } from '../src/config/index.js';
 import {
   KeyPoolRegistry,
   ModelStackFactory,
+  type CallOptions,
   type ChatModel,
   type ChatRequest,
   type ChatResult,
@@ -119,10 +120,10 @@ function modelOf(provider: string, env: Record<string, string> = {}, from = llm)
   return stack.create(settings);
 }
 
-async function ask(model: ChatModel, way: Way, request = REQUEST): Promise<ChatResult> {
-  if (way === 'generate') return model.generate(request);
+async function ask(model: ChatModel, way: Way, options: CallOptions = {}): Promise<ChatResult> {
+  if (way === 'generate') return model.generate(REQUEST, options);
   let result: ChatResult | undefined;
-  for await (const part of model.stream(request)) if (part.type === 'finish') result = part.result;
+  for await (const part of model.stream(REQUEST, options)) if (part.type === 'finish') result = part.result;
   return result!;
 }
 
@@ -179,11 +180,15 @@ describe.each(PROVIDERS)('when %s fails by', (provider) => {
     expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('a cancel, which reaches the socket, and asks no more', async () => {
+  it.each([
+    ['generate', { hang: true }],
+    ['stream', { hang: true }],
+    ['stream', { text: 'never to its end', stallAfter: 2 }],
+  ] as const)('a cancel, which reaches the socket, and asks no more, to %s: %j', async (way, reply) => {
     const model = modelOf(provider);
-    llm.always({ hang: true });
+    llm.always(reply);
     const controller = new AbortController();
-    const asked = model.generate(REQUEST, { signal: controller.signal });
+    const asked = ask(model, way, { signal: controller.signal });
     asked.catch(() => undefined);
     await llm.waitForRequest();
     controller.abort(new Error('away'));

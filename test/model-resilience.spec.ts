@@ -157,6 +157,20 @@ describe('another model', () => {
   });
 });
 
+it('requests are signed with the first of LLM_SIGNING_KEYS, which is told to nobody', async () => {
+  const [now, before] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+  const server = await start({ LLM_SIGNING_KEYS: `k2:${now},k1:${before}`, LOG_LEVEL: 'trace' });
+  llm.reply({ text: 'fine' }, { status: 401, body: { error: { message: 'wrong signature' } } });
+  expect((await server.chat({ query: 'hi' })).body).toMatchObject({ result: 'fine' });
+  const { text } = await server.chat({ query: 'again' });
+  for (const { headers } of llm.envelopes) {
+    expect(headers['signature-input']).toContain('keyid="k2"');
+    expect(headers['content-digest']).toMatch(/^sha-256=:/);
+  }
+  for (const key of [now!, before!])
+    expect(text + JSON.stringify(server.log) + (await stored(server))).not.toContain(key);
+});
+
 describe('several keys', () => {
   const [one, two] = KEYS as [string, string];
 

@@ -5,13 +5,25 @@ import { TestTools } from './support/test.tool.js';
 
 const PROVIDERS = ['openai', 'anthropic', 'azure', 'deepseek', 'glm', 'ollama', 'openai-compatible'];
 
+/** How replies end whose call has half of its arguments, and what then becomes of the run. */
+const CUT = { type: 'run.completed', finish_reason: 'length', is_complete: false, iterations: 1 };
+/** The model is told that they are no JSON. */
+const TOLD = { type: 'run.completed', finish_reason: 'stop', is_complete: true, iterations: 2 };
+const OPENAI_HALVES = { cut: 'length', whole: 'tool_calls', end: TOLD };
+/** Claude's calls are JSON in JSON: one that is none is no reply. */
+const BROKEN = { type: 'run.failed', error: { code: 'MODEL_BAD_REPLY', is_retryable: true } };
+const HALVES: Readonly<Record<string, typeof OPENAI_HALVES | { cut: string; whole: string; end: typeof BROKEN }>> = {
+  anthropic: { cut: 'max_tokens', whole: 'tool_use', end: BROKEN },
+};
+
 describe.each(PROVIDERS)('the application over %s', (provider) => {
   let llm: FakeLlm;
   let jackdaw: Jackdaw;
+  const tools = new TestTools();
   beforeAll(async () => {
     llm = await FakeLlm.start();
     const env = { ...llm.envOf(provider), LLM_MODEL: provider === 'anthropic' ? 'claude-haiku-5-5' : 'qwen3' };
-    jackdaw = await startJackdaw({ env, tools: [new TestTools()] });
+    jackdaw = await startJackdaw({ env, tools: [tools] });
   });
   afterAll(async () => {
     await jackdaw.stop();
@@ -56,6 +68,19 @@ describe.each(PROVIDERS)('the application over %s', (provider) => {
     await stream.waitFor('run.completed');
     const deltas = stream.events.flatMap(({ data }) => (data.type === 'message.delta' ? [data.text] : []));
     expect(deltas).toEqual(['one', ' two', ' three', ' four']);
+  });
+
+  it('carries out no call with half of its arguments', async () => {
+    const { cut, whole, end } = HALVES[provider] ?? OPENAI_HALVES;
+    const begun = tools.called.length;
+    for (const [finishReason, expected] of [[cut, CUT] as const, [whole, end] as const]) {
+      const calls = [{ id: 'a', name: 'double', arguments: '{"n": 2' }];
+      llm.reply({ calls, finishReason }).always({ text: 'never mind' });
+      const stream = await jackdaw.stream({ query: 'double' });
+      expect((await stream.all()).at(-1)!.data).toMatchObject(expected);
+      llm.reset();
+    }
+    expect(tools.called.slice(begun)).toEqual([]);
   });
 
   it('fails a run whose reply is none, or breaks off', async () => {

@@ -76,7 +76,7 @@ export class RunAnswerFold {
         this.results.set(`${event.iteration}:${event.call_id}`, toAnsweredTool(event));
         break;
       case 'usage':
-        this.set({ model: event.model, usage: addUsage(this.answer.usage, event) });
+        this.count(event);
         break;
       case 'tool.started':
         this.made.set(`${event.iteration}:${event.call_id}`, event.arguments);
@@ -119,6 +119,12 @@ export class RunAnswerFold {
 
   private set(change: Partial<RunAnswer>): void {
     this.answer = { ...this.answer, ...change };
+  }
+
+  /** Of a model that a tool asked, nobody has an answer. */
+  private count(event: Event<'usage'>): void {
+    const usage = addUsage(this.answer.usage, event);
+    this.set({ usage, ...(event.call_id === undefined && { model: event.model }) });
   }
 
   private end(event: TerminalEvent, at: number): void {

@@ -101,6 +101,8 @@ export interface CallOptions {
   readonly tenant?: string;
   /** When the answer is of no use any more, epoch ms: nobody waits for another attempt beyond it. */
   readonly deadlineAt?: number;
+  /** Whether a reply that was kept will not do: it was of no use. */
+  readonly isFresh?: boolean;
   /** Without one no budget limits the call. */
   readonly account?: CallAccount;
 }

@@ -1,11 +1,11 @@
-import type { CallOptions } from './chat.types.js';
+import type { CallOptions, Usage } from './chat.types.js';
 
 /** The vectors of texts. */
 export interface EmbeddingResult {
   /** One a text, in the order of the texts, all of one length; nobody promises that it is 1 in space. */
   readonly vectors: readonly (readonly number[])[];
-  /** In tokens, as the provider counted them. */
-  readonly usage?: { readonly promptTokens: number; readonly totalTokens: number };
+  /** In tokens, as the provider counted them, and what they cost where the model has a price. */
+  readonly usage?: Pick<Usage, 'promptTokens' | 'totalTokens' | 'cost'>;
   /** The model that answered, as the provider names it. */
   readonly model: string;
 }

@@ -143,8 +143,8 @@ export interface Loop {
   model: string;
   /** Set by prepare-tools. */
   instructions: string;
-  /** Set by ask-model: asks, when called, for the model step at this place. */
-  ask: ((listener: ReplyListener, place: string) => Promise<ChatResult>) | null;
+  /** Set by ask-model: asks, when called, for the model step at this place; `isFresh` where the reply before was of no use. */
+  ask: ((listener: ReplyListener, place: string, isFresh: boolean) => Promise<ChatResult>) | null;
   /** What was wrong with the answers to the current request, for the model: its words and ours; set by tee-stream. */
   corrections: readonly Message[];
   /** How often the model was told that its answer is not what it must be. */
@@ -176,5 +176,5 @@ export type CallLoop = Pick<
   Loop,
   'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
 > & {
-  readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting'>;
+  readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting' | 'budgets'>;
 };

@@ -32,6 +32,8 @@ export type ToolCallOutcome =
       readonly kind: 'ended';
       readonly finishReason: 'stop' | 'cancelled' | 'timeout' | 'error';
       readonly result: ToolResult;
+      /** What the models took that the tool asked. */
+      readonly usage?: RunUsage;
       /** What the run took that the call was, if it was one, with those that it called. */
       readonly childrenUsage?: RunUsage;
       /** Whether the result holds what strangers wrote. */
@@ -134,10 +136,14 @@ function toLoop(
 
 /** What a chat's loop sums up of its calls. */
 function originOf(
-  { child }: Extract<CallOutcome, { kind: 'result' }>,
+  { child, usage }: Extract<CallOutcome, { kind: 'result' }>,
   { isReadingStrangers }: CallLoop,
-): Pick<Ended, 'childrenUsage' | 'isTainted'> {
-  return { ...(child && { childrenUsage: child.usage }), ...(isReadingStrangers && { isTainted: true }) };
+): Pick<Ended, 'usage' | 'childrenUsage' | 'isTainted'> {
+  return {
+    ...(usage && { usage }),
+    ...(child && { childrenUsage: child.usage }),
+    ...(isReadingStrangers && { isTainted: true }),
+  };
 }
 
 function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {

@@ -40,6 +40,7 @@ export type { CallOutcome, ForkEdits, ForkPlan, GivenStep, RunMarks } from './fo
 export { RunForkService } from './fork/run-fork.service.js';
 export { FIRST_STEP } from './fork/run-prefix.policy.js';
 export { toAccount } from './call-account.mapper.js';
+export type { ModelMeter } from './model-meter.types.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
 export type { RunFailure } from './run-failure.types.js';

@@ -222,6 +222,8 @@ export interface UsageReported extends RunUsage {
   /** 0 is the summary of the session's past, before the loop. */
   readonly iteration: number;
   readonly model: string;
+  /** Only of a model that the tool of this call asked. */
+  readonly call_id?: string;
 }
 
 /** Turns of the session were damaged; the run was given them as far as they make sense, and what is stored stays. */

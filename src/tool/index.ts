@@ -20,7 +20,7 @@ export type { ToolOptions } from './method/tool-options.types.js';
 export { markMethod, Tool } from './method/tool.decorator.js';
 export { ToolContext, ToolSignal, ToolState } from './method/tool-parameter.decorator.js';
 export { ToolExecutionContext } from './method/tool-context.accessor.js';
-export { ToolRequest } from './call/tool-request.factory.js';
+export { meterOf, ToolRequest } from './call/tool-request.factory.js';
 export { cutText } from './call/cut-text.mapper.js';
 export { failedResult, succeededCall, succeededResult, withValue } from './call/tool-result.factory.js';
 export type { SucceededCall } from './call/tool-result.factory.js';

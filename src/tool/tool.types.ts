@@ -1,5 +1,5 @@
 import type { ErrorCode, JsonSchema, JsonValue, Principal } from '../common/index.js';
-import type { ChildRunRequest } from '../run/index.js';
+import type { ChildRunRequest, ModelMeter } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { AgentRules } from './policy/agent-rules.factory.js';
 import type { PolicyNote } from './policy/policy-note.types.js';
@@ -104,6 +104,8 @@ export interface CallSite {
   readonly answer?: SuspensionAnswer;
   /** Hears how far a call has come. */
   readonly report?: (progress: ToolProgress) => void;
+  /** Counts what models take that the tool asks; only in a run. */
+  readonly meter?: ModelMeter;
 }
 
 /** How far a call has come. */
@@ -115,7 +117,7 @@ export interface ToolProgress {
 }
 
 /** What one call may know about itself and about where it runs. */
-export interface ToolContext extends Omit<CallSite, 'report' | 'rules'> {
+export interface ToolContext extends Omit<CallSite, 'report' | 'rules' | 'meter'> {
   /** The tool's name. */
   readonly tool: string;
   /** The principal's tenant. */

@@ -64,7 +64,10 @@ function finished(run: RunRecord, ended: Ended): RunOutcome {
   return { kind: 'finished', event: toEvent(run, ended), statements: [] };
 }
 
-function toEvent(run: RunRecord, { finishReason, result, failure, childrenUsage, isTainted }: Ended): TerminalEvent {
+function toEvent(
+  run: RunRecord,
+  { finishReason, result, failure, usage = NO_USAGE, childrenUsage, isTainted }: Ended,
+): TerminalEvent {
   const told = {
     run_id: run.id,
     result: result.success ? toolResultText(result) : '',
@@ -72,7 +75,7 @@ function toEvent(run: RunRecord, { finishReason, result, failure, childrenUsage,
     finish_reason: finishReason,
     is_complete: finishReason === 'stop',
     iterations: 0,
-    usage: NO_USAGE,
+    usage,
     model: '',
     ...(isTainted && { is_tainted: isTainted }),
     ...(childrenUsage && { children_usage: childrenUsage }),

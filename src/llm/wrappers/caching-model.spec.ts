@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { outcome, down } from '../../../test/support/faulty-models.js';
+import { outcome, down, fails } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
 import { MemoryCache } from '../../cache/index.js';
 import type { ChatModel } from '../chat-model.js';
@@ -133,6 +133,34 @@ describe('twins', () => {
     ]);
     expect(await outcome(model.generate(ASKED))).toBe('fine');
   });
+});
+
+it('twins do not share that one of them has no budget left', async () => {
+  const over = fails('BUDGET_EXCEEDED', { isRetryable: false });
+  const { model, inner } = cached([over, over, says('fine')]);
+  const asked = [ASKED, ASKED, ASKED].map((request, at) =>
+    outcome(at === 1 ? streamed(model, request).then((text) => says(text)) : model.generate(request)),
+  );
+  expect(await Promise.all(asked)).toEqual(['BUDGET_EXCEEDED', 'BUDGET_EXCEEDED', 'fine']);
+  expect(inner.requests).toHaveLength(3);
+});
+
+it('twins tell once what the reply took, also when the one who asked goes away', async () => {
+  const { given, reply } = slow();
+  const { model } = cached([reply]);
+  const controller = new AbortController();
+  const leader = outcome(model.generate(ASKED, { signal: controller.signal }));
+  await tick();
+  const followers = [model.generate(ASKED), model.generate(ASKED)];
+  await tick();
+  controller.abort(new Error('away'));
+  expect(await leader).toEqual(new Error('away'));
+  given[0]!.answer(says('fine'));
+  const [first, second] = await Promise.all(followers);
+  expect(first).toMatchObject({ usage: { totalTokens: 15 } });
+  expect(first!.isCached).toBeUndefined();
+  expect(second).toMatchObject({ message: { content: 'fine' }, isCached: true });
+  expect(second!.usage).toBeUndefined();
 });
 
 describe('the key of a request', () => {

@@ -1,7 +1,8 @@
 import type { Cache } from '../../cache/index.js';
+import { AppError } from '../../common/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
-import { ModelFlight, partsOf, type Way } from './model-flight.builder.js';
+import { free, ModelFlight, partsOf, type Way } from './model-flight.builder.js';
 import { ModelWrapper } from './model.wrapper.js';
 import { isDeterministic, requestKey } from './request-key.factory.js';
 
@@ -32,17 +33,38 @@ export class CachingModel extends ModelWrapper {
   private async *answer(way: Way, request: ChatRequest, options: CallOptions): AsyncGenerator<ChatStreamPart, void> {
     const { provider, name: model } = this;
     const key = requestKey({ tenant: options.tenant ?? '', provider, model }, request);
+    if (options.isFresh) return yield* this.start(key, way, request, options).read(options.signal);
     const kept = this.twinOf(key) ? null : await this.cache.get(key);
     if (kept !== null) return yield* partsOf(free(JSON.parse(kept) as ChatResult));
     const twin = this.twinOf(key);
-    if (!twin) return yield* this.start(key, way, request, options).read(options.signal);
-    for await (const part of twin.read(options.signal))
-      yield part.type === 'finish' ? { type: 'finish', result: free(part.result) } : part;
+    yield* twin
+      ? this.follow(twin, way, request, options)
+      : this.start(key, way, request, options).read(options.signal);
+  }
+
+  private async *follow(
+    twin: ModelFlight,
+    way: Way,
+    request: ChatRequest,
+    options: CallOptions,
+  ): AsyncGenerator<ChatStreamPart, void> {
+    let hasShown = false;
+    try {
+      for await (const part of twin.read(options.signal)) {
+        hasShown = part.type !== 'restart';
+        yield part;
+      }
+    } catch (error) {
+      // That is about the budgets of who asked first.
+      if (!(error instanceof AppError) || error.code !== 'BUDGET_EXCEEDED') throw error;
+      if (hasShown) yield { type: 'restart' };
+      yield* this.answer(way, request, options);
+    }
   }
 
   private twinOf(key: string): ModelFlight | undefined {
     const flight = this.flights.get(key);
-    return flight?.isGivenUp ? undefined : flight;
+    return flight?.isOver ? undefined : flight;
   }
 
   private start(key: string, way: Way, request: ChatRequest, options: CallOptions): ModelFlight {
@@ -59,9 +81,4 @@ export class CachingModel extends ModelWrapper {
     if (switches || (finishReason !== 'stop' && finishReason !== 'tool_calls')) return;
     await this.cache.set(key, JSON.stringify(result));
   }
-}
-
-/** A reply that costs nothing this time. */
-function free({ usage: _spent, ...result }: ChatResult): ChatResult {
-  return { ...result, isCached: true };
 }

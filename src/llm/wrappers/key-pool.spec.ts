@@ -11,6 +11,7 @@ import {
   outcome,
 } from '../../../test/support/faulty-models.js';
 import { says, ScriptedChatModel, type Scripted } from '../../../test/support/scripted-chat-model.js';
+import { AppError } from '../../common/index.js';
 import { KeyPool } from './key-pool.policy.js';
 import { PooledModel } from './pooled-model.wrapper.js';
 
@@ -47,6 +48,18 @@ describe('a pool of keys', () => {
     expect(pool.state()).toEqual({ total: 2, cooling: 0, retired: 2 });
     pool.replace(['b', 'c']);
     expect(pool.usable()).toEqual(['c']);
+  });
+
+  it('keeps a key that may not what was asked, and tries the others', async () => {
+    const forbidden = new AppError('MODEL_AUTHENTICATION', 'no access to that model', {
+      details: { provider_status: 403 },
+    });
+    const { pool, model, asked } = pooled({ a: [forbidden, says('a'), forbidden], b: [forbidden, forbidden] });
+    await expect(model.generate(REQUEST)).rejects.toBe(forbidden);
+    expect(await outcome(model.generate(REQUEST))).toBe('a');
+    await expect(parts(model)).rejects.toBe(forbidden);
+    expect(asked()).toEqual(['a:3', 'b:2']);
+    expect(pool.state()).toEqual({ total: 2, cooling: 0, retired: 0 });
   });
 
   it('tries no other key for what is no key’s fault, nor when something was shown', async () => {

@@ -35,7 +35,7 @@ export class KeyTurns {
   setAside(key: string, error: unknown): boolean {
     if (!(error instanceof AppError)) return false;
     if (error.code === 'MODEL_AUTHENTICATION') {
-      this.keys.retire(key);
+      if (!isForbidden(error)) this.keys.retire(key);
       return true;
     }
     if (error.code !== 'MODEL_RATE_LIMITED') return false;
@@ -46,6 +46,7 @@ export class KeyTurns {
 
   /** The error of a call for which there is none. */
   noKey(cause: unknown): AppError {
+    if (isForbidden(cause)) return cause;
     const { provider, model } = this;
     const next = this.keys.nextAt();
     if (next === null) {
@@ -60,4 +61,9 @@ export class KeyTurns {
       details: { provider, model, retry_after_ms: retryMs },
     });
   }
+}
+
+/** The key is good, and may not what was asked: the model that one request names must not use up the keys of all. */
+function isForbidden(error: unknown): error is AppError {
+  return error instanceof AppError && error.details?.['provider_status'] === 403;
 }

@@ -13,6 +13,7 @@ export class ModelFlight {
   private readonly controller = new AbortController();
   private readonly waiting = new Set<() => void>();
   private readers = 0;
+  private isTold = false;
   private state: 'open' | 'ended' | 'failed' = 'open';
   private failure: unknown;
   /** Resolves with the whole reply; rejects with what the call has thrown. */
@@ -27,18 +28,18 @@ export class ModelFlight {
     this.result.catch(() => undefined);
   }
 
-  /** Whether nobody waits for it any more: it comes to nothing. */
-  get isGivenUp(): boolean {
-    return this.controller.signal.aborted;
+  /** Whether it comes to nothing: it has failed, or nobody waits for it any more. */
+  get isOver(): boolean {
+    return this.state === 'failed' || this.controller.signal.aborted;
   }
 
-  /** Everything from the beginning on. @param signal ends the reading, not the call */
+  /** Everything from the beginning on; to the first one who hears the end it has cost something. @param signal ends the reading, not the call */
   async *read(signal?: AbortSignal): AsyncGenerator<ChatStreamPart, void> {
     this.readers++;
     try {
       for (let at = 0; ;) {
         signal?.throwIfAborted();
-        if (at < this.parts.length) yield this.parts[at++]!;
+        if (at < this.parts.length) yield this.told(this.parts[at++]!);
         else if (this.state === 'open') await this.change(signal);
         else if (this.state === 'failed') throw this.failure;
         else return;
@@ -71,6 +72,13 @@ export class ModelFlight {
     return result!;
   }
 
+  private told(part: ChatStreamPart): ChatStreamPart {
+    if (part.type !== 'finish') return part;
+    const result = this.isTold ? free(part.result) : part.result;
+    this.isTold = true;
+    return { type: 'finish', result };
+  }
+
   private wake(): void {
     for (const one of this.waiting) one();
   }
@@ -86,6 +94,11 @@ export class ModelFlight {
       signal?.addEventListener('abort', go, { once: true });
     });
   }
+}
+
+/** A reply that costs nothing this time. */
+export function free({ usage: _spent, ...result }: ChatResult): ChatResult {
+  return { ...result, isCached: true };
 }
 
 /** A whole reply as a stream. */

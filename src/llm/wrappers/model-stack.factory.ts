@@ -6,6 +6,7 @@ import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import { ModelRegistry } from '../model.registry.js';
 import { ModelBudget } from '../budget/model-budget.js';
+import { AccountedEmbeddingModel } from './accounted-embedding.wrapper.js';
 import { BoundedModel } from './bounded-model.wrapper.js';
 import { BreakingModel } from './breaking-model.wrapper.js';
 import { BudgetedModel } from './budgeted-model.wrapper.js';
@@ -62,12 +63,12 @@ export class ModelStackFactory {
   }
 
   /**
-   * The same for an embedding model, as far as it applies: keys, places, circuit and retries, those of the provider's chat models.
+   * The same for an embedding model, as far as it applies: keys, price, budget, places, circuit and retries, those of the provider's chat models.
    * @param waitMs after so long, in ms, it is not asked again
    * @throws AppError `CONFIG_INVALID` as the registry
    */
   createEmbedding(settings: ModelSettings, waitMs: number): EmbeddingModel {
-    const model = this.keyedEmbedding(settings);
+    const model = this.accountedEmbedding(this.keyedEmbedding(settings));
     const { concurrency, breaker, retry } = this.rules;
     const guards: CallGuard[] = [];
     if (concurrency > 0) guards.push((call, { signal }) => this.bulkhead(model).run(call, signal));
@@ -95,6 +96,11 @@ export class ModelStackFactory {
     const price = this.prices.get(`${model.provider}:${model.name}`) ?? this.prices.get(model.name);
     const priced = price ? new PricedModel(model, price) : model;
     return this.budget ? new BudgetedModel(priced, this.budget, price) : priced;
+  }
+
+  /** The same for an embedding model. */
+  accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
+    return new AccountedEmbeddingModel(model, (call) => this.accounted(call));
   }
 
   /** From the inside to the outside; what is off is not there. */

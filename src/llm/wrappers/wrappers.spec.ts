@@ -249,6 +249,21 @@ describe('a fallback', () => {
     expect((await falling([says('first')], []).generate(REQUEST)).switches).toBeUndefined();
   });
 
+  it.each([
+    'MODEL_TIMEOUT',
+    'MODEL_UNREACHABLE',
+    'MODEL_UNAVAILABLE',
+    'MODEL_BAD_REPLY',
+    'MODEL_RATE_LIMITED',
+    'MODEL_AUTHENTICATION',
+    'MODEL_CIRCUIT_OPEN',
+    'MODEL_BUSY',
+  ] as const)('asks the next model after %s, streamed or not', async (code) => {
+    const model = falling([fails(code), fails(code)], [says('fine'), says('fine')]);
+    expect(await model.generate(REQUEST)).toMatchObject({ message: { content: 'fine' }, switches: [{ code }] });
+    expect(await parts(model)).toEqual(['fine', 'fine']);
+  });
+
   it('asks nobody else for what was refused or given up, and ends with the last failure', async () => {
     expect(await outcome(falling([refused()], [says('no')]).generate(REQUEST))).toBe('MODEL_REFUSED');
     expect(await outcome(falling([new Error('bug')], [says('no')]).generate(REQUEST))).toEqual(new Error('bug'));

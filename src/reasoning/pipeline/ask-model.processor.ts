@@ -20,12 +20,12 @@ export class AskModelProcessor extends Processor {
   async process(loop: Loop): Promise<void> {
     const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
-    loop.ask = (listener, place) => {
+    loop.ask = (listener, place, isFresh) => {
       const request = loop.protocol.encode(toConversation(loop));
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
       const account = toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-      return ask(model, request, { signal, deadlineAt, tenant, account }, listener);
+      return ask(model, request, { signal, deadlineAt, tenant, account, isFresh }, listener);
     };
   }
 }

@@ -1,6 +1,13 @@
 import { AppError, type JsonValue } from '../../common/index.js';
 import type { ToolCall } from '../../llm/index.js';
-import { unreachable, type RunContext, type StepName, type ToolStarted, type WaitingRequest } from '../../run/index.js';
+import {
+  unreachable,
+  type RunContext,
+  type RunUsage,
+  type StepName,
+  type ToolStarted,
+  type WaitingRequest,
+} from '../../run/index.js';
 import {
   ToolExecutor,
   type CallSite,
@@ -17,6 +24,7 @@ import {
 import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';
 import { toSite, type CallDecider } from './call-decider.executor.js';
 import { standingOf, type CallStanding } from './call-standing.policy.js';
+import { CallMeter } from './call-meter.builder.js';
 import { childStep, ChildCallExecutor, type JoinedCall } from './child-call.executor.js';
 import type { ChildResult } from './child-result.factory.js';
 import { decidedResult } from './decided-result.factory.js';
@@ -33,19 +41,21 @@ import {
 } from './waiting-request.factory.js';
 
 export type CallOutcome =
-  | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun }
+  | { readonly kind: 'result'; readonly result: ToolResult; readonly child?: CalledRun; readonly usage?: RunUsage }
   /** A person must decide before it goes on. */
   | { readonly kind: 'waiting'; readonly request: WaitingRequest };
 
 type Ready = Extract<CallStanding, { kind: 'ready' }>;
 type Unknown = Extract<CallStanding, { kind: 'unknown' }>;
 /** A result, what it was before it was cut, and the run that the call was, if it was one. */
-type Done = ChildResult & { readonly kept?: KeptState };
+type Done = ChildResult & { readonly kept?: KeptState; readonly meter?: CallMeter };
 /** As the journal has it: a result that was cut is there whole, too. */
 type RecordedResult = ToolResult & {
   readonly whole?: JsonValue;
   readonly child?: CalledRun;
   readonly state?: ChangedState;
+  /** What the models took that its tool asked. */
+  readonly usage?: RunUsage;
 };
 
 /** One call of a reply as steps of the run: planned, claimed if it must not happen twice, invoked, recorded. */
@@ -171,11 +181,12 @@ export class CallExecutor {
   private async invoke(placed: PlacedCall, planned: PlannedCall, answer?: SuspensionAnswer): Promise<Done> {
     if (planned.kind === 'rejected') return planned;
     const { limits } = placed.loop.request;
-    const site = { ...this.screened(toSite(placed)), ...(answer && { answer }) };
+    const meter = new CallMeter(placed);
+    const site = { ...this.screened(toSite(placed)), meter, ...(answer && { answer }) };
     const invoked: Invoked = await this.tools.invoke(planned, site, { maxResultBytes: limits.maxResultBytes });
     if (invoked.kind === 'suspended') throw new Suspended(invoked.asked);
     if (invoked.kind === 'unknown') throw new Undecided(invoked.reason);
-    return invoked;
+    return { ...invoked, meter };
   }
 
   private joined(placed: PlacedCall, joined: JoinedCall): Promise<CallOutcome> | CallOutcome {
@@ -194,7 +205,11 @@ export class CallExecutor {
     return result(await placed.loop.run.step(stepOf(placed), async () => this.finish(placed, given), { companion }));
   }
 
-  private async finish(placed: PlacedCall, { child, kept, ...given }: Done, isCalled = false): Promise<RecordedResult> {
+  private async finish(
+    placed: PlacedCall,
+    { child, kept, meter, ...given }: Done,
+    isCalled = false,
+  ): Promise<RecordedResult> {
     const { loop, call } = placed;
     if (isInterrupted(given.result, loop.run.signal)) throw loop.run.signal.reason;
     const { result: screened, whole } = screenResult(
@@ -206,7 +221,14 @@ export class CallExecutor {
     await noteStrangers(placed, done, { isCalled, child });
     const state = kept?.changed;
     tell(placed, done, { child, state });
-    return { ...done, ...(whole !== undefined && { whole }), ...(child && { child }), ...(state && { state }) };
+    const usage = meter?.tell();
+    return {
+      ...done,
+      ...(whole !== undefined && { whole }),
+      ...(child && { child }),
+      ...(state && { state }),
+      ...usage,
+    };
   }
 }
 
@@ -242,8 +264,8 @@ function withReminder(done: ToolResult): ToolResult {
   return { ...done, error: `${done.error} ${reminder}` };
 }
 
-function result({ whole: _whole, state: _state, child, ...given }: RecordedResult): CallOutcome {
-  return { kind: 'result', result: given, ...(child && { child }) };
+function result({ whole: _whole, state: _state, child, usage, ...given }: RecordedResult): CallOutcome {
+  return { kind: 'result', result: given, ...(child && { child }), ...(usage && { usage }) };
 }
 
 function tell(

@@ -30,6 +30,7 @@ export class ExecuteToolsProcessor extends Processor {
       if (done.kind === 'waiting') return void waiting.set(index, done.request);
       loop.results.set(index, done.result);
       if (done.child) called.set(index, done.child);
+      if (done.usage) loop.usage = addUsage(loop.usage, done.usage);
     });
     for (const [index, call] of calls.entries()) {
       if (loop.results.get(index)?.success === false) loop.failed.add(callKey(call));

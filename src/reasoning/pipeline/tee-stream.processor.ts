@@ -29,7 +29,11 @@ export class TeeStreamProcessor extends Processor {
     loop.corrections = [];
     for (let asked = 0, useless = 0; ; asked++) {
       const place = asked === 0 ? String(loop.iteration) : `${loop.iteration}:r${asked}`;
-      const { reply, fault } = await ask(loop, place, this.policies.filter('output', loop.request.rules));
+      const { reply, fault } = await ask(
+        loop,
+        { place, isFresh: useless > 0 },
+        this.policies.filter('output', loop.request.rules),
+      );
       loop.reply = reply;
       loop.model = reply.model;
       if (reply.usage) loop.usage = addUsage(loop.usage, toRunUsage(reply.usage));
@@ -40,13 +44,19 @@ export class TeeStreamProcessor extends Processor {
   }
 }
 
+/** Where the model is asked, and whether a kept reply will not do. */
+interface Question {
+  readonly place: string;
+  readonly isFresh: boolean;
+}
+
 /** A reply, and why it cannot be used, if so. */
 interface AskedReply {
   readonly reply: ChatResult;
   readonly fault: ReplyFault | null;
 }
 
-async function ask(loop: Loop, place: string, filter: ContentFilter | null): Promise<AskedReply> {
+async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilter | null): Promise<AskedReply> {
   const { run, protocol, request } = loop;
   const step = { kind: 'model', place, subject: request.model.name } as const;
   const context = { tools: request.tools, iteration: loop.iteration };
@@ -61,7 +71,7 @@ async function ask(loop: Loop, place: string, filter: ContentFilter | null): Pro
   const action = async () => {
     const shown = new ShownText(loop, filter);
     const listener = { onText: (piece: string) => shown.push(piece), onRestart: () => shown.restart() };
-    const given = await untilAborted(loop.ask!(listener, place), run.signal);
+    const given = await untilAborted(loop.ask!(listener, place, isFresh), run.signal);
     const screened = filter ? screenReply(filter, given, protocol.decode(given, context)) : asItCame(given);
     const { kind, reply } = screened;
     if (kind !== 'clean') tellContent(loop, { on: 'output' }, screened);

@@ -18,7 +18,7 @@ export class DatabaseFactMemory extends FactMemory {
     super();
   }
 
-  async remember(owner: FactOwner, text: string, { key = newId(), signal }: RememberOptions = {}): Promise<Fact> {
+  async remember(owner: FactOwner, text: string, { key = newId(), ...waiting }: RememberOptions = {}): Promise<Fact> {
     const kept = storable(text);
     checkText(kept, 'text to remember', FACT_LIMITS.textCharacters);
     const fact = await this.store.add(
@@ -26,17 +26,17 @@ export class DatabaseFactMemory extends FactMemory {
       { key, text: kept, tokens: toTokens(owner, indexTerms(kept)) },
       Date.now(),
     );
-    await this.vectors?.fillIn(owner, signal);
+    await this.vectors?.fillIn(owner, waiting);
     return fact;
   }
 
-  async recall(owner: FactOwner, query: string, { limit, signal }: RecallOptions = {}): Promise<RecalledFact[]> {
+  async recall(owner: FactOwner, query: string, { limit, ...waiting }: RecallOptions = {}): Promise<RecalledFact[]> {
     checkText(query, 'query', FACT_LIMITS.queryCharacters);
     const rankings = await Promise.all([
       this.byWords(owner, query),
-      this.vectors?.nearest(owner, storable(query), signal) ?? [],
+      this.vectors?.nearest(owner, storable(query), waiting) ?? [],
     ]);
-    signal?.throwIfAborted();
+    waiting.signal?.throwIfAborted();
     const best = fuseRankings(rankings).slice(0, within(limit, 5, FACT_LIMITS.recalled));
     const ids = best.map(({ id }) => id);
     const facts = new Map((await this.store.find(owner, ids)).map((fact) => [fact.id, fact]));

@@ -1,3 +1,5 @@
+import type { ModelMeter } from '../../run/index.js';
+
 /** Whose facts: nobody else's exist for a call. */
 export interface FactOwner {
   readonly tenant: string;
@@ -24,12 +26,16 @@ export interface RememberOptions {
   readonly key?: string;
   /** Ends the wait for the embedding; what was to be remembered is. */
   readonly signal?: AbortSignal;
+  /** Counts what the embedding model takes; nobody does without it. */
+  readonly meter?: ModelMeter;
 }
 
 export interface RecallOptions {
   /** The most facts, 1 to 50; by default 5. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
+  /** As in `RememberOptions`. */
+  readonly meter?: ModelMeter;
 }
 
 export interface FactPage {

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
-import { EmbeddingModel, LlmModule } from '../../llm/index.js';
+import { EmbeddingModel, LlmModule, ModelStackFactory } from '../../llm/index.js';
 import { DatabaseFactMemory } from './database-fact-memory.js';
 import { FactMemory } from './fact-memory.js';
 import { FactVectorService } from './fact-vector.service.js';
@@ -27,11 +27,11 @@ export class LongTermMemoryModule {
         FactStore,
         {
           provide: FactMemory,
-          useFactory: (store: FactStore, configured: EmbeddingModel | null) => {
-            const model = embeddingModel ?? configured;
+          useFactory: (store: FactStore, stack: ModelStackFactory, configured: EmbeddingModel | null) => {
+            const model = embeddingModel ? stack.accountedEmbedding(embeddingModel) : configured;
             return new DatabaseFactMemory(store, model && new FactVectorService(store, model));
           },
-          inject: [FactStore, { token: EmbeddingModel, optional: true }],
+          inject: [FactStore, ModelStackFactory, { token: EmbeddingModel, optional: true }],
         },
         {
           // `null` is no provider of tools.

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Tool, type ToolContext } from '../../tool/index.js';
+import { meterOf, Tool, type ToolContext } from '../../tool/index.js';
 import { FACT_LIMITS } from './fact-limits.policy.js';
 import { FactMemory } from './fact-memory.js';
-import type { FactOwner } from './fact.types.js';
+import type { FactOwner, RecallOptions } from './fact.types.js';
 
 interface RememberInput {
   readonly text: string;
@@ -35,8 +35,9 @@ export class MemoryTools {
       required: ['text'],
     },
   })
-  async remember({ text }: RememberInput, { principal, key, signal }: ToolContext): Promise<string> {
-    await this.memory.remember(ownerOf(principal), text, { key, signal });
+  async remember({ text }: RememberInput, context: ToolContext): Promise<string> {
+    const { key } = context;
+    await this.memory.remember(ownerOf(context), text, { key, ...callOf(context) });
     return 'Remembered.';
   }
 
@@ -58,12 +59,17 @@ export class MemoryTools {
       required: ['query'],
     },
   })
-  async recall({ query, limit }: RecallInput, { principal, signal }: ToolContext): Promise<unknown> {
-    const facts = await this.memory.recall(ownerOf(principal), query, { signal, ...(limit && { limit }) });
+  async recall({ query, limit }: RecallInput, context: ToolContext): Promise<unknown> {
+    const facts = await this.memory.recall(ownerOf(context), query, { ...callOf(context), ...(limit && { limit }) });
     return { facts: facts.map(({ text, updatedAt }) => ({ text, remembered_at: new Date(updatedAt).toISOString() })) };
   }
 }
 
-function ownerOf({ tenant, id }: ToolContext['principal']): FactOwner {
-  return { tenant, user: id };
+function ownerOf({ principal }: ToolContext): FactOwner {
+  return { tenant: principal.tenant, user: principal.id };
+}
+
+function callOf(context: ToolContext): Pick<RecallOptions, 'signal' | 'meter'> {
+  const meter = meterOf(context);
+  return { signal: context.signal, ...(meter && { meter }) };
 }

@@ -8,12 +8,19 @@ export interface MathToken {
 }
 
 /** Signs people write for the operators, beside the full-width forms that differ from ASCII by a constant. */
-const SAME_AS: Readonly<Record<string, string>> = { '×': '*', '·': '*', '÷': '/', '−': '-', '–': '-', '。': '.' };
+const SAME_AS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '*': '×·⋅∗', '/': '÷∕', '-': '−–‑', '.': '。' }).flatMap(([sign, others]) =>
+    Array.from(others, (other) => [other, sign]),
+  ),
+);
 const FULL_WIDTH = /[！-～]/g;
 const FULL_WIDTH_OFFSET = 0xfee0;
 const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?)|([A-Za-z_]\w*|π)|(\*\*|[-+*/%^!(),]))/y;
 /** `1,234.5`: outside a call its commas separate thousands. */
 const THOUSANDS = /\s*([1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?)(?![\d,.])/y;
+
+/** The same in a call, where its commas stand between arguments. */
+const SEPARATED = /\s*([1-9]\d{0,2}(?:,\d{3})+)(?!\d)/y;
 
 /** A token, and where the next one begins. */
 interface Read extends MathToken {
@@ -28,6 +35,7 @@ export function tokenize(expression: string, names: ReadonlySet<string>): MathTo
   /** For each open parenthesis, whether it holds the arguments of a function. */
   const calls: boolean[] = [];
   for (let offset = 0; offset < end;) {
+    if (calls.at(-1)) refuseAmbiguous(text, offset);
     const token = (calls.at(-1) ? undefined : groupedAt(text, offset)) ?? tokenAt(text, offset);
     if (!token || isUnknown(token, names)) throw unknownAt(expression, offset, names);
     if (token.text === '(') calls.push(opensCall(tokens));
@@ -57,6 +65,16 @@ function groupedAt(text: string, offset: number): Read | undefined {
   return { kind: 'number', text: grouped.replaceAll(',', ''), position: next - grouped.length, next };
 }
 
+/** No argument is written as `000`, and who sets commas apart from what follows has written a thousand in `max(1,234, 5)`. */
+function refuseAmbiguous(text: string, offset: number): void {
+  SEPARATED.lastIndex = offset;
+  const [grouped = '', number = ''] = SEPARATED.exec(text) ?? [];
+  if (!number.includes(',0') && !(number !== '' && /,\s/.test(text))) return;
+  const place = `the comma in "${number}" at position ${offset + grouped.length - number.length}`;
+  const message = `The expression is ambiguous: ${place} separates thousands or numbers: write numbers without it.`;
+  throw new AppError('TOOL_FAILED', message);
+}
+
 function tokenAt(text: string, offset: number): Read | undefined {
   TOKEN.lastIndex = offset;
   const match = TOKEN.exec(text);
@@ -84,7 +102,7 @@ export function nonsenseAt(expression: string, position: number, hint = ''): App
 function toAscii(expression: string): string {
   return expression
     .replace(FULL_WIDTH, (character) => String.fromCharCode(character.charCodeAt(0) - FULL_WIDTH_OFFSET))
-    .replace(/[×·÷−–。]/g, (character) => SAME_AS[character] ?? character);
+    .replace(/[^\0-\x7f]/g, (character) => SAME_AS.get(character) ?? character);
 }
 
 function unknownAt(expression: string, offset: number, names: ReadonlySet<string>): AppError {

@@ -22,6 +22,11 @@ describe('string_tools', () => {
     [{ operation: 'split', text: '你é', separator: '' }, ['你', 'é']],
     [{ operation: 'join', text: ', ', parts: ['a', 'b'] }, 'a, b'],
     [{ operation: 'join', text: '', parts: ['a', 'b'], separator: '-' }, 'a-b'],
+    [{ operation: 'replace', text: '👨‍👩‍👧 and 👨', search: '👨', replacement: 'X' }, '👨‍👩‍👧 and X'],
+    [{ operation: 'contains', text: '🇨🇳🇩🇪', search: '🇳🇩' }, false],
+    [{ operation: 'contains', text: '🇨🇳🇩🇪', search: '🇩🇪' }, true],
+    [{ operation: 'contains', text: '你', search: '' }, true],
+    [{ operation: 'split', text: 'é\r\n你\n', separator: '\n' }, ['é\r', '你', '']],
     [{ operation: 'slice', text: '👍bcd', start: 0, end: 2 }, '👍b'],
     [{ operation: 'slice', text: 'abcd', start: -2 }, 'cd'],
     [{ operation: 'repeat', text: 'ab', count: 3 }, 'ababab'],
@@ -46,5 +51,23 @@ describe('string_tools', () => {
     ],
   ])('refuses %.60j', (input, reason) => {
     expect(() => use(input)).toThrow(reason);
+  });
+
+  it.each<[string, Input, unknown]>([
+    ['reverse', { operation: 'reverse', text: 'é👍'.repeat(24_000) + 'a' }, 'a' + '👍é'.repeat(24_000)],
+    ['length', { operation: 'length', text: 'e\u0301'.repeat(50_000) }, 50_000],
+    ['count_words', { operation: 'count_words', text: 'ab '.repeat(33_000) }, 33_000],
+    ['title', { operation: 'title', text: 'ab '.repeat(33_000) }, 'Ab '.repeat(33_000)],
+    ['no part', { operation: 'contains', text: 'e' + '\u0301'.repeat(99_999), search: '\u0301'.repeat(50_000) }, false],
+    [
+      'split',
+      { operation: 'split', text: '你，'.repeat(50_000), separator: '，' },
+      Array.from('你'.repeat(50_000)).concat(''),
+    ],
+  ])('does %s of 100,000 characters at once', (_name, input, expected) => {
+    const begun = performance.now();
+    // Not toEqual: what differs would be printed.
+    expect(JSON.stringify(use(input)) === JSON.stringify(expected)).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(2_000);
   });
 });

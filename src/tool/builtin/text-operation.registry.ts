@@ -25,6 +25,7 @@ const MAX_RESULT = 100_000;
 
 /** Made when first wanted: they take 10 ms. */
 const segmenters = new Map<'grapheme' | 'word', Intl.Segmenter>();
+const ASCII = /^[\0-\x7f]*$/;
 
 /** What `string_tools` can do, by name. A character is what a reader sees as one (a grapheme). */
 export const TEXT_OPERATIONS: ReadonlyMap<string, TextOperation> = new Map(
@@ -40,10 +41,13 @@ export const TEXT_OPERATIONS: ReadonlyMap<string, TextOperation> = new Map(
       apply: ({ text }) => [...segmentsOf(text, 'word')].filter(({ isWordLike }) => isWordLike).length,
     },
     replace: { needs: ['search', 'replacement'], apply: replace },
-    contains: { needs: ['search'], apply: ({ text, search = '' }) => text.includes(search) },
+    contains: {
+      needs: ['search'],
+      apply: ({ text, search = '' }) => search === '' || partsBetween(text, search).length > 1,
+    },
     split: {
       needs: ['separator'],
-      apply: ({ text, separator = '' }) => (separator === '' ? charactersOf(text) : text.split(separator)),
+      apply: ({ text, separator = '' }) => (separator === '' ? charactersOf(text) : partsBetween(text, separator)),
     },
     join: { needs: ['parts'], apply: join },
     slice: { needs: ['start'], apply: ({ text, start, end }) => charactersOf(text).slice(start, end).join('') },
@@ -68,10 +72,36 @@ function toTitle(text: string): string {
   }).join('');
 }
 
+/** What stands between the places where `search` is found as whole characters: `👨` is not in `👨‍👩‍👧`, nor `e` in `é`. */
+function partsBetween(text: string, search: string): string[] {
+  if (ASCII.test(text)) return text.split(search);
+  const places = placesOf(text);
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf(search), next = 0; at >= 0; at = text.indexOf(search, next)) {
+    next = at + search.length;
+    if (places.has(at) && places.has(next)) {
+      parts.push(text.slice(from, at));
+      from = next;
+    } else for (next = at + 1; !places.has(next);) next++;
+  }
+  return [...parts, text.slice(from)];
+}
+
+/** Where characters begin and end; a line break of two counts as two, so that either is found. */
+function placesOf(text: string): ReadonlySet<number> {
+  const places = new Set([0]);
+  let at = 0;
+  for (const character of charactersOf(text)) {
+    if (character === '\r\n') places.add(at + 1);
+    places.add((at += character.length));
+  }
+  return places;
+}
+
 function replace({ text, search = '', replacement = '' }: TextInput): string {
   if (search === '') throw new AppError('TOOL_FAILED', 'The "search" of replace is empty: give the text to look for.');
-  const parts = text.split(search);
-  return joined(parts, replacement);
+  return joined(partsBetween(text, search), replacement);
 }
 
 /** Without a separator the text itself stands between the parts. */

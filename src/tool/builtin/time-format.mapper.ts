@@ -73,6 +73,7 @@ function tokensOf(epochMs: number, iso: string): Tokens {
     D: plain(day),
     dddd: dayName,
     ddd: dayName.slice(0, 3),
+    T: 'T',
     HH: hour,
     H: plain(hour),
     hh: hour12.padStart(2, '0'),

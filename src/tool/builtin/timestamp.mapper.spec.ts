@@ -44,6 +44,7 @@ describe('get_timestamp', () => {
     ['time', '08:00:00'],
     ['datetime', '2026-01-01 08:00:00'],
     ['rfc2822', 'Thu, 01 Jan 2026 08:00:00 +0800'],
+    ['YYYY-MM-DDTHH:mm:ss.SSSZ', '2026-01-01T08:00:00.999+08:00'],
     ['YYYY/M/D h:mm A', '2026/1/1 8:00 AM'],
     ['YYYY年MM月DD日 HH:mm:ss.SSS', '2026年01月01日 08:00:00.999'],
     ['dddd, D MMMM YY [at] H Z', 'Thursday, 1 January 26 at 8 +08:00'],

@@ -1,4 +1,5 @@
 import { newId, type Principal } from '../../common/index.js';
+import type { ModelMeter } from '../../run/index.js';
 import type { CallSite, CheckedCall, SuspensionAnswer, ToolContext } from '../tool.types.js';
 import type { AgentRules } from '../policy/agent-rules.factory.js';
 import type { ToolStateHandle } from '../state/tool-state-handle.factory.js';
@@ -44,6 +45,10 @@ export class ToolRequest implements ToolContext {
     return this.site.rules;
   }
 
+  get meter(): ModelMeter | undefined {
+    return this.site.meter;
+  }
+
   get tenant(): string {
     return this.principal.tenant;
   }
@@ -60,6 +65,11 @@ export class ToolRequest implements ToolContext {
 /** What the agent that makes the call may not do, which is for policies alone to know. */
 export function rulesOf(context: ToolContext): AgentRules | undefined {
   return context instanceof ToolRequest ? context.rules : undefined;
+}
+
+/** Where what a model takes counts that a tool of ours asks; nowhere outside of a run. */
+export function meterOf(context: ToolContext): ModelMeter | undefined {
+  return context instanceof ToolRequest ? context.meter : undefined;
 }
 
 /** A call outside of a run; what `given` leaves out is filled in. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_EXPIRY_MS } from '../../agent/index.js';
-import { ToolCallEngine } from '../../reasoning/index.js';
+import { ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import { journalUnavailable } from '../../run/index.js';
 import { toolDisabled, ToolRegistry, ToolSwitchService, type Tool } from '../../tool/index.js';
 import { CodeRegistry } from '../code/code.registry.js';
@@ -8,7 +8,7 @@ import type { Work } from '../definition/node.schema.js';
 import { compileTemplate } from '../template/template.parser.js';
 import { failedNode, thrownNode } from './node-outcome.factory.js';
 import { NodeRunContext } from './node-run-context.js';
-import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
+import type { NodeCost, NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
 /** Calls a tool, or a method of the application's: on the way of every call, so that it happens once. */
 @Injectable()
@@ -36,8 +36,8 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
     if (outcome.kind === 'waiting') {
       return { status: 'waiting', requests: outcome.requests.map((request) => context.asked(request)) };
     }
-    const { result, failure, childrenUsage, isTainted: hasRead } = outcome;
-    const cost = childrenUsage && { children_usage: childrenUsage };
+    const { result, failure, isTainted: hasRead } = outcome;
+    const cost = toCost(outcome);
     if (failure) return { status: 'failed', error: failure, ...cost };
     if (!result.success) return failedNode(result.code, result.error, cost);
     return { status: 'completed', output: { result: result.result }, ...cost, ...(hasRead && { is_tainted: hasRead }) };
@@ -55,4 +55,8 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
       throw journalUnavailable(run.runId, error);
     }
   }
+}
+
+function toCost({ usage, childrenUsage }: Extract<ToolCallOutcome, { kind: 'ended' }>): NodeCost {
+  return { ...(usage && { usage }), ...(childrenUsage && { children_usage: childrenUsage }) };
 }

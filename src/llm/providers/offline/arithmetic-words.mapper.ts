@@ -27,6 +27,8 @@ const PHRASES = (
     [String.raw`\bsubtract ${N} from ${N}`, '$2 - $1'],
     [String.raw`\b(?:product of|multiply) ${N} (?:and|by) ${N}`, '$1 * $2'],
     [String.raw`\bdivide ${N} by ${N}`, '$1 / $2'],
+    [String.raw`\bremainder (?:of|when) ${N} (?:is )?divided by ${N}`, '$1 % $2'],
+    [String.raw`${N}\s*除以\s*${N}\s*的?余数`, '$1 % $2'],
     [String.raw`\b(?:double|twice) ${N}`, '2 * $1'],
     [String.raw`\bhalf (?:of )?${N}`, '$1 / 2'],
     [String.raw`${N}\s*[和与跟]\s*${N}\s*[的之]和`, '$1 + $2'],

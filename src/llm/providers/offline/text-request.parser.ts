@@ -56,7 +56,8 @@ const FRAMES: readonly Frame[] = [
     pattern: /^(?:are )?(?:there )?(?:of|in|for) (?!(?:the|an?|my|your|this|that|english|chinese)\b)(.+)$/i,
   },
   { side: 'after', pattern: /^(?:一下)?\s*[:：]\s*(.+)$/ },
-  { side: 'after', pattern: /^(?:一下\s*)?([^\s\p{Script=Han}]+)$/u, isAlone: true },
+  { side: 'after', pattern: /^(?:一下\s*)?(?!(?:it|this|that|them)$)([^\s\p{Script=Han}]+)$/iu, isAlone: true },
+  { side: 'before', pattern: /^(?:请\s*)?([^\s\p{Script=Han}]+)\s*(?:变|转换?|改)[成为]?$/u },
   {
     side: 'before',
     pattern:

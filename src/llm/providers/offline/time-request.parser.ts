@@ -22,10 +22,15 @@ const PLACE_ZH =
   /^(?:请问|请|告诉我|那么|那|和|查一?下|\s)*(\p{Script=Han}{2,8}?)(?:现在|当前|当地|本地|今天|此刻|的|是)*(?:几点|时间|几[号日])/u;
 const NO_PLACE = /^(?:现在|今天|当前|此刻|当地|本地|什么|什么时候|你知道|知道|现在是|这里|我这里|我们这里)+$|^moment$/i;
 
+/** The tool knows the present alone. */
+const OTHER_TIME =
+  /\b(?:tomorrow|yesterday|ago|(?:next|last) (?:\p{L}+day|week|month|year))\b|[明昨后前]天|[上下]个?(?:周|星期|月)/iu;
+
 /** Finds a question about the present time or date, in English or Chinese. */
 export function findTimeRequest(text: string, isChinese: boolean): TimeRequest | undefined {
-  const isDate = DATE_EN.test(text) || DATE_ZH.test(text);
-  const isTime = TIME_EN.test(text) || TIME_ZH.test(text);
+  if (OTHER_TIME.test(text)) return undefined;
+  const isDate = [DATE_EN, DATE_ZH].some((asked) => asked.test(text));
+  const isTime = [TIME_EN, TIME_ZH].some((asked) => asked.test(text));
   if (!isDate && !isTime && !TIME_OF_PLACE.test(text)) return undefined;
   const places = findPlaces(text, isChinese);
   if (places.length > 0) return { isDate, places };

@@ -15,24 +15,27 @@ export const MAX_LABEL = 160;
 /** Names of labels, in small letters, between bars; English first. */
 const STRONG: Record<LabelKind, string> = {
   thought: 'thought',
-  action: 'action|行动|动作|操作|行動|動作|aktion|acción|accion|アクション',
+  action: 'action|行动|动作|操作|行動|動作|aktion|acción|accion|アクション|ação|azione|действие|행동|액션',
   input:
     'action input|行动输入|动作输入|操作输入|行動輸入|動作輸入|aktionseingabe|aktion eingabe|entrée de l’action|' +
     "entrée de l'action|entrée action|entrada de la acción|entrada de acción|entrada acción|アクション入力|" +
-    'アクションの入力|行動入力|行動の入力',
+    "アクションの入力|行動入力|行動の入力|entrada da ação|input dell’azione|input dell'azione|ввод действия|" +
+    'входные данные действия|행동 입력|액션 입력',
   observation: 'observation',
   answer:
     'final answer|最终答案|最终回答|最終答案|endgültige antwort|finale antwort|réponse finale|respuesta final|' +
-    '最終回答|最終的な答え|最終的な回答',
+    '最終回答|最終的な答え|最終的な回答|resposta final|risposta finale|окончательный ответ|финальный ответ|최종 답변|최종 답',
 };
 
 const WEAK: Record<LabelKind, string> = {
-  thought: 'thoughts|思考|思考过程|想法|思路|gedanke|gedanken|überlegung|pensée|réflexion|pensamiento|考え',
+  thought:
+    'thoughts|思考|思考过程|想法|思路|gedanke|gedanken|überlegung|pensée|réflexion|pensamiento|考え|pensamento|pensiero|мысль|생각',
   action: '',
   input:
-    'input|arguments|args|parameters|action arguments|输入|參數|参数|行动参数|输入参数|eingabe|entrée|entrada|入力',
-  observation: 'observations|观察|观察结果|觀察|觀察結果|beobachtung|observación|観察|観測|観察結果',
-  answer: 'answer|答案|回答|antwort|réponse|respuesta|答え',
+    'input|arguments|args|parameters|action arguments|输入|參數|参数|行动参数|输入参数|eingabe|entrée|entrada|入力|ввод|입력',
+  observation:
+    'observations|观察|观察结果|觀察|觀察結果|beobachtung|observación|観察|観測|観察結果|observação|osservazione|наблюдение|관찰',
+  answer: 'answer|答案|回答|antwort|réponse|respuesta|答え|resposta|risposta|ответ|답변',
 };
 
 const SPACING = /[ \t_-]+/g;

@@ -1,0 +1,70 @@
+import { ChatModel } from '../chat-model.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
+import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
+import { partsOf } from './model-flight.builder.js';
+
+/** An embedding model whose calls cost and are limited as those of chat models. */
+export class AccountedEmbeddingModel extends EmbeddingModel {
+  constructor(
+    private readonly inner: EmbeddingModel,
+    /** What a chat model is wrapped in, so that it tells its costs and keeps to budgets. */
+    private readonly accounted: (model: ChatModel) => ChatModel,
+  ) {
+    super();
+  }
+
+  get provider(): string {
+    return this.inner.provider;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+
+  get dimensions(): number | null {
+    return this.inner.dimensions;
+  }
+
+  async embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
+    const call = new EmbeddingCall(this.inner, texts);
+    const { usage } = await this.accounted(call).generate(call.request, options);
+    return { ...call.embedded!, ...(usage && { usage }) };
+  }
+}
+
+/** One call in the form of a chat: texts that are read, and a reply of no tokens. */
+class EmbeddingCall extends ChatModel {
+  readonly capabilities: ModelCapabilities = { vision: false, functionCalling: false, jsonMode: false };
+  readonly request: ChatRequest;
+  embedded: EmbeddingResult | null = null;
+
+  constructor(
+    private readonly model: EmbeddingModel,
+    private readonly texts: readonly string[],
+  ) {
+    super();
+    this.request = { messages: [{ role: 'user', content: texts.join('\n') }], parameters: { maxTokens: 0 } };
+  }
+
+  get provider(): string {
+    return this.model.provider;
+  }
+
+  get name(): string {
+    return this.model.name;
+  }
+
+  async generate(_request: ChatRequest, options?: CallOptions): Promise<ChatResult> {
+    const { model, usage } = (this.embedded = await this.model.embed(this.texts, options));
+    return {
+      message: { role: 'assistant', content: '' },
+      finishReason: 'stop',
+      model,
+      ...(usage && { usage: { completionTokens: 0, ...usage } }),
+    };
+  }
+
+  async *stream(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatStreamPart, void> {
+    yield* partsOf(await this.generate(request, options));
+  }
+}

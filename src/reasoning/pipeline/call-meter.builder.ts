@@ -1,0 +1,36 @@
+import type { CallAccount, Usage } from '../../llm/index.js';
+import {
+  addUsage,
+  NO_USAGE,
+  toAccount,
+  toRunUsage,
+  type ModelMeter,
+  type RunUsage,
+  type UsageReported,
+} from '../../run/index.js';
+import type { PlacedCall } from './waiting-request.factory.js';
+
+/** What the models took that the tool of one call asked. */
+export class CallMeter implements ModelMeter {
+  private calls = 0;
+  private readonly used: UsageReported[] = [];
+
+  constructor(private readonly placed: PlacedCall) {}
+
+  next(): CallAccount {
+    const { loop, place } = this.placed;
+    const step = `${loop.run.nameOf({ kind: 'tool', place })}:model:${++this.calls}`;
+    return toAccount(loop.run, step, loop.request.budgets);
+  }
+
+  count(model: string, usage: Usage): void {
+    const { loop, call } = this.placed;
+    this.used.push({ type: 'usage', iteration: loop.iteration, call_id: call.id, model, ...toRunUsage(usage) });
+  }
+
+  /** Tells of it, in the step that records the call. @returns all of it, if there is any */
+  tell(): { readonly usage?: RunUsage } {
+    for (const event of this.used) this.placed.loop.run.emit(event);
+    return this.used.length === 0 ? {} : { usage: this.used.reduce<RunUsage>(addUsage, NO_USAGE) };
+  }
+}
