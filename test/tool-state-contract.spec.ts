@@ -64,6 +64,14 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await Promise.all(ids.map(dataOf))).toEqual([mine, mine, mine, null, null, null]);
   });
 
+  it('tell whose they are, unread', async () => {
+    const key = fresh();
+    const id = await begin(key);
+    expect([await store.keyOf(id), await store.keyOf('nobody')]).toEqual([key, null]);
+    await states.cleanupContext(id);
+    expect(await store.keyOf(id)).toBeNull();
+  });
+
   it('are set, replaced, laid over and deleted, type by type', async () => {
     const id = await begin();
     expect(await states.getState(id, 'session')).toBeNull();

@@ -15,6 +15,7 @@ import {
   STATE_TYPES,
   type ContextFilter,
   type ContextInfo,
+  type ContextKey,
   type StateEntry,
   type StateHistoryEntry,
   type StateVersion,
@@ -94,11 +95,11 @@ export class ToolStateKeeper {
     return manager.rollback(id, version, principal.id);
   }
 
-  /** Forgets a context with all that is in it. @throws AppError as `rollback` */
+  /** Forgets a context with all that is in it, also one that cannot be read. @throws AppError as `rollback` */
   async remove(principal: Principal, id: string): Promise<void> {
-    const { home, info } = await this.find(principal, id);
-    await this.assertFree(info);
-    await this.carryOut(home.forgetting(info.tenant, [id]));
+    const { home, key } = await this.own(principal, id);
+    await this.assertFree(key);
+    await this.carryOut(home.forgetting(key.tenant, [id]));
   }
 
   /** For what ends a session: forgets its tools' states with it. */
@@ -191,14 +192,30 @@ export class ToolStateKeeper {
     });
   }
 
-  private async find({ tenant }: Principal, id: string) {
+  private async find(principal: Principal, id: string) {
+    const { home, key } = await this.own(principal, id);
+    if ('error' in key) throw key.error;
+    return { manager: this.managerOf(home), info: key };
+  }
+
+  /** Others do not hear either that one cannot be read. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  private async own({ tenant }: Principal, id: string) {
     for (const home of await this.used()) {
-      await home.catchUp(id);
-      const manager = this.managerOf(home);
-      const info = await manager.getContextInfo(id);
-      if (info?.tenant === tenant) return { home, manager, info };
+      const key = await this.keyIn(home, id);
+      if (key?.tenant === tenant) return { home, key };
     }
     throw contextNotFound(id);
+  }
+
+  private async keyIn(home: StateHome, id: string): Promise<ContextInfo | (ContextKey & { error: AppError }) | null> {
+    try {
+      await home.catchUp(id);
+      return await this.managerOf(home).getContextInfo(id);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const key = await home.store.keyOf(id);
+      return key && { ...key, error };
+    }
   }
 
   private managerOf(home: StateHome): StoredStateManager {
@@ -210,7 +227,7 @@ export class ToolStateKeeper {
     await ended();
   }
 
-  private async assertFree({ tenant, session }: ContextInfo): Promise<void> {
+  private async assertFree({ tenant, session }: ContextKey): Promise<void> {
     const [held] = await this.database.query(
       'SELECT id FROM run WHERE tenant = ? AND (session_id = ? OR id = ?) AND finished_at IS NULL LIMIT 1',
       [tenant, session, session.replace(/^run:/, '')],
