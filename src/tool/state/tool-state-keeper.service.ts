@@ -7,10 +7,11 @@ import { contextIdOf } from './context-id.factory.js';
 import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js';
 import { asideIn } from './state-entry.mapper.js';
 import { StateHomeRegistry } from './state-home.registry.js';
-import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
+import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import { contextNotFound, isDamage } from './tool-state.error.js';
 import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
+import { UsedStateHomes } from './used-home.service.js';
 import {
   STATE_TYPES,
   type ContextFilter,
@@ -51,6 +52,7 @@ export class ToolStateKeeper {
     private readonly tools: ToolRegistry,
     private readonly database: Database,
     private readonly upkeep: ToolStateUpkeep,
+    private readonly used: UsedStateHomes,
   ) {}
 
   /**
@@ -60,7 +62,7 @@ export class ToolStateKeeper {
   async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<(ContextInfo | DamagedContext)[]> {
     await this.upkeep.carryReadable(tenant);
     const found: (ContextInfo | DamagedContext)[] = [];
-    for (const home of await this.used()) {
+    for (const home of await this.used.open()) {
       const ids = await home.store.list({ ...filter, tenant, limit });
       const manager = this.managerOf(home);
       const infos = await Promise.all(ids.map((id) => infoOf(manager, id)));
@@ -104,7 +106,7 @@ export class ToolStateKeeper {
 
   /** For what ends a session: forgets its tools' states with it. */
   async forgetting(tenant: string, session: string): Promise<StatesEnd> {
-    const ends = (await this.used()).map(async (home) => {
+    const ends = (await this.used.open()).map(async (home) => {
       const stored = await home.store.list({ tenant, session });
       return home.forgetting(tenant, [...new Set([...stored, ...this.possible(home, tenant, session)])]);
     });
@@ -116,7 +118,7 @@ export class ToolStateKeeper {
    * is not the run's first, need not know all of its calls. What cannot be read now does not hold the end up.
    */
   async ending(run: EndingRun): Promise<StatesEnd> {
-    const ends = [...this.names()].map(async (name) => {
+    const ends = [...this.used.names()].map(async (name) => {
       try {
         return [await this.endingIn(await this.homes.of(name), run)];
       } catch (error) {
@@ -138,10 +140,10 @@ export class ToolStateKeeper {
   async eraseUser(tenant: string, userId: string, runIds: readonly string[]): Promise<number> {
     const gone = new Set(runIds);
     let erased = 0;
-    await this.used();
+    await this.used.open();
     await this.upkeep.carryOver(tenant);
     // Changes may have been on their way to one that no tool uses any more.
-    for (const home of await this.homes.opened()) {
+    for (const home of await this.used.all()) {
       for await (const id of home.contextsOf(tenant)) {
         await home.catchUp(id);
         if (!(await hasPart(home, id, userId)) && !(await isTouched(home, id, gone))) continue;
@@ -169,16 +171,6 @@ export class ToolStateKeeper {
     this.logger.warn(`Not all that ${manager} keeps for run ${id} can be found at its end: ${messageOf(error)}`);
   }
 
-  /** Where tools keep states now, opened or not. */
-  private used(): Promise<StateHome[]> {
-    return Promise.all([...this.names()].map((name) => this.homes.of(name)));
-  }
-
-  private names(): ReadonlySet<StateManagerName> {
-    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
-    return new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
-  }
-
   /** Contexts that a change may be on its way to which has made none yet. @param isMeant which tools' */
   private possible(
     home: StateHome,
@@ -200,7 +192,7 @@ export class ToolStateKeeper {
 
   /** Others do not hear either that one cannot be read. @throws AppError `TOOL_STATE_NOT_FOUND` */
   private async own({ tenant }: Principal, id: string) {
-    for (const home of await this.used()) {
+    for (const home of await this.used.open()) {
       const key = await this.keyIn(home, id);
       if (key?.tenant === tenant) return { home, key };
     }

@@ -7,7 +7,7 @@ import type { ContextQueue } from '../context-queue.policy.js';
 import { applyChange, toRefused, type StateChange } from '../state-change.mapper.js';
 import type { StateManagerName } from '../stateful-options.types.js';
 import { StoredStateManager } from '../stored-state-manager.js';
-import { isRefusedChange } from '../tool-state.error.js';
+import { isDamage, isRefusedChange } from '../tool-state.error.js';
 import type { ContextWrite, StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 
@@ -86,11 +86,22 @@ export abstract class StateHome {
 
   /** Forgets a context that has expired, unless it was used meanwhile. Gives whether it did. */
   async removeExpired(contextId: string): Promise<boolean> {
-    const stored = await this.store.load(contextId);
-    if (!stored || isLive(stored, Date.now())) return false;
-    const isRemoved = await this.store.remove(contextId, stored.revision);
+    const revision = await this.expiredRevision(contextId);
+    if (revision === null) return false;
+    const isRemoved = await this.store.remove(contextId, revision);
     if (isRemoved) this.closings.closed(contextId);
     return isRemoved;
+  }
+
+  /** `undefined` for one that cannot be read: nobody can have used it. `null` when it has not expired. */
+  private async expiredRevision(contextId: string): Promise<number | undefined | null> {
+    try {
+      const stored = await this.store.load(contextId);
+      return stored && !isLive(stored, Date.now()) ? stored.revision : null;
+    } catch (error) {
+      if (isDamage(error)) return undefined;
+      throw error;
+    }
   }
 
   protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
