@@ -92,9 +92,9 @@ export class ToolStateKeeper {
 
   /** @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` while a run may change it */
   async rollback(principal: Principal, id: string, version: number): Promise<StateEntry> {
-    const { manager, info } = await this.find(principal, id);
+    const { home, info } = await this.find(principal, id);
     await this.assertFree(info);
-    return manager.rollback(id, version, principal.id);
+    return this.managerOf(home, info.tool).rollback(id, version, principal.id);
   }
 
   /** Forgets a context with all that is in it, also one that cannot be read. @throws AppError as `rollback` */
@@ -187,7 +187,7 @@ export class ToolStateKeeper {
   private async find(principal: Principal, id: string) {
     const { home, key } = await this.own(principal, id);
     if ('error' in key) throw key.error;
-    return { manager: this.managerOf(home), info: key };
+    return { home, manager: this.managerOf(home), info: key };
   }
 
   /** Others do not hear either that one cannot be read. @throws AppError `TOOL_STATE_NOT_FOUND` */
@@ -210,8 +210,10 @@ export class ToolStateKeeper {
     }
   }
 
-  private managerOf(home: StateHome): StoredStateManager {
-    return home.manager(this.homes.policyOf({}));
+  /** @param tool whose limits hold for what is written, if it is still there */
+  private managerOf(home: StateHome, tool = ''): StoredStateManager {
+    const own = this.tools.has(tool) ? this.tools.get(tool).metadata.state : undefined;
+    return home.manager(this.homes.policyOf({ ...own, manager: home.name }));
   }
 
   private async carryOut({ statements, ended }: StatesEnd): Promise<void> {
