@@ -181,6 +181,10 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     await inTool('a');
     await few.cleanupContext(first);
     await inTool('c');
+    const others = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, n) => few.createContext(fresh({ session: 'full', tool: `t${n}` }))),
+    );
+    expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
   it('tell of a context without what is in it', async () => {
