@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { Tool, ToolState } from '../src/tool/index.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { StatefulToolSessions, Tool, ToolState } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
 import { callOf } from './support/waiting-run.js';
@@ -7,7 +8,7 @@ import { callOf } from './support/waiting-run.js';
 const NOTHING = { type: 'object', properties: {} } as const;
 
 class RoomTools {
-  readonly quickIsKept = gate();
+  quickIsKept = gate();
 
   @Tool({ description: 'Is over at once.', effect: 'read', stateful: true, input: NOTHING })
   quick(_input: object, @ToolState() state: ToolState<{ n?: number }>): string {
@@ -28,7 +29,7 @@ let jackdaw: Jackdaw;
 const tools = new RoomTools();
 beforeAll(async () => {
   llm = await FakeLlm.start();
-  const env = { TOOL_STATE_MANAGER: 'session', TOOL_STATE_MAX_PER_SESSION: '1' };
+  const env = { TOOL_STATE_MANAGER: 'session', TOOL_STATE_MAX_PER_SESSION: '1', TOOL_STATE_SESSION_TIMEOUT_MS: '2000' };
   jackdaw = await startJackdaw({ llm, tools: [tools], env });
 });
 afterAll(async () => {
@@ -50,4 +51,16 @@ it('is told to the model, and ends no run, where two tools begin at once and one
   expect(events.at(-1)?.event).toBe('run.completed');
   const { body } = await jackdaw.get('/api/tool-states');
   expect((body['contexts'] as unknown as { tool: string }[]).map(({ tool }) => tool)).toEqual(['slow']);
+});
+
+it('ends no run either where a call was so long that its state has expired, and another took the place', async () => {
+  tools.quickIsKept = gate();
+  llm.reply({ calls: [{ ...callOf('slow', {}), id: 'slow' }] }, { text: 'done' });
+  const stream = await jackdaw.stream({ query: 'go', sessionId: 'long' });
+  await stream.waitFor('tool.started');
+  const quick = jackdaw.app.get(StatefulToolSessions).create('quick', 'long');
+  await pause(2200);
+  expect(await quick.execute()).toBe('quick');
+  tools.quickIsKept.open();
+  expect((await stream.all()).map(({ event }) => event)).toContain('run.completed');
 });

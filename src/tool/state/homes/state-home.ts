@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { AppError } from '../../../common/index.js';
 import type { StepCompanion } from '../../../run/index.js';
 import type { Statement } from '../../../persistence/index.js';
 import { ContextClosings } from '../context-closing.registry.js';
@@ -118,7 +119,8 @@ export abstract class StateHome {
 
   /**
    * Makes a change whose step is recorded. When others have come in between so that it cannot be made any more, that the
-   * call was is all that is kept of it: nobody can be told any more, and the next change must not wait for it.
+   * call was is all that is kept of it, or not even that where they have taken its room: nobody can be told any more, and
+   * the next change must not wait for it.
    */
   protected async applyRecorded(
     change: StateChange,
@@ -129,9 +131,10 @@ export abstract class StateHome {
     try {
       await this.apply(change, policy, contextId, make);
     } catch (error) {
-      if (!isRefusedChange(error)) throw error;
+      const hasNoRoom = error instanceof AppError && error.code === 'TOOL_STATE_LIMIT';
+      if (!hasNoRoom && !isRefusedChange(error)) throw error;
       this.logger.warn(`A change of tool state ${contextId} by ${change.id} is left out: ${error.message}`);
-      await this.apply(toRefused(change, error), policy, contextId, make);
+      if (!hasNoRoom) await this.apply(toRefused(change, error), policy, contextId, make);
     }
   }
 }
