@@ -13,6 +13,11 @@ const SESSIONS = ['one', 'two', 'three'] as const;
 const IDS = SESSIONS.map((session) => contextIdOf({ tenant: 'default', session, tool: 'count' })).toSorted();
 const [FIRST = '', SPOILT = '', LAST = ''] = IDS;
 
+async function overwrite(app: Jackdaw['app'], data: string): Promise<void> {
+  const sql = 'UPDATE tool_state_entry SET data = ? WHERE context_id = ?';
+  await app.get(Database, { strict: false }).commit([{ sql, params: [data, SPOILT] }]);
+}
+
 describe.each([
   {
     manager: 'persistent',
@@ -31,6 +36,20 @@ describe.each([
         WHERE context_id = ?`;
       await app.get(Database, { strict: false }).commit([{ sql, params: [FIRST, SPOILT] }]);
     },
+  },
+  {
+    manager: 'distributed',
+    env: { TOOL_STATE_COMPRESSION: 'true' },
+    code: 'TOOL_STATE_UNAVAILABLE',
+    status: 503,
+    spoil: ({ app }: Jackdaw) => overwrite(app, '{"count":'),
+  },
+  {
+    manager: 'distributed',
+    env: {},
+    code: 'TOOL_STATE_UNAVAILABLE',
+    status: 503,
+    spoil: ({ app }: Jackdaw) => overwrite(app, '"gzip:AAAA"'),
   },
 ])('a context of $manager that cannot be read', ({ manager, env, code, status, spoil }) => {
   let jackdaw: Jackdaw;

@@ -225,11 +225,11 @@ function toInfo({ states, ...stored }: StoredContext, manager: string): ContextI
     createdAt,
     usedAt,
     expiresAt,
-    states: live.map(([type, { json: _json, ...state }]) => ({
-      id: `${id}:${type}`,
-      type: type as StateType,
-      ...state,
-    })),
+    // Read, so that one that cannot be is told of.
+    states: live.map(([type, state]) => {
+      const { data: _data, contextId: _contextId, ...told } = toEntry(id, type as StateType, state);
+      return told;
+    }),
   };
 }
 
