@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { loadConfig } from '../src/config/index.js';
 import { README_BEGIN, README_END, renderConfigTable, renderEnvExample, tableCells } from './support/config-docs.js';
 
@@ -20,5 +20,39 @@ describe('the variables in the documents', () => {
     // What agents' files may name is what was given.
     const given = loadConfig({ env: {}, envFile: uncommented }).config.with({ agentFiles: config.agentFiles });
     expect(given).toEqual(config);
+  });
+});
+
+/** What systems with such tools call their options: of their managers, of business states, of connections. */
+const STATE_OPTIONS = [
+  'manager_type ttl auto_cleanup cleanup_interval persistence_path persistence_format compression redis_url redis_prefix redis_db',
+  'session_isolation max_states_per_session session_timeout',
+  'max_history_size max_state_size state_compression versioning max_versions auto_save sync_interval sync_on_change',
+  'conflict_resolution backup_enabled backup_interval backup_retention',
+  'pool_size max_overflow pool_timeout pool_recycle timeout read_timeout write_timeout connect_timeout keep_alive',
+  'keep_alive_timeout keep_alive_interval retry_attempts retry_delay retry_backoff retry_jitter',
+].flatMap((names) => names.split(' '));
+
+describe('the tables of options in docs/tool-state.md', () => {
+  const document = readFileSync('docs/tool-state.md', 'utf8');
+  const rows = document
+    .slice(document.indexOf('## Options'))
+    .split('\n')
+    .filter((line) => /^\| `[a-z_]+` +\|/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+
+  it('have all of them, each once', () => {
+    expect(rows.map(([, name]) => name!.replaceAll('`', '')).toSorted()).toEqual(STATE_OPTIONS.toSorted());
+  });
+
+  it('name tests that there are', () => {
+    const connections = readFileSync('src/tool/rest/connection/connection-options.spec.ts', 'utf8');
+    const named = rows.map((row) => row.at(-2)!).filter((test) => test !== 'the same');
+    const isThere = (test: string) => {
+      const title = test.slice(1, -1);
+      if (title.endsWith('.spec.ts')) return existsSync(title);
+      return title.split('…').every((part) => connections.includes(part.trim()));
+    };
+    expect(named.filter((test) => !isThere(test))).toEqual([]);
   });
 });

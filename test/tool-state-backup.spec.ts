@@ -1,4 +1,5 @@
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { contextIdOf, ToolStateBackups } from '../src/tool/index.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { restore } from './support/restore-states.js';
 
 const ID = contextIdOf({ tenant: 'default', session: 's', tool: 'count' });
 const folders: string[] = [];
@@ -17,9 +19,8 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-async function start(env: Readonly<Record<string, string>>): Promise<Jackdaw> {
-  const dataDir = newFolder();
-  folders.push(dataDir);
+async function start(env: Readonly<Record<string, string>>, dataDir = newFolder()): Promise<Jackdaw> {
+  if (!folders.includes(dataDir)) folders.push(dataDir);
   jackdaw = await startJackdaw({ tools: [new CounterTools()], env, dataDir });
   await jackdaw.post('/api/sessions', { id: 's' });
   return jackdaw;
@@ -51,6 +52,49 @@ describe.each([
     expect(await count()).toBe(4);
     const isSealed = 'ENCRYPTION_KEYS' in more;
     expect(gunzipSync(readFileSync(file)).includes('count')).toBe(!isSealed);
+  });
+});
+
+describe('a backup of files', () => {
+  const linesOf = (file: string) => gunzipSync(readFileSync(file)).toString().split('\n').slice(0, -1);
+
+  it('has them also before a tool is called', async () => {
+    await start({ TOOL_STATE_MANAGER: 'persistent' });
+    await count();
+    await jackdaw.stop();
+    await start({ TOOL_STATE_MANAGER: 'persistent' }, folders.at(-1));
+    expect(linesOf(await jackdaw.app.get(ToolStateBackups).backup())).toHaveLength(1);
+  });
+
+  it('leaves out one that cannot be read, and says so', async () => {
+    await start({ TOOL_STATE_MANAGER: 'persistent' });
+    await count();
+    await jackdaw.post('/api/sessions', { id: 'other' });
+    await callTool(jackdaw, 'count', { arguments: {}, sessionId: 'other' });
+    writeFileSync(join(jackdaw.dataDir, 'tool-states', `${ID}.json`), '{');
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const [line, ...others] = linesOf(await jackdaw.app.get(ToolStateBackups).backup());
+    expect([line?.includes(ID), others]).toEqual([false, []]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining(`${ID}.json`));
+    warn.mockRestore();
+  });
+});
+
+describe('the script of docs/tool-state.md', () => {
+  it('restores what is damaged while the server is stopped', async () => {
+    await start({ TOOL_STATE_MANAGER: 'persistent' });
+    for (let n = 0; n < 3; n++) await count();
+    const file = await jackdaw.app.get(ToolStateBackups).backup();
+    await jackdaw.stop();
+    writeFileSync(join(jackdaw.dataDir, 'tool-states', `${ID}.json`), '{');
+    expect(await restore({ DATA_DIR: jackdaw.dataDir, TOOL_STATE_MANAGER: 'persistent' }, file)).toBe(1);
+    await start({ TOOL_STATE_MANAGER: 'persistent' }, jackdaw.dataDir);
+    expect(await count()).toBe(4);
+  });
+
+  it('is this one', () => {
+    const code = readFileSync('test/support/restore-states.ts', 'utf8').replaceAll('../../src/index.js', 'jackdaw');
+    expect(readFileSync('docs/tool-state.md', 'utf8')).toContain(`\`\`\`ts\n${code}\`\`\`\n`);
   });
 });
 

@@ -64,6 +64,14 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     expect(await Promise.all(ids.map(dataOf))).toEqual([mine, mine, mine, null, null, null]);
   });
 
+  it('tell whose they are, unread', async () => {
+    const key = fresh();
+    const id = await begin(key);
+    expect([await store.keyOf(id), await store.keyOf('nobody')]).toEqual([key, null]);
+    await states.cleanupContext(id);
+    expect(await store.keyOf(id)).toBeNull();
+  });
+
   it('are set, replaced, laid over and deleted, type by type', async () => {
     const id = await begin();
     expect(await states.getState(id, 'session')).toBeNull();
@@ -173,6 +181,10 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     await inTool('a');
     await few.cleanupContext(first);
     await inTool('c');
+    const others = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, n) => few.createContext(fresh({ session: 'full', tool: `t${n}` }))),
+    );
+    expect(others.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
   });
 
   it('tell of a context without what is in it', async () => {

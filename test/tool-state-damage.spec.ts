@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
-import { contextIdOf } from '../src/tool/index.js';
+import { contextIdOf, ToolStateKeeper } from '../src/tool/index.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
 import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
@@ -12,6 +12,11 @@ const SESSIONS = ['one', 'two', 'three'] as const;
 /** In the order of the list. */
 const IDS = SESSIONS.map((session) => contextIdOf({ tenant: 'default', session, tool: 'count' })).toSorted();
 const [FIRST = '', SPOILT = '', LAST = ''] = IDS;
+
+async function overwrite(app: Jackdaw['app'], data: string): Promise<void> {
+  const sql = 'UPDATE tool_state_entry SET data = ? WHERE context_id = ?';
+  await app.get(Database, { strict: false }).commit([{ sql, params: [data, SPOILT] }]);
+}
 
 describe.each([
   {
@@ -31,6 +36,20 @@ describe.each([
         WHERE context_id = ?`;
       await app.get(Database, { strict: false }).commit([{ sql, params: [FIRST, SPOILT] }]);
     },
+  },
+  {
+    manager: 'distributed',
+    env: { TOOL_STATE_COMPRESSION: 'true' },
+    code: 'TOOL_STATE_UNAVAILABLE',
+    status: 503,
+    spoil: ({ app }: Jackdaw) => overwrite(app, '{"count":'),
+  },
+  {
+    manager: 'distributed',
+    env: {},
+    code: 'TOOL_STATE_UNAVAILABLE',
+    status: 503,
+    spoil: ({ app }: Jackdaw) => overwrite(app, '"gzip:AAAA"'),
   },
 ])('a context of $manager that cannot be read', ({ manager, env, code, status, spoil }) => {
   let jackdaw: Jackdaw;
@@ -79,6 +98,23 @@ describe.each([
     expect(IDS.map((id) => results.get(id)?.body['result'])).toEqual([2, undefined, 2]);
     // Also while changes are on their way.
     expect(await list()).toMatchObject({ status: 200, sound: [FIRST, LAST], damaged: [{ context_id: SPOILT }] });
+  });
+
+  it('can be forgotten, also with a change on its way, and then begins anew', async () => {
+    await spoil(jackdaw);
+    expect((await jackdaw.send(`/api/tool-states/${SPOILT}`, { method: 'DELETE' })).status).toBe(204);
+    expect(await list()).toEqual({ status: 200, sound: [FIRST, LAST], damaged: [], next: null });
+    const session = SESSIONS.find((one) => contextIdOf({ tenant: 'default', session: one, tool: 'count' }) === SPOILT)!;
+    expect((await callTool(jackdaw, 'count', { arguments: {}, sessionId: session })).body['result']).toBe(1);
+  });
+
+  it('is not there for others', async () => {
+    await spoil(jackdaw);
+    const keeper = jackdaw.app.get(ToolStateKeeper, { strict: false });
+    const stranger = { id: 'eve', tenant: 'other', roles: ['admin'] };
+    const asked = [keeper.get(stranger, SPOILT), keeper.rollback(stranger, SPOILT, 1), keeper.remove(stranger, SPOILT)];
+    for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'TOOL_STATE_NOT_FOUND' });
+    expect(await list()).toMatchObject({ damaged: [{ context_id: SPOILT }] });
   });
 });
 

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { contextIdOf } from '../src/tool/index.js';
 import { StateHomeRegistry } from '../src/tool/state/state-home.registry.js';
+import { ToolStateUpkeep } from '../src/tool/state/tool-state-upkeep.service.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
 import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -43,6 +44,31 @@ describe('expired states', () => {
     expect(await count()).toBe(1);
     await until(async () => !(await isStored('memory')));
     expect(await isStored('memory')).toBe(false);
+  });
+
+  it('are deleted also where no tool was called since the start', async () => {
+    const files = { TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_TTL_MS: '1' };
+    await start({ ...files, TOOL_STATE_CLEANUP: 'false' });
+    await count();
+    const file = join(jackdaw.dataDir, 'tool-states', `${ID}.json`);
+    expect(existsSync(file)).toBe(true);
+    await jackdaw.stop();
+    await start({ ...files, TOOL_STATE_CLEANUP_INTERVAL_MS: '100' }, folders.at(-1));
+    await until(async () => !existsSync(file));
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('are deleted also where one of them cannot be read', async () => {
+    await start({ TOOL_STATE_MANAGER: 'persistent', TOOL_STATE_TTL_MS: '1', TOOL_STATE_CLEANUP: 'false' });
+    await count();
+    for (const id of ['other', 'third']) {
+      await jackdaw.post('/api/sessions', { id });
+      await callTool(jackdaw, 'count', { arguments: {}, sessionId: id });
+    }
+    const folder = join(jackdaw.dataDir, 'tool-states');
+    writeFileSync(join(folder, `${ID}.json`), '{');
+    expect(await jackdaw.app.get(ToolStateUpkeep, { strict: false }).sweep()).toBe(3);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 
   it('stay where cleanup is off, and are not there for anybody', async () => {

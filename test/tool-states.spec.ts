@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { newId } from '../src/common/index.js';
-import { contextIdOf } from '../src/tool/index.js';
+import { contextIdOf, Tool, ToolState } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
@@ -10,6 +11,13 @@ import { callOf } from './support/waiting-run.js';
 import { WaitingTools } from './support/waiting.tool.js';
 
 const ANN = keyHolder('ann', 'a', 'admin');
+
+class RoomyTools {
+  @Tool({ description: 'Counts.', effect: 'read', stateful: { maxVersions: 5, ttlMs: 3_600_000 }, input: z.object({}) })
+  roomy(_input: object, @ToolState() state: ToolState<{ n?: number }>): void {
+    state.update({ n: (state.data.n ?? 0) + 1 });
+  }
+}
 
 describe.each([
   ['memory', null],
@@ -26,7 +34,7 @@ describe.each([
     llm = await FakeLlm.start();
     jackdaw = await startJackdaw({
       llm,
-      tools: [new CounterTools(), new WaitingTools()],
+      tools: [new CounterTools(), new RoomyTools(), new WaitingTools()],
       env: { API_KEYS: ANN.entry, TOOL_STATE_MANAGER: manager, TOOL_STATE_MAX_VERSIONS: '3' },
     });
     session = await newSession();
@@ -133,6 +141,16 @@ describe.each([
       'TOOL_STATE_NOT_FOUND',
       expect.stringContaining('Kept are 6, 5, 4.'),
     ]);
+  });
+
+  it('go back as their tool keeps them, which may be otherwise than the others do', async () => {
+    const own = await newSession();
+    const context = contextIdOf({ tenant: 'a', session: own, tool: 'roomy' });
+    for (let n = 0; n < 5; n++) await callTool(jackdaw, 'roomy', { arguments: {}, sessionId: own }, ANN.headers);
+    const { body } = await jackdaw.post(`/api/tool-states/${context}/rollback`, { version: 1 }, ANN.headers);
+    expect(body).toMatchObject({ version: 6, data: { n: 1 }, expires_at: expect.any(Number) });
+    const versions = (await read(`/${context}/versions`)).body['versions'] as unknown as { version: number }[];
+    expect(versions.map(({ version }) => version)).toEqual([6, 5, 4, 3, 2]);
   });
 
   it('are held by a run of their session that has not ended', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig, type EnvRecord } from './config.loader.js';
 
+const SHARED = { DATABASE_URL: 'postgres://u@h/d' };
+
 const stateOf = (env: EnvRecord) => loadConfig({ env }).config.toolState;
 
 describe('how tools keep state', () => {
@@ -28,7 +30,11 @@ describe('how tools keep state', () => {
   it.each([
     [{ DATABASE_URL: 'postgres://u@h/d' }, { manager: 'distributed' }],
     [{ TOOL_STATE_FORMAT: 'sqlite' }, { path: null }],
-    [{ TOOL_STATE_FORMAT: 'sqlite', DATABASE_URL: 'postgres://u@h/d' }, { path: 'data/tool-states' }],
+    [{ TOOL_STATE_FORMAT: 'sqlite', DATABASE_URL: 'mysql://u@h/d' }, { path: 'data/tool-states' }],
+    [
+      { TOOL_STATE_FORMAT: 'json', TOOL_STATE_MAX_PER_SESSION: '10', DATABASE_URL: 'postgres://u@h/d' },
+      { format: 'json' },
+    ],
     [{ TOOL_STATE_FORMAT: 'sqlite', TOOL_STATE_PATH: './mine' }, { path: './mine' }],
     [{ TOOL_STATE_CLEANUP: 'false' }, { cleanupIntervalMs: null }],
     [{ TOOL_STATE_MAX_BYTES: '4194304' }, { maxBytes: 4_194_304 }],
@@ -51,6 +57,12 @@ describe('how tools keep state', () => {
     [{ TOOL_STATE_REDIS_PREFIX: 'mine' }, /has no effect without TOOL_STATE_REDIS_URL/],
     [{ TOOL_STATE_MAX_BYTES: '4194305' }, /TOOL_STATE_MAX_BYTES.*give an integer from 2 to 4194304 \(bytes\)/],
     [{ TOOL_STATE_MANAGER: 'memory', DATABASE_URL: 'postgres://u@h/d' }, /TOOL_STATE_MANAGER.*is of one process/],
+    [{ TOOL_STATE_FORMAT: 'sqlite', ...SHARED }, /TOOL_STATE_FORMAT.*has no effect where processes share DATABASE_URL/],
+    [{ TOOL_STATE_PATH: './mine', ...SHARED }, /TOOL_STATE_PATH.*has no effect where processes share/],
+    [{ TOOL_STATE_MAX_PER_SESSION: '3', ...SHARED }, /TOOL_STATE_MAX_PER_SESSION.*has no effect where/],
+    [{ TOOL_STATE_SESSION_TIMEOUT_MS: '500', ...SHARED }, /TOOL_STATE_SESSION_TIMEOUT_MS.*has no effect where/],
+    [{ TOOL_STATE_SYNC_ON_CHANGE: 'false', ...SHARED }, /TOOL_STATE_SYNC_ON_CHANGE.*without TOOL_STATE_REDIS_URL/],
+    [{ TOOL_STATE_SYNC_INTERVAL_MS: '500', ...SHARED }, /TOOL_STATE_SYNC_INTERVAL_MS.*without TOOL_STATE_REDIS_URL/],
   ])('refuses %j, which would do nothing or harm', (env, message) => {
     expect(() => stateOf(env)).toThrow(message);
   });

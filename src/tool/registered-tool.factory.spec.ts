@@ -121,6 +121,13 @@ describe('a tool registered at run time', () => {
     [{ timeoutMs: 0 }, 'timeoutMs is 0'],
     [{ approval: true }, 'approval is true: use "never", "always" or a function'],
     [{ reconcile: 'findOut' }, 'reconcile is not a function'],
+    [{ stateParameterName: 'memory' }, 'it has a stateParameterName and keeps no state'],
+    [{ stateful: true, stateParameterName: '' }, 'its stateParameterName is ""'],
+    [{ stateful: true, stateParameterName: 'n' }, 'its parameters have "n", where its state would be'],
+    [
+      { stateful: true, parameters: [Parameter.string('state')] },
+      'its parameters have "state", where its state would be',
+    ],
   ])('is refused for %j', (wrong, reason) => {
     expect(() => registryOf(wrong as Partial<ToolRegistration>)).toThrow(coded('TOOL_INVALID', reason));
   });

@@ -31,6 +31,9 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'source',
 ]);
 
+/** Under which name a function finds the state, when it says none. */
+const STATE = 'state';
+
 /** A tool of a registration; its schema is compiled at once. Throws `TOOL_INVALID` with all that is wrong. */
 export function createRegisteredTool(registration: ToolRegistration): Tool {
   const { source = `registry.register(${JSON.stringify(registration.name)})` } = registration;
@@ -43,7 +46,7 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
   }
   const tool = createToolNow(
     { ...registration, source, ...reconciliationOf(registration) },
-    () => inputOf(registration.parameters),
+    () => withPlaceFor(registration, inputOf(registration.parameters)),
     withState(registration, (args, context) => (registration.handler as ToolHandler)(args, context)),
   );
   return registration.holder ? { ...tool, metadata: { ...tool.metadata, isReturnForeign: true } } : tool;
@@ -51,9 +54,24 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
 
 /** Gives the arguments with the state among them. */
 function withState(registration: ToolRegistration, handler: ToolHandler): ToolHandler {
-  const { stateful, holder, stateParameterName = 'state' } = registration;
+  const { stateful, holder, stateParameterName = STATE } = registration;
   if (!toStateful(stateful) || holder) return handler;
   return (args, context) => handler({ ...(args as object), [stateParameterName]: context.state!.data }, context);
+}
+
+/** @throws Error when the state would have no place of its own among the arguments */
+function withPlaceFor(registration: ToolRegistration, input: InputSource): InputSource {
+  const { stateful, holder, stateParameterName: given } = registration;
+  if (!toStateful(stateful) || holder) {
+    if (given !== undefined) throw new Error('it has a stateParameterName and keeps no state that it is given');
+    return input;
+  }
+  const name: unknown = given ?? STATE;
+  if (typeof name !== 'string' || name === '')
+    throw new Error(`its stateParameterName is ${JSON.stringify(name)}: use a name`);
+  if (Object.hasOwn(input.schema['properties'] ?? {}, name))
+    throw new Error(`its parameters have "${name}", where its state would be: give another stateParameterName`);
+  return input;
 }
 
 /** Called on the registration, like its handler. */

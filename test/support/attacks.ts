@@ -38,6 +38,9 @@ export const ATTACKS: Record<DatabaseKind, readonly string[]> = {
     'ANALYZE',
     'PRAGMA writable_schema = ON',
     'PRAGMA query_only = OFF',
+    'PRAGMA journal_mode = DELETE',
+    'PRAGMA wal_checkpoint(TRUNCATE)',
+    'PRAGMA user_version = 7',
     "SELECT load_extension('/tmp/evil.so')",
     `SELECT writefile('${LOOT}', 'x')`,
     `SELECT readfile('${SECRET_FILE}')`,
@@ -147,7 +150,13 @@ export const ATTACKS: Record<DatabaseKind, readonly string[]> = {
 
 /** Statements that are answered, and leave nothing behind for whoever comes next. */
 export const TRACELESS: Record<DatabaseKind, readonly string[]> = {
-  sqlite: ['SELECT 1;', 'PRAGMA user_version', 'SELECT last_insert_rowid()'],
+  sqlite: [
+    'SELECT 1;',
+    'PRAGMA user_version',
+    'PRAGMA hard_heap_limit = 1',
+    'PRAGMA locking_mode = EXCLUSIVE',
+    'SELECT last_insert_rowid()',
+  ],
   postgres: [
     'SELECT 1;',
     "SELECT lo_from_bytea(0, 'x')",

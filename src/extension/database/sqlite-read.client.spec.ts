@@ -37,6 +37,19 @@ describe('the process that reads SQLite', () => {
     expect(await ask(client, 'SELECT 9')).toMatchObject({ code: 'TOOL_FAILED' });
   });
 
+  it.each(['PRAGMA hard_heap_limit = 1', 'PRAGMA soft_heap_limit = 1', "PRAGMA temp_store_directory = '/tmp'"])(
+    'keeps nothing of what a read sets for all of it: %s',
+    async (sql) => {
+      const client = new SqliteReadClient();
+      const look = () => ask(client, sql.split(' =')[0]!);
+      const before = await look();
+      await ask(client, sql);
+      expect(await look()).toEqual(before);
+      expect(await ask(client, 'SELECT 7')).toMatchObject({ kind: 'rows' });
+      client.close();
+    },
+  );
+
   it('is waited for no longer than it may take to begin, and is tried again', async () => {
     const client = new SqliteReadClient(silent, 300);
     for (let i = 0; i < 2; i++) {

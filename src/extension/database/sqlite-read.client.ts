@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError, untilAborted } from '../../common/index.js';
 import type { ReadLimits } from './database-reader.js';
 import { readCancelled, readTooLong } from './read.error.js';
-import type { SqliteAnswer, SqliteRequest } from './sqlite-read.types.js';
+import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.types.js';
 
 /** Beside this file, compiled as it is or, in development, not: Node runs both. */
 const SCRIPT = fileURLToPath(
@@ -58,8 +58,9 @@ export class SqliteReadClient {
         this.kill();
         reject(error);
       };
-      const answered = (answer: SqliteAnswer) => {
+      const answered = ({ isLast, ...answer }: SqliteReply) => {
         leave();
+        if (isLast) this.kill();
         resolve(answer);
       };
       const cancelled = () => end(readCancelled());

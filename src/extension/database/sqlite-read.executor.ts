@@ -4,11 +4,11 @@
  */
 import { createRequire } from 'node:module';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import type { SqliteAnswer, SqliteRequest } from './sqlite-read.types.js';
+import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.types.js';
 
 /** What we use of a handle; the package ships no declarations. */
 interface Handle {
-  pragma(pragma: string): unknown;
+  pragma(pragma: string, options?: { readonly simple: true }): unknown;
   prepare(sql: string): Statement;
   close(): unknown;
 }
@@ -26,6 +26,11 @@ interface Statement {
 const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (file: string, options: object) => Handle;
 const HEAP_BYTES = 64 * 1024 * 1024;
 const WATCH_MS = 500;
+/** What is set for the process, and not for a connection: the next read would find it so. */
+const LASTING = ['hard_heap_limit', 'soft_heap_limit', 'temp_store_directory'];
+
+let begun: string | undefined;
+let isSpoilt = false;
 
 if (isMainThread) serve();
 else watch(workerData as number);
@@ -36,7 +41,8 @@ function serve(): void {
   new Worker(new URL(import.meta.url), { workerData: process.ppid, execArgv: [] });
   process.on('disconnect', () => process.exit());
   process.on('message', (request: SqliteRequest) => {
-    process.send?.(answer(request));
+    const answered = answer(request);
+    process.send?.({ ...answered, isLast: isSpoilt } satisfies SqliteReply);
   });
   // Now requests are taken.
   process.send?.(null);
@@ -55,6 +61,7 @@ function answer({ file, sql, parameters, maxRows, maxBytes }: SqliteRequest): Sq
     database.pragma('query_only = ON');
     database.pragma('trusted_schema = OFF');
     database.pragma(`hard_heap_limit = ${HEAP_BYTES}`);
+    begun ??= lastingOf(database);
     const statement = database.prepare(sql);
     if (!statement.reader || !statement.readonly) {
       return { kind: 'refused', message: 'it does not only read: only a query (SELECT, WITH, VALUES …) may be run.' };
@@ -63,7 +70,16 @@ function answer({ file, sql, parameters, maxRows, maxBytes }: SqliteRequest): Sq
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
   } finally {
+    isSpoilt = database !== undefined && lastingOf(database) !== begun;
     database?.close();
+  }
+}
+
+function lastingOf(database: Handle): string | undefined {
+  try {
+    return JSON.stringify(LASTING.map((name) => database.pragma(name, { simple: true }) ?? null));
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,6 +7,9 @@ export interface SqliteRequest {
   readonly maxBytes: number;
 }
 
+/** `isLast`: the read has left something in the process, which is to serve no other. */
+export type SqliteReply = SqliteAnswer & { readonly isLast?: boolean };
+
 /** What it answers; `message` is for a model. */
 export type SqliteAnswer =
   | {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../common/index.js';
 import type { StoredState } from './stores/state-store.js';
+import { stateDamaged } from './tool-state.error.js';
 import type { StateData, StateEntry, StateType } from './tool-state.types.js';
 
 /** Under which keys of the stored connection state stand what it holds, and who has had a part in the context. */
@@ -76,17 +77,26 @@ export function toJson(data: StateData, aside?: KeptAside): string {
 
 /** What a connection keeps to itself. */
 export function asideIn({ json }: StoredState): KeptAside {
-  const { [HELD]: held = {}, [USERS]: users = [] } = JSON.parse(json) as StateData;
+  const { [HELD]: held = {}, [USERS]: users = [] } = parse(json);
   return { held: held as StateData, users: users as readonly string[] };
 }
 
 /** What is shown of it, its keys in their order. */
 function dataIn(type: StateType, json: string): StateData {
-  const data = JSON.parse(json) as Record<string, JsonValue>;
+  const data = parse(json);
   if (type !== 'connection') return data;
   delete data[HELD];
   delete data[USERS];
   return data;
+}
+
+/** @throws AppError `TOOL_STATE_UNAVAILABLE` */
+function parse(json: string): Record<string, JsonValue> {
+  try {
+    return JSON.parse(json) as Record<string, JsonValue>;
+  } catch (error) {
+    throw stateDamaged(error);
+  }
 }
 
 function idOf(contextId: string, type: StateType): string {

@@ -4,9 +4,13 @@ import type { ToolRegistration } from '../tool-registration.types.js';
 import type { ToolContext } from '../tool.types.js';
 import { InstanceHolder } from './instance-holder.registry.js';
 import type { StatefulAdapter } from './stateful-adapter.types.js';
+import type { StatefulOptions } from './stateful-options.types.js';
 import { toData } from './tool-state-handle.factory.js';
 
 const MAX_INSTANCES = 1000;
+/** What instances say themselves. */
+const FIXED: ReadonlySet<string> = new Set<keyof StatefulOptions>(['initial', 'autoSave']);
+const OF_SNAPSHOTS: ReadonlySet<string> = new Set<keyof StatefulOptions>(['maxStateBytes', 'maxVersions', 'conflict']);
 /** What is said of instances; all else is as of any tool. */
 const OWN: ReadonlySet<string> = new Set<keyof StatefulAdapter<unknown>>([
   'create',
@@ -104,5 +108,15 @@ function assertAdaptable<Instance>(adapter: StatefulAdapter<Instance>): void {
     maxInstances !== undefined && !(Number.isInteger(maxInstances) && maxInstances > 0),
     `its maxInstances is ${maxInstances}: use a whole number from 1 on`,
   );
+  problems.push(...idleOptions(adapter.stateful, isFunction('snapshot')));
   if (problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
+}
+
+/** What would have no effect. Other values are checked as any tool's. */
+function idleOptions(stateful: unknown, isKept: boolean): string[] {
+  if (typeof stateful === 'boolean') return [`its stateful is ${stateful}: it keeps state in any case, give options`];
+  return Object.keys(stateful ?? {}).flatMap((key) => {
+    if (FIXED.has(key)) return [`its stateful.${key} has no effect: what an instance knows is kept after each call`];
+    return isKept || !OF_SNAPSHOTS.has(key) ? [] : [`its stateful.${key} has no effect without snapshot`];
+  });
 }

@@ -175,6 +175,15 @@ describe('a tool that keeps state of its own', () => {
     [{ ...KEEPS, maxInstances: 0 }, /its maxInstances is 0/],
     [{ create: 5, call: null } as never, /it has no create.*it has no call/],
     [{ stateful: { ttlMs: -1 } }, /its stateful.ttlMs is -1/],
+    [
+      { stateful: { autoSave: false, initial: {} } as never },
+      /its stateful.autoSave has no effect.*its stateful.initial/,
+    ],
+    [{ stateful: false as never }, /its stateful is false/],
+    [
+      { stateful: { maxVersions: 3, conflict: 'merge' } },
+      /stateful.maxVersions has no effect without snapshot.*conflict/,
+    ],
   ])('is refused when it cannot be: %#', (wrong, reason) => {
     expect(() => desk(wrong)).toThrow(
       expect.objectContaining({ code: 'TOOL_INVALID', message: expect.stringMatching(reason) }),

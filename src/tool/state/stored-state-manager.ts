@@ -153,11 +153,16 @@ export class StoredStateManager extends ToolStateManager {
     return draft;
   }
 
-  /** As `open`, any number of times of the same state. */
+  /**
+   * As `open`, any number of times of the same state. Where there is room for so many only, a new context takes its place
+   * now: whoever is refused must hear it before the call is made.
+   */
   async drafts(id: string, origin?: ContextOrigin): Promise<() => ContextDraft> {
-    const stored = await this.load(id);
-    const { key, isNew } = this.draft(stored, id, origin);
-    if (isNew) await this.assertRoom(key);
+    let stored = await this.load(id);
+    if (!stored && this.policy.maxContextsPerSession !== null) {
+      await this.edit(id, () => undefined, origin);
+      stored = await this.load(id);
+    }
     return () => this.draft(stored, id, origin);
   }
 
@@ -168,12 +173,21 @@ export class StoredStateManager extends ToolStateManager {
   ): Promise<T> {
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
       const draft = this.draft(await this.load(id), id, origin);
-      if (draft.isNew) await this.assertRoom(draft.key);
       const changed = change(draft);
-      if (await this.store.write(draft.toWrite())) return changed;
+      if (await this.write(draft)) return changed;
       await pause(Math.random() * Math.min(tries, MAX_PAUSE_MS));
     }
     throw contended(id);
+  }
+
+  /** New ones of a session are made one after the other, where they are counted. */
+  private async write(draft: ContextDraft): Promise<boolean> {
+    if (!draft.isNew || this.policy.maxContextsPerSession === null) return this.store.write(draft.toWrite());
+    const { tenant, session } = draft.key;
+    return this.queue.next(JSON.stringify([tenant, session]), async () => {
+      await this.assertRoom(draft.key);
+      return this.store.write(draft.toWrite());
+    });
   }
 
   /** Whoever has made it anew meanwhile keeps it. */
@@ -211,11 +225,11 @@ function toInfo({ states, ...stored }: StoredContext, manager: string): ContextI
     createdAt,
     usedAt,
     expiresAt,
-    states: live.map(([type, { json: _json, ...state }]) => ({
-      id: `${id}:${type}`,
-      type: type as StateType,
-      ...state,
-    })),
+    // Read, so that one that cannot be is told of.
+    states: live.map(([type, state]) => {
+      const { data: _data, contextId: _contextId, ...told } = toEntry(id, type as StateType, state);
+      return told;
+    }),
   };
 }
 

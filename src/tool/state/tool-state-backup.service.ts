@@ -14,6 +14,8 @@ import { StateHomeRegistry } from './state-home.registry.js';
 import type { StateManagerName } from './stateful-options.types.js';
 import { parseFileText, toFileText } from './stores/context-file.parser.js';
 import { writesOf, type KeptContext } from './stores/kept-context.mapper.js';
+import { isDamage } from './tool-state.error.js';
+import { UsedStateHomes } from './used-home.service.js';
 
 /** A context in a backup. */
 interface Line {
@@ -38,6 +40,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
   constructor(
     private readonly config: AppConfig,
     private readonly homes: StateHomeRegistry,
+    private readonly used: UsedStateHomes,
     private readonly cipher: Cipher,
   ) {
     this.folder = join(config.dataDir, 'backups');
@@ -62,7 +65,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
     await this.work?.stop();
   }
 
-  /** Copies what all managers keep that are in use here. Gives the file, which is whole or not there. */
+  /** Copies what all managers keep, but for what cannot be read. Gives the file, which is whole or not there. */
   async backup(): Promise<string> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const path = join(this.folder, `tool-states-${Date.now()}-${newId()}.jsonl.gz`);
@@ -103,17 +106,27 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async *lines(): AsyncGenerator<string> {
-    for (const home of await this.homes.opened()) {
+    for (const home of await this.used.all()) {
       for (const tenant of await home.store.tenants()) yield* this.linesOf(home, tenant);
     }
   }
 
   private async *linesOf(home: StateHome, tenant: string): AsyncGenerator<string> {
     for await (const id of home.contextsOf(tenant)) {
-      const kept = await keptIn(home, id);
+      const kept = await this.readable(home, id);
       if (!kept) continue;
       const text = this.cipher.seal(toFileText(kept), placeOf(tenant, id));
       yield `${JSON.stringify({ manager: home.name, tenant, id, text } satisfies Line)}\n`;
+    }
+  }
+
+  private async readable(home: StateHome, id: string): Promise<KeptContext | null> {
+    try {
+      return await keptIn(home, id);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.logger.warn(`Tool state ${id} is in no backup: ${error.message}`);
+      return null;
     }
   }
 

@@ -7,14 +7,16 @@ import { contextIdOf } from './context-id.factory.js';
 import { joinEnds, type StateHome, type StatesEnd } from './homes/state-home.js';
 import { asideIn } from './state-entry.mapper.js';
 import { StateHomeRegistry } from './state-home.registry.js';
-import type { StatefulOptions, StateManagerName } from './stateful-options.types.js';
+import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import { contextNotFound, isDamage } from './tool-state.error.js';
 import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
+import { UsedStateHomes } from './used-home.service.js';
 import {
   STATE_TYPES,
   type ContextFilter,
   type ContextInfo,
+  type ContextKey,
   type StateEntry,
   type StateHistoryEntry,
   type StateVersion,
@@ -50,6 +52,7 @@ export class ToolStateKeeper {
     private readonly tools: ToolRegistry,
     private readonly database: Database,
     private readonly upkeep: ToolStateUpkeep,
+    private readonly used: UsedStateHomes,
   ) {}
 
   /**
@@ -59,7 +62,7 @@ export class ToolStateKeeper {
   async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<(ContextInfo | DamagedContext)[]> {
     await this.upkeep.carryReadable(tenant);
     const found: (ContextInfo | DamagedContext)[] = [];
-    for (const home of await this.used()) {
+    for (const home of await this.used.open()) {
       const ids = await home.store.list({ ...filter, tenant, limit });
       const manager = this.managerOf(home);
       const infos = await Promise.all(ids.map((id) => infoOf(manager, id)));
@@ -89,21 +92,21 @@ export class ToolStateKeeper {
 
   /** @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` while a run may change it */
   async rollback(principal: Principal, id: string, version: number): Promise<StateEntry> {
-    const { manager, info } = await this.find(principal, id);
-    await this.assertFree(info);
-    return manager.rollback(id, version, principal.id);
-  }
-
-  /** Forgets a context with all that is in it. @throws AppError as `rollback` */
-  async remove(principal: Principal, id: string): Promise<void> {
     const { home, info } = await this.find(principal, id);
     await this.assertFree(info);
-    await this.carryOut(home.forgetting(info.tenant, [id]));
+    return this.managerOf(home, info.tool).rollback(id, version, principal.id);
+  }
+
+  /** Forgets a context with all that is in it, also one that cannot be read. @throws AppError as `rollback` */
+  async remove(principal: Principal, id: string): Promise<void> {
+    const { home, key } = await this.own(principal, id);
+    await this.assertFree(key);
+    await this.carryOut(home.forgetting(key.tenant, [id]));
   }
 
   /** For what ends a session: forgets its tools' states with it. */
   async forgetting(tenant: string, session: string): Promise<StatesEnd> {
-    const ends = (await this.used()).map(async (home) => {
+    const ends = (await this.used.open()).map(async (home) => {
       const stored = await home.store.list({ tenant, session });
       return home.forgetting(tenant, [...new Set([...stored, ...this.possible(home, tenant, session)])]);
     });
@@ -115,7 +118,7 @@ export class ToolStateKeeper {
    * is not the run's first, need not know all of its calls. What cannot be read now does not hold the end up.
    */
   async ending(run: EndingRun): Promise<StatesEnd> {
-    const ends = [...this.names()].map(async (name) => {
+    const ends = [...this.used.names()].map(async (name) => {
       try {
         return [await this.endingIn(await this.homes.of(name), run)];
       } catch (error) {
@@ -137,10 +140,10 @@ export class ToolStateKeeper {
   async eraseUser(tenant: string, userId: string, runIds: readonly string[]): Promise<number> {
     const gone = new Set(runIds);
     let erased = 0;
-    await this.used();
+    await this.used.open();
     await this.upkeep.carryOver(tenant);
     // Changes may have been on their way to one that no tool uses any more.
-    for (const home of await this.homes.opened()) {
+    for (const home of await this.used.all()) {
       for await (const id of home.contextsOf(tenant)) {
         await home.catchUp(id);
         if (!(await hasPart(home, id, userId)) && !(await isTouched(home, id, gone))) continue;
@@ -168,16 +171,6 @@ export class ToolStateKeeper {
     this.logger.warn(`Not all that ${manager} keeps for run ${id} can be found at its end: ${messageOf(error)}`);
   }
 
-  /** Where tools keep states now, opened or not. */
-  private used(): Promise<StateHome[]> {
-    return Promise.all([...this.names()].map((name) => this.homes.of(name)));
-  }
-
-  private names(): ReadonlySet<StateManagerName> {
-    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
-    return new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
-  }
-
   /** Contexts that a change may be on its way to which has made none yet. @param isMeant which tools' */
   private possible(
     home: StateHome,
@@ -191,18 +184,36 @@ export class ToolStateKeeper {
     });
   }
 
-  private async find({ tenant }: Principal, id: string) {
-    for (const home of await this.used()) {
-      await home.catchUp(id);
-      const manager = this.managerOf(home);
-      const info = await manager.getContextInfo(id);
-      if (info?.tenant === tenant) return { home, manager, info };
+  private async find(principal: Principal, id: string) {
+    const { home, key } = await this.own(principal, id);
+    if ('error' in key) throw key.error;
+    return { home, manager: this.managerOf(home), info: key };
+  }
+
+  /** Others do not hear either that one cannot be read. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  private async own({ tenant }: Principal, id: string) {
+    for (const home of await this.used.open()) {
+      const key = await this.keyIn(home, id);
+      if (key?.tenant === tenant) return { home, key };
     }
     throw contextNotFound(id);
   }
 
-  private managerOf(home: StateHome): StoredStateManager {
-    return home.manager(this.homes.policyOf({}));
+  private async keyIn(home: StateHome, id: string): Promise<ContextInfo | (ContextKey & { error: AppError }) | null> {
+    try {
+      await home.catchUp(id);
+      return await this.managerOf(home).getContextInfo(id);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const key = await home.store.keyOf(id);
+      return key && { ...key, error };
+    }
+  }
+
+  /** @param tool whose limits hold for what is written, if it is still there */
+  private managerOf(home: StateHome, tool = ''): StoredStateManager {
+    const own = this.tools.has(tool) ? this.tools.get(tool).metadata.state : undefined;
+    return home.manager(this.homes.policyOf({ ...own, manager: home.name }));
   }
 
   private async carryOut({ statements, ended }: StatesEnd): Promise<void> {
@@ -210,7 +221,7 @@ export class ToolStateKeeper {
     await ended();
   }
 
-  private async assertFree({ tenant, session }: ContextInfo): Promise<void> {
+  private async assertFree({ tenant, session }: ContextKey): Promise<void> {
     const [held] = await this.database.query(
       'SELECT id FROM run WHERE tenant = ? AND (session_id = ? OR id = ?) AND finished_at IS NULL LIMIT 1',
       [tenant, session, session.replace(/^run:/, '')],

@@ -7,6 +7,7 @@ import type { StateHome } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
 import { StateChangeStore } from './stores/state-change.store.js';
 import { isDamage } from './tool-state.error.js';
+import { UsedStateHomes } from './used-home.service.js';
 
 const AT_ONCE = 200;
 /** What has just been decided is being carried over by the call itself, in ms. */
@@ -22,6 +23,7 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
   constructor(
     private readonly config: AppConfig,
     private readonly homes: StateHomeRegistry,
+    private readonly used: UsedStateHomes,
     database: Database,
     cipher: Cipher,
   ) {
@@ -38,10 +40,10 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
     await Promise.all(this.works.map((work) => work.stop()));
   }
 
-  /** Deletes what has expired where states are kept in use here. @returns how many contexts */
+  /** Deletes what has expired where states are kept. @returns how many contexts */
   async sweep(): Promise<number> {
     let swept = 0;
-    for (const home of await this.homes.opened()) swept += await this.sweepHome(home);
+    for (const home of await this.used.all()) swept += await this.sweepHome(home);
     return swept;
   }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError, messageOf } from '../../common/index.js';
 import type { ContextKey, StateType } from './tool-state.types.js';
 
 export function contextNotFound(id: string): AppError {
@@ -49,6 +49,11 @@ export function contended(id: string): AppError {
     `Tool state "${id}" is changed by others without a pause: nothing was changed; try again.`,
     { isRetryable: true, details: { context_id: id } },
   );
+}
+
+export function stateDamaged(cause: unknown): AppError {
+  const message = `What is stored of a tool's state is not what was stored: ${messageOf(cause)}. Forget it, or restore a backup of it.`;
+  return new AppError('TOOL_STATE_UNAVAILABLE', message, { cause });
 }
 
 const DAMAGES: ReadonlySet<string> = new Set(['TOOL_STATE_UNAVAILABLE', 'DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN']);

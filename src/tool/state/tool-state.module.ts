@@ -5,12 +5,13 @@ import { ToolStateUpkeep } from './tool-state-upkeep.service.js';
 import { ToolStateBackups } from './tool-state-backup.service.js';
 import { ToolStateForks } from './tool-state-fork.service.js';
 import { ToolStateKeeper } from './tool-state-keeper.service.js';
+import { UsedStateHomes } from './used-home.service.js';
 import { TOOL_STATE_SEALED_TABLES } from './stores/state-place.factory.js';
 
 /** What the states of tools need where there is a database. */
 @Module({
   imports: [ToolModule],
-  providers: [ToolStateKeeper, ToolStateForks, ToolStateUpkeep, ToolStateBackups],
+  providers: [UsedStateHomes, ToolStateKeeper, ToolStateForks, ToolStateUpkeep, ToolStateBackups],
   exports: [ToolStateKeeper, ToolStateForks, ToolStateBackups],
 })
 export class ToolStateModule {

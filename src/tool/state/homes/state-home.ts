@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { AppError } from '../../../common/index.js';
 import type { StepCompanion } from '../../../run/index.js';
 import type { Statement } from '../../../persistence/index.js';
 import { ContextClosings } from '../context-closing.registry.js';
@@ -7,7 +8,7 @@ import type { ContextQueue } from '../context-queue.policy.js';
 import { applyChange, toRefused, type StateChange } from '../state-change.mapper.js';
 import type { StateManagerName } from '../stateful-options.types.js';
 import { StoredStateManager } from '../stored-state-manager.js';
-import { isRefusedChange } from '../tool-state.error.js';
+import { isDamage, isRefusedChange } from '../tool-state.error.js';
 import type { ContextWrite, StateStore } from '../stores/state-store.js';
 import type { StatePolicy } from '../tool-state.types.js';
 
@@ -86,11 +87,22 @@ export abstract class StateHome {
 
   /** Forgets a context that has expired, unless it was used meanwhile. Gives whether it did. */
   async removeExpired(contextId: string): Promise<boolean> {
-    const stored = await this.store.load(contextId);
-    if (!stored || isLive(stored, Date.now())) return false;
-    const isRemoved = await this.store.remove(contextId, stored.revision);
+    const revision = await this.expiredRevision(contextId);
+    if (revision === null) return false;
+    const isRemoved = await this.store.remove(contextId, revision);
     if (isRemoved) this.closings.closed(contextId);
     return isRemoved;
+  }
+
+  /** `undefined` for one that cannot be read: nobody can have used it. `null` when it has not expired. */
+  private async expiredRevision(contextId: string): Promise<number | undefined | null> {
+    try {
+      const stored = await this.store.load(contextId);
+      return stored && !isLive(stored, Date.now()) ? stored.revision : null;
+    } catch (error) {
+      if (isDamage(error)) return undefined;
+      throw error;
+    }
   }
 
   protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
@@ -107,7 +119,8 @@ export abstract class StateHome {
 
   /**
    * Makes a change whose step is recorded. When others have come in between so that it cannot be made any more, that the
-   * call was is all that is kept of it: nobody can be told any more, and the next change must not wait for it.
+   * call was is all that is kept of it, or not even that where they have taken its room: nobody can be told any more, and
+   * the next change must not wait for it.
    */
   protected async applyRecorded(
     change: StateChange,
@@ -118,9 +131,10 @@ export abstract class StateHome {
     try {
       await this.apply(change, policy, contextId, make);
     } catch (error) {
-      if (!isRefusedChange(error)) throw error;
+      const hasNoRoom = error instanceof AppError && error.code === 'TOOL_STATE_LIMIT';
+      if (!hasNoRoom && !isRefusedChange(error)) throw error;
       this.logger.warn(`A change of tool state ${contextId} by ${change.id} is left out: ${error.message}`);
-      await this.apply(toRefused(change, error), policy, contextId, make);
+      if (!hasNoRoom) await this.apply(toRefused(change, error), policy, contextId, make);
     }
   }
 }

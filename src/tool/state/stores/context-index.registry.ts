@@ -1,4 +1,4 @@
-import type { ContextFilter } from '../tool-state.types.js';
+import type { ContextFilter, ContextKey } from '../tool-state.types.js';
 import type { StoredContext } from './state-store.js';
 
 /** What is known of a context without reading it. */
@@ -22,6 +22,11 @@ export class ContextIndex {
 
   has(id: string): boolean {
     return this.heads.has(id);
+  }
+
+  keyOf(id: string): ContextKey | null {
+    const head = this.heads.get(id);
+    return head ? { tenant: head.tenant, session: head.session, tool: head.tool } : null;
   }
 
   remove(id: string): void {

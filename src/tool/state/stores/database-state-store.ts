@@ -1,5 +1,5 @@
 import { isRefusedAtOnce, type Database, type SqlValue, type Statement } from '../../../persistence/index.js';
-import type { ContextFilter, StateData, StateHistoryEntry, StateType } from '../tool-state.types.js';
+import type { ContextFilter, ContextKey, StateData, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.mapper.js';
 import { historyPlace, statePlace, versionPlace } from './state-place.factory.js';
 import { StateStatementFactory } from './state-statement.factory.js';
@@ -76,6 +76,12 @@ export class DatabaseStateStore extends StateStore {
     const states: Partial<Record<StateType, StoredState>> = {};
     for (const row of rows) if (row.type !== null) states[row.type] = this.toState(id, row);
     return { ...toContext(id, head), states };
+  }
+
+  async keyOf(id: string): Promise<ContextKey | null> {
+    const sql = 'SELECT tenant, session_id, tool FROM tool_state WHERE id = ?';
+    const [row] = await this.database.query<Pick<ContextRow, 'tenant' | 'session_id' | 'tool'>>(sql, [id]);
+    return row ? { tenant: row.tenant, session: row.session_id, tool: row.tool } : null;
   }
 
   write(write: ContextWrite): Promise<boolean> {

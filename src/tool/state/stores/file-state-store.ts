@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { AppError, messageOf } from '../../../common/index.js';
 import type { Cipher, RowPlace } from '../../../security/index.js';
 import { ContextQueue } from '../context-queue.policy.js';
-import type { ContextFilter, StateHistoryEntry } from '../tool-state.types.js';
+import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
 import { parseFileText, toFileText } from './context-file.parser.js';
 import { ContextIndex } from './context-index.registry.js';
 import { applyWrite, historyOf, type KeptContext } from './kept-context.mapper.js';
@@ -56,6 +56,10 @@ export class FileStateStore extends StateStore {
 
   async load(id: string): Promise<StoredContext | null> {
     return (await this.read(id))?.context ?? null;
+  }
+
+  async keyOf(id: string): Promise<ContextKey | null> {
+    return this.index.keyOf(id);
   }
 
   write(write: ContextWrite): Promise<boolean> {

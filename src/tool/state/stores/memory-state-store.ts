@@ -1,4 +1,4 @@
-import type { ContextFilter, StateHistoryEntry } from '../tool-state.types.js';
+import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
 import { ContextIndex } from './context-index.registry.js';
 import { applyWrite, historyOf, type KeptContext } from './kept-context.mapper.js';
 import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
@@ -10,6 +10,10 @@ export class MemoryStateStore extends StateStore {
 
   async load(id: string): Promise<StoredContext | null> {
     return this.kept.get(id)?.context ?? null;
+  }
+
+  async keyOf(id: string): Promise<ContextKey | null> {
+    return this.index.keyOf(id);
   }
 
   async write(write: ContextWrite): Promise<boolean> {

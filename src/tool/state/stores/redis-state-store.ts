@@ -46,6 +46,11 @@ export class RedisStateStore extends StateStore {
     return readContext(id, fields, this.codec);
   }
 
+  async keyOf(id: string): Promise<ContextKey | null> {
+    const head = await this.headOf(id);
+    return head && { tenant: head.tenant, session: head.session, tool: head.tool };
+  }
+
   async write(write: ContextWrite): Promise<boolean> {
     const { context, version, oldestVersion, history, oldestHistory } = write;
     const { id, revision, expiresAt } = context;

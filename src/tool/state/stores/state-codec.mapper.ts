@@ -1,5 +1,6 @@
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { PLAIN_CIPHER, type Cipher, type RowPlace } from '../../../security/index.js';
+import { stateDamaged } from '../tool-state.error.js';
 
 /** What a compressed text begins with. It is a JSON text, as what is sealed must be; a state's own begins with a brace. */
 const COMPRESSED = '"gzip:';
@@ -47,5 +48,9 @@ function compress(json: string): string {
 
 function expand(text: string): string {
   if (!text.startsWith(COMPRESSED)) return text;
-  return gunzipSync(Buffer.from(text.slice(COMPRESSED.length, -1), 'base64')).toString('utf8');
+  try {
+    return gunzipSync(Buffer.from(text.slice(COMPRESSED.length, -1), 'base64')).toString('utf8');
+  } catch (error) {
+    throw stateDamaged(error);
+  }
 }

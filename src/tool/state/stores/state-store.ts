@@ -53,6 +53,9 @@ export interface ContextWrite {
 export abstract class StateStore {
   abstract load(id: string): Promise<StoredContext | null>;
 
+  /** Whose a context is, which is known also when what is in it cannot be read. */
+  abstract keyOf(id: string): Promise<ContextKey | null>;
+
   /** @returns whether it was done: not when the revision is no longer the one before, then nothing was */
   abstract write(write: ContextWrite): Promise<boolean>;
 

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { ToolRegistry } from '../tool.registry.js';
+import type { StateHome } from './homes/state-home.js';
+import { StateHomeRegistry } from './state-home.registry.js';
+import type { StateManagerName } from './stateful-options.types.js';
+
+/** Where tools keep states now, whether or not one was called in this process. */
+@Injectable()
+export class UsedStateHomes {
+  constructor(
+    private readonly homes: StateHomeRegistry,
+    private readonly tools: ToolRegistry,
+  ) {}
+
+  names(): ReadonlySet<StateManagerName> {
+    const stateful = this.tools.list().flatMap(({ metadata }) => metadata.state ?? []);
+    return new Set([{}, ...stateful].map((options) => this.homes.nameOf(options)));
+  }
+
+  /** @throws AppError as `StateHomeRegistry.of` */
+  open(): Promise<StateHome[]> {
+    return Promise.all([...this.names()].map((name) => this.homes.of(name)));
+  }
+
+  /** Also those of tools that are gone. @throws AppError as `open` */
+  async all(): Promise<StateHome[]> {
+    await this.open();
+    return this.homes.opened();
+  }
+}

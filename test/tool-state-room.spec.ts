@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { setTimeout as pause } from 'node:timers/promises';
+import { StatefulToolSessions, Tool, ToolState } from '../src/tool/index.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { gate, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { callOf } from './support/waiting-run.js';
+
+const NOTHING = { type: 'object', properties: {} } as const;
+
+class RoomTools {
+  quickIsKept = gate();
+
+  @Tool({ description: 'Is over at once.', effect: 'read', stateful: true, input: NOTHING })
+  quick(_input: object, @ToolState() state: ToolState<{ n?: number }>): string {
+    state.update({ n: 1 });
+    return 'quick';
+  }
+
+  @Tool({ description: 'Is over later.', effect: 'read', stateful: true, input: NOTHING })
+  async slow(_input: object, @ToolState() state: ToolState<{ n?: number }>): Promise<string> {
+    await this.quickIsKept.opened;
+    state.update({ n: 1 });
+    return 'slow';
+  }
+}
+
+let llm: FakeLlm;
+let jackdaw: Jackdaw;
+const tools = new RoomTools();
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+  const env = { TOOL_STATE_MANAGER: 'session', TOOL_STATE_MAX_PER_SESSION: '1', TOOL_STATE_SESSION_TIMEOUT_MS: '2000' };
+  jackdaw = await startJackdaw({ llm, tools: [tools], env });
+});
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+});
+
+it('is told to the model, and ends no run, where two tools begin at once and one finds no room', async () => {
+  const calls = ['slow', 'quick'].map((name) => ({ ...callOf(name, {}), id: name }));
+  llm.reply({ calls }, { text: 'done' });
+  const stream = await jackdaw.stream({ query: 'go', sessionId: 's' });
+  await stream.waitFor('tool.completed');
+  tools.quickIsKept.open();
+  const events = await stream.all();
+  const done = events
+    .filter(({ event }) => event === 'tool.completed')
+    .map(({ data }) => [data['tool'], data['success']]);
+  expect(Object.fromEntries(done)).toEqual({ slow: true, quick: false });
+  expect(events.at(-1)?.event).toBe('run.completed');
+  const { body } = await jackdaw.get('/api/tool-states');
+  expect((body['contexts'] as unknown as { tool: string }[]).map(({ tool }) => tool)).toEqual(['slow']);
+});
+
+it('ends no run either where a call was so long that its state has expired, and another took the place', async () => {
+  tools.quickIsKept = gate();
+  llm.reply({ calls: [{ ...callOf('slow', {}), id: 'slow' }] }, { text: 'done' });
+  const stream = await jackdaw.stream({ query: 'go', sessionId: 'long' });
+  await stream.waitFor('tool.started');
+  const quick = jackdaw.app.get(StatefulToolSessions).create('quick', 'long');
+  await pause(2200);
+  expect(await quick.execute()).toBe('quick');
+  tools.quickIsKept.open();
+  expect((await stream.all()).map(({ event }) => event)).toContain('run.completed');
+});
