@@ -40,12 +40,13 @@ const UNQUOTED = String.raw`[^\s"'“”<>][^\s<>]*`;
 const ATTRIBUTES =
   String.raw`(?:\s{0,4}=\s{0,4}["']?[^\s<>"'/]{1,128}["']?)?` +
   String.raw`(?:${KEY}(?:\s{0,8}=\s{0,8}(?:"[^"]*"|'[^']*'|“[^”]*”|${UNQUOTED}))?(?=[\s/>]|$))*`;
-/** What stands behind a tag's name. With nothing to take along it is read quickly: most of hostile text is no tag. */
-const REST = new RegExp(String.raw`${ATTRIBUTES}\s*(?:\/\s{0,4})?>`, 'y');
-/** What may stand there while the tag's end is still to come. */
-const UNFINISHED_REST = new RegExp(
-  String.raw`${ATTRIBUTES}(?:\s*(?:\/\s*)?|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|` +
-    String.raw`${KEY}\s*=\s*(?:"(?![^"]*")[^"]*|'(?![^']*')[^']*|“(?![^”]*”)[^”]*)?)$`,
+/**
+ * What stands behind a tag's name, up to its end or to where the text is cut. With nothing to take along it is read
+ * quickly: most of hostile text is no tag.
+ */
+const REST = new RegExp(
+  String.raw`${ATTRIBUTES}(?:\s*(?:\/\s{0,4})?>|(?:\s*(?:\/\s*)?|\s{0,4}=\s{0,4}["']?[^\s<>"'/]*|` +
+    String.raw`${KEY}\s*=\s*(?:"(?![^"]*")[^"]*|'(?![^']*')[^']*|“(?![^”]*”)[^”]*)?)$)`,
   'y',
 );
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
@@ -108,13 +109,13 @@ function readRest(
   nameEnd: number,
 ): TagReading {
   const window = text.slice(at, at + MAX_TAG_LENGTH);
-  if (window.includes('>') && isAt(REST, window, nameEnd - at)) {
-    const attributes = new Map<string, string>();
-    const place = readAttributes(window, nameEnd - at, attributes);
-    const end = matchAt(TAG_END, window, place);
-    if (end) return { name, kind, isClose, isEmpty: end[1] !== undefined, attributes, end: at + TAG_END.lastIndex };
-  }
-  return window.length < MAX_TAG_LENGTH && isAt(UNFINISHED_REST, text, nameEnd) ? 'partial' : 'none';
+  const isCut = window.length < MAX_TAG_LENGTH;
+  if ((!isCut && !window.includes('>')) || !isAt(REST, window, nameEnd - at)) return 'none';
+  const attributes = new Map<string, string>();
+  const place = readAttributes(window, nameEnd - at, attributes);
+  const end = matchAt(TAG_END, window, place);
+  if (end) return { name, kind, isClose, isEmpty: end[1] !== undefined, attributes, end: at + TAG_END.lastIndex };
+  return isCut ? 'partial' : 'none';
 }
 
 function readAttributes(window: string, from: number, attributes: Map<string, string>): number {
