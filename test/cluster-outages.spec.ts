@@ -23,6 +23,7 @@ function given(env: () => Record<string, string>): ClusterStore {
   return { name: 'given', answers: true, open: async () => env(), close: async () => undefined };
 }
 
+if (!hasRedis) it.skip('a cluster with a Redis of its own (skipped: there is no redis-server)', () => undefined);
 describeDatabases('a cluster with a Redis of its own', hasRedis ? onPostgres : [], (created) => {
   let redis: PrivateRedis;
   beforeAll(async () => {
@@ -48,7 +49,9 @@ describeDatabases('a cluster with a Redis of its own', hasRedis ? onPostgres : [
   });
 });
 
-(canStart('initdb') ? describe : describe.skip)('a cluster on a PostgreSQL of its own', () => {
+const canCrash = canStart('initdb');
+const why = canCrash ? '' : ' (skipped: there is no initdb)';
+(canCrash ? describe : describe.skip)(`a cluster on a PostgreSQL of its own${why}`, () => {
   let postgres: Awaited<ReturnType<typeof startPrivatePostgres>>;
   beforeAll(async () => {
     postgres = await startPrivatePostgres();

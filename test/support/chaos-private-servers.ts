@@ -67,7 +67,7 @@ export async function startPrivatePostgres(): Promise<PrivateServer> {
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   const data = join(folder, 'data');
   const port = await freePort();
-  run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync']);
+  run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']);
   const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
   run('pg_ctl', ['-D', data, '-w', '-l', join(folder, 'log'), '-o', options, 'start']);
   return {
