@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AppError } from '../src/common/index.js';
 import {
   RunDecisionService,
@@ -159,6 +159,11 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect(await store.nextExpiry(5000)).toBe(9000);
       await journal.putBack(begun);
       await expiry.expireDue(5000);
+      // Nor when it was found a moment before it began.
+      const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['begun'] });
+      const giveUp = jest.spyOn(host.cancels, 'giveUp');
+      await new RunExpiryService(journal, host.bus, decisions, found, host.answers, host.cancels).expireDue(5000);
+      expect(giveUp).not.toHaveBeenCalled();
       expect((await journal.find('begun'))?.status).toBe('queued');
     });
   });

@@ -104,7 +104,8 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
 
   private async expire(runId: string, now: number): Promise<void> {
     const run = await this.journal.find(runId);
-    if (run?.status === 'queued') await this.cancels.giveUp(run, now);
+    // One that somebody has answered meanwhile is queued as well, and has begun.
+    if (run?.status === 'queued' && run.epoch === 0) await this.cancels.giveUp(run, now);
     if (run?.status !== 'waiting') return;
     const requests = await this.waiting.requests(runId);
     const due = requests.filter(({ expires_at }) => expires_at !== null && expires_at <= now);
