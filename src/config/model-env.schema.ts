@@ -122,7 +122,7 @@ export const MODEL_VARIABLES = {
   TOKEN_COUNTING: choice(TOKEN_COUNTINGS)
     .default('auto')
     .describe(
-      'How tokens are counted: `auto` takes the vocabulary of an OpenAI model (about 40 MB of memory once it is used) and estimates for others; `estimate` always estimates',
+      'How tokens are counted: `auto` takes the vocabulary of an OpenAI model (about 40 MB of memory once it is used) and estimates for others, at most a tenth too low; `estimate` always estimates',
     ),
   LLM_API_KEY: z
     .string()
