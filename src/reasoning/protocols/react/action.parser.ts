@@ -1,3 +1,4 @@
+import { parseJson } from '../../../common/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { parseKeywords } from './loose-json.parser.js';
 
@@ -142,12 +143,11 @@ function join(first: string, rest: string): string {
   return rest === '' ? first : `${first}\n${rest}`;
 }
 
-/** @returns undefined when the text is no JSON */
+/** @returns undefined when the text is no JSON, or nested too deep to be meant */
 export function tryParse(text: string): unknown {
   if (!mayBeJson(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  // What is JSON but forbidden is for the check of the arguments to refuse, with its reason.
+  return parsed.fault.kind === 'forbidden_key' ? (JSON.parse(text) as unknown) : undefined;
 }

@@ -5,6 +5,8 @@ export interface Label {
   readonly kind: LabelKind;
   /** A label that nothing but the format has; the others are words of ordinary texts, too (`Input:`, `答案：`). */
   readonly isStrong: boolean;
+  /** A line of its own without a colon: `### Action`, which may be a heading of an ordinary text, too. */
+  readonly isHeading?: true;
   /** Where the value begins in the text. */
   readonly valueStart: number;
 }
@@ -56,11 +58,8 @@ const BEGINNINGS = new Set(
   [...LABELS.keys()].flatMap((key) => Array.from(key, (_, at) => key.slice(0, at)).concat(key)),
 );
 
-const NAMES = [...Object.values(STRONG), ...Object.values(WEAK)]
-  .flatMap(namesIn)
-  .toSorted((a, b) => b.length - a.length)
-  .map((name) => name.replaceAll(' ', '[ \\t_-]{0,2}'))
-  .join('|');
+const STRONG_NAMES = toPattern(Object.values(STRONG));
+const NAMES = toPattern([...Object.values(STRONG), ...Object.values(WEAK)]);
 /** Markdown, quotes, brackets and numbers before a label. */
 const BEFORE = '[ \\t>#*_`•\\-\\[【(（]{0,16}(?:\\d{1,3}[.)、．:][ \\t]{0,3}[*_`\\[【]{0,4})?';
 /** `Action 1`, `Observation (name)`, `**Action**`, `【行动】`, up to the colon. */
@@ -69,12 +68,19 @@ const AFTER =
 
 /** The source of a pattern of a label with all around it, of which `toLabel` reads the match. */
 export const LABELLED = `(${BEFORE})(${NAMES})(${AFTER})[:：]`;
+/** The source of a pattern of a label as a heading, up to the line break that ends it; `toHeading` reads the name. */
+export const HEADED = `#{1,6}[ \\t]{1,3}[*_]{0,3}(${STRONG_NAMES})[*_]{0,3}[ \\t]{0,3}(?=\\r?\\n)`;
 const LABEL = new RegExp(`^${LABELLED}`, 'i');
-const LABELS_IN_TEXT = new RegExp(`(?:^|(?<=</think(?:ing)?>))(${BEFORE}(?:${NAMES})${AFTER})(?=[:：])`, 'gim');
+const HEADING = new RegExp(`^${HEADED}`, 'i');
+const HEADINGS = `#{1,6}[ \\t]{1,3}[*_]{0,3}(?:${STRONG_NAMES})[*_]{0,3}(?=[ \\t]{0,3}\\r?$)`;
+const LABELS_IN_TEXT = new RegExp(
+  `(?:^|(?<=</think(?:ing)?>))(${BEFORE}(?:${NAMES})${AFTER}(?=[:：])|${HEADINGS})`,
+  'gim',
+);
 const BEFORE_ONLY = new RegExp(`^${BEFORE}`);
 const NUMBER_BEGUN = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
 const AFTER_BEGUN = new RegExp(
-  `^(?:${NAMES})[ \\t]{0,2}(?:#?\\d{0,3})[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\)?)?[ \\t]{0,2}[\\])】）*_\`"']{0,4}[ \\t]{0,2}$`,
+  `^(?:${NAMES})[ \\t]{0,2}(?:#?\\d{0,3})[ \\t]{0,2}(?:\\([\\w.-]{0,64}\\)?)?[ \\t]{0,2}[\\])】）*_\`"']{0,4}[ \\t]{0,2}\\r?$`,
   'i',
 );
 const MARKS = /[*_`]{1,4}$/;
@@ -83,7 +89,14 @@ const MARKS = /[*_`]{1,4}$/;
 export function readLabel(line: string): Label | null {
   if (!mayBegin(line)) return null;
   const match = LABEL.exec(line);
-  return match && toLabel(match);
+  if (match) return toLabel(match);
+  const heading = line.startsWith('#') ? HEADING.exec(line) : null;
+  return heading && toHeading(heading[1]!, heading[0].length);
+}
+
+/** @param end where the heading ends in the text */
+export function toHeading(name: string, end: number): Label {
+  return { ...LABELS.get(toKey(name))!, isHeading: true, valueStart: end };
 }
 
 export function toLabel(match: RegExpExecArray): Label {
@@ -108,7 +121,8 @@ export function mayCloseMarks(beginning: string, { valueStart }: Label): boolean
 }
 
 /**
- * Writes `Action\:` for every `Action:` (and any other label, in any language) that begins a line, so that neither the
+ * Writes `Action\:` for every `Action:` (and any other label, in any language) that begins a line, and `### Action\` for a
+ * heading, so that neither the
  * model nor the decoder takes quoted text for the format. Taking the backslashes away gives the text back.
  */
 export function escapeLabels(text: string): string {
@@ -123,6 +137,12 @@ function closingMarks(line: string, at: number, before: string, after: string): 
 
 function namesIn(list: string): string[] {
   return list === '' ? [] : list.split('|');
+}
+
+/** The longest first. */
+function toPattern(tables: readonly string[]): string {
+  const names = tables.flatMap(namesIn).toSorted((a, b) => b.length - a.length);
+  return names.map((name) => name.replaceAll(' ', '[ \\t_-]{0,2}')).join('|');
 }
 
 function toKey(name: string): string {

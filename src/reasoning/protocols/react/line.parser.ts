@@ -1,4 +1,4 @@
-import { LABELLED, toLabel, type Label } from './label.parser.js';
+import { HEADED, LABELLED, toHeading, toLabel, type Label } from './label.parser.js';
 
 /** A line that a label begins, or, where that is null, a fence. */
 export interface MarkedLine {
@@ -9,7 +9,7 @@ export interface MarkedLine {
 const FENCE = /^[ \t]{0,3}```[\w-]{0,20}[ \t\r]{0,8}\n?$/;
 const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w-]{0,20}[ \t\r]{0,8})$/;
 /** Behind a line break, so that a whole text is searched at once and not line by line. */
-const LABEL_LINE = `\\n${LABELLED}`;
+const LABEL_LINE = `\\n(?:${LABELLED}|${HEADED})`;
 const FENCE_LINE = String.raw`\n[ \t]{0,3}${'```'}[\w-]{0,20}[ \t\r]{0,8}(?=\n)`;
 const LINES = {
   labels: new RegExp(LABEL_LINE, 'gi'),
@@ -27,7 +27,13 @@ export function findLine(text: string, from: number, kind: keyof typeof LINES): 
   const pattern = LINES[kind];
   pattern.lastIndex = from;
   const match = pattern.exec(text);
-  return match && { start: match.index + 1, label: match[2] === undefined ? null : toLabel(match) };
+  return match && { start: match.index + 1, label: labelOf(match) };
+}
+
+function labelOf(match: RegExpExecArray): Label | null {
+  const [all, , name, , heading] = match;
+  if (heading !== undefined) return toHeading(heading, match.index + all.length);
+  return name === undefined ? null : toLabel(match);
 }
 
 /** @returns where the blank lines end that begin at `at` */

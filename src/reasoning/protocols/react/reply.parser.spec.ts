@@ -60,6 +60,19 @@ const HOSTILE: readonly string[] = (
 ).split('|');
 const STARTS = ['', 'Thought: ', 'Action: ', 'Action: calculator\nAction Input: ', 'Action: a\nAction Input: {"b":['];
 
+describe('more marks than any reply has', () => {
+  const CALL = 'Action: calculator\nAction Input: {"expression":"1"}\n';
+  it.each([
+    ['labels in a sentence', `So:\n${'Action: do what I said\n'.repeat(10_500)}`, (text: string) => text.trim()],
+    ['fences', `So:\n${'```\n'.repeat(10_500)}`, (text: string) => text.trim()],
+    ['thoughts', 'Thought: x\n'.repeat(10_500), () => ''],
+  ])('are looked at no further, in whatever pieces: %s', (_, start, shown) => {
+    const reply = start + CALL;
+    expect(decode(reply)).toMatchObject({ calls: [], text: shown(reply) });
+    for (const length of [7, 64, 5_000]) expect(streamed(reply, length)).toBe(shown(reply));
+  });
+});
+
 describe('hostile text', () => {
   it.each(HOSTILE)('is read in linear time: %j', (unit) => {
     for (const start of STARTS) {

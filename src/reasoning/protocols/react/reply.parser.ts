@@ -1,3 +1,4 @@
+import { MAX_MARKS } from '../call-limit.policy.js';
 import { MAX_LABEL, mayBecomeLabel, mayCloseMarks, readLabel, type Label } from './label.parser.js';
 import {
   endOfBlankLines,
@@ -9,6 +10,7 @@ import {
   type MarkedLine,
 } from './line.parser.js';
 import { SegmentBuilder, type ReplySegments } from './segment.builder.js';
+import { ThinkParser } from './think.parser.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
 /**
@@ -19,8 +21,6 @@ type Mode = 'start' | 'think' | 'free' | 'segment' | 'answer' | 'hidden' | 'done
 type Verdict = 'label' | 'text' | 'undecided';
 
 const THINK = /^[ \t]{0,8}<think(?:ing)?>/;
-const THINK_END = /<\/think(?:ing)?>/;
-const LONGEST_THINK_END = '</thinking>'.length;
 
 /**
  * Reads a reply of a model piece by piece. Whether a line is a label is decided by its first characters alone, so that
@@ -38,13 +38,16 @@ export class ReplyParser {
   private held = '';
   private isWrapped = false;
   private isInFence = false;
-  private thinkTail = '';
+  private readonly think = new ThinkParser();
+  /** How many lines turned out to be labels or fences, or to look like it. */
+  private marks = 0;
 
   /** @returns what of the piece the user may read */
   push(piece: string): string {
     const whole = piece.lastIndexOf('\n') + 1;
     let at = 0;
-    while (at < piece.length && this.mode !== 'done') at = this.readSome(piece, at, whole);
+    while (at < piece.length && this.mode !== 'done')
+      at = this.isSpent ? this.pass(piece, at) : this.readSome(piece, at, whole);
     return this.take();
   }
 
@@ -53,7 +56,7 @@ export class ReplyParser {
     const head = this.head;
     this.head = '';
     if (head !== '') this.readLine(head, true);
-    this.segments.add(this.thinkTail);
+    this.segments.add(this.think.rest());
     if (this.held !== '' && (this.mode === 'start' || !this.isWrapped)) this.showHeldAnd('');
     if (this.mode === 'think') this.segments.closeThought();
     else this.segments.close();
@@ -70,6 +73,10 @@ export class ReplyParser {
   /** Whether every line belongs to the format until a label says otherwise. */
   private get isFormat(): boolean {
     return this.mode === 'segment' || this.mode === 'hidden';
+  }
+
+  private get isSpent(): boolean {
+    return this.marks > MAX_MARKS && this.mode !== 'think';
   }
 
   private take(): string {
@@ -92,6 +99,13 @@ export class ReplyParser {
     return end;
   }
 
+  /** The rest is no more looked at. */
+  private pass(piece: string, at: number): number {
+    this.feed(this.head + piece.slice(at));
+    this.head = '';
+    return piece.length;
+  }
+
   /** Reads on to the next line that means something, which is most often far away. */
   private readLines(piece: string, from: number, at: number, whole: number): number {
     if (at >= whole) {
@@ -103,7 +117,11 @@ export class ReplyParser {
     this.feed(piece.slice(at, end));
     this.isInLine = false;
     if (!line) return whole;
-    if (!line.label) return this.readFenceLine(piece, line.start);
+    if (!line.label) {
+      const next = piece.indexOf('\n', end) + 1;
+      this.readFence(piece.slice(end, next));
+      return next;
+    }
     this.begin(line.label);
     this.isInLine = true;
     return line.label.valueStart;
@@ -112,20 +130,16 @@ export class ReplyParser {
   private findLine(piece: string, from: number, whole: number): MarkedLine | null {
     const kind = this.isFormat ? 'labels' : this.isInFence ? 'fences' : 'both';
     let line = findLine(piece, from, kind);
-    while (line?.label && line.start < whole && !this.isMeant(line.label, piece, line.start))
+    while (line?.label && line.start < whole && !this.isMeant(line.label, piece, line.start)) {
+      if (++this.marks > MAX_MARKS) return null;
       line = findLine(piece, line.start, kind);
+    }
     return line && line.start < whole ? line : null;
   }
 
   private isMeant(label: Label, piece: string, start: number): boolean {
     if (this.isFormat) return this.segments.accepts(label);
     return this.judge(label, piece, start + MAX_LABEL, true) === 'label';
-  }
-
-  private readFenceLine(piece: string, at: number): number {
-    const end = piece.indexOf('\n', at) + 1;
-    this.readFence(piece.slice(at, end));
-    return end;
   }
 
   private readRest(piece: string, at: number): number {
@@ -144,6 +158,7 @@ export class ReplyParser {
     this.head += taken;
     const think = this.mode === 'start' ? THINK.exec(this.head) : null;
     if (think) {
+      this.marks++;
       this.head = '';
       this.mode = 'think';
       this.segments.begin('thought');
@@ -159,18 +174,10 @@ export class ReplyParser {
   }
 
   private readThink(piece: string, at: number): number {
-    const text = this.thinkTail + piece.slice(at);
-    const match = THINK_END.exec(text);
-    if (!match) {
-      const kept = text.slice(-LONGEST_THINK_END);
-      this.segments.add(text.slice(0, text.length - kept.length));
-      this.thinkTail = kept;
-      return piece.length;
-    }
-    this.segments.add(text.slice(0, match.index));
+    const { text, end } = this.think.read(piece, at);
+    this.segments.add(text);
+    if (end === null) return piece.length;
     this.segments.closeThought();
-    const end = at + match.index + match[0].length - this.thinkTail.length;
-    this.thinkTail = '';
     this.mode = 'start';
     this.isInLine = false;
     return end;
@@ -188,7 +195,10 @@ export class ReplyParser {
   private readFormatLine(line: string, isComplete: boolean): boolean {
     const label = readLabel(line);
     if (!label && !isComplete && mayBecomeLabel(line)) return false;
-    if (!label || !this.segments.accepts(label)) return this.feed(line);
+    if (!label || !this.segments.accepts(label)) {
+      if (label) this.marks++;
+      return this.feed(line);
+    }
     if (!isComplete && mayCloseMarks(line, label)) return false;
     return this.beginIn(line, label);
   }
@@ -206,6 +216,7 @@ export class ReplyParser {
     const label = readLabel(line);
     if (!label) return !isComplete && mayBecomeLabel(line) ? 'undecided' : 'text';
     const verdict = this.judge(label, line, line.length, isComplete);
+    if (verdict === 'text') this.marks++;
     return verdict === 'label' ? label : verdict;
   }
 
@@ -218,7 +229,7 @@ export class ReplyParser {
   private judge(label: Label, text: string, end: number, isComplete: boolean): Verdict {
     if (label.kind === 'input') return 'text';
     if (this.mode !== 'start') {
-      if (!label.isStrong) return 'text';
+      if (!label.isStrong || label.isHeading) return 'text';
       if (label.kind === 'action') {
         if (!isComplete) return 'undecided';
         return isToolLike(text.slice(label.valueStart, end)) ? 'label' : 'text';
@@ -228,16 +239,11 @@ export class ReplyParser {
   }
 
   private readFence(line: string): boolean {
-    if (this.mode === 'start' && this.held === '') {
-      this.held = line;
-      this.isInFence = true;
-    } else if (this.isInFence) {
-      this.showHeldAnd(line);
-      this.isInFence = false;
-    } else {
-      this.held = line;
-      this.isInFence = true;
-    }
+    this.marks++;
+    const isEnd = this.isInFence && (this.mode !== 'start' || this.held !== '');
+    if (isEnd) this.showHeldAnd(line);
+    else this.held = line;
+    this.isInFence = !isEnd;
     return true;
   }
 
@@ -247,6 +253,7 @@ export class ReplyParser {
   }
 
   private begin(label: Label): void {
+    this.marks++;
     if (this.held !== '') this.isWrapped = true;
     this.held = '';
     this.isInFence = false;
@@ -286,11 +293,7 @@ export class ReplyParser {
   private showHeldAnd(text: string): void {
     const held = this.held;
     this.held = '';
-    this.show(held + text);
-  }
-
-  private show(text: string): void {
     if (this.mode === 'start') this.mode = 'free';
-    this.feed(text);
+    this.feed(held + text);
   }
 }

@@ -1,3 +1,4 @@
+import { MAX_MARKS } from '../call-limit.policy.js';
 import type { CallBuilder } from './call.builder.js';
 import { indexOfMark, MAY_BE_TAG, mayBeEndOf, mayBeTagOf, readTag, type Tag } from './tag.parser.js';
 import { isOuter, namesOf, type TagKind } from './tag-name.policy.js';
@@ -36,6 +37,8 @@ export class BlockParser {
   /** The tag whose value is being read, and the value so far. */
   private open: Tag | null = null;
   private value = '';
+  /** How many places were looked at where a tag might be. */
+  private looks = 0;
 
   /** @param isLenient whether a value also ends where the call does: set once it is known that one has no end */
   constructor(
@@ -51,7 +54,7 @@ export class BlockParser {
     return this.state === 'closed' || this.isLast;
   }
 
-  /** Whether nothing behind it counts: it ended with results, which only we may write, or there are too many calls. */
+  /** Whether nothing behind it counts: it ended with results, which only we may write, or there are too many calls or tags. */
   get isLast(): boolean {
     return this.state === 'results' || this.calls.hasTooManyCalls;
   }
@@ -112,10 +115,17 @@ export class BlockParser {
 
   private readElement(text: string, at: number, isFinal: boolean): number {
     const tag = readTag(text, at, this.accepts);
-    if (tag === 'none') return this.keep(text, at, at + 1);
     if (tag === 'partial') return isFinal ? text.length : at;
+    if (++this.looks > MAX_MARKS) return this.giveUp(text);
+    if (tag === 'none') return this.keep(text, at, at + 1);
     this.enter(tag);
     return tag.end;
+  }
+
+  /** What is behind is read no more. */
+  private giveUp(text: string): number {
+    this.enterResults();
+    return text.length;
   }
 
   private readValue(text: string, at: number, isFinal: boolean): number {
@@ -132,6 +142,7 @@ export class BlockParser {
     if (end === 'end') return index;
     if (end === 'cdata') return this.readCdataStart(text, index, isFinal);
     if (end === 'partial') return this.readCutTag(text, index, isFinal);
+    if (++this.looks > MAX_MARKS) return this.giveUp(text);
     this.closeValue();
     if (end.name !== name || !end.isClose) this.enter(end);
     return end.end;

@@ -99,6 +99,31 @@ describe('what is too much', () => {
   });
 });
 
+describe('more marks than any reply has', () => {
+  const CALL = '<invoke name="search"><parameter name="query">x</parameter></invoke>';
+  const cut = (text: string, length: number) => text.match(new RegExp(`[\\s\\S]{1,${length}}`, 'g'))!;
+
+  it('in the text are text to its end, and no call is read behind them', () => {
+    const reply = `So:${'`<invoke>`'.repeat(10_500)} ${CALL}`;
+    expect(decode(reply)).toMatchObject({ calls: [], text: reply });
+    for (const length of [7, 64, 5_000]) expect(streamed(cut(reply, length))).toBe(reply);
+  });
+
+  it.each([
+    ['of blocks without calls', '<function_calls></function_calls>'.repeat(10_500) + CALL, 0],
+    ['in a block', `<function_calls>${CALL}${'</thing>'.repeat(10_500)}${CALL}</function_calls>`, 1],
+    [
+      'in a value',
+      `<function_calls>${CALL}<invoke name="a">${'<arg_key>'.repeat(10_500)}</invoke>${CALL}</function_calls>`,
+      2,
+    ],
+  ])('%s end the reading', (_, reply, calls) => {
+    expect(decode(reply)).toMatchObject({ text: '' });
+    expect(decode(reply).calls).toHaveLength(calls);
+    for (const length of [7, 64, 5_000]) expect(streamed(cut(reply, length))).toBe('');
+  });
+});
+
 describe('hostile text', () => {
   const CALL = '<function_calls><invoke name="search"><parameter name="query">';
   it.each([

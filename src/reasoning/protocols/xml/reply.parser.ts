@@ -1,3 +1,4 @@
+import { MAX_MARKS } from '../call-limit.policy.js';
 import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';
@@ -36,6 +37,9 @@ export class ReplyParser {
   private fence = '';
   private isLenient = false;
   private isDone = false;
+  /** How many signs turned out to be text, and how many to be markup. */
+  private texts = 0;
+  private markups = 0;
 
   /** @returns what the user may read by now */
   push(piece: string): string {
@@ -95,6 +99,10 @@ export class ReplyParser {
 
   /** @returns false when more text has to decide */
   private readText(isFinal: boolean): boolean {
+    if (this.texts > MAX_MARKS) {
+      this.passTo(this.text.length);
+      return true;
+    }
     const sign = this.fence === '' ? SIGN : SIGN_AFTER_FENCE;
     this.passTo(indexOfMark(sign, this.text, this.at));
     if (this.at === this.text.length) return true;
@@ -116,8 +124,7 @@ export class ReplyParser {
     const isInline = ticks.length < 3 && whole === ticks;
     const isFence = isInline || isFenceStart(ticks, language, space);
     if (isFence && this.text.charAt(end) === '<') return this.readSign(end, isInline, isFinal, ticks);
-    this.passTo(this.at + ticks.length);
-    return true;
+    return this.passSign(this.at + ticks.length);
   }
 
   /** @param ticks the backticks right before it, which are not passed yet */
@@ -127,12 +134,12 @@ export class ReplyParser {
       case 'wait':
         return false;
       case 'text':
-        this.passTo(opening.end);
-        return true;
+        return this.passSign(opening.end);
       case 'hidden':
         this.show();
         this.visible.addBlock();
         this.skipTo(opening.end);
+        this.countMarkup();
         return true;
       case 'results':
         this.show();
@@ -152,6 +159,17 @@ export class ReplyParser {
     this.skipTo(tag.end);
     this.block = new BlockParser(tag, this.builder, this.isLenient);
     this.closeBlock(this.block);
+    this.countMarkup();
+  }
+
+  private countMarkup(): void {
+    if (++this.markups > MAX_MARKS) this.isDone = true;
+  }
+
+  private passSign(end: number): true {
+    this.texts++;
+    this.passTo(end);
+    return true;
   }
 
   /** What is passed is text, to be shown with what follows. */

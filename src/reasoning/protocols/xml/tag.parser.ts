@@ -68,7 +68,7 @@ export function mayBeEndOf(names: readonly string[]): string {
 
 function mayBe(slash: string, names: readonly string[]): string {
   const written = names.join('|').replaceAll('_', '[_-]');
-  return String.raw`<(?=\s{0,4}${slash}${PREFIX}(?:${written})(?!\s*<)[\s=/>]|${UNFINISHED})`;
+  return String.raw`<(?!<)(?=\s{0,4}${slash}${PREFIX}(?:${written})(?!\s*<)[\s=/>]|${UNFINISHED})`;
 }
 
 /**
