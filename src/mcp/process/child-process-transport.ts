@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { isDoneWithin } from '../../common/index.js';
 import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
+import { toLine } from './line.mapper.js';
 import { parseMessage } from './message.parser.js';
 import { readAway, readLines } from './paced-lines.parser.js';
 import { killGroup } from './process-table.accessor.js';
@@ -96,7 +97,7 @@ export class ChildProcessTransport implements Transport {
       throw new Error(this.fault);
     }
     this.note(message);
-    child.stdin.write(`${JSON.stringify(message)}\n`);
+    child.stdin.write(toLine(message));
   }
 
   /** Lets it end by itself, then asks it to, then ends it with all that it has started. */

@@ -1,0 +1,13 @@
+import { describe, expect, it } from '@jest/globals';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { toLine } from './line.mapper.js';
+
+describe('a message to a program', () => {
+  it('is one line for whoever reads lines, and what it was', async () => {
+    const message = { text: 'a\n\r\u000b\u0085b\u2028c\u2029\ud800' };
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: Readable.from([toLine(message)]) })) lines.push(line);
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([message]);
+  });
+});
