@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError, parseJson, type JsonFault } from './common/index.js';
+import { AppError, fieldMistake, type JsonFault, parseJson } from './common/index.js';
 
 /** Of a body, in bytes; where pictures may come along, of all else in it. */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -42,7 +42,9 @@ function toError(fault: JsonFault): AppError {
       return new AppError('MALFORMED_JSON', `The body is nested deeper than ${fault.maxDepth} levels.`);
     case 'forbidden_key': {
       const message = `The key "${fault.path}" is not allowed.`;
-      return new AppError('VALIDATION_FAILED', message, { details: { errors: [{ field: fault.path, message }] } });
+      return new AppError('VALIDATION_FAILED', message, {
+        details: { errors: [fieldMistake(fault.path, message, 'isAllowedKey', fault.value)] },
+      });
     }
   }
 }

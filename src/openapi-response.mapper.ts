@@ -2,9 +2,21 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
+/** As `FieldMistake`. */
+const MISTAKE = {
+  type: 'object',
+  required: ['field', 'message', 'rule', 'got'],
+  properties: {
+    field: { type: 'string', description: 'Its path in the request: `images.0.url`, `arguments.text`, `cursor`.' },
+    message: { type: 'string' },
+    rule: { type: 'string', description: 'The name of what does not hold.' },
+    got: { type: 'string', description: 'The JSON type of what was given; `nothing` where it is missing.' },
+  },
+};
+
 const PROBLEM = {
   type: 'object',
-  description: 'Problem details (RFC 9457); further members tell more, such as `run_id` or `errors`.',
+  description: 'Problem details (RFC 9457); further members tell more, such as `run_id`.',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
     type: { type: 'string' },
@@ -12,6 +24,7 @@ const PROBLEM = {
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What happened, to what, and what to do.' },
     code: { type: 'string', description: 'Stable name of the error.' },
+    errors: { type: 'array', description: 'Everything that is wrong with the request.', items: MISTAKE },
   },
 };
 

@@ -1,37 +1,39 @@
 import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
-import { AppError } from './common/index.js';
-
-interface FieldError {
-  /** Its path, as in `images.0.url`. */
-  readonly field: string;
-  readonly message: string;
-  /** class-validator's name of what does not hold. */
-  readonly rule: string;
-  /** The type of what was given, as JSON has it. */
-  readonly got: string;
-}
+import type { ValidatorOptions } from 'class-validator';
+import { AppError, fieldMistake, isRaw, RawValue, type FieldMistake } from './common/index.js';
+import { brokenElements, isSurelyValid } from './dto-rules.js';
 
 const UNKNOWN_FIELD = 'whitelistValidation';
+/** Of a list whose elements are wrong. */
+const TOLD_ELEMENTS = 10;
 
 /** Checks what comes in over HTTP against its DTO; unknown fields are mistakes, and every mistake is told at once. */
 class RequestPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    const unknown = metadata.type === 'custom' ? [] : inheritedNames(value);
-    if (unknown.length === 0) return super.transform(value, metadata);
-    const rest = Object.entries(value as object).filter(([name]) => !unknown.includes(name));
-    const mistakes = await this.mistakesIn(Object.fromEntries(rest), metadata);
-    throw toError([
-      ...mistakes,
-      ...unknown.map((field) => unknownField(field, (value as Record<string, unknown>)[field])),
-    ]);
+    if (metadata.type === 'body' && isNoObject(value) && isDto(metadata.metatype)) {
+      throw toError([fieldMistake('body', 'the body must be a JSON object', 'isObject', value)]);
+    }
+    if (metadata.type === 'custom' || typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return super.transform(value, metadata);
+    }
+    const { unknown, rest } = prepared(value, metadata.metatype ?? Object);
+    if (unknown.length === 0) return super.transform(rest, metadata);
+    throw toError([...(await this.mistakesIn(rest, metadata)), ...unknown]);
   }
 
-  private async mistakesIn(value: unknown, metadata: ArgumentMetadata): Promise<readonly FieldError[]> {
+  protected override validate(
+    dto: object,
+    options: ValidatorOptions = {},
+  ): Promise<ValidationError[]> | ValidationError[] {
+    return isSurelyValid(dto, options) ? [] : super.validate(dto, options);
+  }
+
+  private async mistakesIn(value: unknown, metadata: ArgumentMetadata): Promise<readonly FieldMistake[]> {
     try {
       await super.transform(value, metadata);
       return [];
     } catch (error) {
-      if (error instanceof AppError) return error.details?.['errors'] as FieldError[];
+      if (error instanceof AppError) return error.details?.['errors'] as FieldMistake[];
       throw error;
     }
   }
@@ -43,38 +45,88 @@ export function createValidationPipe(): ValidationPipe {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    // Of a value its type is told, never more.
-    validationError: { target: false, value: true },
+    // Of a value its type is told, never more; the target tells which elements of a list are wrong.
+    validationError: { target: true, value: true },
     exceptionFactory: (errors: ValidationError[]) => toError(errors.flatMap((error) => toFieldErrors(error, ''))),
   });
 }
 
-/** Fields that every object has: class-validator takes them for known ones, and class-transformer drops one. */
-function inheritedNames(value: unknown): string[] {
-  return typeof value === 'object' && value !== null
-    ? Object.keys(value).filter((name) => name in Object.prototype)
-    : [];
+/** What is missing is refused field by field, or is nothing that is needed. */
+function isNoObject(value: unknown): boolean {
+  return value !== undefined && (typeof value !== 'object' || value === null || Array.isArray(value));
 }
 
-function toError(fields: readonly FieldError[]): AppError {
+function isDto(metatype: ArgumentMetadata['metatype']): boolean {
+  return metatype !== undefined && metatype !== Object && metatype !== Array && metatype !== String;
+}
+
+interface Prepared {
+  readonly unknown: readonly FieldMistake[];
+  readonly rest: Record<string, unknown>;
+}
+
+/**
+ * What is given to a class, with users' own JSON wrapped, and without fields that every object has: class-validator takes
+ * those for known ones, and class-transformer drops one.
+ */
+function prepared(value: object, type: Function, path = ''): Prepared {
+  const unknown: FieldMistake[] = [];
+  const rest: Record<string, unknown> = {};
+  for (const [name, child] of Object.entries(value) as [string, unknown][]) {
+    if (name in Object.prototype) {
+      unknown.push(unknownField(`${path}${name}`, child));
+      continue;
+    }
+    const inner = isRaw(type, name) ? undefined : innerOf(child, type, `${path}${name}`, name);
+    unknown.push(...(inner?.unknown ?? []));
+    rest[name] = isRaw(type, name) ? new RawValue(child) : (inner?.rest ?? child);
+  }
+  return { unknown, rest };
+}
+
+/** The same of a field that holds another class. */
+function innerOf(child: unknown, type: Function, path: string, name: string): Prepared | undefined {
+  const held: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
+  const isHeld = typeof held === 'function' && held !== Object && held !== Array;
+  if (!isHeld || typeof child !== 'object' || child === null || Array.isArray(child)) return undefined;
+  return prepared(child, held, `${path}.`);
+}
+
+function toError(fields: readonly FieldMistake[]): AppError {
   const detail = fields.map(({ message }) => message).join('; ');
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors: fields } });
 }
 
-function toFieldErrors({ property, constraints, children, value }: ValidationError, path: string): FieldError[] {
+function toFieldErrors(error: ValidationError, path: string): FieldMistake[] {
+  const { property, constraints = {}, children = [] } = error;
   const field = `${path}${property}`;
-  const own = Object.entries(constraints ?? {}).map(([rule, message]) =>
-    rule === UNKNOWN_FIELD ? unknownField(field, value) : { field, message, rule, got: typeOf(value) },
-  );
-  return [...own, ...(children ?? []).flatMap((child) => toFieldErrors(child, `${field}.`))];
+  const own = Object.entries(constraints).flatMap(([rule, message]) => mistakesOf(error, { rule, message, field }));
+  return [...own, ...children.flatMap((child) => toFieldErrors(child, `${field}.`))];
 }
 
-function unknownField(field: string, value: unknown): FieldError {
-  return { field, message: `the field "${field}" is not known`, rule: UNKNOWN_FIELD, got: typeOf(value) };
+interface Broken {
+  readonly rule: string;
+  readonly message: string;
+  readonly field: string;
 }
 
-function typeOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
+/** One, or of a rule for each element of a list one for each that breaks it. */
+function mistakesOf({ property, target, value }: ValidationError, { rule, message, field }: Broken): FieldMistake[] {
+  if (rule === UNKNOWN_FIELD) return [unknownField(field, value)];
+  const elements = target && Array.isArray(value) ? brokenElements(target, property, rule) : [];
+  if (elements.length === 0) return [fieldMistake(field, withPath(message, property, field), rule, value)];
+  return elements.slice(0, TOLD_ELEMENTS).map((at) => {
+    const place = `${field}.${at}`;
+    const told = message.replace(/^each value in nested property |^each value in |^each of /, '');
+    return fieldMistake(place, withPath(told, property, place), rule, (value as unknown[])[at]);
+  });
+}
+
+/** class-validator begins what it says with the field's own name. */
+function withPath(message: string, property: string, field: string): string {
+  return message.replace(new RegExp(`^((?:each value in )?(?:nested property )?)${property}\\b`), `$1${field}`);
+}
+
+function unknownField(field: string, value: unknown): FieldMistake {
+  return fieldMistake(field, `the field "${field}" is not known`, UNKNOWN_FIELD, value);
 }

@@ -133,8 +133,10 @@ describe('edited arguments', () => {
     const [asked] = await run.requests();
     const answer = await run.decide('approve', { arguments: { to: 'bob', amount: -5, tip: 1 } });
     expect([answer.status, answer.body['code']]).toEqual([400, 'VALIDATION_FAILED']);
-    expect(answer.body['errors']).toEqual([
-      { field: 'arguments', message: expect.stringMatching(/unknown argument "tip".*"amount" must be > 0/) },
+    expect(answer.body['detail']).toMatch(/unknown argument "tip".*"amount" must be > 0/);
+    expect(answer.body['errors']).toMatchObject([
+      { field: 'arguments.tip', rule: 'additionalProperties', got: 'number' },
+      { field: 'arguments.amount', rule: 'exclusiveMinimum', got: 'number' },
     ]);
     expect((await run.answer())['waiting']).toEqual([asked]);
     await run.after('approve');

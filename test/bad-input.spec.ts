@@ -102,6 +102,64 @@ describe('bad input', () => {
     expect(answer.text).not.toContain('high');
   });
 
+  it.each<[string, unknown, readonly string[]]>([
+    ['a list', [], ['body isObject array']],
+    ['a text', '"x"', ['body isObject string']],
+    [
+      'elements of a list',
+      { query: 'x', references: [1, 0, 'x'] },
+      ['references.1 min number', 'references.2 isInt string'],
+    ],
+    ['texts in a list', { query: 'x', parameters: { stop: ['a', 7] } }, ['parameters.stop.1 isString number']],
+    [
+      'what every object has, inside',
+      { query: 'x', parameters: { constructor: 1 } },
+      ['parameters.constructor whitelistValidation number'],
+    ],
+    ['a model that no column holds', { query: 'x', model: 'a\u0000b' }, ['model matches string']],
+    [
+      'a part of a format',
+      { query: 'x', responseFormat: { schema: {}, name: '' } },
+      ['responseFormat.name isFormat string'],
+    ],
+  ])('names the very place of what is wrong: %s', async (_case, body, expected) => {
+    const answer = await jackdaw.chat(body);
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    const errors = answer.body['errors'] as unknown as Record<string, string>[];
+    expect(errors.map(({ field, rule, got }) => `${field} ${rule} ${got}`)).toEqual(
+      expect.arrayContaining([...expected]),
+    );
+    for (const place of expected) expect(answer.body['detail']).toContain(place.split(' ')[0]);
+  });
+
+  it.each([
+    ['GET /api/runs?cursor=x', 'cursor', 'isCursor', 'string'],
+    ['GET /api/runs?limit=x', 'limit', 'isInt', 'string'],
+    ['GET /api/runs/x/journal?after=2147483648', 'after', 'max', 'number'],
+    ['GET /api/sessions/x/messages?after=1e300', 'after', 'max', 'number'],
+    ['GET /api/tool-states/x/history?before=1e50', 'before', 'max', 'number'],
+    ['GET /api/runs?agent=%00', 'agent', 'isWithoutNul', 'string'],
+    ['GET /api/sessions/%00', 'id', 'isWithoutNul', 'string'],
+    ['PUT /api/sessions/x/turns/x/pin', 'turn', 'isInt', 'string'],
+    ['DELETE /api/sessions/x/turns/99999999999999999999/pin', 'turn', 'isInt', 'number'],
+  ])('names path, rule and type of what is wrong in an address: %s', async (route, field, rule, got) => {
+    const [method = '', path = ''] = route.split(' ');
+    const answer = await jackdaw.send(path, { method });
+    expectProblem(answer, 400, 'VALIDATION_FAILED');
+    expect(answer.body['errors']).toContainEqual({ field, rule, got, message: expect.stringMatching(/must/) });
+  });
+
+  it('names path, rule and type of a tool’s argument', async () => {
+    const args = { text: 7, operation: 'upper', more: 1 };
+    const { status, body } = await jackdaw.post('/api/tools/string_tools/call', { arguments: args });
+    expect(status).toBe(400);
+    const errors = body['errors'] as unknown as Record<string, string>[];
+    expect(errors.map(({ field, rule, got }) => `${field} ${rule} ${got}`).toSorted()).toEqual([
+      'arguments.more additionalProperties number',
+      'arguments.text type number',
+    ]);
+  });
+
   it('is told with all its mistakes at once', async () => {
     const answer = await jackdaw.chat({ query: '', constructor: 1, toString: 1, other: 1 });
     expectProblem(answer, 400, 'VALIDATION_FAILED');

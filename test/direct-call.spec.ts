@@ -143,7 +143,7 @@ describe('a direct call', () => {
   it('names what is wrong with the arguments', async () => {
     const { body } = await call('look', { arguments: { text: 7 } });
     expect(body['errors']).toEqual([
-      { field: 'arguments', message: 'Invalid arguments: "text" must be string, got number' },
+      { field: 'arguments.text', message: '"text" must be string, got number', rule: 'type', got: 'number' },
     ]);
   });
 

@@ -38,8 +38,16 @@ const REQUESTS: readonly (readonly [path: string, body: (given: unknown) => obje
     'edit.model.provider',
   ],
   ['/api/runs/:run/fork', (name) => ({ fromStep: 'model:1', edit: { model: { name } } }), 'edit.model.name'],
-  ['/api/runs/:run/fork', (name) => ({ fromStep: 'model:1', edit: { agent: { tools: [name] } } }), 'edit.agent.tools'],
-  ['/api/runs/:run/fork', (instructions) => ({ fromStep: 'model:1', edit: { agent: { instructions } } }), 'edit'],
+  [
+    '/api/runs/:run/fork',
+    (name) => ({ fromStep: 'model:1', edit: { agent: { tools: [name] } } }),
+    'edit.agent.tools.0',
+  ],
+  [
+    '/api/runs/:run/fork',
+    (instructions) => ({ fromStep: 'model:1', edit: { agent: { instructions } } }),
+    'edit.agent.instructions',
+  ],
   ['/api/runs/:run/approve', (callId) => ({ callId }), 'callId'],
   ['/api/runs/:run/deny', (callId) => ({ callId }), 'callId'],
   ['/api/runs/:run/input', (callId) => ({ callId, value: 1 }), 'callId'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../src/common/index.js';
 import { SCOPES } from '../src/security/index.js';
-import { CASES, SLY, type Case, type Things } from './support/route-cases.js';
+import { CASES, SLY, toCall, type Case, type Things } from './support/route-cases.js';
 import { IS_PUBLIC } from '../src/security/public.decorator.js';
 import { REQUIRED_SCOPE } from '../src/security/requires.decorator.js';
 import { keyHolder, makeKey } from './support/api-keys.js';
@@ -40,10 +40,7 @@ function tellsOfSomebody({ route, scope }: Case & { route: string }): boolean {
   return route.startsWith('GET ') && (scope === 'runs:read' || scope === 'sessions:read');
 }
 
-function toCall({ route, id, tool, body, query }: Case & { route: string }, its: Things = things): RouteCall {
-  const ids = { ...(id && { id: its[id], turn: '1' }), ...(tool !== undefined && { name: tool }) };
-  return { route, ids, body: body?.(its), query: query?.(its) ?? '' };
-}
+const asked = (each: Case & { route: string }) => toCall(each, things);
 
 let llm: FakeLlm;
 let jackdaw: Jackdaw;
@@ -118,7 +115,7 @@ describe('every route', () => {
 
   it.each([...ROUTES, ...MCP])('$route is 401 without a key, and with an unknown one', async (each) => {
     for (const headers of STRANGERS) {
-      const answer = await call(jackdaw, toCall(each), headers);
+      const answer = await call(jackdaw, asked(each), headers);
       expect([answer.status, answer.body['code']]).toEqual([401, 'UNAUTHENTICATED']);
       expectNoSecret(answer, []);
     }
@@ -126,12 +123,12 @@ describe('every route', () => {
   });
 
   it.each(ROUTES.filter(({ route }) => route.startsWith('GET')))('$route is 401 as HEAD, too', async (each) => {
-    expect((await call(jackdaw, { ...toCall(each), route: each.route.replace('GET', 'HEAD') }, {})).status).toBe(401);
+    expect((await call(jackdaw, { ...asked(each), route: each.route.replace('GET', 'HEAD') }, {})).status).toBe(401);
   });
 
   it.each(ROUTES.filter(tellsOfSomebody))('$route is in the access log', async (each) => {
     const from = Date.now();
-    expect((await call(jackdaw, toCall(each), ANN.headers)).status).toBe(200);
+    expect((await call(jackdaw, asked(each), ANN.headers)).status).toBe(200);
     const { body } = await jackdaw.get(`/api/access-log?principal=ann&from=${from}`, ANN.headers);
     const entries = body['entries'] as unknown as { target_id: string }[];
     expect(entries.map(({ target_id }) => target_id)).toEqual([each.id ? things[each.id] : '']);
@@ -145,7 +142,7 @@ describe('every route', () => {
 describe("with another tenant's ids", () => {
   it.each(WITH_ID)('$route answers as if they were nowhere', async (each) => {
     const nowhere = { ...things, [each.id]: newId() };
-    const foreign = await call(jackdaw, toCall(each), BOB.headers);
+    const foreign = await call(jackdaw, asked(each), BOB.headers);
     const unknown = await call(jackdaw, toCall(each, nowhere), BOB.headers);
     expect(foreign.status).toBe(404);
     expect(said(foreign, [things[each.id]])).toEqual(said(unknown, [nowhere[each.id]]));
@@ -153,7 +150,7 @@ describe("with another tenant's ids", () => {
   });
 
   it.each(ROUTES.filter(({ id }) => id === undefined))('$route answers with one’s own', async (each) => {
-    const answer = await call(jackdaw, toCall(each), BOB.headers);
+    const answer = await call(jackdaw, asked(each), BOB.headers);
     expect(Math.floor(answer.status / 100)).toBe(2);
     expectNoSecret(answer, [things.session]);
     // Neither is the model shown what is not theirs.

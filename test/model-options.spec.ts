@@ -169,7 +169,7 @@ describe('a request', () => {
     [{ model: 'a b' }, 'model', 'without spaces'],
     [{ parameters: { temperature: 3 } }, 'parameters.temperature', 'must not be greater than 2'],
     [{ parameters: { heat: 1 } }, 'parameters.heat', 'not known'],
-    [{ parameters: { stop: [''] } }, 'parameters.stop', 'longer than or equal to 1'],
+    [{ parameters: { stop: [''] } }, 'parameters.stop.0', 'longer than or equal to 1'],
     [{ parameters: null }, 'parameters', 'must be an object'],
     [{ model: 'glm:glm-4.7', parameters: { seed: 1 } }, 'parameters.seed', 'glm-4.7 of glm takes no seed'],
     [{ model: 'glm:glm-4.7', parameters: { temperature: 1.5 } }, 'parameters.temperature', 'temperature of 1 at most'],

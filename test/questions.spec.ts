@@ -29,7 +29,7 @@ describe('a question of a tool', () => {
     const wrong = await run.decide('input', { value: 'BA3' });
     expect([wrong.status, wrong.body['errors']]).toEqual([
       400,
-      [{ field: 'value', message: '"value" must be one of "LH1", "KL2", got "BA3"' }],
+      [{ field: 'value', message: '"value" must be one of "LH1", "KL2", got "BA3"', rule: 'enum', got: 'string' }],
     ]);
     const events = await run.after('input', { value: 'KL2' });
     expect(decisionsIn(events)).toEqual([

@@ -199,24 +199,25 @@ describe('in a run', () => {
   });
 
   it.each([
-    ['xml', 'must be "json" or {"schema"'],
-    [{}, 'its schema must be a JSON Schema'],
-    [{ schema: SCHEMA, strict: true }, 'it has strict; it may have schema and name'],
-    [{ schema: SCHEMA, name: 'a b' }, 'its name must be'],
-    [{ schema: { type: 'objekt' } }, 'not a JSON Schema that can be used'],
+    ['xml', 'responseFormat', 'must be "json" or {"schema"'],
+    [{}, 'responseFormat.schema', 'its schema must be a JSON Schema'],
+    [{ schema: SCHEMA, strict: true }, 'responseFormat', 'it has strict; it may have schema and name'],
+    [{ schema: SCHEMA, name: 'a b' }, 'responseFormat.name', 'its name must be'],
+    [{ schema: { type: 'objekt' } }, 'responseFormat.schema', 'not a JSON Schema that can be used'],
     [
       { schema: { $ref: 'https://example.com/schema.json' } },
+      'responseFormat.schema',
       "can't resolve reference https://example.com/schema.json",
     ],
-    [{ schema: { description: 'x'.repeat(70_000) } }, 'may have 65536'],
-    [{ schema: nested(70) }, 'more than 64 levels deep'],
-    [null, 'must be "json" or {"schema"'],
-  ])('400 for a format that is none, before anything is journaled: %j', async (responseFormat, message) => {
+    [{ schema: { description: 'x'.repeat(70_000) } }, 'responseFormat.schema', 'may have 65536'],
+    [{ schema: nested(70) }, 'responseFormat.schema', 'more than 64 levels deep'],
+    [null, 'responseFormat', 'must be "json" or {"schema"'],
+  ])('400 for a format that is none, before anything is journaled: %j', async (responseFormat, field, message) => {
     const before = await jackdaw.get('/api/runs');
     const { status, body } = await jackdaw.chat({ query: 'x', responseFormat });
     expect([status, body]).toMatchObject([
       400,
-      { code: 'VALIDATION_FAILED', errors: [{ field: 'responseFormat', message: expect.stringContaining(message) }] },
+      { code: 'VALIDATION_FAILED', errors: [{ field, message: expect.stringContaining(message) }] },
     ]);
     expect((await jackdaw.get('/api/runs')).body).toEqual(before.body);
   });

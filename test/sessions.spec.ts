@@ -128,6 +128,13 @@ describe('a session', () => {
     });
   });
 
+  it('is not taken in when a run of it is called as none can be', async () => {
+    const about = { id: 'nul', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
+    const turn = { run_id: 'a\u0000b', status: 'completed', created_at: 1, messages: [{ role: 'user', content: 'x' }] };
+    const { body } = await send('POST', 'sessions/import', { session: { version: 1, session: about, turns: [turn] } });
+    expect(body).toMatchObject({ status: 400, errors: [{ field: 'session.turns.0.run_id', got: 'string' }] });
+  });
+
   it('is not taken in when two turns are of one run', async () => {
     const about = { id: 'twins', owner: 'x', created_at: 1, updated_at: 1, metadata: {} };
     const turn = { run_id: 'same', status: 'completed', created_at: 1, messages: [{ role: 'user', content: 'x' }] };
@@ -136,7 +143,7 @@ describe('a session', () => {
     });
     expect(body).toMatchObject({
       status: 400,
-      errors: [{ field: 'turns', message: expect.stringContaining('run_id') }],
+      errors: [{ field: 'session.turns', message: expect.stringContaining('run_id') }],
     });
   });
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, newId, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, newId, type Principal } from '../common/index.js';
 import type { Statement } from '../persistence/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
@@ -44,7 +44,7 @@ export class AgentForkService {
   async fork(principal: Principal, runId: string, request: ForkRequest): Promise<string> {
     const { edit = {} } = request;
     const original = await this.runs.get(principal, runId);
-    if (original.kind !== AGENT_RUN) throw invalid('id', `run "${runId}" is not an agent's`);
+    if (original.kind !== AGENT_RUN) throw invalid('id', `run "${runId}" is not an agent's`, runId);
     assertFits(edit, request.fromStep);
     const plan = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, plan.hasReplies);
@@ -94,8 +94,10 @@ export class AgentForkService {
     return isReplayable ? plan : { ...plan, prefix: { steps: [], events: [] } };
   }
 
-  private editsOf(edit: ForkEdit, { call }: ForkPlan, definition: AgentDefinition): ForkEdits {
-    if (edit.toolResult !== undefined && !call) throw invalid('fromStep', 'the run has told no call at this step');
+  private editsOf(edit: ForkEdit, { call, fromStep }: ForkPlan, definition: AgentDefinition): ForkEdits {
+    if (edit.toolResult !== undefined && !call) {
+      throw invalid('fromStep', 'the run has told no call at this step', fromStep);
+    }
     const isOtherModel = edit.model !== undefined || edit.agent !== undefined;
     return {
       ...(isOtherModel && { modelSubject: this.models.create(definition).name }),
@@ -129,15 +131,20 @@ function assertFits(edit: ForkEdit, fromStep: string): void {
     throw invalid(
       'edit.message',
       `the message can be edited only in a fork from "${FIRST_STEP}", before anything answered it`,
+      edit.message,
     );
   }
   if (edit.toolResult !== undefined && !fromStep.startsWith('tool:')) {
-    throw invalid('edit.toolResult', 'a result can be given only in a fork from a step of a tool, such as "tool:1:1"');
+    throw invalid(
+      'edit.toolResult',
+      'a result can be given only in a fork from a step of a tool, such as "tool:1:1"',
+      edit.toolResult,
+    );
   }
 }
 
-function invalid(field: string, message: string): AppError {
+function invalid(field: string, message: string, value: unknown): AppError {
   return new AppError('VALIDATION_FAILED', `The run cannot be forked so: ${message}.`, {
-    details: { errors: [{ field, message }] },
+    details: { errors: [fieldMistake(field, message, 'isOfStep', value)] },
   });
 }

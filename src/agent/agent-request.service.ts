@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, messageOf, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, issueMistakes, messageOf, type Principal } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import type { ChatModel, ResponseFormat, ToolChoice } from '../llm/index.js';
+import { admit } from '../security/index.js';
 import { agentRules, SecurityPolicies, type GivenRules } from '../tool/index.js';
 import { modelParametersSchema, type AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
@@ -36,15 +37,8 @@ export class AgentRequestService {
    * @throws AppError `INPUT_BLOCKED` naming what kinds of content are in it, never the content
    */
   screen(query: string, definition: GivenRules): Pick<AgentRunInput, 'query' | 'masked'> {
-    const filtered = this.policies.filter('input', agentRules(definition))?.text(query) ?? { kind: 'clean' };
-    switch (filtered.kind) {
-      case 'clean':
-        return { query };
-      case 'masked':
-        return { query: filtered.value, masked: filtered.names };
-      case 'blocked':
-        throw blocked(filtered.names);
-    }
+    const { value, masked } = admit(this.policies.filter('input', agentRules(definition)), query, 'query');
+    return { query: value, ...(masked && { masked }) };
   }
 
   /** Waits for the tools that the model has to choose from, as far as they are just coming. */
@@ -84,15 +78,18 @@ export class AgentRequestService {
 
   private modelChanges(definition: AgentDefinition, text: string): Pick<AskedChanges, 'model' | 'protocol'> {
     const model = this.models.parse(text, definition.model.provider);
-    if (!model) throw invalid('model', 'it must be a name, or a provider’s and a name: "provider:name"');
+    if (!model) {
+      throw invalid('model', 'it must be a name, or a provider’s and a name: "provider:name"', 'isModel', text);
+    }
     let made: ChatModel;
     try {
       made = this.models.create(asAsked(definition, { model }));
     } catch (error) {
-      throw invalid('model', messageOf(error));
+      throw invalid('model', messageOf(error), 'isModel', text);
     }
     if (made.name !== model.name || made.provider !== model.provider) {
-      throw invalid('model', `this application has the model "${made.name}" of ${made.provider}, and no other`);
+      const message = `this application has the model "${made.name}" of ${made.provider}, and no other`;
+      throw invalid('model', message, 'isModel', text);
     }
     this.models.assertAllowed(made, definition);
     const isLost = definition.protocol === 'native' && !made.capabilities.functionCalling;
@@ -102,11 +99,16 @@ export class AgentRequestService {
   private checked(model: ChatModel, parameters: unknown): NonNullable<AskedChanges['parameters']> {
     const parsed = modelParametersSchema.safeParse(parameters);
     if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      throw invalid(['parameters', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'they are wrong');
+      const errors = issueMistakes(parsed.error.issues, parameters, 'parameters.');
+      const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
+      throw new AppError('VALIDATION_FAILED', `The request is not valid: ${detail}.`, { details: { errors } });
     }
     const { taken, faults } = this.parameters.fit(model, parsed.data);
-    if (faults[0]) throw invalid(`parameters.${faults[0].name}`, faults[0].message);
+    const [fault] = faults;
+    if (fault) {
+      const given = (parameters as Record<string, unknown>)[fault.name];
+      throw invalid(`parameters.${fault.name}`, fault.message, 'isTaken', given);
+    }
     return taken;
   }
 
@@ -114,9 +116,12 @@ export class AgentRequestService {
     if (choice === 'auto' || choice === 'none') return;
     const { allowed } = this.tools.listed(definition, principal);
     const names = allowed.map((tool) => tool.definition.name);
-    if (names.length === 0) throw invalid('toolChoice', `the agent "${definition.name}" has no tools`);
+    if (names.length === 0) {
+      throw invalid('toolChoice', `the agent "${definition.name}" has no tools`, 'isTool', choice);
+    }
     if (typeof choice === 'object' && !names.includes(choice.name)) {
-      throw invalid('toolChoice.name', `the agent "${definition.name}" has no tool "${choice.name}"`);
+      const message = `the agent "${definition.name}" has no tool "${choice.name}"`;
+      throw invalid('toolChoice.name', message, 'isTool', choice.name);
     }
   }
 }
@@ -130,19 +135,16 @@ function assertFormattable({ provider, name: model, capabilities }: ChatModel): 
 
 function checkedFormat(given: unknown): ResponseFormat {
   const read = readFormat(given);
-  if ('problem' in read) throw invalid('responseFormat', read.problem);
+  if ('problem' in read) {
+    const { at, problem } = read;
+    const value = at === undefined ? given : (given as Record<string, unknown>)[at];
+    throw invalid(at === undefined ? 'responseFormat' : `responseFormat.${at}`, problem, 'isFormat', value);
+  }
   return read.format;
 }
 
-function blocked(names: readonly string[]): AppError {
-  const what = names.join(', ');
-  return new AppError('INPUT_BLOCKED', `The query was not taken: it holds ${what}. Leave that out and ask again.`, {
-    details: { found: names },
-  });
-}
-
-function invalid(field: string, message: string): AppError {
+function invalid(field: string, message: string, rule: string, value: unknown): AppError {
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${field}: ${message}.`, {
-    details: { errors: [{ field, message }] },
+    details: { errors: [fieldMistake(field, message, rule, value)] },
   });
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError, ChangeListeners } from '../common/index.js';
+import { AppError, ChangeListeners, issueMistakes } from '../common/index.js';
 import type { Tool } from '../tool/index.js';
 import {
   agentDefinitionSchema,
@@ -140,5 +140,6 @@ function parse(input: AgentDefinitionInput): Parsed {
   throw new AppError(
     'AGENT_INVALID',
     `The definition of agent "${input.name}" is wrong:\n${z.prettifyError(parsed.error)}`,
+    { details: { errors: issueMistakes(parsed.error.issues, input) } },
   );
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, newId, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, newId, type Principal } from '../common/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
   isTerminal,
@@ -177,6 +177,6 @@ function assertSays(query: string): void {
   // A program without types may leave it out.
   if (typeof query === 'string' && query.trim() !== '') return;
   throw new AppError('VALIDATION_FAILED', 'The query must not be blank.', {
-    details: { errors: [{ field: 'query', message: 'must not be blank' }] },
+    details: { errors: [fieldMistake('query', 'must not be blank', 'isNotBlank', query)] },
   });
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, messageOf } from '../common/index.js';
+import { AppError, fieldMistake, issueMistakes, messageOf, type FieldMistake } from '../common/index.js';
 import type { RunRecord } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
 import { AgentCheckService } from './agent-check.service.js';
@@ -42,11 +42,12 @@ export class ForkDefinitionFactory {
       return { definition: own, content: original.definition, hash: original.definitionHash };
     }
     const base = this.baseOf(own, agent);
-    const defined = this.define({
+    const input = {
       ...base,
       ...(hasReplies && { protocol: own.protocol }),
       ...(model && { model: modelOf(base, model) }),
-    });
+    };
+    const defined = this.define(input, model);
     if (model) this.models.assertAllowed(defined.definition.model, base);
     return defined;
   }
@@ -56,7 +57,8 @@ export class ForkDefinitionFactory {
     if (typeof agent === 'string') return this.agents.get(agent).definition;
     const unknown = Object.keys(agent).filter((field) => !CHANGEABLE.includes(field));
     if (unknown.length > 0) {
-      throw invalid('agent', `only ${CHANGEABLE.join(', ')} can be changed, not ${unknown.join(', ')}`);
+      const message = `only ${CHANGEABLE.join(', ')} can be changed, not ${unknown.join(', ')}`;
+      throw invalid(fieldMistake('edit.agent', message, 'isChangeable', agent));
     }
     const { tools, memory, limits, ...rest } = agent;
     return {
@@ -74,31 +76,56 @@ export class ForkDefinitionFactory {
     const names = this.namesOf(wanted);
     const allowed = new Set(this.tools.available(selectionOf(own)).map(({ definition }) => definition.name));
     const more = names.filter((name) => !allowed.has(name));
-    if (more.length > 0) throw invalid('agent.tools', `the agent "${own.name}" does not have ${more.join(', ')}`);
+    if (more.length > 0) {
+      const message = `the agent "${own.name}" does not have ${more.join(', ')}`;
+      throw invalid(fieldMistake('edit.agent.tools', message, 'isOfAgent', wanted));
+    }
     return names;
   }
 
   private namesOf(wanted: unknown): string[] {
-    if (wanted !== '*' && !(Array.isArray(wanted) && wanted.every((name) => typeof name === 'string'))) {
-      throw invalid('agent.tools', 'they must be "*" or names');
+    if (wanted !== '*' && !Array.isArray(wanted)) {
+      throw invalid(fieldMistake('edit.agent.tools', 'they must be "*" or names', 'isSelection', wanted));
     }
+    const at = wanted === '*' ? -1 : wanted.findIndex((name) => typeof name !== 'string');
+    if (at >= 0) throw invalid(fieldMistake(`edit.agent.tools.${at}`, 'it must be a name', 'isString', wanted[at]));
     try {
-      return this.tools.select(wanted).map(({ definition }) => definition.name);
+      return this.tools.select(wanted as '*' | readonly string[]).map(({ definition }) => definition.name);
     } catch (error) {
-      throw invalid('agent.tools', messageOf(error));
+      throw invalid(this.wrongName(wanted, messageOf(error)));
     }
   }
 
-  private define(input: AgentDefinitionInput): RegisteredAgent {
+  /** Which one of the names is at fault. */
+  private wrongName(wanted: unknown, message: string): FieldMistake {
+    const names: readonly unknown[] = Array.isArray(wanted) ? wanted : [];
+    const at = names.findIndex((name) => !this.isSelectable(name));
+    const field = at < 0 ? 'edit.agent.tools' : `edit.agent.tools.${at}`;
+    return fieldMistake(field, message, 'isTool', at < 0 ? wanted : names[at]);
+  }
+
+  private isSelectable(name: unknown): boolean {
+    try {
+      return typeof name === 'string' && this.tools.select([name]).length >= 0;
+    } catch {
+      return false;
+    }
+  }
+
+  private define(input: AgentDefinitionInput, model: ForkEdit['model']): RegisteredAgent {
     let defined: RegisteredAgent;
     try {
       defined = this.agents.define(input);
     } catch (error) {
-      throw invalid('edit', messageOf(error));
+      // What is not about a field of the definition is about its model, which is nowhere.
+      const field = model?.provider === undefined ? 'edit.model.name' : 'edit.model.provider';
+      const wrong = error instanceof AppError ? (error.details?.['errors'] as FieldMistake[] | undefined) : undefined;
+      if (wrong) throw invalid(...wrong.map((mistake) => ({ ...mistake, field: editedField(mistake.field) })));
+      throw invalid(fieldMistake(model ? field : 'edit.agent', messageOf(error), 'isModel', input.model));
     }
-    const mistakes = this.check.mistakes(defined.definition);
-    if (mistakes.length > 0) throw invalid('edit', mistakes.join('; '));
-    return defined;
+    const faults = this.check.faults(defined.definition);
+    if (faults.length === 0) return defined;
+    throw invalid(...faults.map(({ path, message }) => toMistake(path, message, defined.definition)));
   }
 }
 
@@ -120,8 +147,17 @@ function merged<T extends object | undefined>(own: T, change: T): T {
   return typeof change === 'object' && !Array.isArray(change) ? { ...own, ...change } : change;
 }
 
-function invalid(field: string, message: string): AppError {
-  return new AppError('VALIDATION_FAILED', `The run cannot be forked so: ${field}: ${message}.`, {
-    details: { errors: [{ field: field === 'edit' ? field : `edit.${field}`, message }] },
-  });
+function toMistake(path: readonly PropertyKey[], message: string, definition: AgentDefinition): FieldMistake {
+  const [mistake] = issueMistakes([{ path, message, code: 'isThere' }], definition);
+  return { ...mistake!, field: editedField(mistake!.field) };
+}
+
+/** Where a fork gives what a definition has in a field. */
+function editedField(field: string): string {
+  return /^model\b/.test(field) ? `edit.${field}` : `edit.agent.${field}`;
+}
+
+function invalid(...errors: readonly FieldMistake[]): AppError {
+  const detail = errors.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  return new AppError('VALIDATION_FAILED', `The run cannot be forked so: ${detail}.`, { details: { errors } });
 }

@@ -1,4 +1,4 @@
-import { AppError, MAX_IMAGES, parseImage } from '../common/index.js';
+import { AppError, fieldMistake, type FieldMistake, MAX_IMAGES, parseImage } from '../common/index.js';
 import { canRead, type ChatModel } from '../llm/index.js';
 import type { GivenImage } from './agent.types.js';
 
@@ -8,15 +8,17 @@ import type { GivenImage } from './agent.types.js';
  * @throws AppError `VALIDATION_FAILED` naming the picture
  */
 export function assertImages(images: readonly GivenImage[], maxBytes: number): void {
-  if (images.length > MAX_IMAGES) throw invalid('images', `there may be ${MAX_IMAGES} at most`);
+  if (images.length > MAX_IMAGES)
+    throw invalid(fieldMistake('images', `there may be ${MAX_IMAGES} at most`, 'arrayMaxSize', images));
   let bytes = 0;
   for (const [at, { url }] of images.entries()) {
     const image = parseImage(url);
-    if (typeof image === 'string') throw invalid(`images.${at}.url`, image);
+    if (typeof image === 'string') throw invalid(fieldMistake(`images.${at}.url`, image, 'isImage', url));
     if (image.kind === 'data') bytes += image.bytes;
   }
   if (bytes > maxBytes) {
-    throw invalid('images', `together they have ${bytes} bytes, and may have ${maxBytes} (AGENT_MAX_IMAGE_BYTES)`);
+    const message = `together they have ${bytes} bytes, and may have ${maxBytes} (AGENT_MAX_IMAGE_BYTES)`;
+    throw invalid(fieldMistake('images', message, 'maxBytes', images));
   }
 }
 
@@ -30,8 +32,9 @@ export function assertSeen(images: readonly GivenImage[], { provider, name, capa
   throw new AppError('MODEL_CANNOT_SEE', `${who} ${why}.`, { details: { provider, model: name } });
 }
 
-function invalid(field: string, message: string): AppError {
+function invalid(mistake: FieldMistake): AppError {
+  const { field, message } = mistake;
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${field}: ${message}.`, {
-    details: { errors: [{ field, message }] },
+    details: { errors: [mistake] },
   });
 }

@@ -17,8 +17,9 @@ export type GivenFormat =
       readonly name?: string;
     };
 
-/** A format as it is stored, with its schema as JSON Schema, or what is wrong with the given one. */
-export type ReadFormat = { readonly format: ResponseFormat } | { readonly problem: string };
+/** A format as it is stored, with its schema as JSON Schema, or what is wrong with the given one, or with that part of it. */
+export type ReadFormat =
+  { readonly format: ResponseFormat } | { readonly problem: string; readonly at?: 'schema' | 'name' };
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -29,10 +30,16 @@ export function readFormat(given: unknown): ReadFormat {
   const { schema, name, ...unknown } = given as Partial<Record<string, unknown>>;
   const more = Object.keys(unknown);
   if (more.length > 0) return { problem: `it has ${more.join(', ')}; it may have schema and name` };
-  if (!isObject(schema)) return { problem: 'its schema must be a JSON Schema, as an object' };
-  if (name === undefined) return readSchema(schema);
-  if (typeof name !== 'string' || !NAME.test(name)) return { problem: 'its name must be 1 to 64 of A-Z a-z 0-9 _ -' };
-  return readSchema(schema, { name });
+  if (!isObject(schema)) return { at: 'schema', problem: 'its schema must be a JSON Schema, as an object' };
+  if (name === undefined) return within(readSchema(schema));
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    return { at: 'name', problem: 'its name must be 1 to 64 of A-Z a-z 0-9 _ -' };
+  }
+  return within(readSchema(schema, { name }));
+}
+
+function within(read: ReadFormat): ReadFormat {
+  return 'problem' in read ? { ...read, at: 'schema' } : read;
 }
 
 function readSchema(given: object, named: { readonly name?: string } = {}): ReadFormat {

@@ -36,7 +36,7 @@ const ENDS: Readonly<Record<TerminalEvent['type'], RunStatus>> = {
 
 /** Folds a run's events into its answer; at any place of the stream it is the answer so far. */
 export class RunAnswerFold {
-  private answer: RunAnswer = EMPTY;
+  private readonly answer: RunAnswer = { ...EMPTY };
   private startedAt = 0;
   private readonly thoughts = new Map<number, string>();
   private readonly messages: Event<'message.completed'>[] = [];
@@ -118,7 +118,7 @@ export class RunAnswerFold {
   }
 
   private set(change: Partial<RunAnswer>): void {
-    this.answer = { ...this.answer, ...change };
+    Object.assign(this.answer, change);
   }
 
   /** Of a model that a tool asked, nobody has an answer. */
@@ -131,22 +131,13 @@ export class RunAnswerFold {
     const { run_id, result, iterations, is_complete, finish_reason, usage, model } = event;
     const { children_usage, answered_by, memory_state } = event;
     const duration_ms = this.startedAt === 0 ? 0 : at - this.startedAt;
-    this.set({
-      run_id,
-      status: ENDS[event.type],
-      result,
-      ...('output' in event && { output: event.output }),
-      iterations,
-      duration_ms,
-      is_complete,
-      finish_reason,
-      usage,
-      model,
-      ...(children_usage && { children_usage }),
-      ...(answered_by && { answered_by }),
-      ...(memory_state && { memory_state }),
-      ...(event.type === 'run.failed' && { error: event.error }),
-    });
+    const status = ENDS[event.type];
+    this.set({ run_id, status, result, iterations, duration_ms, is_complete, finish_reason, usage, model });
+    if ('output' in event) this.set({ output: event.output });
+    if (children_usage) this.set({ children_usage });
+    if (answered_by) this.set({ answered_by });
+    if (memory_state) this.set({ memory_state });
+    if (event.type === 'run.failed') this.set({ error: event.error });
   }
 
   private steps({ iteration, text, tool_calls }: Event<'message.completed'>): AgentStep[] {

@@ -44,7 +44,10 @@ export class AgentRequestDto {
    * @example 'deepseek:deepseek-v4-flash'
    */
   @MayBeLeftOut()
-  @Matches(/^\S{1,256}$/, { message: 'model must be 1 to 256 characters without spaces' })
+  // A column has it: PostgreSQL stores no NUL, and a run that cannot be recorded would be tried again and again.
+  @Matches(/^[^\s\p{Cc}\p{Cs}]{1,256}$/u, {
+    message: 'model must be 1 to 256 characters without spaces or control characters',
+  })
   model?: string;
 
   /** They win over the agent's. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../common/index.js';
+import { AppError, fieldMistake } from '../common/index.js';
 import type { IdempotentRequest } from '../run/index.js';
 
 /** Visible ASCII, as the draft standard of the header has it, up to what the journal stores. */
@@ -18,7 +18,8 @@ export function parseIdempotencyKey(
   if (key === undefined) return undefined;
   if (!KEY.test(key)) {
     const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters, without spaces.';
-    throw new AppError('VALIDATION_FAILED', message, { details: { errors: [{ field: 'Idempotency-Key', message }] } });
+    const errors = [fieldMistake('Idempotency-Key', message, 'isIdempotencyKey', key)];
+    throw new AppError('VALIDATION_FAILED', message, { details: { errors } });
   }
   // The fields of a checked body are plain values.
   const fields = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -24,6 +24,8 @@ export class KeyRequestDto {
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })
   @MaxLength(MAX_NAME_LENGTH)
+  // A column has it, and PostgreSQL stores no NUL.
+  @Matches(/^[^\p{Cc}\p{Cs}]*$/u, { message: 'name must not have control characters' })
   name!: string;
 
   /**

@@ -1,5 +1,6 @@
 import { IsArray, IsBoolean, IsInt, IsObject, IsString, IsUrl, Matches, Max, Min } from 'class-validator';
 import type { McpServerStatus } from '../mcp/index.js';
+import { AsItCame } from './as-it-came.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
 /** An MCP server. */
@@ -100,11 +101,13 @@ export class McpNewServerDto {
   /** Sent with every request. */
   @MayBeLeftOut()
   @IsObject()
+  @AsItCame()
   headers?: Record<string, string>;
 
   /** As in `config/mcp-servers.json`. */
   @MayBeLeftOut()
   @IsObject()
+  @AsItCame()
   auth?: Record<string, unknown>;
 
   /** The longest that one call may take, in ms. */
@@ -156,5 +159,6 @@ export class McpPromptDto {
 
   @MayBeLeftOut()
   @IsObject()
+  @AsItCame()
   arguments?: Record<string, string>;
 }

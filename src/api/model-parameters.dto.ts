@@ -1,8 +1,6 @@
 import { ArrayMaxSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-const SEED_LIMIT = 2_147_483_648;
-
 /** How the model chooses its words; what is left out is the agent's. What the model does not take is refused, or dropped with a warning in the log. */
 export class ModelParametersDto {
   @MayBeLeftOut()
@@ -48,7 +46,8 @@ export class ModelParametersDto {
   /** The same seed gives the same reply, as far as the provider can. */
   @MayBeLeftOut()
   @IsInt()
-  @Min(-SEED_LIMIT)
-  @Max(SEED_LIMIT - 1)
+  // Written so: what the OpenAPI document is made from reads a negative number with separators as none, and leaves the field out.
+  @Min(-2147483648)
+  @Max(2_147_483_647)
   seed?: number;
 }

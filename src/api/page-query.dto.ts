@@ -20,5 +20,7 @@ export class PageQueryDto extends LimitQueryDto {
   @Type(() => Number)
   @IsInt()
   @Min(0)
+  // The databases number in 32 bits, and PostgreSQL fails of a larger one.
+  @Max(2_147_483_647)
   after?: number = 0;
 }

@@ -26,11 +26,14 @@ export class ForkModelDto {
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })
+  // As `model` of a request.
+  @Matches(/^[^\p{Cc}\p{Cs}]{1,256}$/u, { message: 'name must be 1 to 256 characters without control characters' })
   name?: string;
 
   /** `temperature`, `maxTokens`, `topP`, `frequencyPenalty`, `presencePenalty`, `stop`, `seed`. */
   @MayBeLeftOut()
   @IsObject()
+  @AsItCame()
   parameters?: Record<string, unknown>;
 }
 
@@ -50,6 +53,7 @@ export class ForkEditDto {
 
   /** What the call of the step came to, any JSON value; only from a step of a tool. */
   @Allow()
+  @AsItCame()
   toolResult?: unknown;
 
   /** What a workflow is given instead; only of a workflow's run, from `input`. */
@@ -66,6 +70,7 @@ export class ForkEditDto {
   /** Another agent's name, or changes of the run's own: `instructions`, `tools` (fewer), `memory`, `limits`. */
   @MayBeLeftOut()
   @IsNameOrChanges()
+  @AsItCame()
   agent?: unknown;
 }
 

@@ -1,5 +1,5 @@
 import type { ForkEdit, ForkRequest } from '../agent/index.js';
-import { AppError, type JsonValue } from '../common/index.js';
+import { AppError, fieldMistake, type JsonValue } from '../common/index.js';
 import type { WorkflowFork } from '../workflow/index.js';
 import type { ForkEditDto, ForkRequestDto } from './run-fork.dto.js';
 
@@ -30,6 +30,6 @@ function assertNone(edit: ForkEditDto | undefined, fields: readonly (keyof ForkE
   if (field === undefined) return;
   const message = `only a run of ${whose} has it`;
   throw new AppError('VALIDATION_FAILED', `The run cannot be forked so: edit.${field}: ${message}.`, {
-    details: { errors: [{ field: `edit.${field}`, message }] },
+    details: { errors: [fieldMistake(`edit.${field}`, message, 'isOfKind', edit?.[field])] },
   });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, type Principal } from '../common/index.js';
 import { parseRunPlace, RunFollowService, RunService, START, type RunPlace } from '../run/index.js';
 import { AccessLogService } from '../security/index.js';
 import { disconnectSignal } from './disconnect.factory.js';
@@ -35,5 +35,6 @@ function toPlace(lastEventId: string | undefined): RunPlace {
   const place = lastEventId === undefined || lastEventId === '' ? START : parseRunPlace(lastEventId);
   if (place) return place;
   const message = `Last-Event-ID must be the id of an event of this run, like 12 or 12.1000003.250; got "${lastEventId?.slice(0, 40)}".`;
-  throw new AppError('VALIDATION_FAILED', message, { details: { errors: [{ field: 'Last-Event-ID', message }] } });
+  const errors = [fieldMistake('Last-Event-ID', message, 'isEventId', lastEventId)];
+  throw new AppError('VALIDATION_FAILED', message, { details: { errors } });
 }

@@ -31,8 +31,8 @@ export class RunController {
   events(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
-    @Headers('last-event-id') lastEventId: string | undefined,
     @Res() reply: FastifyReply,
+    @Headers('last-event-id') lastEventId?: string,
   ): Promise<void> {
     return this.streams.follow(principal, id, lastEventId, reply);
   }

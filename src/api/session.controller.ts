@@ -1,7 +1,8 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, ParseIntPipe, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import type { Principal } from '../common/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionKeeper, SessionService } from '../session/index.js';
+import { NumberPipe } from './number.pipe.js';
 import {
   MessagePageDto,
   MessageQueryDto,
@@ -44,7 +45,7 @@ export class SessionController {
   @Requires('sessions:write')
   @Post('import')
   async import(@CurrentPrincipal() principal: Principal, @Body() body: SessionImportDto): Promise<SessionDto> {
-    return toSessionView(await this.keeper.import(principal, body.session, body.id));
+    return toSessionView(await this.keeper.import(principal, body.session, body.id, 'session.'));
   }
 
   /** A conversation. */
@@ -112,7 +113,7 @@ export class SessionController {
   async pin(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
-    @Param('turn', ParseIntPipe) turn: number,
+    @Param('turn', NumberPipe) turn: number,
   ): Promise<void> {
     await this.keeper.pin(principal, id, turn, true);
   }
@@ -124,7 +125,7 @@ export class SessionController {
   async unpin(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
-    @Param('turn', ParseIntPipe) turn: number,
+    @Param('turn', NumberPipe) turn: number,
   ): Promise<void> {
     await this.keeper.pin(principal, id, turn, false);
   }

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError, fieldMistake } from '../common/index.js';
 
 /** A place in a list that is ordered by time, then id. Times are epoch ms. */
 interface TimePlace {
@@ -17,6 +17,6 @@ export function placeOf(cursor: string | undefined): TimePlace | undefined {
   if (at !== undefined && id !== undefined) return { at: Number(at), id };
   const message = 'cursor must be the "next" of a page';
   throw new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
-    details: { errors: [{ field: 'cursor', message }] },
+    details: { errors: [fieldMistake('cursor', message, 'isCursor', cursor)] },
   });
 }

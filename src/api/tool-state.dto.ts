@@ -1,5 +1,5 @@
 import { Type } from 'class-transformer';
-import { IsInt, IsString, Min } from 'class-validator';
+import { IsInt, IsString, Max, Min } from 'class-validator';
 import type { StateType } from '../tool/index.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
@@ -29,6 +29,7 @@ export class ToolStateHistoryQueryDto extends LimitQueryDto {
   @Type(() => Number)
   @IsInt()
   @Min(1)
+  @Max(2_147_483_647)
   before?: number;
 }
 
@@ -40,6 +41,7 @@ export class ToolStateRollbackDto {
    */
   @IsInt()
   @Min(1)
+  @Max(2_147_483_647)
   version!: number;
 }
 

@@ -1,8 +1,8 @@
-/** What is wrong with a text that should be JSON. `path` names the place of a forbidden key. */
+/** What is wrong with a text that should be JSON. `path` names the place of a forbidden key, `value` is what stands there. */
 export type JsonFault =
   | { readonly kind: 'syntax' }
   | { readonly kind: 'depth'; readonly maxDepth: number }
-  | { readonly kind: 'forbidden_key'; readonly path: string };
+  | { readonly kind: 'forbidden_key'; readonly path: string; readonly value: unknown };
 
 export type ParsedJson =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: JsonFault };
@@ -23,8 +23,8 @@ export function parseJson(text: string): ParsedJson {
     return { ok: false, fault: { kind: 'syntax' } };
   }
   // The key may also be written with escapes, which the parsed value then spells out.
-  const path = /__proto__|\\u/.test(text) ? protoPath(value, '') : null;
-  return path === null ? { ok: true, value } : { ok: false, fault: { kind: 'forbidden_key', path } };
+  const found = /__proto__|\\u/.test(text) ? proto(value, '') : null;
+  return found ? { ok: false, fault: { kind: 'forbidden_key', ...found } } : { ok: true, value };
 }
 
 const BACKSLASH = 0x5c;
@@ -51,13 +51,14 @@ function depthOf(unit: number): number {
   return bracket === 0x5d ? -1 : 0;
 }
 
-/** The path of the first `__proto__` key, as in `a.b[0].__proto__`. */
-function protoPath(value: unknown, path: string): string | null {
+/** The first `__proto__` key, by its path as in `a.b[0].__proto__`. */
+function proto(value: unknown, path: string): { path: string; value: unknown } | null {
   if (typeof value !== 'object' || value === null) return null;
   const prefix = path === '' ? '' : `${path}.`;
-  if (Object.hasOwn(value, '__proto__')) return `${prefix}__proto__`;
+  const own = Object.getOwnPropertyDescriptor(value, '__proto__');
+  if (own) return { path: `${prefix}__proto__`, value: own.value };
   for (const [key, child] of Object.entries(value)) {
-    const found = protoPath(child, Array.isArray(value) ? `${path}[${key}]` : `${prefix}${key}`);
+    const found = proto(child, Array.isArray(value) ? `${path}[${key}]` : `${prefix}${key}`);
     if (found !== null) return found;
   }
   return null;

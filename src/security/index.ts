@@ -13,6 +13,8 @@ export type { AccessEntry, AccessFilter } from './access-log/access-log.types.js
 export { hasScope } from './access.policy.js';
 export { ApiKeyAuthenticator } from './api-key-authenticator.js';
 export { Authenticator } from './authenticator.js';
+export { admit } from './content/admitted.policy.js';
+export type { Admitted } from './content/admitted.policy.js';
 export { classRule, ContentFilter } from './content/content.filter.js';
 export type { ContentRule, Filtered } from './content/content.filter.js';
 export { CONTENT_ACTIONS, CONTENT_CLASSES, CONTENT_PLACES } from './content/content.types.js';

@@ -25,7 +25,11 @@ const part = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('tex
 
 const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string(), ...said }),
-  z.strictObject({ role: z.literal('user'), content: z.union([z.string(), z.array(part)]), ...said }),
+  z.strictObject({
+    role: z.literal('user'),
+    content: z.union([z.string(), z.array(part)], { error: 'Invalid input: expected a text, or its parts' }),
+    ...said,
+  }),
   z.strictObject({
     role: z.literal('assistant'),
     content: z.string(),
@@ -45,7 +49,8 @@ const message = z.discriminatedUnion('role', [
 ]);
 
 const turn = z.strictObject({
-  run_id: z.string().min(1).max(64),
+  // A column has it, and PostgreSQL stores no NUL.
+  run_id: z.string().regex(/^[^\p{Cc}\p{Cs}]{1,64}$/u, 'must be 1 to 64 characters, without control characters'),
   status: z.enum(['completed', 'failed', 'cancelled']),
   created_at: z.int().min(0),
   pinned: z.boolean().optional(),

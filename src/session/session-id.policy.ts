@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError, fieldMistake } from '../common/index.js';
 
 /** What a session's id may be: 1 to 128 of `A-Z a-z 0-9 _ -`. */
 export const SESSION_ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/;
@@ -7,5 +7,7 @@ export const SESSION_ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/;
 export function assertSessionId(id: string, field = 'id'): void {
   if (typeof id === 'string' && SESSION_ID_PATTERN.test(id)) return;
   const message = 'must be 1 to 128 of A-Z a-z 0-9 _ -';
-  throw new AppError('VALIDATION_FAILED', `The session id ${message}.`, { details: { errors: [{ field, message }] } });
+  throw new AppError('VALIDATION_FAILED', `The session id ${message}.`, {
+    details: { errors: [fieldMistake(field, message, 'isSessionId', id)] },
+  });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { AppError, newId, type Principal } from '../common/index.js';
+import { AppError, issueMistakes, newId, type Principal } from '../common/index.js';
 import { TokenCounterRegistry } from '../llm/index.js';
 import { Database, refusalOf, type Statement } from '../persistence/index.js';
 import { countTurn } from './memory/turn-tokens.mapper.js';
@@ -142,12 +142,13 @@ export class SessionKeeper {
    * Takes a session in that was exported, here or elsewhere, as the asking principal's own.
    * @param exported as `export` gave it
    * @param id another one than it had
+   * @param at where in a request the session was given, as in `session.`
    * @throws AppError `VALIDATION_FAILED` saying what is wrong where, `SESSION_EXISTS`
    */
-  async import(principal: Principal, exported: unknown, id?: string): Promise<SessionRecord> {
-    const { session, turns } = parse(exported);
+  async import(principal: Principal, exported: unknown, id?: string, at = ''): Promise<SessionRecord> {
+    const { session, turns } = parse(exported, at);
     const to = id ?? session.id;
-    assertSessionId(to);
+    assertSessionId(to, id === undefined ? `${at}session.id` : 'id');
     const key = { tenant: principal.tenant, id: to };
     const stored = await this.toStored(turns);
     const messages = stored.reduce((sum, turn) => sum + turn.messages.length, 0);
@@ -257,10 +258,10 @@ export class SessionKeeper {
   }
 }
 
-function parse(exported: unknown): SessionExport {
+function parse(exported: unknown, at: string): SessionExport {
   const parsed = sessionExportSchema.safeParse(exported);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+  const errors = issueMistakes(parsed.error.issues, exported, at);
   throw new AppError('VALIDATION_FAILED', `The session cannot be imported:\n${z.prettifyError(parsed.error)}`, {
     details: { errors },
   });

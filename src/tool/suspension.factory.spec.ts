@@ -42,7 +42,11 @@ describe('the check of an answer', () => {
     [{ anyOf: [{ type: 'null' }, { type: 'string' }] }, 1, '"value" fits none of its forms'],
   ])('of %j refuses %j with its place', (schema, value, reason) => {
     const checked = createValueCheck(schema as Record<string, unknown>)(value);
-    expect(checked).toEqual({ valid: false, reason: expect.stringContaining(reason) });
+    expect(checked).toMatchObject({
+      valid: false,
+      reason: expect.stringContaining(reason),
+      mistakes: [{ message: expect.stringContaining(reason) }],
+    });
   });
 
   it('takes any JSON that fits, as it is', () => {

@@ -97,7 +97,10 @@ export class ToolExecutor {
       this.results.warn(call.name, error);
       return rejected('TOOL_FAILED', `The check of the arguments failed: ${messageOf(error)}`);
     }
-    if (!input.valid) return rejected('TOOL_INVALID_ARGUMENTS', `Invalid arguments: ${input.reason}`);
+    if (!input.valid) {
+      const { reason, mistakes } = input;
+      return { ...rejected('TOOL_INVALID_ARGUMENTS', `Invalid arguments: ${reason}`), ...(mistakes && { mistakes }) };
+    }
     return { kind: 'run', tool, input: input.value };
   }
 

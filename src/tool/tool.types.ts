@@ -1,4 +1,4 @@
-import type { ErrorCode, JsonSchema, JsonValue, Principal } from '../common/index.js';
+import type { ErrorCode, FieldMistake, JsonSchema, JsonValue, Principal } from '../common/index.js';
 import type { ChildRunRequest, ModelMeter } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { AgentRules } from './policy/agent-rules.factory.js';
@@ -141,8 +141,8 @@ export type Reconciliation =
 
 export type ToolInput =
   | { readonly valid: true; readonly value: unknown }
-  /** `reason` says which argument and why, for the model to read. */
-  | { readonly valid: false; readonly reason: string };
+  /** `reason` says which argument and why, for the model to read; `mistakes` the same apart, where that is known. */
+  | { readonly valid: false; readonly reason: string; readonly mistakes?: readonly FieldMistake[] };
 
 /** Whatever a tool is (a method, an MCP tool, an endpoint, an agent), it is one of these in the registry. */
 export interface Tool {
@@ -216,7 +216,7 @@ export type PlannedCall = {
   | (CheckedCall & { readonly kind: 'run' })
   /** `reason` is for the person. */
   | (CheckedCall & { readonly kind: 'approval'; readonly reason: string })
-  | { readonly kind: 'rejected'; readonly result: ToolResult }
+  | { readonly kind: 'rejected'; readonly result: ToolResult; readonly mistakes?: readonly FieldMistake[] }
 );
 
 /** What came of an invocation: a result, or the question that a person must answer before the call is made again. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, ForkedRuns, type AnsweredNode } from '../agent/index.js';
-import { AppError, newId, type JsonValue, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, type JsonValue, newId, type Principal } from '../common/index.js';
 import { RunService, type ForkEdits, type ForkPlan, type RunRecord } from '../run/index.js';
 import { SessionService } from '../session/index.js';
 import { givenNode } from './forked-node.factory.js';
@@ -45,10 +45,14 @@ export class WorkflowForkService {
   async fork(principal: Principal, runId: string, request: WorkflowFork): Promise<string> {
     const { fromStep, sessionId, input } = request;
     const original = await this.runs.get(principal, runId);
-    if (original.kind !== WORKFLOW_RUN) throw invalid('id', `run "${runId}" is not a workflow's`);
+    if (original.kind !== WORKFLOW_RUN) throw invalid('id', `run "${runId}" is not a workflow's`, runId);
     const graph = this.handler.graphOf(original);
     if (input !== undefined && fromStep !== FIRST) {
-      throw invalid('edit.input', `the input can be edited only in a fork from "${FIRST}": all nodes may have used it`);
+      throw invalid(
+        'edit.input',
+        `the input can be edited only in a fork from "${FIRST}": all nodes may have used it`,
+        input,
+      );
     }
     const { nodes = [] } = await this.agents.answer(principal, runId);
     const plan = await this.plan(original, graph, fromStep, nodes);
@@ -111,9 +115,9 @@ export class WorkflowForkService {
 /** @throws AppError `VALIDATION_FAILED` */
 function editsOf({ fromStep, output }: WorkflowFork, graph: WorkflowGraph): ForkEdits {
   if (output === undefined) return {};
-  if (fromStep === FIRST) throw invalid('edit.output', 'it can be given only in a fork from a node');
+  if (fromStep === FIRST) throw invalid('edit.output', 'it can be given only in a fork from a node', output);
   const given = givenNode(graph, fromStep.replace(/^node:/, ''), output);
-  if (typeof given === 'string') throw invalid('edit.output', given);
+  if (typeof given === 'string') throw invalid('edit.output', given, output);
   return { given };
 }
 
@@ -123,7 +127,7 @@ function begunAnew({ nodes, descendants }: WorkflowGraph, fromStep: string): Rea
   const id = fromStep.replace(/^node:/, '');
   if (fromStep !== id && nodes.has(id)) return new Set([id, ...descendants.get(id)!]);
   const known = [FIRST, ...[...nodes.keys()].map((node) => `node:${node}`)];
-  throw invalid('fromStep', `it can be forked from ${known.join(', ')}`);
+  throw invalid('fromStep', `it can be forked from ${known.join(', ')}`, fromStep);
 }
 
 /** Whether what came of a node stays: not the failure that ended the run. */
@@ -140,8 +144,8 @@ function nodeIn(name: string): string | null {
   return own?.[1] ?? inner?.[1] ?? null;
 }
 
-function invalid(field: string, message: string): AppError {
+function invalid(field: string, message: string, value: unknown): AppError {
   return new AppError('VALIDATION_FAILED', `The run cannot be forked so: ${field}: ${message}.`, {
-    details: { errors: [{ field, message }] },
+    details: { errors: [fieldMistake(field, message, 'isOfStep', value)] },
   });
 }

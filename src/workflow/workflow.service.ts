@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, type RunAnswer } from '../agent/index.js';
-import { AppError, newId, type JsonValue, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, type FieldMistake, type JsonValue, newId, type Principal } from '../common/index.js';
 import { RunService, type IdempotentRequest, type RunHandle, type StartRun } from '../run/index.js';
+import { admit } from '../security/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
 import { createValueCheck, SecurityPolicies } from '../tool/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
@@ -68,30 +69,11 @@ export class WorkflowService {
     const { input: schema, nodes } = graph.definition;
     if (schema) {
       const checked = createValueCheck(schema, 'input')(input);
-      if (!checked.valid) throw invalid('input', checked.reason);
+      if (!checked.valid) throw invalid('input', checked.reason, 'isInput', input, checked.mistakes);
     }
     for (const node of nodes) assertSays(graph, node, { input });
-    return this.screened(input);
-  }
-
-  private screened(input: JsonValue): Pick<WorkflowRunInput, 'input' | 'masked'> {
-    const filtered = this.policies.filter('input')?.json(input) ?? { kind: 'clean' };
-    switch (filtered.kind) {
-      case 'clean':
-        return { input };
-      case 'masked':
-        return { input: filtered.value, masked: filtered.names };
-      case 'blocked': {
-        const what = filtered.names.join(', ');
-        throw new AppError(
-          'INPUT_BLOCKED',
-          `The input was not taken: it holds ${what}. Leave that out and start again.`,
-          {
-            details: { found: filtered.names },
-          },
-        );
-      }
-    }
+    const admitted = admit(this.policies.filter('input'), input, 'input');
+    return { input: admitted.value, ...(admitted.masked && { masked: admitted.masked }) };
   }
 
   private toStart(principal: Principal, workflow: string | RegisteredWorkflow, start: WorkflowStart): StartRun {
@@ -127,22 +109,31 @@ function assertSays({ nodes }: WorkflowGraph, node: NodeDefinition, scope: Scope
     throw invalid(
       'input',
       `Prompt is required: node "${node.id}" asks ${JSON.stringify(node.prompt)}, and that is empty`,
+      'isNotBlank',
     );
   }
   if (node.type !== 'agent') return;
   const message = node.message === undefined ? given(scope) : fillText(compileTemplate(node.message), scope);
-  if (message.trim() === '')
-    throw invalid('input', `Message or query is required: node "${node.id}" has nothing to ask`);
+  if (message.trim() === '') {
+    throw invalid('input', `Message or query is required: node "${node.id}" has nothing to ask`, 'isNotBlank');
+  }
 }
 
 function toJson(value: unknown): JsonValue {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject) throw invalid('input', 'it must be an object');
+  if (!isObject) throw invalid('input', 'it must be an object', 'isObject', value);
   return JSON.parse(JSON.stringify(value)) as JsonValue;
 }
 
-function invalid(field: string, message: string): AppError {
+/** @param mistakes the same, apart, where that is known */
+function invalid(
+  field: string,
+  message: string,
+  rule: string,
+  value: unknown = {},
+  mistakes?: readonly FieldMistake[],
+): AppError {
   return new AppError('VALIDATION_FAILED', `The workflow was not started: ${field}: ${message}.`, {
-    details: { errors: [{ field, message }] },
+    details: { errors: mistakes ?? [fieldMistake(field, message, rule, value)] },
   });
 }

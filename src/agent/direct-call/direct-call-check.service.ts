@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../../common/index.js';
+import { AppError, fieldMistake, type Principal } from '../../common/index.js';
 import { assertSessionId, SessionService } from '../../session/index.js';
 import { toolDisabled, ToolExecutor, ToolRegistry, ToolSwitchService } from '../../tool/index.js';
 
@@ -25,8 +25,9 @@ export class DirectCallCheckService {
     const checked = await this.executor.check({ name, arguments: args }, new Map([[name, tool]]));
     if (checked.kind !== 'rejected' || checked.result.success) return;
     const { code, error } = checked.result;
+    const errors = checked.mistakes ?? [fieldMistake('arguments', error, 'isArguments', {})];
     throw new AppError(code, `Tool "${name}" was not called: ${error}`, {
-      details: { tool: name, errors: [{ field: 'arguments', message: error }] },
+      details: { tool: name, errors },
     });
   }
 

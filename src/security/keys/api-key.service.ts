@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { AppError, newId, type Principal } from '../../common/index.js';
+import { AppError, fieldMistake, type FieldMistake, newId, type Principal } from '../../common/index.js';
 import { hasScope, scopesOf } from '../access.policy.js';
 import { LOCAL } from '../local-host.policy.js';
 import { ALL_SCOPES } from '../scope.types.js';
@@ -53,10 +53,12 @@ export class ApiKeyService {
 }
 
 function checkUsable({ role, scopes, expiresAt }: NewApiKey, now: number): void {
-  if (expiresAt !== null && expiresAt <= now) throw invalid('expiresAt', 'expiresAt must be in the future');
-  for (const scope of scopes) {
+  if (expiresAt !== null && expiresAt <= now) {
+    throw invalid(fieldMistake('expiresAt', 'expiresAt must be in the future', 'isInTheFuture', String(expiresAt)));
+  }
+  for (const [at, scope] of scopes.entries()) {
     if (scope === ALL_SCOPES || hasScope({ roles: [role] }, scope)) continue;
-    throw invalid('scopes', `the role ${role} does not have the scope ${scope}`);
+    throw invalid(fieldMistake(`scopes.${at}`, `the role ${role} does not have the scope ${scope}`, 'isOfRole', scope));
   }
 }
 
@@ -78,8 +80,8 @@ function checkWithin(maker: Principal, { role, scopes }: NewApiKey): void {
   });
 }
 
-function invalid(field: string, message: string): AppError {
-  return new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
-    details: { errors: [{ field, message }] },
+function invalid(mistake: FieldMistake): AppError {
+  return new AppError('VALIDATION_FAILED', `The request is not valid: ${mistake.message}.`, {
+    details: { errors: [mistake] },
   });
 }

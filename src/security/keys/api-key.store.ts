@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Role } from '../../common/index.js';
+import { AppError, fieldMistake, type Role } from '../../common/index.js';
 import { Database, insert, refusalOf, type SqlValue } from '../../persistence/index.js';
 import type { ApiKeyPage, ApiKeyRecord, KeyScope } from './api-key.types.js';
 
@@ -55,7 +55,7 @@ export class ApiKeyStore {
    * @throws AppError `VALIDATION_FAILED` for a cursor that no page gave
    */
   async list(tenant: string, limit: number, cursor?: string): Promise<ApiKeyPage> {
-    if (cursor !== undefined && !/^[\w-]{1,64}$/.test(cursor)) throw notACursor();
+    if (cursor !== undefined && !/^[\w-]{1,64}$/.test(cursor)) throw notACursor(cursor);
     // Ids grow with time.
     const after = cursor === undefined ? '' : ' AND id < ?';
     const params = cursor === undefined ? [tenant] : [tenant, cursor];
@@ -106,9 +106,9 @@ function toRecord(row: ApiKeyRow): ApiKeyRecord {
   };
 }
 
-function notACursor(): AppError {
+function notACursor(cursor: string): AppError {
   const message = 'cursor must be the "next" of a page';
   return new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
-    details: { errors: [{ field: 'cursor', message }] },
+    details: { errors: [fieldMistake('cursor', message, 'isCursor', cursor)] },
   });
 }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { fieldMistake, type FieldMistake } from '../../common/index.js';
 
 /** How many problems the model is told of at once. */
 const MAX_PROBLEMS = 10;
@@ -10,6 +11,20 @@ export function toReason(errors: readonly ErrorObject[]): string {
   const problems = [...new Set(outermost(errors).map((error) => problemOf(error, errors)))];
   const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
   return problems.length > MAX_PROBLEMS ? `${shown}; and ${problems.length - MAX_PROBLEMS} more` : shown;
+}
+
+/** The same, apart. @param root what the paths are of, if they do not begin with it */
+export function toMistakes(errors: readonly ErrorObject[], root = ''): FieldMistake[] {
+  return outermost(errors)
+    .slice(0, MAX_PROBLEMS)
+    .map((error) => {
+      const params = error.params as Record<string, string | undefined>;
+      const key = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
+      const keys = [...keysOf(error.instancePath), ...(key === undefined ? [] : [key])];
+      const value: unknown = key === undefined ? error.data : (error.data as Record<string, unknown>)[key];
+      const field = [...(root === '' ? [] : [root]), ...keys].join('.');
+      return fieldMistake(field, problemOf(error, errors), error.keyword, value);
+    });
 }
 
 /** A failed choice comes with the errors of all its branches, and an `if` with those of its branch: keep one each. */
@@ -93,8 +108,12 @@ function unknownArgument(path: string, error: ErrorObject): string {
 
 /** Turns a JSON pointer into `items[0].name`. */
 function pathOf(pointer: string): string {
+  return keysOf(pointer).reduce(joinedPath, '');
+}
+
+function keysOf(pointer: string): string[] {
   const keys = pointer.split('/').slice(1);
-  return keys.reduce((path, key) => joinedPath(path, key.replaceAll('~1', '/').replaceAll('~0', '~')), '');
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** `items[0].name` of `items[0]` and `name`. */

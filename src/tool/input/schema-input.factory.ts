@@ -6,7 +6,7 @@ import { toCurrentDraft } from './draft7.mapper.js';
 import type { ToolInput } from '../tool.types.js';
 import { ajv } from './ajv.loader.js';
 import type { SyncInputSource } from './input.types.js';
-import { toReason } from './reason.mapper.js';
+import { toMistakes, toReason } from './reason.mapper.js';
 
 /**
  * The input of a tool whose arguments a JSON Schema (2020-12) describes: closed, compiled once. Throws `TOOL_INVALID`
@@ -21,7 +21,8 @@ export function createSchemaInput(input: JsonSchema): SyncInputSource {
     validate(args) {
       const value = hasDefaults ? copyOf(args) : args;
       if (check(value)) return { valid: true, value };
-      return { valid: false, reason: toReason(check.errors ?? []) };
+      const errors = check.errors ?? [];
+      return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors, 'arguments') };
     },
   };
 }
@@ -39,7 +40,7 @@ export function createValueCheck(
   return (value) => {
     if (check(value)) return { valid: true, value };
     const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
-    return { valid: false, reason: toReason(errors) };
+    return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors) };
   };
 }
 

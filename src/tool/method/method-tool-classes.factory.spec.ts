@@ -48,9 +48,10 @@ describe('classes named in @Tool', () => {
     });
     expect(await tool.validate({ n: 1 })).toEqual({ valid: true, value: expect.any(Order) });
     expect(tool.checkOutput?.({ total: 1 })).toEqual({ valid: true, value: { total: 1 } });
-    expect(tool.checkOutput?.({ total: 'x' })).toEqual({
+    expect(tool.checkOutput?.({ total: 'x' })).toMatchObject({
       valid: false,
       reason: '"result.total" must be integer, got string',
+      mistakes: [{ field: 'result.total', rule: 'type', got: 'string' }],
     });
   });
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../../common/index.js';
+import { AppError, fieldMistake, type Principal } from '../../common/index.js';
 import { createCallSite } from '../call/tool-request.factory.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { CallSite } from '../tool.types.js';
@@ -78,6 +78,6 @@ function keepsNone(tool: string): AppError {
 function wrongSession(id: unknown): AppError {
   const message = 'must be 1 to 128 of A-Z a-z 0-9 _ -';
   return new AppError('VALIDATION_FAILED', `The session id ${JSON.stringify(id)} ${message}.`, {
-    details: { errors: [{ field: 'sessionId', message }] },
+    details: { errors: [fieldMistake('sessionId', message, 'isSessionId', id)] },
   });
 }

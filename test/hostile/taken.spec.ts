@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { HostileWorld } from '../support/hostile-world.js';
+import { EXTREMES, FIELDS, hostileServers, IS_WHOLE, jsonFor, NAUGHTY, report } from '../support/hostile-values.js';
+import { PLACES } from '../support/taken-places.js';
+import { describeDatabases } from '../support/test-databases.js';
+
+/** How much of any JSON a place is given in the short form, beside every so many-th naughty string, by database. */
+const SHORT = { sqlite: 20, postgres: 5, mariadb: 5 } as const;
+const EVERY = { sqlite: 20, postgres: 100, mariadb: 100 } as const;
+const AT_ONCE = 16;
+const TIMEOUT_MS = IS_WHOLE ? 14_400_000 : 300_000;
+
+/** Names that libraries look out for. */
+const AWKWARD = { ...(EXTREMES.at(-1) as object), toJSON: 3, '': { $ref: '#', $schema: 'x', '~standard': {} } };
+
+/** As JSON has it. */
+function sent(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** Gives a value and asks it back. @returns what is wrong with that */
+async function fault(world: HostileWorld, place: string, value: unknown): Promise<string | undefined> {
+  try {
+    const back = await PLACES[place]!(world, value);
+    expect(back).toEqual(sent(value));
+    return undefined;
+  } catch (error) {
+    return `${JSON.stringify(value)}: ${String(error)}`;
+  }
+}
+
+describeDatabases('what is taken', await hostileServers(), (database, kind) => {
+  let world: HostileWorld;
+  beforeAll(async () => {
+    world = await HostileWorld.start(database());
+  });
+  afterAll(() => world.stop());
+
+  it.each(Object.keys(PLACES).map((place, index) => ({ place, index })))(
+    'comes back as it was, any JSON: $place',
+    async ({ place, index }) => {
+      const strings = NAUGHTY.filter((_, at) => IS_WHOLE || (at + index) % EVERY[kind] === 0);
+      const values = [AWKWARD, ...EXTREMES, ...strings, ...jsonFor(1000 + index, SHORT[kind])].filter(() =>
+        FIELDS.test(place),
+      );
+      const waiting = values.values();
+      const faults: string[] = [];
+      const from = performance.now();
+      const lane = async (): Promise<void> => {
+        for (const value of waiting) {
+          const found = await fault(world, place, value);
+          if (found !== undefined) faults.push(found);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, lane));
+      const ms = Math.round(performance.now() - from);
+      report(`asked back: ${place}: ${values.length} sent, ${faults.length} faults, ${ms} ms`);
+      expect(faults.slice(0, 5)).toEqual([]);
+      // Whatever was sent, nothing went wrong inside.
+      expect(world.jackdaw.log).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'comes back as it was, unless it is blank: what is said',
+    async () => {
+      const strings = NAUGHTY.filter((_, at) => IS_WHOLE || at % EVERY[kind] === 0);
+      for (const value of strings) {
+        const { status, body } = await world.chat(value);
+        const id = String(body['session_id']);
+        const messages = status === 200 ? (await world.get(`/api/sessions/${id}/messages`)).body['messages'] : [];
+        const [said] = messages as unknown as { content: string }[];
+        expect([status, said?.content]).toEqual(value.trim() === '' ? [400, undefined] : [200, value]);
+      }
+    },
+    TIMEOUT_MS,
+  );
+});

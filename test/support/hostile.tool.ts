@@ -1,0 +1,37 @@
+import { suspend, Tool, ToolState, UnknownOutcome, type Suspension, type ToolContext } from '../../src/tool/index.js';
+
+const ANYTHING = { type: 'object', properties: { value: {} } };
+
+/** Tools that take and give any JSON, each waiting for people in its own way. */
+export class HostileTools {
+  @Tool({
+    description: 'Gives back what it is given.',
+    effect: 'read',
+    input: { ...ANYTHING, required: ['value'] },
+    output: ANYTHING,
+  })
+  echo(input: { value: unknown }): unknown {
+    return input;
+  }
+
+  @Tool({ description: 'Gives it back with leave.', approval: 'always', input: ANYTHING, output: ANYTHING })
+  guarded(input: { value?: unknown }): unknown {
+    return input;
+  }
+
+  @Tool({ description: 'Gives back what it is answered.', effect: 'read', input: ANYTHING })
+  ask(_input: object, { answer }: ToolContext): Suspension | { value: unknown } {
+    return answer ? { value: answer.value } : suspend({ question: 'What?' });
+  }
+
+  @Tool({ description: 'Counts.', effect: 'read', stateful: { initial: { count: 0 } }, input: ANYTHING })
+  count(_input: object, @ToolState() state: ToolState<{ count: number }>): number {
+    state.update(({ count }) => ({ count: count + 1 }));
+    return state.data.count;
+  }
+
+  @Tool({ description: 'Never knows what became of it.', input: ANYTHING })
+  unsure(): UnknownOutcome {
+    return new UnknownOutcome('the line went dead');
+  }
+}

@@ -1,0 +1,118 @@
+import { messageOf } from '../../src/common/index.js';
+import type { Answer } from './jackdaw.js';
+import type { HostileWorld } from './hostile-world.js';
+import type { FilledCall, RouteField } from './route-fields.js';
+
+/** What came of the values that were sent to a field. */
+export interface Strike {
+  readonly sent: number;
+  readonly taken: number;
+  readonly faults: readonly string[];
+}
+
+interface Mistake {
+  readonly field?: unknown;
+  readonly message?: unknown;
+  readonly rule?: unknown;
+  readonly got?: unknown;
+}
+
+/** What says which field is wrong. */
+const ABOUT_FIELDS: readonly string[] = ['VALIDATION_FAILED', 'TOOL_INVALID_ARGUMENTS'];
+/** What a request was taken with, and came to: a deadline that was given, a format that the model does not keep to. */
+const LATER: readonly string[] = ['RUN_TIMEOUT', 'OUTPUT_INVALID'];
+/** What takes one of several forms, or a language of its own: a mistake inside is told of the whole. */
+const WHOLES: readonly string[] = ['responseformat.schema', 'toolchoice'];
+/** Of one fault as many as help to find its cause. */
+const SHOWN = 5;
+
+/** Sends values to a field, so many at a time. */
+export async function strike(
+  world: HostileWorld,
+  field: RouteField,
+  values: readonly unknown[],
+  atOnce: number,
+): Promise<Strike> {
+  const waiting = values.values();
+  const faults: string[] = [];
+  let sent = 0;
+  let taken = 0;
+  const lane = async (): Promise<void> => {
+    let given = await world.given(field);
+    for (const value of waiting) {
+      const wanted = field.request(value, given);
+      if (!wanted) continue;
+      const answer = await answerOf(world, wanted);
+      sent++;
+      if (answer instanceof Error) {
+        faults.push(told(field, value, messageOf(answer.cause ?? answer), wanted));
+        continue;
+      }
+      const fault = faultOf(field, answer);
+      if (fault !== undefined) faults.push(told(field, value, fault, wanted));
+      if (answer.status >= 400) continue;
+      taken++;
+      if (await world.settle(field, answer)) given = await world.given(field);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, values.length) }, lane));
+  return { sent, taken, faults };
+}
+
+/** Asks again where the connection was gone before: one that was kept may have been closed while nobody looked. */
+async function answerOf(world: HostileWorld, wanted: FilledCall): Promise<Answer | Error> {
+  const ask = () => world.ask(wanted).catch((error: unknown) => error as Error);
+  const answer = await ask();
+  return answer instanceof Error ? ask() : answer;
+}
+
+/** The first of many faults. */
+export function shown({ faults }: Strike): readonly string[] {
+  const more = faults.length - SHOWN;
+  return more > 0 ? [...faults.slice(0, SHOWN), `… and ${more} more of this field`] : faults;
+}
+
+function told({ route, name }: RouteField, value: unknown, fault: string, { body }: FilledCall): string {
+  const whole = JSON.stringify(body)?.slice(0, 200) ?? 'no body';
+  return `${route} ${name} with ${JSON.stringify(value)?.slice(0, 200)}: ${fault} (${whole})`;
+}
+
+/** Never a fault of ours: it was done, or the client is told what is wrong, and where. */
+function faultOf(field: RouteField, answer: Answer): string | undefined {
+  const { status, text } = answer;
+  const fault = text.includes('"code":"INTERNAL"')
+    ? 'it is ours'
+    : status < 400
+      ? undefined
+      : refusalFault(field, answer);
+  return fault && `${fault}: ${status} ${text.slice(0, 400)}`;
+}
+
+function refusalFault({ name }: RouteField, { status, body, headers }: Answer): string | undefined {
+  const code: unknown = body['code'];
+  if (!isProblem(headers) || typeof code !== 'string') return 'no problem';
+  if (status >= 500 && !LATER.includes(code)) return 'it is ours';
+  if (!/\w+ \w+/.test(String(body['detail']))) return 'says nothing';
+  if (!ABOUT_FIELDS.includes(code)) return undefined;
+  const mistakes = (body['errors'] ?? []) as readonly Mistake[];
+  const isTold = mistakes.length > 0 && mistakes.every((one) => isWhole(one, name));
+  return isTold ? undefined : 'does not say what is wrong where';
+}
+
+function isProblem(headers: Headers): boolean {
+  return headers.get('content-type')?.startsWith('application/problem+json') ?? false;
+}
+
+function isWhole({ field, message, rule, got }: Mistake, name: string): boolean {
+  const isTold = [message, rule, got].every((text) => typeof text === 'string' && /\w/.test(text));
+  return isTold && typeof field === 'string' && isUnder(field, name);
+}
+
+/** Whether a place is the one that was struck, or inside it. */
+function isUnder(place: string, name: string): boolean {
+  const [where = '', ...keys] = name.split('.');
+  if (where === 'body' && keys.length === 0) return true;
+  const struck = keys.join('.').toLowerCase();
+  const at = place.replaceAll(/\[(\d+)\]/g, '.$1').toLowerCase();
+  return at === struck || at.startsWith(`${struck}.`) || (WHOLES.includes(at) && struck.startsWith(at));
+}
