@@ -122,9 +122,9 @@ async function createSqlite() {
   const Sqlite = createRequire(import.meta.url)('better-sqlite3');
   const handle = new Sqlite(join(folder, 'b'));
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL']) handle.pragma(pragma);
-  const prepared = new Map(
-    [BEGIN, COMMIT, SELECT, UPDATE, CHANGE, INSERT, FORGET].map((sql) => [sql, handle.prepare(sql)]),
-  );
+  const prepared = new Map([BEGIN, COMMIT, UPDATE, CHANGE, INSERT, FORGET].map((sql) => [sql, handle.prepare(sql)]));
+  // Else it is planned anew for each id, as ours is not.
+  prepared.set(SELECT, handle.prepare(SELECT.replace('?', '(SELECT ?)')));
   const raw = bare(other, {
     read: async (id) => prepared.get(SELECT).get(id),
     write: async (statements) => {

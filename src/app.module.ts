@@ -8,6 +8,7 @@ import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { logOptions } from './log-options.factory.js';
 import { McpServerModule } from './mcp-server/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
+import { createTurnLog } from './turn-log.stream.js';
 
 export interface AppOptions extends JackdawOptions {
   /** Where the log goes; by default to standard output. */
@@ -22,7 +23,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         LoggerModule.forRootAsync({
-          useFactory: (config: AppConfig) => logOptions(config, logStream),
+          useFactory: (config: AppConfig) => logOptions(config, logStream ?? createTurnLog()),
           inject: [AppConfig],
         }),
         JackdawModule.forRoot(options),

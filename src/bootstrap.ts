@@ -1,17 +1,18 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply } from 'fastify';
-import { Logger } from 'nestjs-pino';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Logger, PinoLogger } from 'nestjs-pino';
 import { AppModule, type AppOptions } from './app.module.js';
 import { BootLog } from './boot-log.wrapper.js';
-import { AppError, HttpExceptionFilter, newId } from './common/index.js';
+import { AppError, fieldMistake, HttpExceptionFilter, newId } from './common/index.js';
 import { AppConfig } from './config/index.js';
 import { ASKING_ROUTES, BODY_LIMIT_BYTES, parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
 import { answerFault, MCP_PATH } from './mcp-server/index.js';
 import { mountOpenApi } from './openapi.js';
 import { RunService } from './run/index.js';
+import { logRequests } from './request-log.hook.js';
 import { ToolRegistry, type ToolDefinition } from './tool/index.js';
 import { createValidationPipe } from './validation.pipe.js';
 
@@ -53,10 +54,11 @@ export async function serve(options: AppOptions = {}): Promise<NestFastifyApplic
   return orClosed(app, () => listen(app));
 }
 
-function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void {
+async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): Promise<void> {
   app.useLogger(app.get(Logger));
   app.setGlobalPrefix('api', { exclude: [MCP_PATH] });
   const fastify = app.getHttpAdapter().getInstance();
+  logRequests(fastify, await app.resolve(PinoLogger));
   fastify.removeAllContentTypeParsers();
   const { maxImageBytes } = app.get(AppConfig).agent;
   const bodyLimit = BODY_LIMIT_BYTES + Math.ceil(maxImageBytes * BASE64_GROWTH);
@@ -67,7 +69,7 @@ function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): void
     if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.url?.includes('%00')) problems.answer(nulInAddress(), reply);
+    if (request.raw.url?.includes('%00')) problems.answer(nulInAddress(request), reply);
     else done();
   });
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
@@ -84,8 +86,14 @@ function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
 }
 
 /** Nothing is called so, and the databases do not agree on what to say to it. */
-function nulInAddress(): AppError {
-  return new AppError('VALIDATION_FAILED', 'The address has a NUL character (%00), which no id has.');
+function nulInAddress({ params, query }: FastifyRequest): AppError {
+  const values = Object.entries({ ...(query as object), ...(params as object) });
+  const places = values.filter(([, value]) => String(value).includes('\0'));
+  const message = 'must not have a NUL character (%00), which no id has';
+  const errors = places.map(([name, value]) => fieldMistake(name, message, 'isWithoutNul', value));
+  return new AppError('VALIDATION_FAILED', 'The address has a NUL character (%00), which no id has.', {
+    details: { errors: errors.length > 0 ? errors : [fieldMistake('path', message, 'isWithoutNul', '')] },
+  });
 }
 
 async function listen(app: NestFastifyApplication): Promise<void> {

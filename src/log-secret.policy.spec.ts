@@ -35,6 +35,8 @@ describe('a line of the log', () => {
     ['bearer abcdefgh, twice bearer abcdefgh', 'bearer [redacted], twice bearer [redacted]'],
     ['the key sk-proj-0123456789 is wrong', 'the key [redacted] is wrong'],
     [`jd_${'x'.repeat(43)}`, '[redacted]'],
+    ['{"call":{"apiKey":"a\\"b","n":1}}', '{"call":{"apiKey":"[redacted]","n":1}}'],
+    ['{"headers":{"authorization":"Basic YTpi"}}', '{"headers":{"authorization":"[redacted]"}}'],
     ['at https://user:hunter2@host/v1', 'at https://[redacted]@host/v1'],
   ])('has nothing that looks like one: %s', (text, told) => {
     expect(redact(text)).toBe(told);

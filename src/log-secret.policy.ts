@@ -4,8 +4,9 @@ const CENSOR = '[redacted]';
 /** A shorter one is a stand-in, and may be part of any word. */
 const MIN_SECRET_LENGTH = 8;
 
-/** What looks like a secret, whoever's it is: a bearer token, a provider's key, a key of ours, the password of a URL. */
+/** What looks like a secret, whoever's it is: what is called one, a bearer token, a provider's key, a key of ours, the password of a URL. */
 const SHAPES = [
+  String.raw`(?<="(?:apiKey|[Aa]uthorization)":")(?:[^"\\]|\\.)+`,
   String.raw`(?<before>\b[Bb]earer +)[\w.~+/=-]{8,}`,
   String.raw`\bsk-[\w-]{8,}`,
   String.raw`\bjd_[\w-]{20,}`,

@@ -6,7 +6,7 @@ import { AppError } from '../src/common/index.js';
 import { RUN_SEALED_TABLES } from '../src/run/row-place.factory.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
-import { endRun, insertEvent, insertStep } from '../src/run/run-statement.factory.js';
+import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
 import type { SealedTable, StoredRow } from '../src/security/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { SealedRowStore } from '../src/security/encryption/sealed-row.store.js';
@@ -58,7 +58,7 @@ describeDatabases('sealed texts', await testServers(), (created, kind) => {
       ...['tool:1:1', 'tool:1:2'].map((name) =>
         insertStep(run, { name, kind: 'tool', subject: 'x', result: '"same"' }, NOW, cipher),
       ),
-      ...[2, 3].map((at) => insertEvent(run, event(at), cipher)),
+      ...insertEvents(run, [2, 3].map(event), cipher),
       sessions.beginStatement(principal, 's'),
       heads.setMetadata({ tenant, id: 's' }, { same: 'same' }),
       ...sessions.turnStatements(principal, 's', n - 1, turn),

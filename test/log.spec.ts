@@ -105,7 +105,7 @@ describe('the log', () => {
     const told = await lines(1);
     expect(told.filter(({ level }) => Number(level) > INFO)).toMatchObject([
       { level: WARN, code: 'MODEL_UNREACHABLE', run_id: body['run_id'] },
-      { level: WARN, res: { statusCode: 502 }, msg: 'request failed: failed with status code 502' },
+      { level: WARN, res: { statusCode: 502 }, msg: 'request failed with status code 502' },
     ]);
     expect(JSON.stringify(told)).not.toContain('"stack"');
   });

@@ -12,7 +12,7 @@ import { RunAuditStore } from '../src/run/run-audit.store.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
 import { RunListStore } from '../src/run/run-list.store.js';
-import { endRun, insertEvent, insertStep } from '../src/run/run-statement.factory.js';
+import { endRun, insertEvents, insertStep } from '../src/run/run-statement.factory.js';
 import { PLAIN_CIPHER } from '../src/security/index.js';
 import { AesGcmCipher } from '../src/security/encryption/aes-gcm-cipher.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
@@ -51,8 +51,10 @@ describe.each(['plain', 'encrypted'] as const)('%s', (how) => {
       for (let n = 1; n <= calls; n++) steps.push({ name: `tool:1:${n}`, kind: 'tool', subject: 'x', result: `${n}` });
       await journal.commit([
         ...steps.map((step) => insertStep(run, step, at + 1, journal.cipher)),
-        ...steps.map(({ result }, i) =>
-          insertEvent(run, new RunItem(i + 2, at + 2, { type: 'thought', iteration: 1, text: result }), journal.cipher),
+        ...insertEvents(
+          run,
+          steps.map(({ result }, i) => new RunItem(i + 2, at + 2, { type: 'thought', iteration: 1, text: result })),
+          journal.cipher,
         ),
         endRun(run, 'running', 'completed', at + 3, SUMMARY),
       ]);

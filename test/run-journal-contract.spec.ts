@@ -4,7 +4,7 @@ import { isRefusedAtOnce, refusalOf } from '../src/persistence/index.js';
 import { WaitingRunStore } from '../src/run/decision/waiting-run.store.js';
 import { RunItem } from '../src/run/run-item.factory.js';
 import { RunJournal } from '../src/run/run-journal.js';
-import { endRun, fence, insertEvent, insertStep, leaveRun } from '../src/run/run-statement.factory.js';
+import { endRun, fence, insertEvents, insertStep, leaveRun } from '../src/run/run-statement.factory.js';
 import type { RunRecord } from '../src/run/run.types.js';
 import { ALICE, aRun, openDatabase, type OpenDatabase } from './support/run-host.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -43,8 +43,7 @@ describeDatabases('the run journal', servers, (created) => {
   const progress = (run: RunRecord, n: number) => [
     fence(run, true),
     insertStep(run, step(`tool:${n}:1`), NOW, journal.cipher),
-    insertEvent(run, event(2 * n), journal.cipher),
-    insertEvent(run, event(2 * n + 1), journal.cipher),
+    ...insertEvents(run, [event(2 * n), event(2 * n + 1)], journal.cipher),
   ];
 
   it('gives a run back as it was journaled', async () => {
@@ -125,7 +124,7 @@ describeDatabases('the run journal', servers, (created) => {
         refusal(
           journal.commit([
             endRun(run, 'running', 'completed', NOW + 5, '{"x":1}'),
-            insertEvent(run, event(2), journal.cipher),
+            ...insertEvents(run, [event(2)], journal.cipher),
           ]),
         ),
       ),
@@ -173,7 +172,7 @@ describeDatabases('the run journal', servers, (created) => {
     const run = await create('a');
     const text = 'NUL \0, lone \ud800, bird 🐦, "quoted" \\ \u2028 end';
     const items = Array.from({ length: 620 }, (_, at) => event(at + 2, text));
-    await journal.commit([fence(run), ...items.map((item) => insertEvent(run, item, journal.cipher))]);
+    await journal.commit([fence(run), ...insertEvents(run, items, journal.cipher)]);
     const first = await journal.events('a', 0);
     const second = await journal.events('a', first.at(-1)!.n!);
     expect([first.length, second.length]).toEqual([500, 121]);

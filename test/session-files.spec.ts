@@ -35,7 +35,7 @@ describe('what is left for later', () => {
     const changes = new TurnChangeStore(journal.database);
     const store = new ProjectedTurnStore(changes, archive);
     for (const id of ['broken', 'sound']) await journal.database.commit(store.append({ tenant: 't', id }, turn(1)));
-    await new SessionProjectionService(changes, store, archive).sweep(Date.now() + 1);
+    await new SessionProjectionService(store, archive).sweep(Date.now() + 1);
     expect(await archive.span({ tenant: 't', id: 'sound' })).toEqual({ first: 1, last: 1 });
     expect(await changes.waiting({ tenant: 't', id: 'broken' })).toHaveLength(1);
   });
@@ -45,7 +45,7 @@ describe('what is left for later', () => {
     const files = await FileTurnArchive.open(place, 1000);
     const changes = new TurnChangeStore(journal.database);
     await put(files, { tenant: 't', id: 's' }, 1);
-    const service = new SessionProjectionService(changes, new ProjectedTurnStore(changes, files), files);
+    const service = new SessionProjectionService(new ProjectedTurnStore(changes, files), files);
     await service.sweep(0, Date.now() + 2000);
     expect(readdirSync(place)).toEqual([]);
   });

@@ -52,6 +52,8 @@ export class UserErasureService {
     const states = await this.states.eraseUser(tenant, userId, ended);
     // Last: whatever is left finds what else there is.
     const runs = await this.runs.erase(tenant, ended, this.agents.hashes());
+    // Also where nothing was left: who asks again after a crash had something deleted that is still in the files.
+    await this.purge();
     if (held > 0) {
       throw new AppError(
         'SESSION_BUSY',
@@ -61,5 +63,12 @@ export class UserErasureService {
     }
     if (sessions + runs + states + remembered.length > 0) return { sessions, runs, turns };
     throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
+  }
+
+  /** The journal's own files come last: what is still to be done elsewhere is in them until it is. */
+  private async purge(): Promise<void> {
+    await this.turns.purge();
+    await this.states.purge();
+    await this.runs.purge();
   }
 }

@@ -24,7 +24,8 @@ export abstract class Database {
 
   /**
    * Takes what was deleted out of the database's files too, where a process can do that: SQLite's, wholly up to 64 MB, in
-   * larger ones but for pieces in pages that are in use. A server keeps old rows in its own files until it needs their place.
+   * larger ones but for pieces in pages that are in use, which leave it at the next start. A server keeps old rows in its own
+   * files until it needs their place. What cannot be done is logged, and done later.
    */
   async purge(): Promise<void> {}
 

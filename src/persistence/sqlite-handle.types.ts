@@ -5,6 +5,9 @@ export interface SqliteStatement {
 }
 
 export interface SqliteHandle {
+  /** The file's path. */
+  readonly name: string;
+  readonly memory: boolean;
   readonly inTransaction: boolean;
   prepare(sql: string): SqliteStatement;
   pragma(pragma: string): unknown;

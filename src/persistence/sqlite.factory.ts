@@ -9,6 +9,7 @@ import { SqliteDatabase } from './sqlite-database.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { prepareSqliteFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
+import { purgeWhenOwed } from './sqlite-purge.executor.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
 
 const MEMORY = ':memory:';
@@ -34,12 +35,19 @@ export async function openSqlite(config: AppConfig, options: PersistenceOptions)
     const dataSource = await openDataSource(lock.file, options);
     const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
     const database = new SqliteDatabase(databaseConnection);
+    const purged = purgeWhenOwed(databaseConnection);
     const close = async () => {
       await database.close();
       await dataSource.destroy();
       lock.unlock();
     };
-    return { database, dataSource, notifications: null, warnings: warningsOf(name), close };
+    return {
+      database,
+      dataSource,
+      notifications: null,
+      warnings: [...warningsOf(name), ...(purged === null ? [] : [purged])],
+      close,
+    };
   } catch (error) {
     lock.unlock();
     throw toOpenFailure(name, error);

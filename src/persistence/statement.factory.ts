@@ -22,6 +22,14 @@ export function insert(table: string, row: Row): Statement {
   return { sql: isSame ? last.sql : toInsertText(table, columns), params: Object.values(row) };
 }
 
+/** An insert of rows that name the same columns, in one statement. @param rows at least one */
+export function insertAll(table: string, rows: readonly Row[]): Statement {
+  const { sql, params } = insert(table, rows[0]!);
+  if (rows.length === 1) return { sql, params };
+  const more = `, (${params.map(() => '?').join(', ')})`.repeat(rows.length - 1);
+  return { sql: `${sql}${more}`, params: rows.flatMap((row) => Object.values(row)) };
+}
+
 function toInsertText(table: string, columns: readonly string[]): string {
   const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
   inserts.set(table, { columns, sql });

@@ -7,7 +7,7 @@ import { RunItem } from './run-item.factory.js';
 import { RunLease } from './run-lease.js';
 import { toRunRecord, type RunRow } from './run-record.mapper.js';
 import { sealedSummary } from './run-summary.mapper.js';
-import { claimRun, endRun, insertEvent, insertRun, insertStep } from './run-statement.factory.js';
+import { claimRun, endRun, insertEvents, insertRun, insertStep } from './run-statement.factory.js';
 import type { RecordedStep, RunOpening, RunRecord, RunStatus, StartRun } from './run.types.js';
 
 const SELECT_RUN = `SELECT run.*, run_definition.content AS definition, root.session_id AS root_session_id FROM run
@@ -76,7 +76,7 @@ export class RunJournal {
       .commit([
         ...this.definition(run, now),
         insertRun(run, this.cipher),
-        ...items.map((item) => insertEvent(run, item, this.cipher)),
+        ...insertEvents(run, items, this.cipher),
         ...statements,
       ])
       .then(() => void this.stored.add(definitionKey(run)));
@@ -113,10 +113,7 @@ export class RunJournal {
       attempts: run.attempts + (crashed ? 1 : 0),
     };
     const items = run.epoch === 0 ? [startedItem(run, now)] : [];
-    await this.database.commit([
-      claimRun(run, crashed, this.node),
-      ...items.map((item) => insertEvent(run, item, this.cipher)),
-    ]);
+    await this.database.commit([claimRun(run, crashed, this.node), ...insertEvents(run, items, this.cipher)]);
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
   }
 
@@ -219,7 +216,10 @@ export class RunJournal {
   /** Ends a run that nobody ever started. @throws AppError `COMMIT_REFUSED` when somebody has, meanwhile */
   async endQueued(run: RunRecord, status: 'cancelled' | 'failed', item: RunItem): Promise<void> {
     const summary = isTerminal(item.event) ? sealedSummary(run, item.event, this.cipher) : null;
-    await this.database.commit([endRun(run, 'queued', status, item.at, summary), insertEvent(run, item, this.cipher)]);
+    await this.database.commit([
+      endRun(run, 'queued', status, item.at, summary),
+      ...insertEvents(run, [item], this.cipher),
+    ]);
   }
 
   /** Answers a waiting run with a cancel: it is queued again, to close its turn. @throws AppError `COMMIT_REFUSED` when it waits no more */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, type Principal } from '../common/index.js';
 import { Database, type SqlValue } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { runPlace } from './row-place.factory.js';
@@ -112,7 +112,7 @@ function after(cursor: string | undefined, time: string): Condition[] {
   if (at === undefined || id === undefined) {
     const message = 'cursor must be the "next" of a page';
     throw new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
-      details: { errors: [{ field: 'cursor', message }] },
+      details: { errors: [fieldMistake('cursor', message, 'isCursor', cursor)] },
     });
   }
   return [[`${time} <= ? AND (created_at < ? OR id < ?)`, Number(at), Number(at), id]];

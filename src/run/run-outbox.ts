@@ -4,7 +4,7 @@ import type { RunBus } from './run-bus.js';
 import type { LiveRun } from './follow/live-run.mapper.js';
 import { endsStream, isLive, type LiveEvent, type RunEvent } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
-import { insertEvent } from './run-statement.factory.js';
+import { insertEvents } from './run-statement.factory.js';
 import type { RunRecord } from './run.types.js';
 import { insertUsage } from './usage/usage-statement.factory.js';
 
@@ -65,8 +65,8 @@ export class RunOutbox {
     const items = this.waiting;
     this.waiting = [];
     this.journaledWaiting = 0;
-    const statements = items.flatMap((item) => this.statementsOf(item));
-    return { statements, ...this.hold(items) };
+    const { publish, discard } = this.hold(items);
+    return { statements: this.statementsOf(items), publish, discard };
   }
 
   /** Items of a batch that is being committed; what is told later goes out after them. */
@@ -86,11 +86,13 @@ export class RunOutbox {
     };
   }
 
-  private statementsOf(item: RunItem): Statement[] {
-    const { n, event, at } = item;
-    if (n === null) return [];
-    const told = insertEvent(this.run, item, this.cipher);
-    return event.type === 'usage' ? [told, insertUsage(this.run, event, n, at)] : [told];
+  private statementsOf(items: readonly RunItem[]): Statement[] {
+    const journaled = items.filter(({ n }) => n !== null);
+    const statements = insertEvents(this.run, journaled, this.cipher);
+    for (const { n, event, at } of journaled) {
+      if (event.type === 'usage') statements.push(insertUsage(this.run, event, n!, at));
+    }
+    return statements;
   }
 
   private addLive(event: LiveEvent): void {

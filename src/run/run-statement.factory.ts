@@ -1,8 +1,11 @@
-import { insert, type Statement } from '../persistence/index.js';
+import { insert, insertAll, type Row, type Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import type { RunItem } from './run-item.factory.js';
 import type { RecordedStep, RunRecord, RunStatus } from './run.types.js';
+
+/** In one statement: each number of rows is a text of its own to prepare. */
+const MOST_ROWS = 8;
 
 type RunKey = Pick<RunRecord, 'id' | 'tenant' | 'epoch'>;
 
@@ -64,16 +67,25 @@ export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: 
   });
 }
 
-/** @param item a journaled one */
-export function insertEvent(run: RunKey, item: RunItem, cipher: Cipher): Statement {
-  return insert('run_event', {
+/** @param items journaled ones */
+export function insertEvents(run: RunKey, items: readonly RunItem[], cipher: Cipher): Statement[] {
+  const rows = items.map((item) => eventRow(run, item, cipher));
+  const statements: Statement[] = [];
+  for (let at = 0; at < rows.length; at += MOST_ROWS) {
+    statements.push(insertAll('run_event', rows.slice(at, at + MOST_ROWS)));
+  }
+  return statements;
+}
+
+function eventRow(run: RunKey, item: RunItem, cipher: Cipher): Row {
+  return {
     run_id: run.id,
     n: item.n,
     tenant: run.tenant,
     type: item.event.type,
     data: cipher.seal(item.data, eventPlace(run.tenant, run.id, item.place.n)),
     created_at: item.at,
-  });
+  };
 }
 
 /**

@@ -38,9 +38,9 @@ import { TurnStore } from './turns/turn-store.js';
     },
     {
       provide: SessionProjectionService,
-      useFactory: (archive: TurnArchive | null, changes: TurnChangeStore, turns: TurnStore) =>
-        archive && turns instanceof ProjectedTurnStore ? new SessionProjectionService(changes, turns, archive) : null,
-      inject: [TurnArchive, TurnChangeStore, TurnStore],
+      useFactory: (archive: TurnArchive | null, turns: TurnStore) =>
+        archive && turns instanceof ProjectedTurnStore ? new SessionProjectionService(turns, archive) : null,
+      inject: [TurnArchive, TurnStore],
     },
     SessionService,
     SummaryStore,

@@ -31,6 +31,11 @@ export class TurnErasureService {
     return erased;
   }
 
+  /** Has nothing left of it in a store beside the journal's database, as far as that can be reached now. */
+  purge(): Promise<void> {
+    return this.turns.purge();
+  }
+
   private async eraseIn(key: SessionKey, gone: ReadonlySet<string>): Promise<number> {
     const found: number[] = [];
     let messages = 0;

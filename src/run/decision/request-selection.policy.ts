@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError, fieldMistake } from '../../common/index.js';
 import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
 import { described, notAsked } from './not-waiting.error.js';
 import type { WaitingRun } from './run-decision.service.js';
@@ -29,6 +29,6 @@ export function selectRequest(waiting: WaitingRun, kind: WaitingKind, callId?: s
   if (request && selected.length === 1) return request;
   const message = `Say by callId which one is meant: ${selected.map(described).join(', ')}.`;
   throw new AppError('VALIDATION_FAILED', message, {
-    details: { errors: [{ field: 'callId', message }], waiting: selected },
+    details: { errors: [fieldMistake('callId', message, 'isOneCall', callId)], waiting: selected },
   });
 }

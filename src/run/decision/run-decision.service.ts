@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type Principal } from '../../common/index.js';
 import { refusalOf, type Statement } from '../../persistence/index.js';
 import { RunBus } from '../run-bus.js';
-import type { PolicyDecided } from '../run-event.types.js';
+import type { PolicyApplied, PolicyDecided } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
-import { answerRun, insertEvent, insertStep } from '../run-statement.factory.js';
+import { answerRun, insertEvents, insertStep } from '../run-statement.factory.js';
 import { runPruned } from '../retention/run-pruned.error.js';
 import type { RunRecord } from '../run.types.js';
 import type { Decision, Verdict } from './decision.types.js';
@@ -23,6 +23,8 @@ export interface WaitingRun {
 export interface AnsweredRequest {
   readonly request: WaitingRequest;
   readonly verdict: Verdict;
+  /** What kinds of content were masked in what somebody said, if any. */
+  readonly masked?: { readonly on: 'input' | 'result'; readonly found: readonly string[] };
 }
 
 /** What is told of a verdict; of the end of a run that was called, that run tells itself. */
@@ -61,12 +63,12 @@ export class RunDecisionService {
     const at = Date.now();
     const { cipher } = this.journal;
     const last = await this.journal.lastEvent(run.id);
-    const told = answers.flatMap((answer) => toEvent(run, answer, by) ?? []);
+    const told = answers.flatMap((answer) => toEvents(run, answer, by));
     const items = told.map((event, i) => new RunItem(last + 1 + i, at, event));
     await this.commit(run, [
       answerRun(run),
       ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at, cipher)),
-      ...items.map((item) => insertEvent(run, item, cipher)),
+      ...insertEvents(run, items, cipher),
     ]);
     for (const item of items) this.bus.tell(run, item);
     this.bus.wake(run.id);
@@ -84,6 +86,16 @@ export class RunDecisionService {
 
 function toStep({ id }: WaitingRequest, decision: Decision) {
   return { name: `answer:${id}`, kind: 'answer', subject: decision.kind, result: JSON.stringify(decision) };
+}
+
+function toEvents(run: RunRecord, answer: AnsweredRequest, by: string | null): (PolicyDecided | PolicyApplied)[] {
+  const decided = toEvent(run, answer, by);
+  const { request, masked } = answer;
+  if (!decided || !masked) return decided ? [decided] : [];
+  const { call_id, tool } = request;
+  const reason = `it holds ${masked.found.join(', ')}`;
+  const about = { policy: 'content', decision: 'masked', iteration: 0, call_id, tool, reason } as const;
+  return [decided, { type: 'policy.decided', ...about, ...masked }];
 }
 
 function toEvent(run: RunRecord, { request, verdict }: AnsweredRequest, by: string | null): PolicyDecided | null {

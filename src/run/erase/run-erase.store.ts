@@ -46,7 +46,7 @@ export class RunEraseStore {
 
   /**
    * Deletes runs with all that is recorded of them, in small batches, and the definitions that only they had: a fork may
-   * have brought its own; then takes all that was deleted out of the database's files.
+   * have brought its own.
    * @param inUse hashes of definitions that stay in any case
    * @returns how many
    */
@@ -69,8 +69,12 @@ export class RunEraseStore {
       }));
       await this.database.commit([...runs, ...definitions]);
     }
-    await this.database.purge();
     return runIds.length;
+  }
+
+  /** Takes what was deleted, whatever it was, out of the database's files. */
+  purge(): Promise<void> {
+    return this.database.purge();
   }
 
   private async definitionsOf(lists: readonly InList[]): Promise<string[]> {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError, fieldMistake } from '../../common/index.js';
 import type { Statement } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
 import type { ToolCompleted, ToolStarted } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
-import { insertEvent, insertStep } from '../run-statement.factory.js';
+import { insertEvents, insertStep } from '../run-statement.factory.js';
 import { RunService } from '../run.service.js';
 import { toSubject } from '../step-subject.mapper.js';
 import type { RunRecord, StartRun } from '../run.types.js';
@@ -104,7 +104,11 @@ function record({ id, principal }: StartRun, { step, events }: GivenStep, last: 
   const now = Date.now();
   return [
     insertStep(run, step, now, cipher),
-    ...events.map((event, at) => insertEvent(run, new RunItem(last + 1 + at, now, event), cipher)),
+    ...insertEvents(
+      run,
+      events.map((event, at) => new RunItem(last + 1 + at, now, event)),
+      cipher,
+    ),
   ];
 }
 
@@ -112,6 +116,6 @@ function notAPoint({ id }: RunRecord, fromStep: string, points: readonly string[
   const told = points.length <= TOLD_STEPS ? points.join(', ') : `${points.slice(0, TOLD_STEPS).join(', ')}, …`;
   const message = `Run "${id}" cannot be forked from "${fromStep}"; its steps are: ${told}`;
   return new AppError('VALIDATION_FAILED', `${message}.`, {
-    details: { errors: [{ field: 'fromStep', message }], steps: points },
+    details: { errors: [fieldMistake('fromStep', message, 'isStep', fromStep)], steps: points },
   });
 }

@@ -1,4 +1,4 @@
-import { AppError, type Principal } from '../../common/index.js';
+import { AppError, fieldMistake, type Principal } from '../../common/index.js';
 
 /** What every database stores and gives back alike, and what a session's slot can be told apart by. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
@@ -9,7 +9,7 @@ export function checkPrincipal({ id, tenant }: Principal): void {
     if (NAME.test(name)) continue;
     const message = `The principal's ${field} must be 1 to 128 characters, without control characters.`;
     throw new AppError('VALIDATION_FAILED', message, {
-      details: { errors: [{ field: `principal.${field}`, message }] },
+      details: { errors: [fieldMistake(`principal.${field}`, message, 'isName', name)] },
     });
   }
 }

@@ -40,6 +40,10 @@ export class DatabaseTurnArchive extends TurnArchive {
     return this.database.commit([{ sql: 'DELETE FROM turn_fence WHERE updated_at < ?', params: [now - FENCE_MS] }]);
   }
 
+  override purge(): Promise<void> {
+    return this.database.purge();
+  }
+
   get(key: SessionKey, turns: readonly number[]): Promise<StoredTurn[]> {
     return this.turns.read(key, { through: Number.MAX_SAFE_INTEGER, newest: 0, only: turns });
   }

@@ -5,6 +5,8 @@ import { readAfter, readArchived } from './archived-turns.mapper.js';
 import type { TurnChangeStore } from './turn-change.store.js';
 import type { TurnArchive } from './turn-archive.js';
 
+const SESSIONS_A_PAGE = 100;
+
 /**
  * Turns in a store beside the journal's database. What changes them is journaled with the batch that it belongs to and
  * done there afterwards: before anybody reads the session, at the latest when somebody looks for what was left over.
@@ -69,6 +71,29 @@ export class ProjectedTurnStore extends TurnStore {
     const forget = () => this.busy.get(name) === done && this.busy.delete(name);
     done.then(forget, forget);
     return done;
+  }
+
+  /**
+   * Does what waits since before a time, for all sessions; one that cannot be settled holds up no other.
+   * @param before epoch ms
+   * @param orLater does a piece of it, or tells why it is left; gives whether it was done
+   */
+  async settleLate(before: number, orLater: (work: () => Promise<void>) => Promise<boolean>): Promise<void> {
+    for (let isMore = true; isMore;) {
+      const late = await this.changes.late(before, SESSIONS_A_PAGE);
+      const done = await Promise.all(late.map((key) => orLater(() => this.settle(key))));
+      isMore = late.length === SESSIONS_A_PAGE && done.some(Boolean);
+    }
+  }
+
+  override async purge(): Promise<void> {
+    await this.settleLate(Date.now() + 1, (work) =>
+      work().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await this.archive.purge();
   }
 
   private async doWaiting(key: SessionKey): Promise<void> {

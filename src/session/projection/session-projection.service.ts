@@ -6,12 +6,10 @@ import {
 } from '@nestjs/common';
 import { messageOf, RecurringWork } from '../../common/index.js';
 import type { ProjectedTurnStore } from './projected-turn-store.js';
-import type { TurnChangeStore } from './turn-change.store.js';
 import type { TurnArchive } from './turn-archive.js';
 
 const EVERY_MS = 1000;
 const PRUNE_EVERY_MS = 3_600_000;
-const SESSIONS_A_SWEEP = 100;
 
 /** Does in the archive what nobody has read since: what was decided gets there even when nobody asks for the session. */
 export class SessionProjectionService
@@ -26,7 +24,6 @@ export class SessionProjectionService
   private pruneAt = 0;
 
   constructor(
-    private readonly changes: TurnChangeStore,
     private readonly turns: ProjectedTurnStore,
     private readonly archive: TurnArchive,
   ) {}
@@ -50,14 +47,7 @@ export class SessionProjectionService
    * @param now epoch ms
    */
   async sweep(before: number, now = Date.now()): Promise<void> {
-    await this.orLater(async () => {
-      // One that cannot be settled holds up no other.
-      for (let isMore = true; isMore;) {
-        const late = await this.changes.late(before, SESSIONS_A_SWEEP);
-        const done = await Promise.all(late.map((key) => this.orLater(() => this.turns.settle(key))));
-        isMore = late.length === SESSIONS_A_SWEEP && done.some(Boolean);
-      }
-    });
+    await this.orLater(() => this.turns.settleLate(before, (work) => this.orLater(work)));
     if (now < this.pruneAt) return;
     this.pruneAt = now + PRUNE_EVERY_MS;
     await this.orLater(() => this.archive.prune(now));

@@ -35,5 +35,7 @@ export abstract class TurnArchive {
   abstract marks(key: SessionKey): Promise<ReadonlyMap<number, number>>;
   /** Removes what is kept of sessions whose time is over, where the store does not do that itself. @param now epoch ms */
   async prune(_now: number): Promise<void> {}
+  /** Takes what was removed out of its files too, as `Database.purge`. */
+  async purge(): Promise<void> {}
   abstract close(): Promise<void>;
 }

@@ -50,4 +50,7 @@ export abstract class TurnStore {
   abstract read(key: SessionKey, query: TurnQuery): Promise<StoredTurn[]>;
   /** Up to `limit` turns after the turn `after`, oldest first. */
   abstract after(key: SessionKey, after: number, limit: number): Promise<StoredTurn[]>;
+
+  /** Has nothing left of what was removed, also in files, where turns are kept beside the journal's database. */
+  async purge(): Promise<void> {}
 }

@@ -154,6 +154,11 @@ export class ToolStateKeeper {
     return erased;
   }
 
+  /** Has nothing left of what was forgotten in files of their own. */
+  async purge(): Promise<void> {
+    for (const home of await this.used.all()) await home.purge();
+  }
+
   private async endingIn(home: StateHome, run: EndingRun): Promise<StatesEnd> {
     const { id, tenant, sessionId } = run;
     const session = sessionId ?? `run:${id}`;

@@ -54,6 +54,10 @@ export class ProjectedStateHome extends StateHome {
     };
   }
 
+  override purge(): Promise<void> {
+    return this.store.purge();
+  }
+
   protected removal(tenant: string, contextIds: readonly string[]): StatesEnd {
     const removal = { home: this.name, isRemoval: true } as const;
     return {

@@ -60,6 +60,9 @@ export abstract class StateHome {
   /** Carries over what the journal still holds of a context's changes. */
   async catchUp(_contextId: string): Promise<void> {}
 
+  /** Has nothing left of what was forgotten, also in files, where states are kept beside the journal's database. */
+  async purge(): Promise<void> {}
+
   /** Forgets contexts of a tenant with a batch, or after it; they need not be there. */
   forgetting(tenant: string, contextIds: readonly string[]): StatesEnd {
     const { statements, ended } = this.removal(tenant, contextIds);

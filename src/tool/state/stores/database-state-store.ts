@@ -160,6 +160,10 @@ export class DatabaseStateStore extends StateStore {
     return this.ids('SELECT id FROM tool_state WHERE expires_at <= ? ORDER BY expires_at LIMIT ?', [now, limit]);
   }
 
+  override purge(): Promise<void> {
+    return this.database.purge();
+  }
+
   close(): Promise<void> {
     return this.closeDatabase();
   }

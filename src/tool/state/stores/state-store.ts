@@ -80,5 +80,8 @@ export abstract class StateStore {
   /** Those who have contexts. */
   abstract tenants(): Promise<string[]>;
 
+  /** Takes what was removed out of its files too, as `Database.purge`. */
+  async purge(): Promise<void> {}
+
   abstract close(): Promise<void>;
 }

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../config/index.js';
+import { openPersistence } from './persistence.factory.js';
+import type { OpenPersistence } from './persistence.types.js';
+import { SqliteDatabase } from './sqlite-database.js';
+import type { SqliteHandle } from './sqlite-handle.types.js';
+import { insert } from './statement.factory.js';
+
+const WORD = 'kingfisher';
+let folder: string;
+let opened: OpenPersistence;
+let warned: string[];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'jackdaw-purge-'));
+  warned = [];
+  jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: string) => void warned.push(line));
+  await open();
+  await opened.database.commit([{ sql: 'CREATE TABLE item (id INTEGER PRIMARY KEY, body TEXT)', params: [] }]);
+  // Rows of many lengths, so that pages are split and joined.
+  for (let n = 0; n < 30; n++) {
+    const ids = Array.from({ length: 30 }, (_, i) => ((n * 30 + i) * 577) % 900);
+    await opened.database.commit(ids.map((id) => insert('item', { id, body: `${WORD} `.repeat(id % 90) })));
+  }
+  await opened.database.commit([{ sql: 'DELETE FROM item WHERE id % 3 > 0', params: [] }]);
+  await opened.database.commit([{ sql: `UPDATE item SET body = 'x'`, params: [] }]);
+});
+afterEach(async () => {
+  await opened.close();
+  jest.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(): Promise<void> {
+  const { config } = loadConfig({ env: { DATABASE_URL: `sqlite:${folder}/own.db` } });
+  opened = await openPersistence(config, { entities: [], migrations: [] });
+}
+
+function handle(): SqliteHandle {
+  return (opened.dataSource.driver as unknown as { databaseConnection: SqliteHandle }).databaseConnection;
+}
+
+/** What was told of it at the opening. */
+function rewritten(): string[] {
+  return opened.warnings.filter((line) => line.includes('was written anew'));
+}
+
+function isLeft(): boolean {
+  return readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(WORD));
+}
+
+describe('what was deleted', () => {
+  it('is out of the files after a purge', async () => {
+    expect(isLeft()).toBe(true);
+    await opened.database.purge();
+    expect([isLeft(), warned]).toEqual([false, []]);
+  });
+
+  it('leaves a file that is too large to be written anew at once when it is opened next', async () => {
+    await new SqliteDatabase(handle(), 1000).purge();
+    expect(warned).toEqual([expect.stringMatching(/has \d+ MB: .* at the next start, before anything is served/)]);
+    await opened.close();
+    await open();
+    expect([isLeft(), rewritten()]).toEqual([false, [expect.stringMatching(/SQLite file \(\d+ MB\)/)]]);
+    expect(await opened.database.query('SELECT COUNT(*) AS n FROM item')).toEqual([{ n: 300 }]);
+    await opened.close();
+    await open();
+    expect(rewritten()).toEqual([]);
+  });
+
+  it('stays for later where the file cannot be written anew now, and nothing fails by that', async () => {
+    const reading = (handle().prepare('SELECT id FROM item') as unknown as { iterate(): Iterator<unknown> }).iterate();
+    reading.next();
+    await opened.database.purge();
+    expect(warned).toEqual([expect.stringMatching(/is not out of the SQLite file yet: .*busy.*tried again/)]);
+    reading.return?.();
+    await opened.database.purge();
+    expect([isLeft(), warned.length]).toEqual([false, 1]);
+  });
+});
