@@ -1,17 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, messageOf, type JsonValue, type Principal } from '../common/index.js';
+import {
+  AppError,
+  fieldMistake,
+  type FieldMistake,
+  type JsonValue,
+  messageOf,
+  type Principal,
+} from '../common/index.js';
 import {
   RunDecisionService,
   selectDeniable,
   selectRequest,
   selectRequests,
+  type AnsweredRequest,
   type Verdict,
   type WaitingRequest,
   type WaitingRun,
 } from '../run/index.js';
-import { createValueCheck, ToolExecutor, ToolRegistry } from '../tool/index.js';
+import { createValueCheck, SecurityPolicies, ToolExecutor, ToolRegistry } from '../tool/index.js';
 import { AgentService } from './agent.service.js';
 import type { RunAnswer } from './agent.types.js';
+import { screenVerdict } from './screened-verdict.policy.js';
 
 /** Which call an answer is for; it may be left out where no other can be meant. */
 interface Addressed {
@@ -49,7 +58,7 @@ export interface Settlement extends Addressed {
 
 /**
  * What people say to runs that wait, agents' and direct calls of tools. Every method gives the run's answer as it is then, and throws `AppError`:
- * `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when nothing such is asked (any more); `VALIDATION_FAILED`, with nothing changed.
+ * `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when nothing such is asked (any more); `VALIDATION_FAILED` and `INPUT_BLOCKED`, with nothing changed.
  */
 @Injectable()
 export class AgentDecisionService {
@@ -58,6 +67,7 @@ export class AgentDecisionService {
     private readonly agents: AgentService,
     private readonly tools: ToolRegistry,
     private readonly executor: ToolExecutor,
+    private readonly policies: SecurityPolicies,
   ) {}
 
   async approve(principal: Principal, runId: string, { callId, ...given }: Approval = {}): Promise<RunAnswer> {
@@ -82,8 +92,7 @@ export class AgentDecisionService {
     const waiting = await this.decisions.open(principal, runId);
     const request = selectRequest(waiting, 'input', callId);
     const json = toJson('value', value);
-    const checked = request.schema ? createValueCheck(request.schema)(json) : { valid: true as const };
-    if (!checked.valid) throw invalid('value', checked.reason);
+    assertFits(request, json);
     return this.decide(principal, waiting, [request], { kind: 'input', value: json });
   }
 
@@ -99,7 +108,9 @@ export class AgentDecisionService {
     requests: readonly WaitingRequest[],
     verdict: Verdict,
   ): Promise<RunAnswer> {
-    const answers = requests.map((request) => ({ request, verdict }));
+    const screened = screenVerdict(this.policies, waiting.run, verdict);
+    const answers = requests.map((request) => ({ request, ...screened }));
+    for (const answer of answers) assertStillFits(answer);
     await this.decisions.decide(waiting, answers, principal.id);
     return this.agents.answer(principal, waiting.run.id);
   }
@@ -108,13 +119,18 @@ export class AgentDecisionService {
   private async checkArguments({ tool }: WaitingRequest, edited: string): Promise<void> {
     const tools = new Map(this.tools.list().map((one) => [one.definition.name, one]));
     const checked = await this.executor.check({ name: tool, arguments: edited }, tools);
-    if (checked.kind === 'rejected' && !checked.result.success) throw invalid('arguments', checked.result.error);
+    if (checked.kind !== 'rejected' || checked.result.success) return;
+    throw invalid('arguments', checked.result.error, 'isArguments', {}, checked.mistakes);
   }
 }
 
 function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): Verdict {
-  if (result !== undefined && outcome !== 'succeeded') throw invalid('result', 'is only for the outcome "succeeded"');
-  if (error !== undefined && outcome !== 'failed') throw invalid('error', 'is only for the outcome "failed"');
+  if (result !== undefined && outcome !== 'succeeded') {
+    throw invalid('result', 'is only for the outcome "succeeded"', 'isMeant', result);
+  }
+  if (error !== undefined && outcome !== 'failed') {
+    throw invalid('error', 'is only for the outcome "failed"', 'isMeant', error);
+  }
   switch (outcome) {
     case 'retry':
       return { kind: 'settle', outcome };
@@ -125,21 +141,40 @@ function toVerdict({ outcome, result, error }: Settlement, { id }: Principal): V
   }
 }
 
+function assertFits({ schema }: WaitingRequest, value: JsonValue, told = ''): void {
+  const checked = schema ? createValueCheck(schema)(value) : { valid: true as const };
+  if (checked.valid) return;
+  const mistakes = checked.mistakes?.map((mistake) => ({ ...mistake, message: `${told}${mistake.message}` }));
+  throw invalid('value', `${told}${checked.reason}`, 'isAnswer', value, mistakes);
+}
+
+function assertStillFits({ request, verdict, masked }: AnsweredRequest): void {
+  if (masked && verdict.kind === 'input')
+    assertFits(request, verdict.value, `with ${masked.found.join(', ')} masked: `);
+}
+
 /** A copy as JSON has it. */
 function toJson(field: string, value: unknown): JsonValue {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw invalid(field, `cannot be written as JSON: ${messageOf(error)}`);
+    throw invalid(field, `cannot be written as JSON: ${messageOf(error)}`, 'isJson', value);
   }
-  if (text === undefined) throw invalid(field, 'must be a JSON value');
+  if (text === undefined) throw invalid(field, 'must be a JSON value', 'isJson', value);
   return JSON.parse(text) as JsonValue;
 }
 
-function invalid(field: string, reason: string): AppError {
+/** @param mistakes the same, apart, where that is known */
+function invalid(
+  field: string,
+  reason: string,
+  rule: string,
+  value: unknown,
+  mistakes?: readonly FieldMistake[],
+): AppError {
   const message = `${field}: ${reason}`;
   return new AppError('VALIDATION_FAILED', `Nothing was decided: ${message}`, {
-    details: { errors: [{ field, message: reason }] },
+    details: { errors: mistakes ?? [fieldMistake(field, reason, rule, value)] },
   });
 }

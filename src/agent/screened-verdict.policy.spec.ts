@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RunRecord, Verdict } from '../run/index.js';
+import { SecurityPolicies } from '../tool/index.js';
+import { screenVerdict } from './screened-verdict.policy.js';
+
+const CARD = '4111 1111 1111 1111';
+const SECRET = 'sk-proj-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7';
+/** Of no agent, so that it has no rules of its own. */
+const RUN = { kind: 'tool', definition: '{}' } as RunRecord;
+
+const policies = await SecurityPolicies.open(undefined, {
+  rateLimits: [],
+  content: { cards: { results: 'mask' }, secrets: { results: 'block', input: 'block' } },
+});
+
+describe('what a person says became of a call', () => {
+  it.each<[given: Verdict, kept: Verdict]>([
+    [
+      { kind: 'settle', outcome: 'succeeded', result: { paid: [CARD] } },
+      { kind: 'settle', outcome: 'succeeded', result: { paid: ['[cards]'] } },
+    ],
+    [
+      { kind: 'settle', outcome: 'failed', error: `refused: ${CARD}` },
+      { kind: 'settle', outcome: 'failed', error: 'refused: [cards]' },
+    ],
+  ])('is masked as a tool’s result: %j', (given, kept) => {
+    expect(screenVerdict(policies, RUN, given)).toEqual({ verdict: kept, masked: { on: 'result', found: ['cards'] } });
+  });
+
+  it.each<Verdict>([
+    { kind: 'settle', outcome: 'succeeded', result: SECRET },
+    { kind: 'settle', outcome: 'failed', error: SECRET },
+  ])('is refused where a tool may not give it: %j', (given) => {
+    expect(() => screenVerdict(policies, RUN, given)).toThrow(expect.objectContaining({ code: 'INPUT_BLOCKED' }));
+  });
+
+  it.each<Verdict>([
+    { kind: 'settle', outcome: 'retry' },
+    { kind: 'settle', outcome: 'succeeded', result: 7 },
+    { kind: 'approve', arguments: `{"card":"${CARD}"}` },
+    // A card may be said by people: only results are looked at for it.
+    { kind: 'deny', reason: CARD },
+    { kind: 'input', value: CARD },
+  ])('is kept as it is: %j', (given) => {
+    expect(screenVerdict(policies, RUN, given)).toEqual({ verdict: given });
+  });
+});

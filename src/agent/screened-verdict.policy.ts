@@ -1,0 +1,57 @@
+import type { AnsweredRequest, RunRecord, Verdict } from '../run/index.js';
+import { admit, type ContentFilter, type ContentPlace } from '../security/index.js';
+import { agentRules, type SecurityPolicies } from '../tool/index.js';
+import { parseStoredDefinition } from './agent-definition.schema.js';
+import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
+
+type Screened = Omit<AnsweredRequest, 'request'>;
+
+/**
+ * What a person says to a run that waits, as it may be kept: an answer and a reason are held against what users may say,
+ * what became of a call against what tools may give. Edited arguments are the call's own, for the policies of calls.
+ * @throws AppError `INPUT_BLOCKED`
+ */
+export function screenVerdict(policies: SecurityPolicies, run: RunRecord, verdict: Verdict): Screened {
+  const filter = (place: ContentPlace) => filterOf(policies, run, place);
+  switch (verdict.kind) {
+    case 'input': {
+      const { value, masked } = admit(filter('input'), verdict.value, 'answer');
+      return { verdict: { ...verdict, value }, ...told('input', masked) };
+    }
+    case 'deny': {
+      if (verdict.reason === undefined) return { verdict };
+      const { value, masked } = admit(filter('input'), verdict.reason, 'reason');
+      return { verdict: { ...verdict, reason: value }, ...told('input', masked) };
+    }
+    case 'settle':
+      return settled(filter('results'), verdict);
+    case 'approve':
+    case 'expire':
+    case 'join':
+      return { verdict };
+  }
+}
+
+function settled(filter: ContentFilter | null, verdict: Extract<Verdict, { kind: 'settle' }>): Screened {
+  switch (verdict.outcome) {
+    case 'retry':
+      return { verdict };
+    case 'succeeded': {
+      const { value, masked } = admit(filter, verdict.result, 'result');
+      return { verdict: { ...verdict, result: value }, ...told('result', masked) };
+    }
+    case 'failed': {
+      const { value, masked } = admit(filter, verdict.error, 'error');
+      return { verdict: { ...verdict, error: value }, ...told('result', masked) };
+    }
+  }
+}
+
+function told(on: 'input' | 'result', found: readonly string[] | undefined): Pick<Screened, 'masked'> {
+  return found ? { masked: { on, found } } : {};
+}
+
+/** Only agents have rules of their own. */
+function filterOf(policies: SecurityPolicies, { kind, definition }: RunRecord, place: ContentPlace) {
+  return policies.filter(place, kind === AGENT_RUN ? agentRules(parseStoredDefinition(definition)) : undefined);
+}
