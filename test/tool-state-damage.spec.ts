@@ -4,9 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../src/persistence/index.js';
 import { contextIdOf, ToolStateKeeper } from '../src/tool/index.js';
+import { keyHolder } from './support/api-keys.js';
 import { CounterTools } from './support/counter.tool.js';
 import { callTool } from './support/direct-calls.js';
-import { startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
+import { newFolder, startJackdaw, type Answer, type Jackdaw } from './support/jackdaw.js';
 
 const SESSIONS = ['one', 'two', 'three'] as const;
 /** In the order of the list. */
@@ -142,5 +143,46 @@ describe('a context that cannot be read, with a change on its way', () => {
     const { body } = await jackdaw.get('/api/tool-states');
     expect([body['contexts'], body['damaged']]).toMatchObject([{ length: 2 }, []]);
     await jackdaw.stop();
+  });
+});
+
+describe('a file that was damaged while the server was stopped', () => {
+  const folder = newFolder();
+  const ANN = keyHolder('ann', 'a', 'admin');
+  const EVE = keyHolder('eve', 'e', 'admin');
+  const env = { API_KEYS: `${ANN.entry},${EVE.entry}`, TOOL_STATE_MANAGER: 'persistent' };
+  const id = contextIdOf({ tenant: 'a', session: 'one', tool: 'count' });
+  const path = join(folder, 'tool-states', `${id}.json`);
+  let jackdaw: Jackdaw;
+  const start = () => startJackdaw({ tools: [new CounterTools()], dataDir: folder, env });
+  const count = () => callTool(jackdaw, 'count', { arguments: {}, sessionId: 'one' }, ANN.headers);
+  beforeEach(async () => {
+    jackdaw = await start();
+    await jackdaw.post('/api/sessions', { id: 'one' }, ANN.headers);
+    await count();
+    await jackdaw.stop();
+  });
+  afterEach(() => jackdaw.stop());
+
+  it('is still known to be whose it is, and to nobody else', async () => {
+    writeFileSync(path, readFileSync(path, 'utf8').slice(0, -30));
+    jackdaw = await start();
+    const [own, foreign] = [ANN, EVE].map(({ headers }) => jackdaw.get(`/api/tool-states/${id}`, headers));
+    expect([(await own)?.status, (await own)?.body['code']]).toEqual([503, 'TOOL_STATE_UNAVAILABLE']);
+    expect((await foreign)?.status).toBe(404);
+    const { body } = await jackdaw.get('/api/tool-states', ANN.headers);
+    expect(body['damaged']).toMatchObject([{ context_id: id, code: 'TOOL_STATE_UNAVAILABLE' }]);
+    expect((await jackdaw.get('/api/tool-states', EVE.headers)).body['damaged']).toEqual([]);
+    await jackdaw.send(`/api/tool-states/${id}`, { method: 'DELETE', headers: ANN.headers });
+    expect((await count()).body['result']).toBe(1);
+  });
+
+  it('is not believed whose it is where that cannot be', async () => {
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"tenant":"a"', '"tenant":"e"').slice(0, -30));
+    jackdaw = await start();
+    const answers = [ANN, EVE].map(({ headers }) => jackdaw.get(`/api/tool-states/${id}`, headers));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([404, 404]);
+    const { body } = await count();
+    expect([body['result'], body['code'] ?? body['error']]).toEqual([undefined, expect.anything()]);
   });
 });

@@ -67,6 +67,69 @@ describe.each(['memory', 'distributed'])('a fork of a run whose tools keep state
     expect(await fork(run, 'model:1', 'from-fresh')).toEqual([1000]);
   });
 
+  describe('of the session’s state', () => {
+    async function note(sessionId: string, words: string): Promise<unknown> {
+      return (await callTool(jackdaw, 'note', { arguments: { words }, sessionId })).body['result'];
+    }
+
+    async function chatNoting(sessionId: string, ...words: (string | Record<string, unknown>)[]): Promise<string> {
+      for (const one of words) llm.reply({ calls: [callOf('note', typeof one === 'string' ? { words: one } : one)] });
+      llm.reply({ text: 'done' });
+      return String((await jackdaw.chat({ query: 'note', sessionId })).body['run_id']);
+    }
+
+    async function forkTo(sessionId: string, id: string, fromStep: string): Promise<void> {
+      llm.reply({ text: 'done' });
+      const { body } = await jackdaw.post(`/api/runs/${id}/fork`, { fromStep, sessionId });
+      await (await jackdaw.follow(String(body['run_id']))).all();
+    }
+
+    /** @returns what the fork's next call finds */
+    async function found(id: string, fromStep: string, sessionId: string): Promise<unknown> {
+      await forkTo(sessionId, id, fromStep);
+      return note(sessionId, 'last');
+    }
+
+    async function expiryIn(sessionId: string): Promise<number | null | undefined> {
+      const { body } = await jackdaw.get(`/api/tool-states?sessionId=${sessionId}`);
+      const [{ states }] = body['contexts'] as unknown as [
+        { states: { state_type: string; expires_at: number | null }[] },
+      ];
+      return states.find(({ state_type }) => state_type === 'session')?.expires_at;
+    }
+
+    it('has its own copy, as it was there', async () => {
+      await jackdaw.post('/api/sessions', { id: 'noted' });
+      await note('noted', 'before');
+      const run = await chatNoting('noted', 'first', '', 'third');
+      await note('noted', 'after');
+      expect(await found(run, 'model:2', 'noted-2')).toEqual({ words: 'first' });
+      expect(await found(run, 'model:3', 'noted-3')).toBeNull();
+      expect(await found(run, 'model:4', 'noted-4')).toEqual({ words: 'third' });
+      expect(await found(run, 'model:1', 'noted-1')).toEqual({ words: 'before' });
+      expect(await note('noted', 'x')).toEqual({ words: 'after' });
+    });
+
+    it('has what nobody has changed since', async () => {
+      await jackdaw.post('/api/sessions', { id: 'kept' });
+      await note('kept', 'old');
+      const run = await chat('kept');
+      expect(await found(run, 'model:2', 'from-kept')).toEqual({ words: 'old' });
+    });
+
+    it('has none whose time is over, and another one for the time that it has left', async () => {
+      await jackdaw.post('/api/sessions', { id: 'brief' });
+      const run = await chatNoting('brief', { words: 'a while', ttlMs: 3_600_000 }, { words: 'a moment', ttlMs: 1 });
+      const before = Date.now();
+      await forkTo('from-while', run, 'model:2');
+      expect(await expiryIn('from-while')).toBeGreaterThan(before);
+      expect(await expiryIn('from-while')).toBeLessThanOrEqual(before + 3_600_000);
+      expect(await note('from-while', 'x')).toEqual({ words: 'a while' });
+      await new Promise((done) => setTimeout(done, 2));
+      expect(await found(run, 'model:3', 'from-moment')).toBeNull();
+    });
+  });
+
   it('leaves nothing where it is refused', async () => {
     const run = await chat('refused');
     await jackdaw.post('/api/sessions', { id: 'taken' });

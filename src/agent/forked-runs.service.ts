@@ -38,7 +38,7 @@ export class ForkedRuns {
     const { original } = plan;
     const run = { runId: original.id, principal, sessionId: original.sessionId };
     const recorded = (await this.forks.calls(plan)).flatMap(stateIn);
-    const earlier = async (tool: string) => (await this.forks.earlierCalls(original, tool)).flatMap(stateIn)[0];
+    const earlier = async (tool: string) => (await this.forks.earlierCalls(original, tool)).flatMap(stateIn);
     const past = { run, createdAt: original.createdAt, recorded, earlier };
     const copy = await this.states.copy(past, { runId: start.id, principal, sessionId: start.sessionId });
     try {

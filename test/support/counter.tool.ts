@@ -51,6 +51,18 @@ export class CounterTools {
     return 'filled';
   }
 
+  @Tool({
+    description: 'Notes for the session; forgets it without words.',
+    effect: 'read',
+    stateful: true,
+    input: z.object({ words: z.string(), ttlMs: z.number().optional() }),
+  })
+  note({ words, ttlMs }: { words: string; ttlMs?: number | undefined }, @ToolState() state: ToolState): unknown {
+    const before = state.get('session');
+    state.set('session', words === '' ? null : { words }, ttlMs);
+    return before;
+  }
+
   @Tool({ description: 'Keeps none.', effect: 'read', input: z.object({}) })
   stateless(_input: object, context: ToolContext): unknown {
     return { state: { kept: false }, has: context.state !== undefined };

@@ -10,15 +10,21 @@ import type { ContextKey, StateData, StatePolicy } from './tool-state.types.js';
 /** What a stateful call left behind, for the step that records it. */
 export interface KeptState {
   readonly companion: StepCompanion;
-  /** Only when the business state changed. */
+  /** Only when the business state or the session's changed. */
   readonly changed?: ChangedState;
 }
 
-/** A business state after a call, as the journal holds it with the call's result. */
-export interface ChangedState {
-  readonly context_id: string;
+/** A state after a call, as the journal holds it. */
+export interface RecordedState {
   readonly version: number;
   readonly data: StateData;
+}
+
+/** What a call has changed, as the journal holds it with the call's result: first of all the business state. */
+export interface ChangedState extends Partial<RecordedState> {
+  readonly context_id: string;
+  /** The session's state; `null` when the call has forgotten it. `expires_at` is epoch ms. */
+  readonly session?: (RecordedState & { readonly expires_at: number | null }) | null;
 }
 
 /** The call as its context remembers it. */
@@ -117,10 +123,24 @@ export class StatefulCall {
     };
     applyChange(draft, change);
     const companion = this.home.companion(change, this.policy, draft);
-    const business = draft.get('business');
-    if (!business || business.version === before) return { companion };
-    return { companion, changed: { context_id: draft.id, version: business.version, data: business.data } };
+    const changed = {
+      ...(draft.versionOf('business') !== before && businessIn(draft)),
+      ...(wanted.sides.session && { session: sessionIn(draft) }),
+    };
+    return Object.keys(changed).length === 0
+      ? { companion }
+      : { companion, changed: { context_id: draft.id, ...changed } };
   }
+}
+
+function businessIn(draft: ContextDraft): RecordedState | null {
+  const state = draft.get('business');
+  return state && { version: state.version, data: state.data };
+}
+
+function sessionIn(draft: ContextDraft): NonNullable<ChangedState['session']> | null {
+  const state = draft.get('session');
+  return state && { version: state.version, data: state.data, expires_at: state.expiresAt };
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

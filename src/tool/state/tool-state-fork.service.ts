@@ -4,10 +4,11 @@ import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { ContextDraft } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
-import { joinCopies, type StateHome, type StatesCopy } from './homes/state-home.js';
+import { joinCopies, type StatesCopy } from './homes/state-home.js';
 import { asideIn } from './state-entry.mapper.js';
 import { StateHomeRegistry } from './state-home.registry.js';
-import type { ChangedState } from './stateful-call.executor.js';
+import type { ChangedState, RecordedState } from './stateful-call.executor.js';
+import type { StateStore, StoredContext, StoredState } from './stores/state-store.js';
 import type { StateData } from './tool-state.types.js';
 
 /** A run as its tools' states know it. */
@@ -22,13 +23,11 @@ export interface ForkedPast {
   readonly run: StatefulRun;
   /** When it began, epoch ms. */
   readonly createdAt: number;
-  /** States as calls before the fork have recorded them. */
+  /** States as calls before the fork have recorded them, in the order of the calls. */
   readonly recorded: readonly ChangedState[];
-  /** The last state that an earlier run of the session has recorded of a tool. */
-  readonly earlier: (tool: string) => Promise<ChangedState | undefined>;
+  /** The same of earlier runs of the session, of one tool, the last first. */
+  readonly earlier: (tool: string) => Promise<readonly ChangedState[]>;
 }
-
-type Past = Pick<ChangedState, 'version' | 'data'>;
 
 /** Gives a forked run its own copy of the states of tools, as they were where it is forked. */
 @Injectable()
@@ -50,38 +49,89 @@ export class ToolStateForks {
     const home = await this.homes.of(this.homes.nameOf(options));
     const from = contextIdOf(keyOf(tool, past.run));
     await home.catchUp(from);
-    const business = await this.businessOf(tool, home, from, past);
-    if (!business) return [];
+    const stored = await home.store.load(from);
+    // What was forgotten stays so.
+    const told = past.recorded.filter(({ context_id }) => context_id === from);
+    if (!stored && told.length === 0) return [];
+    const place = { tool: tool.definition.name, store: home.store, stored, told };
+    const [business, session] = [await businessOf(place, past), await sessionOf(place, past)];
+    if (!business && !session) return [];
     const isOfRun = to.sessionId === null || options.cleanupAfterRun === true;
     const draft = new ContextDraft(null, keyOf(tool, to), this.homes.policyOf(options), Date.now(), isOfRun);
-    draft.put('business', business.data, { version: business.version });
+    if (business) draft.put('business', business.data, { version: business.version });
+    if (session) draft.put('session', session.data, { version: session.version, ttlMs: session.ttlMs });
     // What others have said there is said here, too.
-    for (const user of [past.run.principal.id, ...(await usersOf(home, from))]) draft.remember(user);
+    for (const user of [past.run.principal.id, ...usersOf(stored)]) draft.remember(user);
     draft.put('connection', {});
     return [home.creating(draft.toWrite())];
   }
+}
 
-  private async businessOf(tool: Tool, { store }: StateHome, id: string, past: ForkedPast): Promise<Past | undefined> {
-    const { name } = tool.definition;
-    const recorded = past.recorded.filter(({ context_id }) => context_id === id);
-    if (recorded.length > 0) return recorded.reduce((one, other) => (other.version > one.version ? other : one));
-    // What was forgotten stays so.
-    if (!(await store.load(id))) return undefined;
-    const kept = await store.versions(id);
-    const isOwn = (by: string | null) => by?.startsWith(`${past.run.runId}:`) === true;
-    const firstOwn = kept.findLastIndex(({ by }) => isOwn(by));
-    const before = firstOwn >= 0 ? kept[firstOwn + 1] : kept.find(({ at }) => at <= past.createdAt);
-    if (before) return { version: before.version, data: JSON.parse(before.json) as StateData };
-    // The versions do not go back so far, or there was none before.
-    return past.earlier(name);
-  }
+/** A tool's context, as it is now and as the run's calls have told of it. */
+interface ForkedContext {
+  readonly tool: string;
+  readonly store: StateStore;
+  readonly stored: StoredContext | null;
+  readonly told: readonly ChangedState[];
+}
+
+async function businessOf(
+  { tool, store, stored, told }: ForkedContext,
+  past: ForkedPast,
+): Promise<RecordedState | null> {
+  const recorded = told.flatMap(businessIn);
+  if (recorded.length > 0) return recorded.reduce((one, other) => (other.version > one.version ? other : one));
+  if (!stored) return null;
+  const kept = await store.versions(stored.id);
+  const isOwn = (by: string | null) => by?.startsWith(`${past.run.runId}:`) === true;
+  const firstOwn = kept.findLastIndex(({ by }) => isOwn(by));
+  const before = firstOwn >= 0 ? kept[firstOwn + 1] : kept.find(({ at }) => at <= past.createdAt);
+  if (before) return { version: before.version, data: JSON.parse(before.json) as StateData };
+  // The versions do not go back so far, or there was none before.
+  return (await past.earlier(tool)).flatMap(businessIn)[0] ?? null;
+}
+
+/** It has no versions: unless a call has told of it, it is known only where nobody has changed it since. */
+async function sessionOf({ tool, stored, told }: ForkedContext, past: ForkedPast): Promise<LivingState | null> {
+  const recorded = told.findLast(tellsOfSession);
+  if (recorded) return recordedIn(recorded);
+  const now = stored?.states.session;
+  if (now && now.updatedAt <= past.createdAt) return living(JSON.parse(now.json) as StateData, now);
+  const earlier = (await past.earlier(tool)).find(tellsOfSession);
+  return earlier ? recordedIn(earlier) : null;
+}
+
+function tellsOfSession({ session }: ChangedState): boolean {
+  return session !== undefined;
+}
+
+function recordedIn({ session }: ChangedState): LivingState | null {
+  return session ? living(session.data, { version: session.version, expiresAt: session.expires_at }) : null;
+}
+
+function living(
+  data: StateData,
+  { version, expiresAt }: Pick<StoredState, 'version' | 'expiresAt'>,
+): LivingState | null {
+  if (expiresAt === null) return { version, data };
+  const ttlMs = expiresAt - Date.now();
+  return ttlMs > 0 ? { version, data, ttlMs } : null;
+}
+
+interface LivingState extends RecordedState {
+  /** How long it lives from now on, in ms; by default as the tool's states do. */
+  readonly ttlMs?: number | undefined;
+}
+
+function businessIn({ version, data }: ChangedState): RecordedState[] {
+  return version === undefined || !data ? [] : [{ version, data }];
 }
 
 function keyOf({ definition }: Tool, { principal, sessionId, runId }: StatefulRun) {
   return { tenant: principal.tenant, session: sessionId ?? `run:${runId}`, tool: definition.name };
 }
 
-async function usersOf({ store }: StateHome, contextId: string): Promise<readonly string[]> {
-  const connection = (await store.load(contextId))?.states.connection;
+function usersOf(stored: StoredContext | null): readonly string[] {
+  const connection = stored?.states.connection;
   return connection ? asideIn(connection).users : [];
 }

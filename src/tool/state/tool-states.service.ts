@@ -61,8 +61,9 @@ export class ToolStates {
     return new StatefulCall(home, policy, { found, look }, call, start);
   }
 
-  /** Brings back what a recorded call made of its state, where that ended with the process. */
+  /** Brings back what a recorded call made of its business state, where that ended with the process. */
   async replayed(tool: Tool, site: StateSite, { version, data }: ChangedState): Promise<void> {
+    if (version === undefined || !data) return;
     const options = tool.metadata.state!;
     const home = await this.homes.of(this.homes.nameOf(options));
     if (!home.isVolatile) return;

@@ -1,8 +1,12 @@
-import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
+import { contextIdOf } from '../context-id.factory.js';
+import type { ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { KeptContext } from './kept-context.mapper.js';
 import type { StoredContext, StoredState, StoredVersion } from './state-store.js';
 
 const FORMAT = 1;
+const TEXT = '("(?:[^"\\\\]|\\\\.)*")';
+/** As a file has them, the first ones of it. */
+const KEY = new RegExp(`"tenant":${TEXT},"session":${TEXT},"tool":${TEXT}`);
 
 /** Data as the value that they are, so that a file can be read by people. */
 type WithData<T extends { readonly json: string }> = Omit<T, 'json'> & { readonly data: unknown };
@@ -38,6 +42,21 @@ export function parseFileText(text: string, id: string): KeptContext {
     versions: file.versions.map((version) => withText(version)),
     history: [...file.history],
   };
+}
+
+/** Whose a context is, from what is left of its file: only what its id proves. `null` when nothing does. */
+export function keyInDamaged(text: string, id: string): ContextKey | null {
+  const [tenant = '', session = '', tool = ''] = KEY.exec(text)?.slice(1).map(textOf) ?? [];
+  const key = { tenant, session, tool };
+  return contextIdOf(key) === id ? key : null;
+}
+
+function textOf(json: string): string {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return '';
+  }
 }
 
 function withData({ json, ...rest }: { readonly json: string }): string {

@@ -3,7 +3,7 @@ import { AppError, messageOf } from '../../../common/index.js';
 import type { Cipher, RowPlace } from '../../../security/index.js';
 import { ContextQueue } from '../context-queue.policy.js';
 import type { ContextFilter, ContextKey, StateHistoryEntry } from '../tool-state.types.js';
-import { parseFileText, toFileText } from './context-file.parser.js';
+import { keyInDamaged, parseFileText, toFileText } from './context-file.parser.js';
 import { ContextIndex } from './context-index.registry.js';
 import { applyWrite, historyOf, type KeptContext } from './kept-context.mapper.js';
 import { StateCodec } from './state-codec.mapper.js';
@@ -155,8 +155,9 @@ export class FileStateStore extends StateStore {
   }
 
   private async take(id: string, isOld = false): Promise<void> {
+    let text = '';
     try {
-      const text = (await this.folder.read(id, isOld)) ?? '';
+      text = (await this.folder.read(id, isOld)) ?? '';
       const kept = this.parse(id, text, this.folder.pathOf(id, isOld));
       this.index.put(kept.context);
       if (isOld || !this.codec.isCurrent(text)) await this.put(kept);
@@ -164,6 +165,8 @@ export class FileStateStore extends StateStore {
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'TOOL_STATE_UNAVAILABLE') throw error;
       this.spoilt.set(id, error);
+      const key = keyInDamaged(text, id);
+      if (key) this.index.put({ id, ...key, expiresAt: null });
       this.logger.warn(error.message);
     }
   }
