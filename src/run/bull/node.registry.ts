@@ -89,6 +89,14 @@ export class NodeRegistry extends RunLease {
     return living.map(([id]) => id).toSorted();
   }
 
+  /** Whether a process lives; of one that is not known it is read whether it has come. */
+  async isAlive(node: string): Promise<boolean> {
+    if (this.live().includes(node)) return true;
+    if (this.nodes.has(node)) return false;
+    await this.refresh();
+    return this.live().includes(node);
+  }
+
   /** Whether this process is the one that does what only one has to do. */
   isOldest(): boolean {
     return this.live()[0] === this.node;

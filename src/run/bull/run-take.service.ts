@@ -113,7 +113,7 @@ export class RunTakeService {
     // After it was frozen, the others would be dead to this process as it is to them.
     await this.nodes.renew();
     const run = await this.journal.find(runId);
-    if (!run || this.executor.has(runId) || !this.isFree(run)) return null;
+    if (!run || this.executor.has(runId) || !(await this.isFree(run))) return null;
     if (!(await this.capacity.enter(run))) return 'full';
     const begun = await this.claim(run).catch((error: unknown) => {
       this.capacity.leave(run);
@@ -139,8 +139,9 @@ export class RunTakeService {
     }
   }
 
-  private isFree({ status, owner }: RunRecord): boolean {
-    return status === 'queued' || (status === 'running' && !this.nodes.live().includes(owner ?? ''));
+  private async isFree({ status, owner }: RunRecord): Promise<boolean> {
+    if (status !== 'running') return status === 'queued';
+    return owner === null || !(await this.nodes.isAlive(owner));
   }
 
   /** A run behind one that waits for a person stays queued, but nobody is kept waiting for it. */
