@@ -2,8 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@j
 import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
 import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
-import { BudgetStore } from '../src/llm/budget/budget.store.js';
-import { DatabaseModelBudget } from '../src/llm/budget/database-model-budget.js';
+import type { BudgetStore } from '../src/llm/budget/budget.store.js';
+import { createBudgetStore } from '../src/llm/budget/model-budget.factory.js';
+import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
+import { StoredModelBudget } from '../src/llm/budget/stored-model-budget.js';
 import type { CallEnd, JournaledUsage } from '../src/llm/budget/model-budget.js';
 import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
@@ -29,23 +31,35 @@ describeDatabases('budgets', servers, (created, kind) => {
   let opened: OpenPersistence;
   /** A second process's connections, where there can be one. */
   let other: OpenPersistence;
+  let store: BudgetStore;
+  let otherStore: BudgetStore;
   let tenants = 0;
   let tenant: string;
-  const budget = (rules: object, { database } = opened) =>
-    new DatabaseModelBudget(new BudgetStore(database), { replyTokens: 1000, ...rules }, () => ({
+  const budget = (rules: object, counted = store) =>
+    new StoredModelBudget(counted, { replyTokens: 1000, ...rules }, () => ({
       isExact: true,
       count: (text) => text.length,
     }));
   const account = (runId: string, step = 'model:1') => ({ tenant, runId: `${tenant}-${runId}`, sessionId: 's', step });
+  const place = { limit: { tokens: 0, cost: 0 }, resetsAt: null };
   const sums = async (): Promise<Record<string, object>> => {
-    const rows = await opened.database.query<{ scope: string; tokens: number; cost: number }>(
-      'SELECT scope, tokens, cost FROM budget_total',
-    );
-    return Object.fromEntries(
-      rows
-        .filter(({ scope }) => scope.includes(tenant))
-        .map(({ scope, tokens, cost }) => [scope.split(':')[0]!, { tokens, cost }]),
-    );
+    const keys = {
+      run: `run:${tenant}-a`,
+      session: `session:${tenant}:s`,
+      tenant_day: `tenant_day:2027-01-15:${tenant}`,
+    };
+    const found: Record<string, object> = {};
+    for (const [name, key] of Object.entries(keys)) {
+      const sum = await store.sum({ ...place, name: 'run', key, tenant });
+      if (sum && sum.tokens > 0) found[name] = { tokens: sum.tokens, cost: sum.cost };
+    }
+    return found;
+  };
+  /** Names of the sums that are in the database. */
+  const written = async (): Promise<string[]> => {
+    await opened.database.commit([{ sql: 'DELETE FROM budget_entry WHERE id = ?', params: ['none'] }]);
+    const rows = await opened.database.query<{ scope: string }>('SELECT scope FROM budget_total ORDER BY scope');
+    return rows.filter(({ scope }) => scope.includes(tenant)).map(({ scope }) => scope.split(':')[0]!);
   };
 
   beforeAll(async () => {
@@ -57,6 +71,8 @@ describeDatabases('budgets', servers, (created, kind) => {
     other = kind === 'sqlite' ? opened : await open();
   });
   beforeEach(() => {
+    store = createBudgetStore(opened.database);
+    otherStore = other === opened ? store : createBudgetStore(other.database);
     tenant = `t${++tenants}`;
     jest.spyOn(Date, 'now').mockReturnValue(NOON);
   });
@@ -67,7 +83,7 @@ describeDatabases('budgets', servers, (created, kind) => {
   });
 
   it('let exactly as many of 100 calls at once through as there is room for, on two nodes', async () => {
-    const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } }, other)];
+    const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } }, otherStore)];
     const asked = Array.from({ length: 100 }, (_, at) => nodes[at % 2]!.reserve(account(`r${at}`), CALL));
     const ended = await Promise.allSettled(asked);
     const faults = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
@@ -146,12 +162,13 @@ describeDatabases('budgets', servers, (created, kind) => {
   it('delete what is of no use any more', async () => {
     const daily = budget({ run: { tokens: 100 }, session: { tokens: 100 }, tenantDay: { tokens: 100 } });
     await (await daily.reserve(account('a'), CALL))!.settle(took(5));
-    const store = new BudgetStore(opened.database);
+    expect(await written()).toEqual(['run', 'session', 'tenant_day']);
+    const inDatabase = new SharedBudgetStore(opened.database);
     await store.prune(NOON + HOUR_MS);
-    expect(await store.find(`${tenant}-a:model:1`)).not.toBeNull();
+    expect(await inDatabase.find(`${tenant}-a:model:1`)).not.toBeNull();
     await store.prune(NOON + 40 * 24 * HOUR_MS);
-    expect(await store.find(`${tenant}-a:model:1`)).toBeNull();
-    expect(Object.keys(await sums()).toSorted()).toEqual(['run', 'session']);
+    expect(await inDatabase.find(`${tenant}-a:model:1`)).toBeNull();
+    expect(await written()).toEqual(['run', 'session']);
   });
 
   it('can be counted anew', async () => {
@@ -177,13 +194,6 @@ describeDatabases('budgets', servers, (created, kind) => {
     jest.spyOn(Date, 'now').mockReturnValue(NOON + 2);
     expect(await all.rebuild(journaled())).toBe(3);
     expect(await sums()).toMatchObject({ run: { tokens: 7 } });
-    const today = `tenant_day:2027-01-15:${tenant}`;
-    const store = new BudgetStore(opened.database);
-    expect(
-      await store.sum({ name: 'tenant_day', key: today, tenant, limit: { tokens: 0, cost: 0 }, resetsAt: null }),
-    ).toEqual({
-      tokens: 6,
-      cost: 500_000_000,
-    });
+    expect(await sums()).toMatchObject({ tenant_day: { tokens: 6, cost: 500_000_000 } });
   });
 });

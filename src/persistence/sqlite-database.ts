@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { CommitCompanion } from './commit-companion.types.js';
 import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
@@ -25,6 +26,7 @@ export class SqliteDatabase extends Database {
   private readonly logger = new Logger(SqliteDatabase.name);
   private waiting: WaitingBatch[] = [];
   private lastGroup = 0;
+  private readonly companions: CommitCompanion[] = [];
   private readonly prepared = new Map<string, SqliteStatement>();
 
   /** @param purgedBytes the largest file that `purge` writes anew */
@@ -41,6 +43,11 @@ export class SqliteDatabase extends Database {
       if (this.waiting.push({ batch, resolve, reject }) === 1)
         process.nextTick(() => setImmediate(() => this.gather(0, 0)));
     });
+  }
+
+  override accompany(companion: CommitCompanion): boolean {
+    this.companions.push(companion);
+    return true;
   }
 
   /**
@@ -78,9 +85,9 @@ export class SqliteDatabase extends Database {
 
   /** Commits what still waits. */
   flush(): void {
-    const waiting = this.waiting;
+    const waiting = [...this.waiting, ...this.companions.flatMap(companionBatch)];
     if (waiting.length === 0) return;
-    this.lastGroup = waiting.length;
+    this.lastGroup = this.waiting.length;
     this.waiting = [];
     try {
       this.commitAll(waiting);
@@ -160,6 +167,12 @@ export class SqliteDatabase extends Database {
     if (!statement) this.prepared.set(sql, (statement = this.handle.prepare(toSteadySql(sql))));
     return statement;
   }
+}
+
+function companionBatch(companion: CommitCompanion): WaitingBatch[] {
+  const batch = companion.begin();
+  if (batch.length === 0) return [];
+  return [{ batch, resolve: () => companion.end(true), reject: () => companion.end(false) }];
 }
 
 function isUniqueViolation(error: unknown): boolean {

@@ -1,55 +1,44 @@
 import { AppError } from '../../common/index.js';
-import { Database, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
+import { Database, inLists, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
+import { toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
+import { BudgetStore, type BudgetRefusal } from './budget.store.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 const DAY_MS = 86_400_000;
 /** How long an entry is of use once it is settled: a run whose step was not recorded asks again, and finds it. */
 const SETTLED_MS = DAY_MS;
-/** How long a sum stays that no call will be added to; the sum of a session stays for ever. */
-const RUN_MS = 400 * DAY_MS;
-const PAST_DAY_MS = 32 * DAY_MS;
 const PAGE = 200;
+/** More than come between two prunings. */
+const PRUNED = 1000;
 /** The row of a sum that nothing counts in, which is there while all others are replaced. */
 const REBUILD = 'rebuild';
 
-interface EntryRow extends Amount {
-  readonly id: string;
-  readonly tenant: string;
-  readonly holder: string;
-  readonly scopes: string;
-  readonly expires_at: number | null;
-}
-
-/** Why a reservation was refused: another one has the entry, or this budget has no room (or no row) for it. */
-export type BudgetRefusal = { readonly kind: 'taken' } | { readonly kind: 'full'; readonly scope: BudgetScope };
-
-/** The tables of budgets: what each call has reserved or used, and the sums, changed together or not at all. */
-export class BudgetStore {
-  constructor(private readonly database: Database) {}
+/** Budgets in a database that others count in, too: it decides about each reservation, and has it before the call is made. */
+export class SharedBudgetStore extends BudgetStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
 
   async find(id: string): Promise<BudgetEntry | null> {
     return (await this.select('id = ?', [id], 1))[0] ?? null;
   }
 
-  /** Entries that nobody has settled in time. */
   expired(now: number): Promise<BudgetEntry[]> {
     return this.select('expires_at < ? ORDER BY expires_at', [now], PAGE);
   }
 
-  /** `null` when there is no row. */
   async sum({ key }: BudgetScope): Promise<Amount | null> {
     const sql = 'SELECT tokens, cost FROM budget_total WHERE scope = ?';
     return (await this.database.query<Amount>(sql, [key]))[0] ?? null;
   }
 
-  /** @param before what has the same id, and goes. @returns why it was refused; nothing has changed then */
   async reserve(
     entry: BudgetEntry,
     before: BudgetEntry | null,
     scopes: readonly BudgetScope[],
     now: number,
   ): Promise<BudgetRefusal | null> {
-    const first = before ? replace(before, entry, now) : insert('budget_entry', toRow(entry, now));
+    const first = before ? replace(before, entry, now) : insert('budget_entry', toEntryRow(entry, now));
     const away = before ? before.scopes.map((key) => add(key, negative(before))) : [];
     const batch = [first, ...away, ...scopes.map((scope) => addWithin(scope, entry))];
     try {
@@ -63,16 +52,29 @@ export class BudgetStore {
     }
   }
 
-  /** Rows for the sums that have none. */
-  async open(scopes: readonly BudgetScope[], now: number): Promise<void> {
-    await this.database.commit(scopes.map((scope) => this.database.insertIgnore('budget_total', toTotal(scope, now))));
+  /** All entries whose ids begin so. @param prefix it ends in a colon */
+  beginning(prefix: string): Promise<BudgetEntry[]> {
+    // A semicolon is what comes after a colon.
+    return this.select('id >= ? AND id < ?', [prefix, `${prefix.slice(0, -1)};`], Number.MAX_SAFE_INTEGER);
   }
 
-  /**
-   * Puts what was used in the place of what is there.
-   * @param id what the entry is called from then on
-   * @returns whether the entry is still as it was given
-   */
+  /** The sums that are there of these. */
+  async sums(keys: readonly string[]): Promise<TotalRow[]> {
+    const pages = inLists(keys).map(({ marks, params }) =>
+      this.database.query<TotalRow>(
+        `SELECT scope, tenant, tokens, cost, kept_until FROM budget_total WHERE scope IN (${marks})`,
+        params,
+      ),
+    );
+    return (await Promise.all(pages)).flat();
+  }
+
+  async open(scopes: readonly BudgetScope[], now: number): Promise<void> {
+    await this.database.commit(
+      scopes.map((scope) => this.database.insertIgnore('budget_total', toTotalRow(scope, now))),
+    );
+  }
+
   async settle(entry: BudgetEntry, { tokens, cost }: Amount, now: number, id = entry.id): Promise<boolean> {
     const more = { tokens: tokens - entry.tokens, cost: cost - entry.cost };
     const settled = { ...entry, id, tokens, cost, expiresAt: null };
@@ -85,22 +87,16 @@ export class BudgetStore {
     }
   }
 
-  /** Deletes what is of no use any more. */
   async prune(now: number): Promise<void> {
     const old = 'expires_at IS NULL AND updated_at < ? ORDER BY updated_at';
     await this.database.commit([
-      this.database.limitedDelete('budget_entry', ['id'], old, [now - SETTLED_MS], PAGE),
-      this.database.limitedDelete('budget_total', ['scope'], 'kept_until < ?', [now], PAGE),
+      this.database.limitedDelete('budget_entry', ['id'], old, [now - SETTLED_MS], PRUNED),
+      this.database.limitedDelete('budget_total', ['scope'], 'kept_until < ?', [now], PRUNED),
     ]);
   }
 
-  /**
-   * These sums and no others, unless a call goes on or anything has changed since a time.
-   * @param since epoch ms
-   * @returns whether they are there now
-   */
   async replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean> {
-    const rows = [...sums].map(([scope, { tokens, cost }]) => ({ ...toTotal(scope, now), tokens, cost }));
+    const rows = [...sums].map(([scope, { tokens, cost }]) => ({ ...toTotalRow(scope, now), tokens, cost }));
     const own = { scope: REBUILD, tenant: '', tokens: 0, cost: 0, kept_until: null };
     try {
       await this.database.commit([
@@ -128,27 +124,12 @@ export class BudgetStore {
   private async select(where: string, params: readonly SqlValue[], limit: number): Promise<BudgetEntry[]> {
     const sql = `SELECT id, tenant, holder, tokens, cost, scopes, expires_at FROM budget_entry WHERE ${where} LIMIT ?`;
     const rows = await this.database.query<EntryRow>(sql, [...params, limit]);
-    return rows.map(({ expires_at, scopes, ...row }) => ({
-      ...row,
-      scopes: JSON.parse(scopes) as string[],
-      expiresAt: expires_at,
-    }));
+    return rows.map(toEntry);
   }
 }
 
-function toRow({ scopes, expiresAt, ...entry }: BudgetEntry, now: number) {
-  const { id, tenant, holder, tokens, cost } = entry;
-  return { id, tenant, holder, tokens, cost, scopes: JSON.stringify(scopes), expires_at: expiresAt, updated_at: now };
-}
-
-/** @param now epoch ms */
-function toTotal({ key, tenant, name, resetsAt }: BudgetScope, now: number) {
-  const past = name === 'run' ? now + RUN_MS : null;
-  return { scope: key, tenant, tokens: 0, cost: 0, kept_until: resetsAt === null ? past : resetsAt + PAST_DAY_MS };
-}
-
 function replace(before: BudgetEntry, entry: BudgetEntry, now: number): Statement {
-  const { id, holder, tokens, cost, scopes, expires_at, updated_at } = toRow(entry, now);
+  const { id, holder, tokens, cost, scopes, expires_at, updated_at } = toEntryRow(entry, now);
   const asItWas = [before.holder, before.tokens, before.cost];
   return {
     sql: `UPDATE budget_entry SET id = ?, holder = ?, tokens = ?, cost = ?, scopes = ?, expires_at = ?, updated_at = ?

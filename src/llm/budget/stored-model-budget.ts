@@ -16,9 +16,9 @@ const EXPIRES_MS = 900_000;
 const ATTEMPTS = 50;
 const PRUNE_EVERY = 500;
 
-/** Budgets in the one database, exact however many processes share it. */
-export class DatabaseModelBudget extends ModelBudget {
-  private readonly logger = new Logger(DatabaseModelBudget.name);
+/** Budgets whose sums are in a store, exact however many processes share it. */
+export class StoredModelBudget extends ModelBudget {
+  private readonly logger = new Logger(StoredModelBudget.name);
   private reservations = 0;
   readonly isForAll: boolean;
 

@@ -1,0 +1,39 @@
+import type { Row } from '../../persistence/index.js';
+import type { Amount, BudgetEntry, BudgetScope } from './budget.types.js';
+
+const DAY_MS = 86_400_000;
+/** How long a sum stays that no call will be added to; the sum of a session stays for ever. */
+const RUN_MS = 400 * DAY_MS;
+const PAST_DAY_MS = 32 * DAY_MS;
+
+export interface EntryRow extends Amount {
+  readonly id: string;
+  readonly tenant: string;
+  readonly holder: string;
+  readonly scopes: string;
+  readonly expires_at: number | null;
+}
+
+export interface TotalRow extends Amount {
+  readonly scope: string;
+  readonly tenant: string;
+  readonly kept_until: number | null;
+}
+
+export function toEntry({ expires_at, scopes, ...row }: EntryRow): BudgetEntry {
+  return { ...row, scopes: JSON.parse(scopes) as string[], expiresAt: expires_at };
+}
+
+/** @param now epoch ms */
+export function toEntryRow({ scopes, expiresAt, ...entry }: BudgetEntry, now: number) {
+  const { id, tenant, holder, tokens, cost } = entry;
+  const row = { id, tenant, holder, tokens, cost, scopes: JSON.stringify(scopes), expires_at: expiresAt };
+  return { ...row, updated_at: now } satisfies Row;
+}
+
+/** A sum of nothing. @param now epoch ms */
+export function toTotalRow({ key, tenant, name, resetsAt }: BudgetScope, now: number) {
+  const past = name === 'run' ? now + RUN_MS : null;
+  const kept_until = resetsAt === null ? past : resetsAt + PAST_DAY_MS;
+  return { scope: key, tenant, tokens: 0, cost: 0, kept_until } satisfies Row;
+}
