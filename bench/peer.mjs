@@ -62,7 +62,8 @@ function toExport(id, messages) {
   return { version: 1, session: { id, owner: 'local', created_at: 1, updated_at: 1, metadata: {} }, turns };
 }
 
-export async function create({ baseURL, dbFile }) {
+/** @param more variables beside those of the measurement */
+export async function create({ baseURL, dbFile }, more = {}) {
   const folder = dbFile ? dirname(dbFile) : mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
   if (!dbFile) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const env = {
@@ -71,6 +72,7 @@ export async function create({ baseURL, dbFile }) {
     OPENAI_BASE_URL: baseURL,
     LLM_MODEL: 'mock-model',
     AGENT_MAX_ITERATIONS: '20',
+    ...more,
   };
   const made = new Map();
   const agentWith = (name, tools, memory = {}) => {

@@ -1,6 +1,6 @@
 // What the wrappers around a model cost: a provider's model bare, and inside all of them, against a server in another
-// process that answers at once; and what budgets come to, whose sums are in a database (SQLite, each commit durable) before and
-// after every call.       npm run build && node bench/wrappers.mjs [--calls 2000] [--rounds 7]
+// process that answers at once; and what budgets come to, which are written with other commits, here once a second.
+//       npm run build && node bench/wrappers.mjs [--calls 2000] [--rounds 7]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -85,8 +85,11 @@ async function measure(model, concurrency) {
   const from = process.cpuUsage();
   const options = { signal: new AbortController().signal, tenant: 't', deadlineAt: Date.now() + 300_000 };
   const worker = async () => {
-    const of = { tenant: 't', runId: newId(), sessionId: null };
-    while (left-- > 0) await model.generate(REQUEST, { ...options, account: { ...of, step: `model:${left}` } });
+    // Two calls a run, as around one tool call.
+    for (let of; left-- > 0;) {
+      of = left % 2 === 0 && of ? of : { tenant: 't', runId: newId(), sessionId: null };
+      await model.generate(REQUEST, { ...options, account: { ...of, step: `model:${left}` } });
+    }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   const { user, system } = process.cpuUsage(from);

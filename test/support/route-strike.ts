@@ -10,6 +10,11 @@ export interface Strike {
   readonly faults: readonly string[];
 }
 
+/** No answer came. */
+interface Failure {
+  readonly failure: string;
+}
+
 interface Mistake {
   readonly field?: unknown;
   readonly message?: unknown;
@@ -44,8 +49,8 @@ export async function strike(
       if (!wanted) continue;
       const answer = await answerOf(world, wanted);
       sent++;
-      if (answer instanceof Error) {
-        faults.push(told(field, value, messageOf(answer.cause ?? answer), wanted));
+      if ('failure' in answer) {
+        faults.push(told(field, value, answer.failure, wanted));
         continue;
       }
       const fault = faultOf(field, answer);
@@ -60,10 +65,15 @@ export async function strike(
 }
 
 /** Asks again where the connection was gone before: one that was kept may have been closed while nobody looked. */
-async function answerOf(world: HostileWorld, wanted: FilledCall): Promise<Answer | Error> {
-  const ask = () => world.ask(wanted).catch((error: unknown) => error as Error);
+async function answerOf(world: HostileWorld, wanted: FilledCall): Promise<Answer | Failure> {
+  const ask = () => world.ask(wanted).catch(toFailure);
   const answer = await ask();
-  return answer instanceof Error ? ask() : answer;
+  return 'failure' in answer ? ask() : answer;
+}
+
+/** The error may be of another realm, and then no `Error` of this one. */
+function toFailure(error: Error): Failure {
+  return { failure: messageOf(error.cause ?? error) };
 }
 
 /** The first of many faults. */
