@@ -210,6 +210,22 @@ it('is not replaced while a call goes on, nor asked meanwhile', async () => {
   expect(await sum()).toBe(150);
 });
 
+it('has no reservation that was made of sums which were replaced', async () => {
+  const { promise: read, resolve: go } = Promise.withResolvers<void>();
+  const query = opened.database.query.bind(opened.database);
+  jest.spyOn(opened.database, 'query').mockImplementation(async (...asked) => {
+    if (asked[0].includes('FROM budget_total')) await read;
+    return query(...asked) as never;
+  });
+  const reserving = store.reserve(entry('r:model:1', 100), null, [scope('session:s')], NOW);
+  await new Promise(setImmediate);
+  const sums = new Map([[scope('session:s'), { tokens: 50, cost: 50 }]]);
+  const replacing = store.replaceAll(sums, NOW - 1, NOW);
+  go();
+  expect([await replacing, await reserving]).toEqual([true, null]);
+  expect(await sum()).toBe(150);
+});
+
 it('tells what is wrong with the database, and answers once it is well', async () => {
   const query = jest.spyOn(opened.database, 'query').mockRejectedValueOnce(new AppError('INTERNAL', 'away'));
   await expect(sum()).rejects.toThrow('away');

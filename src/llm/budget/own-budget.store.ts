@@ -110,10 +110,17 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
     else this.writeSoon();
   }
 
-  /** Reads what is not in memory. */
+  /** Reads what is not in memory; anew when all was replaced meanwhile. */
   private async know(id: string | null, scopes: readonly BudgetScope[], keys: readonly string[] = []): Promise<void> {
-    await this.replaced;
     await this.forgetReserved();
+    for (let replaced; replaced !== this.replaced;) {
+      replaced = this.replaced;
+      await replaced;
+      await this.read(id, scopes, keys);
+    }
+  }
+
+  private async read(id: string | null, scopes: readonly BudgetScope[], keys: readonly string[]): Promise<void> {
     if (id !== null && !this.book.knows(id)) this.book.learn(id, await this.shared.beginning(prefixOf(id)));
     const unknown = [...scopes.map(({ key }) => key), ...keys].filter((key) => !this.book.knowsSum(key));
     if (unknown.length === 0) return;
