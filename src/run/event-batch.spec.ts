@@ -7,7 +7,19 @@ import type { RunEvent } from './run-event.types.js';
 
 const STEP: StepName = { kind: 'tool', place: '1:1', subject: 'calculator' };
 const THOUGHT: RunEvent = { type: 'thought', iteration: 1, text: 'hm' };
+const DELTA: RunEvent = { type: 'message.delta', iteration: 1, text: 'a' };
+const COMPLETED: RunEvent = {
+  type: 'tool.completed',
+  iteration: 1,
+  call_id: 'c1',
+  tool: 'look',
+  success: true,
+  result: 1,
+  execution_time_ms: 1,
+};
 const STARTED: RunEvent = { type: 'tool.started', iteration: 1, call_id: 'c1', tool: 'look', arguments: '{}' };
+
+const nextTick = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 let opened: OpenDatabase;
 let host: RunHost;
@@ -84,4 +96,31 @@ describe('events', () => {
     await nextTurn();
     expect(told).toEqual(['2 tool.started', '- tool.progress']);
   });
+
+  // The chain from the event to its step is some ticks long: some of these meet the next batch in its midst.
+  it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
+    'of a step are in its batch, whatever is committed meanwhile (%i ticks after another batch)',
+    async (ticks) => {
+      const { run, context } = await newRun();
+      const commits = jest.spyOn(opened.database, 'commit');
+      const { promise: isCommitted, resolve } = Promise.withResolvers<void>();
+      host.bus.subscribe(run.id, ({ event }) => event.type === 'thought' && resolve());
+      const step = context.step(STEP, async () => {
+        await isCommitted;
+        for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+        context.emit(COMPLETED);
+      });
+      context.emit(THOUGHT);
+      context.emit(DELTA);
+      await nextTick();
+      await nextTick();
+      // Waits until the thought is committed.
+      context.emit(STARTED);
+      context.emit(DELTA);
+      await step;
+      const batches = commits.mock.calls.map(([batch]) => batch);
+      const texts = batches.map((batch) => JSON.stringify(batch)).filter((text) => text.includes('tool.completed'));
+      expect(texts).toEqual([expect.stringContaining('INSERT INTO run_step')]);
+    },
+  );
 });

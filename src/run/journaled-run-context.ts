@@ -12,6 +12,7 @@ import { RunOutbox } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
 import { toSubject } from './step-subject.mapper.js';
+import { afterThisTick, atTickEnd } from './tick-end.policy.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
@@ -224,11 +225,7 @@ export class JournaledRunContext extends RunContext {
     if (this.opening) await this.opening;
     this.opening = null;
     const now = Date.now();
-    const recorded = this.pendingSteps;
-    const { companions } = this;
-    this.pendingSteps = [];
-    this.companions = [];
-    const batch = this.outbox.take();
+    const { recorded, companions, batch } = await atTickEnd(() => this.takeWaiting());
     try {
       const steps = recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher));
       await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
@@ -238,6 +235,13 @@ export class JournaledRunContext extends RunContext {
     }
     batch.publish();
     await Promise.all(companions.map((companion) => companion.committed()));
+  }
+
+  private takeWaiting() {
+    const waiting = { recorded: this.pendingSteps, companions: this.companions, batch: this.outbox.take() };
+    this.pendingSteps = [];
+    this.companions = [];
+    return waiting;
   }
 
   /** What goes with the steps comes last in the batch; what is refused of it is made anew until it holds. */
@@ -279,11 +283,6 @@ function firstExpiry(requests: readonly WaitingRequest[]): number | null {
 function fenced(runId: string, cause?: unknown): AppError {
   const message = `Run ${runId} is no longer this process's to write to; it goes on elsewhere.`;
   return new AppError('RUN_FENCED', message, { cause });
-}
-
-/** Resolves when everything that can happen at once has happened: before timers, input and output. */
-function afterThisTick(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 function toJson(value: unknown): string {
