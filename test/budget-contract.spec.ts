@@ -57,7 +57,6 @@ describeDatabases('budgets', servers, (created, kind) => {
   };
   /** Names of the sums that are in the database. */
   const written = async (): Promise<string[]> => {
-    await opened.database.commit([{ sql: 'DELETE FROM budget_entry WHERE id = ?', params: ['none'] }]);
     const rows = await opened.database.query<{ scope: string }>('SELECT scope FROM budget_total ORDER BY scope');
     return rows.filter(({ scope }) => scope.includes(tenant)).map(({ scope }) => scope.split(':')[0]!);
   };
@@ -160,14 +159,14 @@ describeDatabases('budgets', servers, (created, kind) => {
   });
 
   it('delete what is of no use any more', async () => {
-    const daily = budget({ run: { tokens: 100 }, session: { tokens: 100 }, tenantDay: { tokens: 100 } });
+    const shared = new SharedBudgetStore(opened.database);
+    const daily = budget({ run: { tokens: 100 }, session: { tokens: 100 }, tenantDay: { tokens: 100 } }, shared);
     await (await daily.reserve(account('a'), CALL))!.settle(took(5));
     expect(await written()).toEqual(['run', 'session', 'tenant_day']);
-    const inDatabase = new SharedBudgetStore(opened.database);
-    await store.prune(NOON + HOUR_MS);
-    expect(await inDatabase.find(`${tenant}-a:model:1`)).not.toBeNull();
-    await store.prune(NOON + 40 * 24 * HOUR_MS);
-    expect(await inDatabase.find(`${tenant}-a:model:1`)).toBeNull();
+    await shared.prune(NOON + HOUR_MS);
+    expect(await shared.find(`${tenant}-a:model:1`)).not.toBeNull();
+    await shared.prune(NOON + 40 * 24 * HOUR_MS);
+    expect(await shared.find(`${tenant}-a:model:1`)).toBeNull();
     expect(await written()).toEqual(['run', 'session']);
   });
 

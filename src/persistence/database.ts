@@ -1,5 +1,4 @@
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
-import type { CommitCompanion } from './commit-companion.types.js';
 import type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
 
 /**
@@ -8,6 +7,8 @@ import type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
  */
 export abstract class Database {
   abstract readonly dialect: Dialect;
+  /** Whether no other process writes to it. */
+  readonly isOwn: boolean = false;
 
   /**
    * Applies a batch atomically and durably.
@@ -16,14 +17,6 @@ export abstract class Database {
    * if it is of the connection, nobody knows whether the batch was applied
    */
   abstract commit(batch: readonly Statement[]): Promise<void>;
-
-  /**
-   * Has something written with whatever is committed next, where one process owns the database's file: SQLite's.
-   * @returns whether it is
-   */
-  accompany(_companion: CommitCompanion): boolean {
-    return false;
-  }
 
   /** Reads rows by one prepared statement; `bigint` columns are numbers. */
   abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;

@@ -53,22 +53,6 @@ describe('a batch', () => {
     ]);
   });
 
-  it('takes along what accompanies it, whatever becomes of the batch', async () => {
-    const told: boolean[] = [];
-    let next: readonly Statement[] = [];
-    database.accompany({ begin: () => next, end: (isWritten) => void told.push(isWritten) });
-    await database.commit([add(1)]);
-    expect(told).toEqual([]);
-    next = [add(2)];
-    expect(await outcomes([database.commit([add(1)]), database.commit([add(3)])])).toEqual(['unique', null]);
-    // It is there already, which harms nobody else.
-    await database.commit([add(4)]);
-    next = [add(5)];
-    await database.close();
-    expect(told).toEqual([true, false, true]);
-    expect(await ids()).toEqual([1, 2, 3, 4, 5]);
-  });
-
   it('is refused whole when a statement touches other rows than it has to', async () => {
     await database.commit([add(1)]);
     expect(await outcomes([database.commit([add(2), change(3, 'x', 1)])])).toEqual(['rows']);

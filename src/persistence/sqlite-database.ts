@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import type { CommitCompanion } from './commit-companion.types.js';
 import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
@@ -23,10 +22,10 @@ interface WaitingBatch {
  */
 export class SqliteDatabase extends Database {
   readonly dialect = 'sqlite';
+  override readonly isOwn = true;
   private readonly logger = new Logger(SqliteDatabase.name);
   private waiting: WaitingBatch[] = [];
   private lastGroup = 0;
-  private readonly companions: CommitCompanion[] = [];
   private readonly prepared = new Map<string, SqliteStatement>();
 
   /** @param purgedBytes the largest file that `purge` writes anew */
@@ -43,11 +42,6 @@ export class SqliteDatabase extends Database {
       if (this.waiting.push({ batch, resolve, reject }) === 1)
         process.nextTick(() => setImmediate(() => this.gather(0, 0)));
     });
-  }
-
-  override accompany(companion: CommitCompanion): boolean {
-    this.companions.push(companion);
-    return true;
   }
 
   /**
@@ -85,9 +79,9 @@ export class SqliteDatabase extends Database {
 
   /** Commits what still waits. */
   flush(): void {
-    const waiting = [...this.waiting, ...this.companions.flatMap(companionBatch)];
+    const waiting = this.waiting;
     if (waiting.length === 0) return;
-    this.lastGroup = this.waiting.length;
+    this.lastGroup = waiting.length;
     this.waiting = [];
     try {
       this.commitAll(waiting);
@@ -167,12 +161,6 @@ export class SqliteDatabase extends Database {
     if (!statement) this.prepared.set(sql, (statement = this.handle.prepare(toSteadySql(sql))));
     return statement;
   }
-}
-
-function companionBatch(companion: CommitCompanion): WaitingBatch[] {
-  const batch = companion.begin();
-  if (batch.length === 0) return [];
-  return [{ batch, resolve: () => companion.end(true), reject: () => companion.end(false) }];
 }
 
 function isUniqueViolation(error: unknown): boolean {

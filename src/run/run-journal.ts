@@ -1,4 +1,5 @@
-import { Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
@@ -34,6 +35,8 @@ export class RunJournal {
     /** Without one, this process is the only one. */
     @Optional() private readonly lease?: RunLease,
     readonly cipher: Cipher = PLAIN_CIPHER,
+    /** Counts what is journaled. */
+    @Optional() @Inject(ModelBudget) readonly budget?: ModelBudget | null,
   ) {}
 
   /**

@@ -1,3 +1,4 @@
+import type { JournaledSpending, ModelBudget } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import type { RunBus } from './run-bus.js';
@@ -38,12 +39,14 @@ export class RunOutbox {
   /**
    * @param last the number of the run's last journaled event
    * @param cipher the journal's
+   * @param budget the journal's
    */
   constructor(
     private readonly run: RunRecord,
     private readonly bus: RunBus,
     private last: number,
     private readonly cipher: Cipher,
+    private readonly budget?: ModelBudget | null,
   ) {
     this.live = bus.live.open(run.id, last);
     this.attempt = run.epoch * ATTEMPTS_PER_EPOCH;
@@ -66,7 +69,15 @@ export class RunOutbox {
     this.waiting = [];
     this.journaledWaiting = 0;
     const { publish, discard } = this.hold(items);
-    return { statements: this.statementsOf(items), publish, discard };
+    const spent = this.spentIn(items);
+    return {
+      statements: [...this.statementsOf(items), ...spent.flatMap(({ statements }) => statements)],
+      publish,
+      discard: () => {
+        for (const one of spent) one.discard();
+        discard();
+      },
+    };
   }
 
   /** Items of a batch that is being committed; what is told later goes out after them. */
@@ -93,6 +104,13 @@ export class RunOutbox {
       if (event.type === 'usage') statements.push(insertUsage(this.run, event, n!, at));
     }
     return statements;
+  }
+
+  private spentIn(items: readonly RunItem[]): JournaledSpending[] {
+    return items.flatMap(({ n, event }) => {
+      if (n === null || event.type !== 'usage') return [];
+      return this.budget?.journaled(this.run.id, { tokens: event.total_tokens, cost: event.cost ?? 0 }) ?? [];
+    });
   }
 
   private addLive(event: LiveEvent): void {

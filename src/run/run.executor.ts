@@ -151,11 +151,11 @@ export class RunExecutor {
   }
 
   private async outboxOf(run: RunRecord): Promise<RunOutbox> {
-    return new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id), this.journal.cipher);
+    return new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id), this.journal.cipher, this.journal.budget);
   }
 
   private begin(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
-    const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher);
+    const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher, this.journal.budget);
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, {
       opening,
       children: this.family,

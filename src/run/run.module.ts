@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
+import { LlmModule } from '../llm/index.js';
 import { Database, NotificationChannel } from '../persistence/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ChildAnswerService } from './child/child-answer.service.js';
@@ -43,6 +44,7 @@ import type { NodeRegistry } from './bull/node.registry.js';
 
 /** Many processes where the database serves many, else one; what only many need is loaded only then. */
 @Module({
+  imports: [LlmModule],
   providers: [
     RunJournal,
     RunHandlerRegistry,

@@ -1,60 +1,47 @@
 import type { TotalRow } from './budget-row.mapper.js';
-import { NOTHING, type Amount, type BudgetEntry } from './budget.types.js';
+import type { Amount, BudgetEntry } from './budget.types.js';
 
-/** A settled entry and when it was settled (epoch ms), as it is to be written; `null` when it is gone. */
-export type BookedEntry = { readonly entry: BudgetEntry; readonly at: number } | null;
+/** An entry in memory, since when (epoch ms) it is as it is, and whether its amount is in the database's sums: of a reservation never. */
+export interface BookedEntry {
+  readonly entry: BudgetEntry;
+  readonly at: number;
+  isWritten: boolean;
+}
 
 interface Sum {
   readonly row: TotalRow;
-  /** By entries that are settled: what is written. */
-  spent: Amount;
-  /** By those that are not. */
-  reserved: Amount;
-  /** How many these are. */
+  amount: Amount;
+  /** How many entries in it are reserved, or not written yet. */
   open: number;
 }
 
-type RunEntries = Map<string, { readonly entry: BudgetEntry; readonly at: number }>;
+type RunEntries = Map<string, BookedEntry>;
 
-/** Entries and sums in memory, which of them have changed, and which nobody needs to hold any more. */
+/** Entries and sums in memory, and which of them nobody needs to hold any more. */
 export class BudgetBook {
   /** By what their ids begin with; used last, last. */
   private readonly runs = new Map<string, RunEntries>();
   private readonly sums = new Map<string, Sum>();
-  private readonly changedEntries = new Set<string>();
-  private readonly changedSums = new Set<string>();
 
-  get isWritten(): boolean {
-    return this.changedEntries.size === 0 && this.changedSums.size === 0;
-  }
-
-  knows(id: string): boolean {
-    return this.runs.has(prefixOf(id));
-  }
-
-  /** @param entries all that there are with ids that begin as this one */
-  learn(id: string, entries: readonly BudgetEntry[]): void {
-    if (this.knows(id)) return;
-    this.runs.set(prefixOf(id), new Map(entries.map((entry) => [entry.id, { entry, at: 0 }])));
-  }
+  /** @param most runs and sums that are held when nobody uses them */
+  constructor(private readonly most: number) {}
 
   knowsSum(key: string): boolean {
     return this.sums.has(key);
   }
 
   learnSum(row: TotalRow): void {
-    if (this.knowsSum(row.scope)) return;
-    this.sums.set(row.scope, { row, spent: row, reserved: NOTHING, open: 0 });
-  }
-
-  find(id: string): BudgetEntry | null {
-    return this.runs.get(prefixOf(id))?.get(id)?.entry ?? null;
+    const { scope, tokens, cost } = row;
+    if (!this.knowsSum(scope)) this.sums.set(scope, { row, amount: { tokens, cost }, open: 0 });
   }
 
   /** What counts, reserved or spent. */
   sum(key: string): Amount {
-    const { spent, reserved } = this.sums.get(key)!;
-    return plus(spent, reserved, 1);
+    return this.sums.get(key)!.amount;
+  }
+
+  find(id: string): BookedEntry | null {
+    return this.runs.get(prefixOf(id))?.get(id) ?? null;
   }
 
   /** What nobody has settled. */
@@ -63,81 +50,93 @@ export class BudgetBook {
     return entries.filter(({ expiresAt }) => expiresAt !== null).toArray();
   }
 
-  /** @param at epoch ms */
-  add(entry: BudgetEntry, at: number): void {
+  /** What is settled and not written: of one run, or of all. */
+  unwritten(runId?: string): BookedEntry[] {
+    const runs = runId === undefined ? [...this.runs.values()] : [this.runs.get(`${runId}:`) ?? new Map()];
+    return runs.flatMap((run: RunEntries) => [...run.values()]).filter(isUnwritten);
+  }
+
+  add(booked: BookedEntry): void {
+    const { entry } = booked;
     const prefix = prefixOf(entry.id);
     const run: RunEntries = this.runs.get(prefix) ?? new Map();
-    run.set(entry.id, { entry, at });
+    run.set(entry.id, booked);
     this.runs.delete(prefix);
     this.runs.set(prefix, run);
-    this.count(entry, 1);
+    this.count(booked, 1);
+    letGo(this.runs, this.most, (one) => !one.values().some(isOpen));
+    letGo(this.sums, this.most, ({ open }) => open === 0);
   }
 
-  remove(entry: BudgetEntry): void {
-    this.runs.get(prefixOf(entry.id))?.delete(entry.id);
-    this.count(entry, -1);
+  remove(booked: BookedEntry): void {
+    const { id } = booked.entry;
+    this.runs.get(prefixOf(id))?.delete(id);
+    this.count(booked, -1);
   }
 
-  /** What is to be written: reservations are not. */
-  *entriesToWrite(): Generator<readonly [id: string, entry: BookedEntry], void> {
-    for (const id of this.changedEntries) {
-      const booked = this.runs.get(prefixOf(id))?.get(id);
-      yield [id, booked?.entry.expiresAt === null ? booked : null];
+  written(booked: BookedEntry): void {
+    if (booked.isWritten) return;
+    booked.isWritten = true;
+    for (const sum of this.sumsOf(booked)) sum.open--;
+  }
+
+  /** As before it was written, which has failed. */
+  unwrite(booked: BookedEntry): void {
+    if (!booked.isWritten) return;
+    booked.isWritten = false;
+    for (const sum of this.sumsOf(booked)) sum.open++;
+  }
+
+  /** By how much the sums are raised by entries; rows are zero but for that. */
+  raises(entries: readonly BudgetEntry[]): TotalRow[] {
+    const raised = new Map<string, TotalRow>();
+    for (const { scopes, tokens, cost } of entries) {
+      if (tokens === 0 && cost === 0) continue;
+      for (const key of scopes) {
+        const sum = this.sums.get(key);
+        const before = raised.get(key) ?? { tokens: 0, cost: 0 };
+        if (sum) raised.set(key, { ...sum.row, tokens: before.tokens + tokens, cost: before.cost + cost });
+      }
     }
-  }
-
-  *sumsToWrite(): Generator<TotalRow, void> {
-    for (const key of this.changedSums) {
-      const { row, spent } = this.sums.get(key)!;
-      yield { ...row, tokens: spent.tokens, cost: spent.cost };
-    }
-  }
-
-  /** All of it is. Lets go of what was used longest ago, beyond so many runs and sums. */
-  written(most: number): void {
-    this.changedEntries.clear();
-    this.changedSums.clear();
-    letGo(this.runs, most, (run) => run.values().every(({ entry }) => entry.expiresAt === null));
-    letGo(this.sums, most, ({ open }) => open === 0);
+    return [...raised.values()];
   }
 
   clear(): void {
     this.runs.clear();
     this.sums.clear();
-    this.changedEntries.clear();
-    this.changedSums.clear();
   }
 
-  private count(entry: BudgetEntry, sign: 1 | -1): void {
-    const isSettled = entry.expiresAt === null;
-    if (isSettled) this.changedEntries.add(entry.id);
-    for (const key of entry.scopes) {
-      const sum = this.sums.get(key);
-      // Its day is over, and it was deleted.
-      if (!sum) continue;
-      this.sums.delete(key);
-      this.sums.set(key, sum);
-      if (isSettled) {
-        sum.spent = plus(sum.spent, entry, sign);
-        this.changedSums.add(key);
-      } else {
-        sum.reserved = plus(sum.reserved, entry, sign);
-        sum.open += sign;
-      }
+  private count(booked: BookedEntry, sign: 1 | -1): void {
+    const { tokens, cost } = booked.entry;
+    for (const sum of this.sumsOf(booked)) {
+      this.sums.delete(sum.row.scope);
+      this.sums.set(sum.row.scope, sum);
+      sum.amount = { tokens: sum.amount.tokens + sign * tokens, cost: sum.amount.cost + sign * cost };
+      if (isOpen(booked)) sum.open += sign;
     }
+  }
+
+  /** But those whose day is over, and which were deleted. */
+  private sumsOf({ entry }: BookedEntry): Sum[] {
+    return entry.scopes.flatMap((key) => this.sums.get(key) ?? []);
   }
 }
 
-/** A run's entries are known together: `runId:`. */
-export function prefixOf(id: string): string {
+/** A run's entries are held together: `runId:`. */
+function prefixOf(id: string): string {
   return id.slice(0, id.indexOf(':') + 1);
 }
 
-function plus(one: Amount, other: Amount, sign: 1 | -1): Amount {
-  return { tokens: one.tokens + sign * other.tokens, cost: one.cost + sign * other.cost };
+function isOpen({ isWritten }: BookedEntry): boolean {
+  return !isWritten;
+}
+
+function isUnwritten({ entry, isWritten }: BookedEntry): boolean {
+  return entry.expiresAt === null && !isWritten;
 }
 
 function letGo<Value>(from: Map<string, Value>, most: number, isIdle: (value: Value) => boolean): void {
+  if (from.size <= most) return;
   for (const [key, value] of from) {
     if (from.size <= most) return;
     if (isIdle(value)) from.delete(key);

@@ -1,7 +1,16 @@
+import type { JournaledSpending } from './model-budget.js';
 import type { Amount, BudgetEntry, BudgetScope } from './budget.types.js';
 
 /** Why a reservation was refused: another one has the entry, or this budget has no room (or no sum) for it. */
 export type BudgetRefusal = { readonly kind: 'taken' } | { readonly kind: 'full'; readonly scope: BudgetScope };
+
+/** How a call is settled. */
+export interface Settlement {
+  /** What the entry is called from then on; by default as before. */
+  readonly id?: string;
+  /** Whether the journal will tell of it. */
+  readonly isTold?: boolean;
+}
 
 /** The port to what each call has reserved or used, and to the sums: changed together or not at all. */
 export abstract class BudgetStore {
@@ -26,10 +35,14 @@ export abstract class BudgetStore {
 
   /**
    * Puts what was used in the place of what is there.
-   * @param id what the entry is called from then on
    * @returns whether the entry is still as it was given
    */
-  abstract settle(entry: BudgetEntry, used: Amount, now: number, id?: string): Promise<boolean>;
+  abstract settle(entry: BudgetEntry, used: Amount, now: number, how?: Settlement): Promise<boolean>;
+
+  /** What `ModelBudget.journaled` gives. */
+  journaled(_runId: string, _took: Amount): JournaledSpending | null {
+    return null;
+  }
 
   /** Deletes what is of no use any more. */
   abstract prune(now: number): Promise<void>;

@@ -20,6 +20,5 @@ export function createModelBudget(
 /** Where no other process writes, sums need not be asked of the database before each call. */
 export function createBudgetStore(database: Database): BudgetStore {
   const shared = new SharedBudgetStore(database);
-  const own = new OwnBudgetStore(database, shared);
-  return database.accompany(own) ? own : shared;
+  return database.isOwn ? new OwnBudgetStore(database, shared) : shared;
 }

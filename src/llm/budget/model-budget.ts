@@ -1,3 +1,4 @@
+import type { Statement } from '../../persistence/index.js';
 import type { ModelPrice } from '../../config/index.js';
 import type { CallAccount, ChatRequest, ChatResult } from '../chat.types.js';
 
@@ -31,6 +32,13 @@ export abstract class Reservation {
   abstract settle(end: CallEnd): Promise<void>;
 }
 
+/** What goes into the batch that journals the usage of a call. */
+export interface JournaledSpending {
+  readonly statements: readonly Statement[];
+  /** The batch was not committed. */
+  discard(): void;
+}
+
 /** What a journaled call took. Times are epoch ms. */
 export interface JournaledUsage {
   readonly account: CallAccount;
@@ -55,6 +63,15 @@ export abstract class ModelBudget {
    * @throws AppError `BUDGET_EXCEEDED` when it may take more than is left
    */
   abstract reserve(account: CallAccount, call: PlannedCall): Promise<Reservation | null>;
+
+  /**
+   * Whoever journals what a call of a run took asks for what is to be journaled with it.
+   * @param took what was told of one call that has settled
+   * @returns `null` when there is nothing
+   */
+  journaled(_runId: string, _took: Pick<JournaledUsage, 'tokens' | 'cost'>): JournaledSpending | null {
+    return null;
+  }
 
   /**
    * Counts anew from what the journal tells.

@@ -4,7 +4,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { newFolder } from '../../../test/support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';
 import { AppError } from '../../common/index.js';
-import { NOTHING, type BudgetEntry, type BudgetScope } from './budget.types.js';
+import type { BudgetEntry, BudgetScope } from './budget.types.js';
 import type { BudgetStore } from './budget.store.js';
 import { createBudgetStore } from './model-budget.factory.js';
 import { OwnBudgetStore } from './own-budget.store.js';
@@ -50,13 +50,15 @@ async function reserved(one: BudgetEntry, before: BudgetEntry | null = null): Pr
   return one;
 }
 
-async function take(id: string, tokens: number): Promise<void> {
-  await store.settle(await reserved(entry(id, 100)), { tokens, cost: tokens }, NOW);
+async function take(id: string, tokens: number, isTold = true): Promise<void> {
+  const held = await reserved(entry(id, 100), await store.find(id));
+  await store.settle(held, { tokens, cost: tokens }, Date.now(), { isTold });
 }
 
-/** Something else is committed. */
-function commit(): Promise<void> {
-  return opened.database.commit([{ sql: 'DELETE FROM run WHERE id = ?', params: ['none'] }]);
+/** The journal tells of a call. */
+async function tell(runId: string, tokens: number): Promise<void> {
+  const { statements } = store.journaled(runId, { tokens, cost: tokens })!;
+  await opened.database.commit(statements);
 }
 
 /** A process that finds what was on the disk at this moment. */
@@ -75,71 +77,84 @@ it('is what counts in a database of this process alone', () => {
 });
 
 describe('what calls took', () => {
-  it('is written with whatever is committed next, and survives a crash then', async () => {
+  it('is written in the batch that tells of it, and survives a crash then', async () => {
     await take('r:model:1', 7);
     await take('r:model:2', 5);
-    expect(await sum()).toBe(12);
+    await take('q:model:1', 3);
+    expect(await sum()).toBe(15);
+    await tell('r', 5);
+    expect(store.journaled('r', { tokens: 5, cost: 5 })).toBeNull();
     await crash();
-    expect(await sum()).toBe(0);
+    expect(await sum()).toBe(5);
     await take('r:model:1', 7);
-    await commit();
+    await tell('r', 7);
+    await crash();
+    expect(await sum()).toBe(12);
+  });
+
+  it('is written by itself where nothing will tell of it', async () => {
+    await take('r:model:1', 7, false);
     await crash();
     expect(await sum()).toBe(7);
   });
 
-  it('is written after a second when nothing else is', async () => {
+  it('is written by itself when nothing has told of it', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
       await take('r:model:1', 7);
-      await jest.advanceTimersByTimeAsync(1000);
+      await jest.advanceTimersByTimeAsync(20_000);
     } finally {
       jest.useRealTimers();
     }
     await new Promise(setImmediate);
+    expect(store.journaled('r', { tokens: 7, cost: 7 })).toBeNull();
     await crash();
     expect(await sum()).toBe(7);
   });
 
-  it('counts once when a step asks again after a crash', async () => {
+  it('counts once when a step asks again, whether it was written or not', async () => {
     await take('r:model:1', 7);
-    await commit();
-    await crash();
-    const before = await store.find('r:model:1');
-    expect(await store.reserve(entry('r:model:1', 100), null, [scope('session:s')], NOW)).toEqual({ kind: 'taken' });
-    const again = await reserved(entry('r:model:1', 100), before);
-    expect(await sum()).toBe(100);
-    // Not even when it crashes once more before it is settled.
-    await commit();
-    await crash();
-    expect(await sum()).toBe(0);
-    expect(await store.settle(again, MANY, NOW)).toBe(false);
+    await take('q:model:1', 5, false);
     await take('r:model:1', 6);
+    await take('q:model:1', 4);
+    expect(await sum()).toBe(10);
+    await tell('r', 6);
+    await crash();
     expect(await sum()).toBe(6);
+    await take('q:model:1', 4);
+    await tell('q', 4);
+    await crash();
+    expect(await sum()).toBe(10);
   });
 
-  it('is written later when it cannot be now', async () => {
-    await opened.database.commit([
-      { sql: "CREATE TRIGGER full BEFORE INSERT ON budget_entry BEGIN SELECT RAISE(ABORT, 'full'); END", params: [] },
-    ]);
+  it('is written later when the batch was refused', async () => {
     await take('r:model:1', 7);
-    await commit();
-    await opened.database.commit([{ sql: 'DROP TRIGGER full', params: [] }]);
-    await commit();
+    store.journaled('r', { tokens: 7, cost: 7 })!.discard();
+    await tell('r', 7);
     await crash();
     expect(await sum()).toBe(7);
   });
 
-  it('is found again when it is in memory no more', async () => {
-    for (let n = 0; n < 1100; n++) await take(`r${n}:model:1`, 1);
-    await commit();
-    expect((await store.find('r0:model:1'))?.tokens).toBe(1);
-    expect(await sum()).toBe(1100);
-    await store.settle(
-      await reserved(entry('r0:model:1', 100), await store.find('r0:model:1')),
-      { tokens: 3, cost: 3 },
-      NOW,
-    );
-    expect(await sum()).toBe(1102);
+  it('is counted, and written later, when the database does not take it now', async () => {
+    const fault = jest.spyOn(opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
+    await expect(take('r:model:1', 7, false)).rejects.toThrow('full');
+    fault.mockRestore();
+    expect(await sum()).toBe(7);
+    await tell('r', 7);
+    await crash();
+    expect(await sum()).toBe(7);
+  });
+
+  it('is read again when it is in memory no more', async () => {
+    for (let n = 0; n < 1100; n++) {
+      const one = await reserved(entry(`r${n}:model:1`, 100, [`session:${n}`]));
+      await store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: n !== 1 });
+      if (n > 1) await tell(`r${n}`, 7);
+    }
+    expect([await store.find('r1:model:1'), await store.find('r2:model:1')]).toEqual([null, null]);
+    // What is not written is held.
+    expect(await store.find('r0:model:1')).toMatchObject({ tokens: 7 });
+    for (const n of [0, 1, 2, 1099]) expect(await store.sum(scope(`session:${n}`))).toMatchObject({ tokens: 7 });
   });
 });
 
@@ -151,7 +166,6 @@ it('forgets what a process that crashed has left reserved in the database', asyn
   }
   await shared.settle(entry('q:model:1', 100), { tokens: 4, cost: 4 }, NOW);
   expect(await sum()).toBe(4);
-  expect(await store.find('r:model:1')).toMatchObject({ ...NOTHING, expiresAt: null });
 });
 
 it('refuses with the first budget that has no room, and keeps what was there', async () => {
@@ -164,46 +178,68 @@ it('refuses with the first budget that has no room, and keeps what was there', a
   expect(await sum()).toBe(7);
 });
 
+interface Happening {
+  readonly id: string;
+  readonly tokens: number;
+  readonly end: 'settled' | 'broken' | 'open';
+  readonly isTold: boolean;
+}
+
+const KEYS = ['session:s', 'day:d'];
+const USED = { tokens: 3, cost: 2 };
+
+/** @returns what came of it, and the sums then */
+async function happen(one: BudgetStore, wanted: BudgetEntry, { id, end, isTold }: Happening) {
+  const scopes = wanted.scopes.map((key) => scope(key, { tokens: 30, cost: 30 }));
+  const how = { isTold, ...(end === 'broken' && { id: `${id}~${wanted.holder}` }) };
+  const refused = await one.reserve(wanted, await one.find(id), scopes, NOW);
+  const settled = !refused && end !== 'open' && (await one.settle(wanted, USED, NOW, how));
+  return { refused, settled, sums: await sumsOf(one) };
+}
+
+function sumsOf(one: BudgetStore) {
+  return Promise.all(KEYS.map((key) => one.sum(scope(key))));
+}
+
+/** The journal tells of all calls. */
+async function tellAll(one: BudgetStore, { database }: OpenDatabase): Promise<void> {
+  for (const runId of ['a', 'b', 'c']) {
+    for (let told; (told = one.journaled(runId, USED));) await database.commit(told.statements);
+  }
+}
+
 it('has the same sums as a database that is asked each time, whatever happens', async () => {
-  const step = fc.record({
+  const happening = fc.record<Happening>({
     id: fc.constantFrom('a:1', 'a:2', 'b:1', 'c:1'),
     tokens: fc.integer({ min: 0, max: 9 }),
     end: fc.constantFrom('settled', 'broken', 'open'),
-    isCommitted: fc.boolean(),
+    isTold: fc.boolean(),
   });
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
-      const [own, other] = [await openDatabase(), await openDatabase()];
-      const both = [createBudgetStore(own.database), new SharedBudgetStore(other.database)];
-      const keys = ['session:s', 'day:d'];
-      await both[1]!.open(
-        keys.map((key) => scope(key)),
-        NOW,
-      );
-      for (const [at, { id, tokens, end, isCommitted }] of steps.entries()) {
-        const wanted = entry(id, tokens, at % 2 === 0 ? keys : keys.slice(0, 1), `h${at}`);
-        const scopes = wanted.scopes.map((key) => scope(key, { tokens: 30, cost: 30 }));
-        const said = [];
-        for (const one of both) {
-          const refused = await one.reserve(wanted, await one.find(id), scopes, NOW);
-          const broken = end === 'broken' ? `${id}~h${at}` : id;
-          const settled = !refused && end !== 'open' && (await one.settle(wanted, { tokens: 3, cost: 2 }, NOW, broken));
-          said.push({ refused, settled, sums: await Promise.all(keys.map((key) => one.sum(scope(key)))) });
-        }
-        expect(said[0]).toEqual(said[1]);
-        if (isCommitted) await own.database.commit([{ sql: 'DELETE FROM run WHERE id = ?', params: ['none'] }]);
-      }
-      await Promise.all([own.close(), other.close()]);
-    }),
-    { numRuns: 100 },
-  );
+  const property = fc.asyncProperty(fc.array(happening, { maxLength: 20 }), async (all) => {
+    const [here, there] = [await openDatabase(), await openDatabase()];
+    const [own, shared] = [createBudgetStore(here.database), new SharedBudgetStore(there.database)];
+    await shared.open(
+      KEYS.map((key) => scope(key)),
+      NOW,
+    );
+    const entries = all.map(({ id, tokens }, at) => entry(id, tokens, KEYS.slice(0, 1 + (at % 2)), `h${at}`));
+    for (const [at, one] of all.entries()) {
+      expect(await happen(own, entries[at]!, one)).toEqual(await happen(shared, entries[at]!, one));
+    }
+    for (const one of [own, shared]) for (const held of entries) await one.settle(held, { tokens: 0, cost: 0 }, NOW);
+    await tellAll(own, here);
+    // What is there after a restart.
+    expect(await sumsOf(createBudgetStore(here.database))).toMatchObject(await sumsOf(shared));
+    await Promise.all([here.close(), there.close()]);
+  });
+  await fc.assert(property, { numRuns: 100 });
 });
 
 it('is not replaced while a call goes on, nor asked meanwhile', async () => {
   const held = await reserved(entry('r:model:1', 100));
   const sums = new Map([[scope('session:s'), { tokens: 50, cost: 50 }]]);
   expect(await store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
-  await store.settle(held, { tokens: 7, cost: 7 }, NOW - 5);
+  await store.settle(held, { tokens: 7, cost: 7 }, NOW - 5, { isTold: true });
   const replaced = store.replaceAll(sums, NOW - 1, NOW);
   const next = store.reserve(entry('q:model:1', 100), null, [scope('session:s')], NOW);
   expect([await replaced, await next]).toEqual([true, null]);

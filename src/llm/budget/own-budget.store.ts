@@ -1,26 +1,29 @@
 import { Logger } from '@nestjs/common';
-import type { CommitCompanion, Database, Statement } from '../../persistence/index.js';
-import { BudgetBook, prefixOf } from './budget-book.builder.js';
-import { toEntryRow, toTotalRow } from './budget-row.mapper.js';
+import { insertAll, type Database, type Statement } from '../../persistence/index.js';
+import { BudgetBook, type BookedEntry } from './budget-book.builder.js';
+import { toTotalRow } from './budget-row.mapper.js';
 import { fits } from './budget-scope.policy.js';
-import { BudgetStore, type BudgetRefusal } from './budget.store.js';
+import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
+import type { JournaledSpending } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import type { SharedBudgetStore } from './shared-budget.store.js';
 
 /** Runs and sums that are held when nobody uses them. */
 const HELD = 1000;
-/** When nothing else is committed. */
-const WRITTEN_AFTER_MS = 1000;
+/** What no journal has told of by then is written by itself. */
+const TOLD_WITHIN_MS = 10_000;
+const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.tokens, cost = cost + excluded.cost';
 
 /**
- * Budgets in a database that no other process counts in: decided in memory, and what calls took is written with whatever is
- * committed next, the step of the call at the latest. What was reserved when the process crashed is gone with it.
+ * Budgets in a database that no other process counts in: decided in memory. What a call took is written in the batch that
+ * journals its usage; what is not journaled, by itself. What was reserved when the process crashed is gone with it.
  */
-export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
+export class OwnBudgetStore extends BudgetStore {
   private readonly logger = new Logger(OwnBudgetStore.name);
-  private readonly book = new BudgetBook();
+  private readonly book = new BudgetBook(HELD);
   private opened: Promise<void> | null = null;
   private replaced: Promise<unknown> = Promise.resolve();
+  private changedAt = 0;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -31,8 +34,7 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
   }
 
   async find(id: string): Promise<BudgetEntry | null> {
-    await this.know(id, []);
-    return this.book.find(id);
+    return this.book.find(id)?.entry ?? null;
   }
 
   async expired(now: number): Promise<BudgetEntry[]> {
@@ -40,7 +42,7 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
   }
 
   async sum(scope: BudgetScope): Promise<Amount> {
-    await this.know(null, [scope]);
+    await this.know([scope]);
     return this.book.sum(scope.key);
   }
 
@@ -50,27 +52,47 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
     scopes: readonly BudgetScope[],
     now: number,
   ): Promise<BudgetRefusal | null> {
-    await this.know(entry.id, scopes, before?.scopes);
-    if (!isSame(this.book.find(entry.id), before)) return { kind: 'taken' };
-    if (before) this.book.remove(before);
+    await this.know(scopes, before?.scopes);
+    const there = this.book.find(entry.id);
+    if (!isSame(there?.entry, before)) return { kind: 'taken' };
+    if (there) this.book.remove(there);
     const scope = scopes.find(({ key, limit }) => !fits(this.book.sum(key), entry, limit));
-    if (scope && before) this.book.add(before, now);
-    if (scope) return { kind: 'full', scope };
-    this.book.add(entry, now);
+    if (scope) {
+      if (there) this.book.add(there);
+      return { kind: 'full', scope };
+    }
+    this.book.add({ entry, at: now, isWritten: false });
+    if (there?.isWritten) await this.write(negative(there.entry));
     return null;
   }
 
   /** They are opened with what is reserved. */
   async open(): Promise<void> {}
 
-  async settle(entry: BudgetEntry, { tokens, cost }: Amount, now: number, id = entry.id): Promise<boolean> {
-    // Whoever reserved it has made it known.
+  async settle(
+    entry: BudgetEntry,
+    { tokens, cost }: Amount,
+    now: number,
+    { id = entry.id, isTold = false }: Settlement = {},
+  ): Promise<boolean> {
     const there = this.book.find(entry.id);
-    if (!there || !isSame(there, entry)) return false;
+    if (!there || !isSame(there.entry, entry)) return false;
+    const isNothing = tokens === 0 && cost === 0;
+    const settled = { entry: { ...entry, id, tokens, cost, expiresAt: null }, at: now, isWritten: isNothing };
     this.book.remove(there);
-    this.book.add({ ...entry, id, tokens, cost, expiresAt: null }, now);
-    this.writeSoon();
+    this.book.add(settled);
+    this.changedAt = now;
+    if (isTold) this.writeLater();
+    else await this.writeAll([settled]);
     return true;
+  }
+
+  /** The call whose usage it is has settled, by the same numbers. */
+  override journaled(runId: string, { tokens, cost }: Amount): JournaledSpending | null {
+    const told = this.book.unwritten(runId).find(({ entry }) => entry.tokens === tokens && entry.cost === cost);
+    if (!told) return null;
+    this.book.written(told);
+    return { statements: this.raise(told.entry), discard: () => this.book.unwrite(told) };
   }
 
   prune(now: number): Promise<void> {
@@ -84,8 +106,8 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
     this.replaced = promise;
     try {
       await before;
-      await this.write();
-      const isQuiet = this.book.reserved().every(({ expiresAt }) => expiresAt! < now);
+      await this.forgetReserved();
+      const isQuiet = this.changedAt < since && this.book.reserved().every(({ expiresAt }) => expiresAt! < now);
       const isReplaced = isQuiet && (await this.shared.replaceAll(sums, since, now));
       if (isReplaced) this.book.clear();
       return isReplaced;
@@ -94,34 +116,17 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
     }
   }
 
-  begin(): readonly Statement[] {
-    if (this.book.isWritten) return [];
-    const entries = [...this.book.entriesToWrite()].map(([id, booked]) =>
-      booked
-        ? this.database.upsert('budget_entry', toEntryRow(booked.entry, booked.at), ['id'])
-        : { sql: 'DELETE FROM budget_entry WHERE id = ?', params: [id] },
-    );
-    const sums = [...this.book.sumsToWrite()].map((row) => this.database.upsert('budget_total', { ...row }, ['scope']));
-    return [...entries, ...sums];
-  }
-
-  end(isWritten: boolean): void {
-    if (isWritten) this.book.written(HELD);
-    else this.writeSoon();
-  }
-
   /** Reads what is not in memory; anew when all was replaced meanwhile. */
-  private async know(id: string | null, scopes: readonly BudgetScope[], keys: readonly string[] = []): Promise<void> {
+  private async know(scopes: readonly BudgetScope[], keys: readonly string[] = []): Promise<void> {
     await this.forgetReserved();
     for (let replaced; replaced !== this.replaced;) {
       replaced = this.replaced;
       await replaced;
-      await this.read(id, scopes, keys);
+      await this.read(scopes, keys);
     }
   }
 
-  private async read(id: string | null, scopes: readonly BudgetScope[], keys: readonly string[]): Promise<void> {
-    if (id !== null && !this.book.knows(id)) this.book.learn(id, await this.shared.beginning(prefixOf(id)));
+  private async read(scopes: readonly BudgetScope[], keys: readonly string[]): Promise<void> {
     const unknown = [...scopes.map(({ key }) => key), ...keys].filter((key) => !this.book.knowsSum(key));
     if (unknown.length === 0) return;
     for (const row of await this.shared.sums(unknown)) this.book.learnSum(row);
@@ -144,18 +149,52 @@ export class OwnBudgetStore extends BudgetStore implements CommitCompanion {
     }
   }
 
-  private writeSoon(): void {
+  private writeLater(): void {
     this.timer ??= setTimeout(() => {
       this.timer = null;
-      this.write().catch((err: unknown) => this.logger.warn({ err }, 'What model calls have used is not written yet'));
-    }, WRITTEN_AFTER_MS).unref();
+      const before = Date.now() - TOLD_WITHIN_MS;
+      const unwritten = this.book.unwritten();
+      if (unwritten.length > 0) this.writeLater();
+      this.writeAll(unwritten.filter(({ at }) => at <= before)).catch((err: unknown) => {
+        this.logger.warn({ err }, 'What model calls have used is not written yet');
+      });
+    }, TOLD_WITHIN_MS).unref();
   }
 
-  private async write(): Promise<void> {
-    if (!this.book.isWritten) await this.database.commit([]);
+  /** What fails is tried again later. */
+  private async writeAll(settled: readonly BookedEntry[]): Promise<void> {
+    const unwritten = settled.filter(({ isWritten }) => !isWritten);
+    for (const booked of unwritten) this.book.written(booked);
+    try {
+      await this.write(...unwritten.map(({ entry }) => entry));
+    } catch (error) {
+      for (const booked of unwritten) this.book.unwrite(booked);
+      this.writeLater();
+      throw error;
+    }
+  }
+
+  private async write(...entries: readonly BudgetEntry[]): Promise<void> {
+    const statements = this.raise(...entries);
+    if (statements.length > 0) await this.database.commit(statements);
+  }
+
+  /** Raises the sums that entries are in. */
+  private raise(...entries: readonly BudgetEntry[]): Statement[] {
+    const rows = this.book.raises(entries);
+    if (rows.length === 0) return [];
+    const { sql, params } = insertAll(
+      'budget_total',
+      rows.map((row) => ({ ...row })),
+    );
+    return [{ sql: `${sql} ${RAISE}`, params }];
   }
 }
 
-function isSame(one: BudgetEntry | null, other: BudgetEntry | null): boolean {
+function isSame(one: BudgetEntry | null | undefined, other: BudgetEntry | null): boolean {
   return one?.holder === other?.holder && one?.tokens === other?.tokens && one?.cost === other?.cost;
+}
+
+function negative(entry: BudgetEntry): BudgetEntry {
+  return { ...entry, tokens: -entry.tokens, cost: -entry.cost };
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../common/index.js';
 import { Database, inLists, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
 import { toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
-import { BudgetStore, type BudgetRefusal } from './budget.store.js';
+import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 const DAY_MS = 86_400_000;
@@ -52,12 +52,6 @@ export class SharedBudgetStore extends BudgetStore {
     }
   }
 
-  /** All entries whose ids begin so. @param prefix it ends in a colon */
-  beginning(prefix: string): Promise<BudgetEntry[]> {
-    // A semicolon is what comes after a colon.
-    return this.select('id >= ? AND id < ?', [prefix, `${prefix.slice(0, -1)};`], Number.MAX_SAFE_INTEGER);
-  }
-
   /** The sums that are there of these. */
   async sums(keys: readonly string[]): Promise<TotalRow[]> {
     const pages = inLists(keys).map(({ marks, params }) =>
@@ -75,7 +69,12 @@ export class SharedBudgetStore extends BudgetStore {
     );
   }
 
-  async settle(entry: BudgetEntry, { tokens, cost }: Amount, now: number, id = entry.id): Promise<boolean> {
+  async settle(
+    entry: BudgetEntry,
+    { tokens, cost }: Amount,
+    now: number,
+    { id = entry.id }: Settlement = {},
+  ): Promise<boolean> {
     const more = { tokens: tokens - entry.tokens, cost: cost - entry.cost };
     const settled = { ...entry, id, tokens, cost, expiresAt: null };
     try {

@@ -9,7 +9,14 @@ import { fits, scopesOf } from './budget-scope.policy.js';
 import type { BudgetStore } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import { CallEstimate } from './call-estimate.policy.js';
-import { ModelBudget, Reservation, type CallEnd, type JournaledUsage, type PlannedCall } from './model-budget.js';
+import {
+  ModelBudget,
+  Reservation,
+  type CallEnd,
+  type JournaledSpending,
+  type JournaledUsage,
+  type PlannedCall,
+} from './model-budget.js';
 
 /** Longer than calls take: what a process that crashed has reserved counts no longer than this. */
 const EXPIRES_MS = 900_000;
@@ -48,6 +55,13 @@ export class StoredModelBudget extends ModelBudget {
     await this.enter(entry, scopes, now);
     if (++this.reservations % PRUNE_EVERY === 0) await this.store.prune(now);
     return new HeldReservation(entry, estimate, this.store, this.logger);
+  }
+
+  override journaled(
+    runId: string,
+    { tokens, cost }: Pick<JournaledUsage, 'tokens' | 'cost'>,
+  ): JournaledSpending | null {
+    return this.store.journaled(runId, { tokens: Math.round(tokens), cost: toUnits(cost) });
   }
 
   async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<number> {
@@ -115,11 +129,12 @@ class HeldReservation extends Reservation {
     const spent = this.estimate.spentOn(end);
     // What the same step takes when it asks again does not take the place of what is lost.
     const as = end.kind === 'broken' ? `${id}~${holder}` : id;
+    const isTold = end.kind === 'answered' && end.result.usage !== undefined;
     try {
       let entry: BudgetEntry | null = this.entry;
       // It may have expired meanwhile; once somebody else has it, it is theirs to settle.
       while (entry?.holder === holder) {
-        if (await this.store.settle(entry, spent, Date.now(), as)) return;
+        if (await this.store.settle(entry, spent, Date.now(), { id: as, isTold })) return;
         entry = await this.store.find(id);
       }
     } catch (err) {
