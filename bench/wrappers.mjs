@@ -1,11 +1,8 @@
 // What the wrappers around a model cost: a provider's model bare, and inside all of them, against a server in another
-// process that answers at once; and what budgets come to, which are written with other commits, here once a second.
-//       npm run build && node bench/wrappers.mjs [--calls 2000] [--rounds 7]
+// process that answers at once.       npm run build && node bench/wrappers.mjs [--calls 2000] [--rounds 7]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -30,12 +27,8 @@ const REQUEST = {
   parameters: { temperature: 0.7 },
 };
 const load = (path) => import(pathToFileURL(`${resolve(values.dist)}/${path}`));
-const { newId } = await load('common/index.js');
 const { loadConfig } = await load('config/index.js');
-const { KeyPoolRegistry, LLM_ENTITIES, LLM_MIGRATIONS, ModelStackFactory } = await load('llm/index.js');
-const { createModelBudget } = await load('llm/budget/model-budget.factory.js');
-const { EstimatedTokenCounter } = await load('llm/tokens/estimated-token-counter.js');
-const { openPersistence } = await load('persistence/index.js');
+const { KeyPoolRegistry, ModelStackFactory } = await load('llm/index.js');
 const { createModelRegistry } = await load('llm/model-registry.factory.js');
 const { MemoryCache } = await load('cache/index.js');
 
@@ -56,27 +49,16 @@ const settings = {
   timeoutMs: 30_000,
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
-const place = loadConfig({ env: { DATABASE_URL: `sqlite://${folder}/bench.db` } });
-const opened = await openPersistence(place.config, { entities: LLM_ENTITIES, migrations: LLM_MIGRATIONS });
-const { database } = opened;
-const counters = { atHand: () => new EstimatedTokenCounter() };
-
-/** @param env of which `BUDGET_…` switches budgets on */
 function stackOf(env, cache) {
   const { config } = loadConfig({ env: { ...access, ...env } });
-  const budget = env.BUDGET_RUN ? createModelBudget(config, counters, database) : null;
-  return new ModelStackFactory(registry, new KeyPoolRegistry(config), config, cache, budget);
+  return new ModelStackFactory(registry, new KeyPoolRegistry(config), config, cache);
 }
-const cache = () => new MemoryCache(3_600_000, 67_108_864);
-const others = [{ provider: 'ollama', model: 'qwen3', timeoutMs: 30_000 }];
-const waiting = { ...settings, totalMs: 60_000 };
-const budgets = { BUDGET_RUN: 'tokens=1000000000', BUDGET_TENANT_DAY: 'tokens=1000000000' };
 const models = {
   bare: registry.create(settings),
   'as by default': stackOf({ OPENAI_API_KEY: 'one' }).create(settings),
-  'all wrappers': stackOf(all, cache()).create(waiting, others),
-  'and budgets': stackOf({ ...all, ...budgets }, cache()).create(waiting, others),
+  'all wrappers': stackOf(all, new MemoryCache(3_600_000, 67_108_864)).create({ ...settings, totalMs: 60_000 }, [
+    { provider: 'ollama', model: 'qwen3', timeoutMs: 30_000 },
+  ]),
 };
 
 /** CPU of a call in µs. */
@@ -85,11 +67,7 @@ async function measure(model, concurrency) {
   const from = process.cpuUsage();
   const options = { signal: new AbortController().signal, tenant: 't', deadlineAt: Date.now() + 300_000 };
   const worker = async () => {
-    // Two calls a run, as around one tool call.
-    for (let of; left-- > 0;) {
-      of = left % 2 === 0 && of ? of : { tenant: 't', runId: newId(), sessionId: null };
-      await model.generate(REQUEST, { ...options, account: { ...of, step: `model:${left}` } });
-    }
+    while (left-- > 0) await model.generate(REQUEST, options);
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   const { user, system } = process.cpuUsage(from);
@@ -109,6 +87,4 @@ for (const concurrency of [1, 32]) {
     console.log(`${name.padEnd(16)}${median(cpu).toFixed(0).padStart(6)} µs   ${(median(cpu) / bare).toFixed(2)}`);
 }
 await registry.close();
-await opened.close();
-rmSync(folder, { recursive: true });
 server.kill();

@@ -10,7 +10,7 @@ export interface BookedEntry {
 
 interface Sum {
   readonly row: TotalRow;
-  amount: Amount;
+  readonly amount: { tokens: number; cost: number };
   /** How many entries in it are reserved, or not written yet. */
   open: number;
 }
@@ -19,11 +19,12 @@ type RunEntries = Map<string, BookedEntry>;
 
 /** Entries and sums in memory, and which of them nobody needs to hold any more. */
 export class BudgetBook {
-  /** By what their ids begin with; used last, last. */
+  /** By what their ids begin with; what came last, last. */
   private readonly runs = new Map<string, RunEntries>();
   private readonly sums = new Map<string, Sum>();
+  private added = 0;
 
-  /** @param most runs and sums that are held when nobody uses them */
+  /** @param most runs and sums that are held when nobody uses them; up to twice as many until they are looked through */
   constructor(private readonly most: number) {}
 
   knowsSum(key: string): boolean {
@@ -37,7 +38,7 @@ export class BudgetBook {
 
   /** What counts, reserved or spent. */
   sum(key: string): Amount {
-    return this.sums.get(key)!.amount;
+    return { ...this.sums.get(key)!.amount };
   }
 
   find(id: string): BookedEntry | null {
@@ -59,13 +60,12 @@ export class BudgetBook {
   add(booked: BookedEntry): void {
     const { entry } = booked;
     const prefix = prefixOf(entry.id);
-    const run: RunEntries = this.runs.get(prefix) ?? new Map();
-    run.set(entry.id, booked);
-    this.runs.delete(prefix);
-    this.runs.set(prefix, run);
+    const run = this.runs.get(prefix);
+    if (run) run.set(entry.id, booked);
+    else this.runs.set(prefix, new Map([[entry.id, booked]]));
     this.count(booked, 1);
-    letGo(this.runs, this.most, (one) => !one.values().some(isOpen));
-    letGo(this.sums, this.most, ({ open }) => open === 0);
+    // Not at once: somebody may have looked just now for what is there.
+    if (++this.added % this.most === 0) setImmediate(() => this.letGo());
   }
 
   remove(booked: BookedEntry): void {
@@ -106,19 +106,26 @@ export class BudgetBook {
     this.sums.clear();
   }
 
+  private letGo(): void {
+    letGo(this.runs, this.most, (run) => !run.values().some(isOpen));
+    letGo(this.sums, this.most, ({ open }) => open === 0);
+  }
+
   private count(booked: BookedEntry, sign: 1 | -1): void {
     const { tokens, cost } = booked.entry;
     for (const sum of this.sumsOf(booked)) {
-      this.sums.delete(sum.row.scope);
-      this.sums.set(sum.row.scope, sum);
-      sum.amount = { tokens: sum.amount.tokens + sign * tokens, cost: sum.amount.cost + sign * cost };
+      sum.amount.tokens += sign * tokens;
+      sum.amount.cost += sign * cost;
       if (isOpen(booked)) sum.open += sign;
     }
   }
 
   /** But those whose day is over, and which were deleted. */
-  private sumsOf({ entry }: BookedEntry): Sum[] {
-    return entry.scopes.flatMap((key) => this.sums.get(key) ?? []);
+  private *sumsOf({ entry }: BookedEntry): Generator<Sum, void> {
+    for (const key of entry.scopes) {
+      const sum = this.sums.get(key);
+      if (sum) yield sum;
+    }
   }
 }
 
@@ -136,7 +143,6 @@ function isUnwritten({ entry, isWritten }: BookedEntry): boolean {
 }
 
 function letGo<Value>(from: Map<string, Value>, most: number, isIdle: (value: Value) => boolean): void {
-  if (from.size <= most) return;
   for (const [key, value] of from) {
     if (from.size <= most) return;
     if (isIdle(value)) from.delete(key);

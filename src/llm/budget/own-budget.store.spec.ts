@@ -145,16 +145,27 @@ describe('what calls took', () => {
     expect(await sum()).toBe(7);
   });
 
+  it('is never out of memory while somebody reserves', async () => {
+    const ask = async (n: number) => {
+      const one = await reserved(entry(`r${n}:model:1`, 1, [`session:${n}`]));
+      await store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: true });
+      await tell(`r${n}`, 7);
+    };
+    await Promise.all(Array.from({ length: 3000 }, (_, n) => ask(n)));
+    expect(await store.sum(scope('session:0'))).toMatchObject({ tokens: 7 });
+  });
+
   it('is read again when it is in memory no more', async () => {
-    for (let n = 0; n < 1100; n++) {
+    for (let n = 0; n < 2100; n++) {
       const one = await reserved(entry(`r${n}:model:1`, 100, [`session:${n}`]));
       await store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: n !== 1 });
       if (n > 1) await tell(`r${n}`, 7);
     }
+    await new Promise(setImmediate);
     expect([await store.find('r1:model:1'), await store.find('r2:model:1')]).toEqual([null, null]);
     // What is not written is held.
     expect(await store.find('r0:model:1')).toMatchObject({ tokens: 7 });
-    for (const n of [0, 1, 2, 1099]) expect(await store.sum(scope(`session:${n}`))).toMatchObject({ tokens: 7 });
+    for (const n of [0, 1, 2, 2099]) expect(await store.sum(scope(`session:${n}`))).toMatchObject({ tokens: 7 });
   });
 });
 
