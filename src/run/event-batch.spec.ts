@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { newExecution, storedEvents } from '../../test/support/run-execution.js';
-import { openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import { completed, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import type { JournaledRunContext } from './journaled-run-context.js';
 import type { StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
 
@@ -97,18 +98,27 @@ describe('events', () => {
     expect(told).toEqual(['2 tool.started', '- tool.progress']);
   });
 
-  // The chain from the event to its step is some ticks long: some of these meet the next batch in its midst.
-  it.each(Array.from({ length: 12 }, (_, ticks) => ticks))(
-    'of a step are in its batch, whatever is committed meanwhile (%i ticks after another batch)',
-    async (ticks) => {
+  describe.each(Array.from({ length: 12 }, (_, ticks) => ticks))('%i ticks after another batch', (ticks) => {
+    /**
+     * Does something so many ticks after one batch is durable, while another one waits to be taken.
+     * @returns the batches that were committed, as JSON, and how many were durable when it was done
+     */
+    async function after(work: (context: JournaledRunContext) => Promise<unknown>) {
       const { run, context } = await newRun();
-      const commits = jest.spyOn(opened.database, 'commit');
+      const begun: string[] = [];
+      let durable = 0;
+      const commit = opened.database.commit.bind(opened.database);
+      jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
+        begun.push(JSON.stringify(batch));
+        await commit(batch);
+        durable++;
+      });
       const { promise: isCommitted, resolve } = Promise.withResolvers<void>();
       host.bus.subscribe(run.id, ({ event }) => event.type === 'thought' && resolve());
-      const step = context.step(STEP, async () => {
-        await isCommitted;
+      const done = isCommitted.then(async () => {
         for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
-        context.emit(COMPLETED);
+        await work(context);
+        return durable;
       });
       context.emit(THOUGHT);
       context.emit(DELTA);
@@ -117,10 +127,26 @@ describe('events', () => {
       // Waits until the thought is committed.
       context.emit(STARTED);
       context.emit(DELTA);
-      await step;
-      const batches = commits.mock.calls.map(([batch]) => batch);
-      const texts = batches.map((batch) => JSON.stringify(batch)).filter((text) => text.includes('tool.completed'));
-      expect(texts).toEqual([expect.stringContaining('INSERT INTO run_step')]);
-    },
-  );
+      return { durable: await done, batches: begun };
+    }
+
+    const having = (batches: readonly string[], text: string) => batches.filter((batch) => batch.includes(text));
+
+    it('a step and what it tells are in one', async () => {
+      const { durable, batches } = await after((context) => context.step(STEP, async () => context.emit(COMPLETED)));
+      expect(having(batches, 'tool.completed')).toEqual(having(batches, 'INSERT INTO run_step'));
+      expect(durable).toBe(batches.length);
+    });
+
+    it('a claim is durable before it is given', async () => {
+      const { durable, batches } = await after((context) => context.claim('1:1', COMPLETED));
+      expect(having(batches, 'tool.completed')).toEqual(having(batches, 'claim:1:1'));
+      expect(durable).toBe(batches.length);
+    });
+
+    it('the end of a run and what tells of it are in one', async () => {
+      const { batches } = await after((context) => context.conclude(completed(context.runId)));
+      expect(having(batches, 'run.completed')).toEqual(having(batches, 'UPDATE run SET status'));
+    });
+  });
 });

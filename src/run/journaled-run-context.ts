@@ -6,9 +6,9 @@ import type { Decision } from './decision/decision.types.js';
 import { journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
 import { isLive, type RunEvent } from './run-event.types.js';
-import type { WaitingRequest } from './decision/waiting-request.types.js';
+import { firstExpiry, withinDeadline } from './decision/waiting-time.policy.js';
 import type { RunJournal } from './run-journal.js';
-import { RunOutbox } from './run-outbox.js';
+import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
 import { toSubject } from './step-subject.mapper.js';
@@ -25,6 +25,13 @@ export interface ContextParts {
   readonly opening?: RunOpening | undefined;
   /** Runs that it calls. */
   readonly children?: Pick<RunFamily, 'join'> | undefined;
+}
+
+/** What goes into a batch. */
+interface Waiting {
+  readonly recorded: readonly RecordedStep[];
+  readonly companions: readonly StepCompanion[];
+  readonly batch: OutgoingBatch;
 }
 
 /**
@@ -48,6 +55,8 @@ export class JournaledRunContext extends RunContext {
   private opening: Promise<void> | null = null;
   /** One batch after the other: on connections of a pool a later one could be durable first. */
   private committing: Promise<void> = Promise.resolve();
+  /** The commit that has taken what waited last. */
+  private taking: Promise<void> = Promise.resolve();
 
   /**
    * @param run as this process claimed it
@@ -140,14 +149,14 @@ export class JournaledRunContext extends RunContext {
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
       const requests = outcome.requests.map((request) => withinDeadline(request, this.run.deadlineAt));
-      this.outbox.add({ type: 'run.waiting', run_id: this.runId, reason: requests[0]?.kind ?? 'approval', requests });
-      await this.commit(leaveRun(this.run, 'waiting', firstExpiry(requests)), []);
+      const reason = requests[0]?.kind ?? 'approval';
+      const end: RunEvent = { type: 'run.waiting', run_id: this.runId, reason, requests };
+      await this.commit(leaveRun(this.run, 'waiting', firstExpiry(requests)), [], end);
       return 'waiting';
     }
     const status = outcome.event.type.slice('run.'.length) as RunStatus;
-    this.outbox.add(outcome.event);
     const summary = sealedSummary(this.run, outcome.event, this.journal.cipher);
-    await this.commit(endRun(this.run, 'running', status, Date.now(), summary), outcome.statements);
+    await this.commit(endRun(this.run, 'running', status, Date.now(), summary), outcome.statements, outcome.event);
     await outcome.ended?.();
     return status;
   }
@@ -176,7 +185,8 @@ export class JournaledRunContext extends RunContext {
     if (companion) this.companions.push(companion);
     this.writing ??= afterThisTick().then(() => {
       this.writing = null;
-      if (this.pendingSteps.length === 0 && !this.outbox.hasJournaled) return;
+      // A batch that waited for another one may have taken it all along: then that is what is waited for.
+      if (this.pendingSteps.length === 0 && !this.outbox.hasJournaled) return this.taking;
       return this.commit(fence(this.run, this.pendingSteps.length > 0), []);
     });
     return this.writing;
@@ -215,17 +225,19 @@ export class JournaledRunContext extends RunContext {
     throw error;
   }
 
-  private commit(condition: Statement, statements: readonly Statement[]): Promise<void> {
-    const done = this.committing.then(() => this.commitNext(condition, statements));
+  /** @param end what tells that the run leaves off with this batch, and belongs into no other one */
+  private commit(condition: Statement, statements: readonly Statement[], end?: RunEvent): Promise<void> {
+    const take = () => this.takeWaiting(done, end);
+    const done: Promise<void> = this.committing.then(() => this.commitNext(condition, statements, take));
     this.committing = done.catch(() => undefined);
     return done;
   }
 
-  private async commitNext(condition: Statement, statements: readonly Statement[]): Promise<void> {
+  private async commitNext(condition: Statement, statements: readonly Statement[], take: () => Waiting): Promise<void> {
     if (this.opening) await this.opening;
     this.opening = null;
+    const { recorded, companions, batch } = await atTickEnd(take);
     const now = Date.now();
-    const { recorded, companions, batch } = await atTickEnd(() => this.takeWaiting());
     try {
       const steps = recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher));
       await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
@@ -237,7 +249,9 @@ export class JournaledRunContext extends RunContext {
     await Promise.all(companions.map((companion) => companion.committed()));
   }
 
-  private takeWaiting() {
+  private takeWaiting(taking: Promise<void>, end?: RunEvent): Waiting {
+    this.taking = taking;
+    if (end) this.outbox.add(end);
     const waiting = { recorded: this.pendingSteps, companions: this.companions, batch: this.outbox.take() };
     this.pendingSteps = [];
     this.companions = [];
@@ -266,18 +280,6 @@ export class JournaledRunContext extends RunContext {
     this.controller.abort(error);
     return error;
   }
-}
-
-/** After the deadline of the run nobody's answer is of use; a run that was called has the same one. */
-function withinDeadline(request: WaitingRequest, deadlineAt: number | null): WaitingRequest {
-  if (deadlineAt === null || request.kind === 'child') return request;
-  return { ...request, expires_at: Math.min(request.expires_at ?? deadlineAt, deadlineAt) };
-}
-
-/** When the first of the requests expires; `null` when none ever does. */
-function firstExpiry(requests: readonly WaitingRequest[]): number | null {
-  const times = requests.flatMap(({ expires_at }) => expires_at ?? []);
-  return times.length > 0 ? Math.min(...times) : null;
 }
 
 function fenced(runId: string, cause?: unknown): AppError {
