@@ -127,7 +127,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     const told: RunEvent[] = [];
     for await (const { event } of this.follower.recorded(run.id, 0)) told.push(event);
     const { messages, closing } = outdatedTurn(toQuestion(input), told);
-    for (const event of closing) context.emit(event);
+    for (const event of closing) context.emitWithEnd(event);
     return unsupported(run, messages);
   }
 

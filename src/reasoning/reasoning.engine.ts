@@ -123,7 +123,7 @@ export class ReasoningEngine {
       const isUnknown = loop.waiting.get(index)?.kind === 'outcome_unknown';
       const result = isUnknown ? outcomeUnknown(tool) : notExecuted(tool, failure);
       const call_id = loop.decoded!.calls[index]!.id;
-      loop.run.emit({ type: 'tool.completed', iteration: loop.iteration, call_id, ...toldResult(result) });
+      loop.run.emitWithEnd({ type: 'tool.completed', iteration: loop.iteration, call_id, ...toldResult(result) });
       return result;
     });
   }

@@ -147,7 +147,7 @@ function originOf(
 }
 
 function tell(run: RunContext, { id: call_id }: ToolCall, result: ToolResult): ToolResult {
-  run.emit({ type: 'tool.completed', iteration: ITERATION, call_id, ...toldResult(result) });
+  run.emitWithEnd({ type: 'tool.completed', iteration: ITERATION, call_id, ...toldResult(result) });
   return result;
 }
 

@@ -144,6 +144,14 @@ describe('events', () => {
       expect(durable).toBe(batches.length);
     });
 
+    it('what is told with the end of a run is in its batch', async () => {
+      const { batches } = await after((context) => {
+        context.emitWithEnd(COMPLETED);
+        return context.conclude(completed(context.runId));
+      });
+      expect(having(batches, 'tool.completed')).toEqual(having(batches, 'UPDATE run SET status'));
+    });
+
     it('the end of a run and what tells of it are in one', async () => {
       const { batches } = await after((context) => context.conclude(completed(context.runId)));
       expect(having(batches, 'run.completed')).toEqual(having(batches, 'UPDATE run SET status'));

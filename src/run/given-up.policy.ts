@@ -24,3 +24,9 @@ export function journalUnavailable(runId: string, cause: unknown): AppError {
     },
   );
 }
+
+/** The error of a run that another process has taken over. */
+export function fenced(runId: string, cause?: unknown): AppError {
+  const message = `Run ${runId} is no longer this process's to write to; it goes on elsewhere.`;
+  return new AppError('RUN_FENCED', message, { cause });
+}

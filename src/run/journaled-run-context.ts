@@ -3,7 +3,7 @@ import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index
 import type { RunFamily } from './child/run-family.types.js';
 import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
-import { journalUnavailable } from './given-up.policy.js';
+import { fenced, journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
 import { isLive, type RunEvent } from './run-event.types.js';
 import { firstExpiry, withinDeadline } from './decision/waiting-time.policy.js';
@@ -48,6 +48,7 @@ export class JournaledRunContext extends RunContext {
   private readonly children: ContextParts['children'];
   private pendingSteps: RecordedStep[] = [];
   private companions: StepCompanion[] = [];
+  private readonly closing: RunEvent[] = [];
   private flushing: NodeJS.Timeout | null = null;
   /** The batch that is about to be committed. */
   private writing: Promise<void> | null = null;
@@ -133,6 +134,10 @@ export class JournaledRunContext extends RunContext {
     if (event.type === 'step.started') return;
     if (!isLive(event)) this.flushing ??= setTimeout(() => this.flush(), GO_ALONG_MS);
     else if (this.flushing) this.flush();
+  }
+
+  override emitWithEnd(event: RunEvent): void {
+    this.closing.push(event);
   }
 
   async join(call: ChildCall): Promise<ChildStanding> {
@@ -251,7 +256,7 @@ export class JournaledRunContext extends RunContext {
 
   private takeWaiting(taking: Promise<void>, end?: RunEvent): Waiting {
     this.taking = taking;
-    if (end) this.outbox.add(end);
+    if (end) for (const event of [...this.closing, end]) this.outbox.add(event);
     const waiting = { recorded: this.pendingSteps, companions: this.companions, batch: this.outbox.take() };
     this.pendingSteps = [];
     this.companions = [];
@@ -280,11 +285,6 @@ export class JournaledRunContext extends RunContext {
     this.controller.abort(error);
     return error;
   }
-}
-
-function fenced(runId: string, cause?: unknown): AppError {
-  const message = `Run ${runId} is no longer this process's to write to; it goes on elsewhere.`;
-  return new AppError('RUN_FENCED', message, { cause });
 }
 
 function toJson(value: unknown): string {

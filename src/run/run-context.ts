@@ -65,4 +65,9 @@ export abstract class RunContext {
    * the action of a step, or a replay tells it again.
    */
   abstract emit(event: RunEvent): void;
+
+  /** Tells what belongs to the end of the run, outside of any step: with the end, or not at all. */
+  emitWithEnd(event: RunEvent): void {
+    this.emit(event);
+  }
 }
