@@ -55,6 +55,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     }
     return found;
   };
+  const today = () => ({ ...place, name: 'tenant_day' as const, key: `tenant_day:2027-01-15:${tenant}`, tenant });
   /** Names of the sums that are in the database. */
   const written = async (): Promise<string[]> => {
     const rows = await opened.database.query<{ scope: string }>('SELECT scope FROM budget_total ORDER BY scope');
@@ -91,6 +92,13 @@ describeDatabases('budgets', servers, (created, kind) => {
     const held = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value!] : []));
     await Promise.all(held.map((one) => one.settle(took(3, 0.000_001))));
     expect(await sums()).toEqual({ tenant_day: { tokens: 111, cost: 37_000 } });
+  });
+
+  it('have in the database what no journal will tell of, at once', async () => {
+    const daily = budget({ tenantDay: { tokens: 370 } });
+    await (await daily.reserve(account('a'), CALL))!.settle(took(3));
+    await daily.reserve({ ...account('b'), isJournaled: false }, CALL).then((held) => held!.settle(took(4)));
+    expect(await new SharedBudgetStore(opened.database).sum(today())).toMatchObject({ tokens: 7 });
   });
 
   it('say what is spent and when they are whole again', async () => {

@@ -72,6 +72,8 @@ export interface CallAccount {
   readonly sessionId: string | null;
   /** Unique in the run. */
   readonly step: string;
+  /** Whether a journal will tell of its usage. */
+  readonly isJournaled?: boolean;
   /** Budgets beside those of the server that it counts in: of the agent, and of runs that called its own. */
   readonly own?: readonly OwnBudget[];
 }

@@ -21,3 +21,9 @@ export function refusalOf(error: unknown): RefusalReason | null {
   if (!(error instanceof AppError) || error.code !== 'COMMIT_REFUSED') return null;
   return error.details?.['reason'] === 'unique' ? 'unique' : 'rows';
 }
+
+/** Whether the batch was refused for a statement behind the first `count`. */
+export function isRefusedAfter(cause: unknown, count: number): boolean {
+  const at = refusalOf(cause) && (cause as AppError).details?.['statement'];
+  return typeof at === 'number' && at >= count;
+}

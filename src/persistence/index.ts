@@ -1,7 +1,7 @@
 /** The one database: TypeORM's connection and migrations, and batches that are durable whole or not at all. */
 export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.factory.js';
 export type { ColumnDefinition, ColumnOptions } from './column.factory.js';
-export { isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
+export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';
 export { Database } from './database.js';
 export { inLists } from './in-list.factory.js';
 export type { InList } from './in-list.factory.js';

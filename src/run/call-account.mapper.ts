@@ -6,7 +6,7 @@ import type { RunContext } from './run-context.js';
  * @param own budgets beside those of the server
  */
 export function toAccount(
-  { runId, sessionId, principal, lineage }: RunContext,
+  { runId, sessionId, principal, lineage, isJournaled }: RunContext,
   step: string,
   own: readonly OwnBudget[] = [],
 ): CallAccount {
@@ -16,6 +16,7 @@ export function toAccount(
     ...(lineage && { rootRunId: lineage.rootRunId }),
     sessionId: lineage ? lineage.rootSessionId : sessionId,
     step,
+    isJournaled,
     ...(own.length > 0 && { own }),
   };
 }

@@ -98,6 +98,25 @@ describe('events', () => {
     expect(told).toEqual(['2 tool.started', '- tool.progress']);
   });
 
+  it('and a claim that are lost with a batch that took them along are not given for durable', async () => {
+    const { context } = await newRun();
+    const commit = opened.database.commit.bind(opened.database);
+    jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
+      if (JSON.stringify(batch).includes('claim:1:1')) throw new Error('the connection is lost');
+      return commit(batch);
+    });
+    context.emit(THOUGHT);
+    context.emit(DELTA);
+    await nextTick();
+    await nextTick();
+    // One batch is being committed, and the next one waits when the claim comes.
+    context.emit(STARTED);
+    context.emit(DELTA);
+    await nextTick();
+    await nextTick();
+    await expect(context.claim('1:1', COMPLETED)).rejects.toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
+  });
+
   describe.each(Array.from({ length: 12 }, (_, ticks) => ticks))('%i ticks after another batch', (ticks) => {
     /**
      * Does something so many ticks after one batch is durable, while another one waits to be taken.

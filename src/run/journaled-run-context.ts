@@ -1,5 +1,5 @@
 import { AppError, type Principal } from '../common/index.js';
-import { isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
+import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
 import type { RunFamily } from './child/run-family.types.js';
 import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
@@ -44,6 +44,7 @@ export class JournaledRunContext extends RunContext {
   readonly sessionId: string | null;
   readonly lineage: RunLineage | null;
   readonly signal: AbortSignal;
+  override readonly isJournaled = true;
   override readonly deadlineAt: number;
   private readonly children: ContextParts['children'];
   private pendingSteps: RecordedStep[] = [];
@@ -56,6 +57,8 @@ export class JournaledRunContext extends RunContext {
   private opening: Promise<void> | null = null;
   /** One batch after the other: on connections of a pool a later one could be durable first. */
   private committing: Promise<void> = Promise.resolve();
+  /** Why a batch could not be written: what was in it is not recorded. */
+  private lost: AppError | null = null;
   /** The commit that has taken what waited last. */
   private taking: Promise<void> = Promise.resolve();
 
@@ -188,13 +191,16 @@ export class JournaledRunContext extends RunContext {
   private write(steps: readonly RecordedStep[], companion?: StepCompanion): Promise<void> {
     this.pendingSteps.push(...steps);
     if (companion) this.companions.push(companion);
-    this.writing ??= afterThisTick().then(() => {
-      this.writing = null;
-      // A batch that waited for another one may have taken it all along: then that is what is waited for.
-      if (this.pendingSteps.length === 0 && !this.outbox.hasJournaled) return this.taking;
-      return this.commit(fence(this.run, this.pendingSteps.length > 0), []);
-    });
+    this.writing ??= afterThisTick().then(() => this.writeWaiting());
     return this.writing;
+  }
+
+  private async writeWaiting(): Promise<void> {
+    this.writing = null;
+    const isTaken = this.pendingSteps.length === 0 && !this.outbox.hasJournaled;
+    // A batch that waited for another one has taken it all along, or may yet, and was lost with it perhaps.
+    await (isTaken ? this.taking : this.commit(fence(this.run, this.pendingSteps.length > 0), []));
+    if (this.lost) throw this.lost;
   }
 
   private flush(): void {
@@ -282,6 +288,7 @@ export class JournaledRunContext extends RunContext {
   private failure(cause: unknown): unknown {
     if (refusalOf(cause) && !isRefusedAtOnce(cause)) return cause;
     const error = refusalOf(cause) ? fenced(this.runId, cause) : journalUnavailable(this.runId, cause);
+    this.lost ??= error;
     this.controller.abort(error);
     return error;
   }
@@ -289,10 +296,4 @@ export class JournaledRunContext extends RunContext {
 
 function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
-}
-
-/** Whether the batch was refused for a statement behind the first `count`. */
-function isRefusedAfter(cause: unknown, count: number): boolean {
-  const at = refusalOf(cause) && (cause as AppError).details?.['statement'];
-  return typeof at === 'number' && at >= count;
 }

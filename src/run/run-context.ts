@@ -22,6 +22,8 @@ export abstract class RunContext {
   abstract readonly lineage: RunLineage | null;
   /** Aborted with an `AppError` as reason: `RUN_CANCELLED`, `RUN_TIMEOUT`, `SHUTTING_DOWN` or `RUN_FENCED`. */
   abstract readonly signal: AbortSignal;
+  /** Whether what it tells is recorded. */
+  readonly isJournaled: boolean = false;
   /** When the signal will be aborted for the time that is up, epoch ms. */
   readonly deadlineAt?: number;
 

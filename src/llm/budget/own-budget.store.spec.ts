@@ -155,6 +155,18 @@ describe('what calls took', () => {
     expect(await store.sum(scope('session:0'))).toMatchObject({ tokens: 7 });
   });
 
+  it('stays as it was when a step that asks again cannot take its place', async () => {
+    await take('r:model:1', 7, false);
+    const before = await store.find('r:model:1');
+    const fault = jest.spyOn(opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
+    const asked = store.reserve(entry('r:model:1', 100), before, [scope('session:s')], NOW);
+    await expect(asked).rejects.toThrow('full');
+    fault.mockRestore();
+    expect([await store.find('r:model:1'), await sum()]).toEqual([before, 7]);
+    await crash();
+    expect(await sum()).toBe(7);
+  });
+
   it('is read again when it is in memory no more', async () => {
     for (let n = 0; n < 2100; n++) {
       const one = await reserved(entry(`r${n}:model:1`, 100, [`session:${n}`]));

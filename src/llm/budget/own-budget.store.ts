@@ -61,9 +61,21 @@ export class OwnBudgetStore extends BudgetStore {
       if (there) this.book.add(there);
       return { kind: 'full', scope };
     }
-    this.book.add({ entry, at: now, isWritten: false });
-    if (there?.isWritten) await this.write(negative(there.entry));
+    const held = { entry, at: now, isWritten: false };
+    this.book.add(held);
+    if (there?.isWritten) await this.takeBack(there, held);
     return null;
+  }
+
+  /** Of what is written, and what a reservation is in the place of. */
+  private async takeBack(before: BookedEntry, held: BookedEntry): Promise<void> {
+    try {
+      await this.write(negative(before.entry));
+    } catch (error) {
+      this.book.remove(held);
+      this.book.add(before);
+      throw error;
+    }
   }
 
   /** They are opened with what is reserved. */

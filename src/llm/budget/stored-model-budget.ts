@@ -54,7 +54,7 @@ export class StoredModelBudget extends ModelBudget {
     };
     await this.enter(entry, scopes, now);
     if (++this.reservations % PRUNE_EVERY === 0) await this.store.prune(now);
-    return new HeldReservation(entry, estimate, this.store, this.logger);
+    return new HeldReservation(entry, { estimate, isJournaled: account.isJournaled === true }, this.store, this.logger);
   }
 
   override journaled(
@@ -117,7 +117,7 @@ export class StoredModelBudget extends ModelBudget {
 class HeldReservation extends Reservation {
   constructor(
     private readonly entry: BudgetEntry,
-    private readonly estimate: CallEstimate,
+    private readonly call: { readonly estimate: CallEstimate; readonly isJournaled: boolean },
     private readonly store: BudgetStore,
     private readonly logger: Logger,
   ) {
@@ -126,10 +126,11 @@ class HeldReservation extends Reservation {
 
   async settle(end: CallEnd): Promise<void> {
     const { id, holder } = this.entry;
-    const spent = this.estimate.spentOn(end);
+    const { estimate, isJournaled } = this.call;
+    const spent = estimate.spentOn(end);
     // What the same step takes when it asks again does not take the place of what is lost.
     const as = end.kind === 'broken' ? `${id}~${holder}` : id;
-    const isTold = end.kind === 'answered' && end.result.usage !== undefined;
+    const isTold = isJournaled && end.kind === 'answered' && end.result.usage !== undefined;
     try {
       let entry: BudgetEntry | null = this.entry;
       // It may have expired meanwhile; once somebody else has it, it is theirs to settle.

@@ -20,6 +20,7 @@ export class NodeRunContext extends RunContext {
   readonly principal: Principal;
   readonly sessionId: string | null;
   readonly lineage: RunLineage | null;
+  override readonly isJournaled: boolean;
   declare readonly deadlineAt?: number;
   private readonly place: string;
 
@@ -39,6 +40,7 @@ export class NodeRunContext extends RunContext {
     this.principal = run.principal;
     this.sessionId = run.sessionId;
     this.lineage = run.lineage;
+    this.isJournaled = run.isJournaled;
     if (run.deadlineAt !== undefined) this.deadlineAt = run.deadlineAt;
     this.place = `${number}/${path}`;
   }
