@@ -7,7 +7,7 @@ import type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
  */
 export abstract class Database {
   abstract readonly dialect: Dialect;
-  /** Whether no other process writes to it. */
+  /** Whether no other process can write to it: SQLite's file is locked. */
   readonly isOwn: boolean = false;
 
   /**

@@ -14,9 +14,6 @@ interface InsertText {
 /** The last text for each table: nearly all inserts into one name the same columns. */
 const inserts = new Map<string, InsertText>();
 
-/** The last text for each dialect, table and key, and the insert that it begins with. */
-const upserts = new Map<string, { readonly insert: string; readonly sql: string }>();
-
 /** An insert of one row; the SQL is the same for the same columns, so that it is prepared once. */
 export function insert(table: string, row: Row): Statement {
   const columns = Object.keys(row);
@@ -48,23 +45,15 @@ export function insertIgnore(dialect: Dialect, table: string, row: Row): Stateme
 }
 
 export function upsert(dialect: Dialect, table: string, row: Row, keyColumns: readonly string[]): Statement {
-  const { sql, params } = insert(table, row);
-  const place = `${dialect} ${table} ${keyColumns.join()}`;
-  const last = upserts.get(place);
-  if (last?.insert === sql) return { sql: last.sql, params };
   const changed = Object.keys(row).filter((column) => !keyColumns.includes(column));
   if (changed.length === 0) return insertIgnore(dialect, table, row);
-  const text = `${sql} ${onConflict(dialect, changed, keyColumns)}`;
-  upserts.set(place, { insert: sql, sql: text });
-  return { sql: text, params };
-}
-
-function onConflict(dialect: Dialect, changed: readonly string[], keyColumns: readonly string[]): string {
+  const { sql, params } = insert(table, row);
   if (dialect === 'mariadb') {
-    return `ON DUPLICATE KEY UPDATE ${changed.map((column) => `${column} = VALUES(${column})`).join(', ')}`;
+    const sets = changed.map((column) => `${column} = VALUES(${column})`).join(', ');
+    return { sql: `${sql} ON DUPLICATE KEY UPDATE ${sets}`, params };
   }
   const sets = changed.map((column) => `${column} = excluded.${column}`).join(', ');
-  return `ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${sets}`;
+  return { sql: `${sql} ON CONFLICT (${keyColumns.join(', ')}) DO UPDATE SET ${sets}`, params };
 }
 
 export function limitedDelete(
