@@ -46,13 +46,17 @@ const fresh = () => ({ tenant: 't', session: `s${count++}`, tool: 'a' });
 
   it('end on their own when nobody looks, and leave no index behind', async () => {
     const store = await open();
-    const states = managerOf(store, { idleMs: HOUR_MS });
     const keys = Array.from({ length: 5 }, fresh);
-    const ids = await Promise.all(keys.map((key) => states.createContext(key)));
-    for (const id of ids) {
+    const ids: string[] = [];
+    // One after the other, so that the last one's time comes last.
+    for (const [at, key] of keys.entries()) {
+      const states = managerOf(store, { idleMs: HOUR_MS + at * 1000 });
+      const id = await states.createContext(key);
       await states.setState(id, 'business', { n: 1 });
       await states.edit(id, (draft) => draft.note('execution_start', null, {}));
+      ids.push(id);
     }
+    const states = managerOf(store, { idleMs: HOUR_MS });
     const parts = ids.flatMap((id) => ['', ':versions', ':history'].map((part) => `${prefix}{${id}}${part}`));
     const times = await Promise.all(parts.map((key) => redis.pexpiretime(key)));
     expect(new Set(times.slice(0, 3)).size).toBe(1);
