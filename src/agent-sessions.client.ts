@@ -1,3 +1,4 @@
+import { DAY_MS } from './common/index.js';
 import { UserErasureService, type Erasure } from './agent/index.js';
 import type { Principal } from './common/index.js';
 import {
@@ -10,8 +11,6 @@ import {
   type SessionRecord,
   type StoredTurn,
 } from './session/index.js';
-
-const DAY_MS = 86_400_000;
 
 /** The services that sessions are looked after with. */
 export interface SessionServices {

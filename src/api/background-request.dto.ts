@@ -1,9 +1,9 @@
+import { DAY_MS } from '../common/index.js';
 import { IsInt, Max, Min } from 'class-validator';
 import { MAX_PRIORITY } from '../run/index.js';
 import { AgentRequestDto } from './agent-request.dto.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-const DAY_MS = 86_400_000;
 /** A month: as far ahead as a deadline may be. */
 export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
 

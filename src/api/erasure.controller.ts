@@ -1,11 +1,10 @@
+import { DAY_MS } from '../common/index.js';
 import { Body, Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
 import { UserErasureService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { SessionKeeper } from '../session/index.js';
 import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';
-
-const DAY_MS = 86_400_000;
 
 /** What only admins may delete. */
 @Requires('erase')

@@ -4,6 +4,7 @@ export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';
 export { canonicalJson } from './canonical-json.mapper.js';
 export { ChangeListeners } from './change-listeners.registry.js';
+export { DAY_MS, dayOf } from './day.mapper.js';
 export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { fieldMistake, issueMistakes } from './field-mistake.factory.js';

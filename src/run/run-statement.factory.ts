@@ -6,6 +6,8 @@ import type { RecordedStep, RunRecord, RunStatus } from './run.types.js';
 
 /** In one statement: each number of rows is a text of its own to prepare. */
 const MOST_ROWS = 8;
+const FENCE = `UPDATE run SET attempts = attempts WHERE id = ? AND epoch = ? AND status = 'running'`;
+const FENCE_OF_PROGRESS = `UPDATE run SET attempts = 0 WHERE id = ? AND epoch = ? AND status = 'running'`;
 
 type RunKey = Pick<RunRecord, 'id' | 'tenant' | 'epoch'>;
 
@@ -93,12 +95,7 @@ function eventRow(run: RunKey, item: RunItem, cipher: Cipher): Row {
  * @param isProgress whether the batch records a step, which forgives the crashes before it
  */
 export function fence(run: RunKey, isProgress = false): Statement {
-  const attempts = isProgress ? '0' : 'attempts';
-  return {
-    sql: `UPDATE run SET attempts = ${attempts} WHERE id = ? AND epoch = ? AND status = 'running'`,
-    params: [run.id, run.epoch],
-    rows: 1,
-  };
+  return { sql: isProgress ? FENCE_OF_PROGRESS : FENCE, params: [run.id, run.epoch], rows: 1 };
 }
 
 /** Takes the run over: the next epoch, and its session's slot if it has a session. */

@@ -1,11 +1,10 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { RecurringWork } from '../../common/index.js';
+import { RecurringWork, DAY_MS } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import type { RunStatus } from '../run.types.js';
 import { RunUsageStore } from '../usage/run-usage.store.js';
 import { RunRetentionStore, type AgingRun } from './run-retention.store.js';
 
-const DAY_MS = 86_400_000;
 const FIRST_SWEEP_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const RUNS_A_PAGE = 500;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { dayOf } from '../../common/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
 import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
-import { dayOf } from './usage-statement.factory.js';
 
 const PAGE = 500;
 const COLUMN_OF: Readonly<Record<UsageKind, string>> = {

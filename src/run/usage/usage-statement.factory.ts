@@ -1,3 +1,4 @@
+import { dayOf } from '../../common/index.js';
 import { toUnits } from '../../llm/index.js';
 import { insert, type Statement } from '../../persistence/index.js';
 import type { UsageReported } from '../run-event.types.js';
@@ -39,9 +40,4 @@ export function insertUsage(
 
 function tokens(told: number): number {
   return Math.min(Math.round(told), MOST_TOKENS);
-}
-
-/** The day of a time, UTC: `2027-01-31`. @param at epoch ms */
-export function dayOf(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

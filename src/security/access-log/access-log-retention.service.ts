@@ -1,9 +1,8 @@
 import { Injectable, Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { RecurringWork } from '../../common/index.js';
+import { RecurringWork, DAY_MS } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { AccessLogStore } from './access-log.store.js';
 
-const DAY_MS = 86_400_000;
 const FIRST_SWEEP_MS = 90_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const ENTRIES_A_BATCH = 500;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { AppError, messageOf, newId, RecurringWork } from '../../common/index.js';
+import { AppError, messageOf, newId, RecurringWork, DAY_MS } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { Cipher } from '../../security/index.js';
 import type { StateHome } from './homes/state-home.js';
@@ -27,7 +27,6 @@ interface Line {
 }
 
 const NAME = /^tool-states-(\d+)-.*\.jsonl\.gz$/;
-const DAY_MS = 86_400_000;
 const WHOLE_HISTORY = 10_000_000;
 
 /** Copies of all states that managers keep, in files, made from time to time and kept for some days. */
