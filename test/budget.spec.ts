@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ModelBudget } from '../src/llm/index.js';
 import { Database } from '../src/persistence/index.js';
 import { RunUsageStore } from '../src/run/usage/run-usage.store.js';
@@ -64,6 +64,18 @@ describe('hard budgets', () => {
     });
     // Neither another attempt nor another model is asked.
     expect(llm.requests).toHaveLength(3);
+  });
+
+  it('ask the database for no sum of a run or a session that begins', async () => {
+    llm.always({ text: 'fine', usage: [10, 1] });
+    await jackdaw.chat({ query: 'hi' }, ANN.headers);
+    const query = jest.spyOn(jackdaw.app.get(Database), 'query');
+    const asked = () => query.mock.calls.filter(([sql]) => sql.includes('budget_total')).map(([, params]) => params);
+    expect((await jackdaw.chat({ query: 'hi' }, ANN.headers)).status).toBe(200);
+    expect(asked()).toEqual([]);
+    await jackdaw.chat({ query: 'hi', sessionId: 'named' }, ANN.headers);
+    expect(asked()).toEqual([[expect.stringMatching(/^run:/), 'session:a:named']]);
+    query.mockRestore();
   });
 
   it('of a tenant are not those of another', async () => {

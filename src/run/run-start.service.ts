@@ -122,6 +122,7 @@ export class RunStartService {
   /** Nothing can refuse it: its model is asked while it is being journaled. Its execution gives the room back, however it ends. */
   private async beginAtOnce(start: StartRun): Promise<BegunRun> {
     const { run, items, durable } = this.journal.begin(start, 'running', Date.now());
+    this.journal.budget?.begun({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
     const done = this.dispatcher.execute(run, { items, durable });
     done.catch(() => undefined);
     await durable;

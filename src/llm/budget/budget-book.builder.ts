@@ -1,5 +1,6 @@
+import type { Row } from '../../persistence/index.js';
 import type { TotalRow } from './budget-row.mapper.js';
-import type { Amount, BudgetEntry } from './budget.types.js';
+import { NOTHING, type Amount, type BudgetEntry } from './budget.types.js';
 
 /** An entry in memory, since when (epoch ms) it is as it is, and whether its amount is in the database's sums: of a reservation never. */
 export interface BookedEntry {
@@ -33,7 +34,9 @@ export class BudgetBook {
 
   learnSum(row: TotalRow): void {
     const { scope, tokens, cost } = row;
-    if (!this.knowsSum(scope)) this.sums.set(scope, { row, amount: { tokens, cost }, open: 0 });
+    if (this.knowsSum(scope)) return;
+    this.sums.set(scope, { row, amount: { tokens, cost }, open: 0 });
+    this.grow();
   }
 
   /** What counts, reserved or spent. */
@@ -51,10 +54,18 @@ export class BudgetBook {
     return entries.filter(({ expiresAt }) => expiresAt !== null).toArray();
   }
 
-  /** What is settled and not written: of one run, or of all. */
-  unwritten(runId?: string): BookedEntry[] {
-    const runs = runId === undefined ? [...this.runs.values()] : [this.runs.get(`${runId}:`) ?? new Map()];
-    return runs.flatMap((run: RunEntries) => [...run.values()]).filter(isUnwritten);
+  /** What is settled and not written. */
+  unwritten(): BookedEntry[] {
+    return [...this.runs.values()].flatMap((run) => [...run.values()]).filter(isUnwritten);
+  }
+
+  /** A call of a run that is settled by such an amount, and not written. */
+  findUnwritten(runId: string, { tokens, cost }: Amount): BookedEntry | null {
+    for (const booked of this.runs.get(`${runId}:`)?.values() ?? []) {
+      const { entry } = booked;
+      if (isUnwritten(booked) && entry.tokens === tokens && entry.cost === cost) return booked;
+    }
+    return null;
   }
 
   add(booked: BookedEntry): void {
@@ -64,8 +75,7 @@ export class BudgetBook {
     if (run) run.set(entry.id, booked);
     else this.runs.set(prefix, new Map([[entry.id, booked]]));
     this.count(booked, 1);
-    // Not at once: somebody may have looked just now for what is there.
-    if (++this.added % this.most === 0) setImmediate(() => this.letGo());
+    this.grow();
   }
 
   remove(booked: BookedEntry): void {
@@ -77,33 +87,35 @@ export class BudgetBook {
   written(booked: BookedEntry): void {
     if (booked.isWritten) return;
     booked.isWritten = true;
-    for (const sum of this.sumsOf(booked)) sum.open--;
+    this.change(booked, NOTHING, -1);
   }
 
   /** As before it was written, which has failed. */
   unwrite(booked: BookedEntry): void {
     if (!booked.isWritten) return;
     booked.isWritten = false;
-    for (const sum of this.sumsOf(booked)) sum.open++;
+    this.change(booked, NOTHING, 1);
   }
 
-  /** By how much the sums are raised by entries; rows are zero but for that. */
-  raises(entries: readonly BudgetEntry[]): TotalRow[] {
-    const raised = new Map<string, TotalRow>();
-    for (const { scopes, tokens, cost } of entries) {
-      if (tokens === 0 && cost === 0) continue;
-      for (const key of scopes) {
-        const sum = this.sums.get(key);
-        const before = raised.get(key) ?? { tokens: 0, cost: 0 };
-        if (sum) raised.set(key, { ...sum.row, tokens: before.tokens + tokens, cost: before.cost + cost });
-      }
+  /** By how much the sums are raised by an entry; rows are zero but for that. */
+  raises({ scopes, tokens, cost }: BudgetEntry): Row[] {
+    const rows: Row[] = [];
+    if (tokens === 0 && cost === 0) return rows;
+    for (const key of scopes) {
+      const sum = this.sums.get(key);
+      if (sum) rows.push({ ...sum.row, tokens, cost });
     }
-    return [...raised.values()];
+    return rows;
   }
 
   clear(): void {
     this.runs.clear();
     this.sums.clear();
+  }
+
+  private grow(): void {
+    // Not at once: somebody may have looked just now for what is there.
+    if (++this.added % this.most === 0) setImmediate(() => this.letGo());
   }
 
   private letGo(): void {
@@ -113,18 +125,17 @@ export class BudgetBook {
 
   private count(booked: BookedEntry, sign: 1 | -1): void {
     const { tokens, cost } = booked.entry;
-    for (const sum of this.sumsOf(booked)) {
-      sum.amount.tokens += sign * tokens;
-      sum.amount.cost += sign * cost;
-      if (isOpen(booked)) sum.open += sign;
-    }
+    this.change(booked, { tokens: sign * tokens, cost: sign * cost }, isOpen(booked) ? sign : 0);
   }
 
-  /** But those whose day is over, and which were deleted. */
-  private *sumsOf({ entry }: BookedEntry): Generator<Sum, void> {
+  /** The sums that an entry is in; but those whose day is over, and which were deleted. */
+  private change({ entry }: BookedEntry, by: Amount, open: -1 | 0 | 1): void {
     for (const key of entry.scopes) {
       const sum = this.sums.get(key);
-      if (sum) yield sum;
+      if (!sum) continue;
+      sum.amount.tokens += by.tokens;
+      sum.amount.cost += by.cost;
+      sum.open += open;
     }
   }
 }

@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../common/index.js';
 import type { Row } from '../../persistence/index.js';
 import type { Amount, BudgetEntry, BudgetScope } from './budget.types.js';
 
-const DAY_MS = 86_400_000;
 /** How long a sum stays that no call will be added to; the sum of a session stays for ever. */
 const RUN_MS = 400 * DAY_MS;
 const PAST_DAY_MS = 32 * DAY_MS;

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS, dayOf } from '../../common/index.js';
 import type { AppConfig, BudgetLimit } from '../../config/index.js';
 import type { CallAccount, OwnBudget } from '../chat.types.js';
 import { fromUnits, toUnits } from '../wrappers/cost.policy.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetName, type BudgetScope } from './budget.types.js';
-
-const DAY_MS = 86_400_000;
 
 /** The budgets that a call counts in, in the order of their keys, so that two calls never wait for each other. */
 export function scopesOf(
@@ -13,7 +12,7 @@ export function scopesOf(
   now: number,
 ): BudgetScope[] {
   const { tenant, runId, rootRunId = runId, sessionId, own = [] } = account;
-  const day = new Date(now).toISOString().slice(0, 10);
+  const day = dayOf(now);
   const resetsAt = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
   const scopes = [
     scope('run', budget.run, { key: `run:${rootRunId}`, tenant, resetsAt: null }),

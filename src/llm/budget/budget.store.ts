@@ -39,6 +39,9 @@ export abstract class BudgetStore {
    */
   abstract settle(entry: BudgetEntry, used: Amount, now: number, how?: Settlement): Promise<boolean>;
 
+  /** Nothing was ever counted in these: there is no sum to be looked for. */
+  begun(_scopes: readonly BudgetScope[], _now: number): void {}
+
   /** What `ModelBudget.journaled` gives. */
   journaled(_runId: string, _took: Amount): JournaledSpending | null {
     return null;

@@ -39,6 +39,9 @@ export interface JournaledSpending {
   discard(): void;
 }
 
+/** Whose calls are counted in a run at the top and in its session, both new. */
+export type NewAccount = Pick<CallAccount, 'tenant' | 'runId' | 'sessionId'>;
+
 /** What a journaled call took. Times are epoch ms. */
 export interface JournaledUsage {
   readonly account: CallAccount;
@@ -63,6 +66,9 @@ export abstract class ModelBudget {
    * @throws AppError `BUDGET_EXCEEDED` when it may take more than is left
    */
   abstract reserve(account: CallAccount, call: PlannedCall): Promise<Reservation | null>;
+
+  /** A run and its session begin, and nothing was spent in either so far. */
+  begun(_account: NewAccount): void {}
 
   /**
    * Whoever journals what a call of a run took asks for what is to be journaled with it.

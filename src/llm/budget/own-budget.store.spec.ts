@@ -21,6 +21,7 @@ beforeEach(async () => {
   await open();
 });
 afterEach(async () => {
+  jest.useRealTimers();
   await opened.close();
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
@@ -39,14 +40,8 @@ function entry(id: string, tokens: number, scopes = ['session:s'], holder = `${i
 }
 
 async function reserved(one: BudgetEntry, before: BudgetEntry | null = null): Promise<BudgetEntry> {
-  expect(
-    await store.reserve(
-      one,
-      before,
-      one.scopes.map((key) => scope(key)),
-      NOW,
-    ),
-  ).toBeNull();
+  const scopes = one.scopes.map((key) => scope(key));
+  expect(await store.reserve(one, before, scopes, NOW)).toBeNull();
   return one;
 }
 
@@ -100,12 +95,9 @@ describe('what calls took', () => {
 
   it('is written by itself when nothing has told of it', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-    try {
-      await take('r:model:1', 7);
-      await jest.advanceTimersByTimeAsync(20_000);
-    } finally {
-      jest.useRealTimers();
-    }
+    await take('r:model:1', 7);
+    await jest.advanceTimersByTimeAsync(20_000);
+    jest.useRealTimers();
     await new Promise(setImmediate);
     expect(store.journaled('r', { tokens: 7, cost: 7 })).toBeNull();
     await crash();
@@ -283,6 +275,20 @@ it('has no reservation that was made of sums which were replaced', async () => {
   go();
   expect([await replacing, await reserving]).toEqual([true, null]);
   expect(await sum()).toBe(150);
+});
+
+it('looks for no sum of what has just begun, and keeps those that are there', async () => {
+  await take('old:model:1', 30);
+  const query = jest.spyOn(opened.database, 'query');
+  store.begun([scope('run:new'), scope('session:s')], NOW);
+  await reserved(entry('new:model:1', 100, ['run:new', 'session:s']));
+  expect(query).not.toHaveBeenCalled();
+  expect([await store.sum(scope('run:new')), await sum()]).toEqual([{ tokens: 100, cost: 100 }, 130]);
+});
+
+it('takes no notice of a sum that is there no more', async () => {
+  const before = entry('r:model:1', 5, ['gone']);
+  expect(await store.reserve(entry('r:model:1', 100), before, [scope('session:s')], NOW)).toEqual({ kind: 'taken' });
 });
 
 it('tells what is wrong with the database, and answers once it is well', async () => {

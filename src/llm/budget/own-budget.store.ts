@@ -22,7 +22,10 @@ export class OwnBudgetStore extends BudgetStore {
   private readonly logger = new Logger(OwnBudgetStore.name);
   private readonly book = new BudgetBook(HELD);
   private opened: Promise<void> | null = null;
-  private replaced: Promise<unknown> = Promise.resolve();
+  private isOpened = false;
+  /** While the sums are being replaced. */
+  private replaced: Promise<void> | null = null;
+  private replacements = 0;
   private changedAt = 0;
   private timer: NodeJS.Timeout | null = null;
 
@@ -42,7 +45,7 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   async sum(scope: BudgetScope): Promise<Amount> {
-    await this.know([scope]);
+    await this.learn([scope]);
     return this.book.sum(scope.key);
   }
 
@@ -52,7 +55,7 @@ export class OwnBudgetStore extends BudgetStore {
     scopes: readonly BudgetScope[],
     now: number,
   ): Promise<BudgetRefusal | null> {
-    await this.know(scopes, before?.scopes);
+    if (!this.knows(scopes, before)) await this.learn(scopes, before);
     const there = this.book.find(entry.id);
     if (!isSame(there?.entry, before)) return { kind: 'taken' };
     if (there) this.book.remove(there);
@@ -81,6 +84,10 @@ export class OwnBudgetStore extends BudgetStore {
   /** They are opened with what is reserved. */
   async open(): Promise<void> {}
 
+  override begun(scopes: readonly BudgetScope[], now: number): void {
+    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, now));
+  }
+
   async settle(
     entry: BudgetEntry,
     { tokens, cost }: Amount,
@@ -100,8 +107,8 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   /** The call whose usage it is has settled, by the same numbers. */
-  override journaled(runId: string, { tokens, cost }: Amount): JournaledSpending | null {
-    const told = this.book.unwritten(runId).find(({ entry }) => entry.tokens === tokens && entry.cost === cost);
+  override journaled(runId: string, took: Amount): JournaledSpending | null {
+    const told = this.book.findUnwritten(runId, took);
     if (!told) return null;
     this.book.written(told);
     return { statements: this.raise(told.entry), discard: () => this.book.unwrite(told) };
@@ -112,45 +119,64 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   async replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean> {
+    while (this.replaced) await this.replaced;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const before = this.replaced;
     // Nobody reserves meanwhile.
     this.replaced = promise;
     try {
-      await before;
       await this.forgetReserved();
       const isQuiet = this.changedAt < since && this.book.reserved().every(({ expiresAt }) => expiresAt! < now);
       const isReplaced = isQuiet && (await this.shared.replaceAll(sums, since, now));
-      if (isReplaced) this.book.clear();
+      if (isReplaced) this.forget();
       return isReplaced;
     } finally {
+      this.replaced = null;
       resolve();
     }
   }
 
+  private forget(): void {
+    this.replacements++;
+    this.book.clear();
+  }
+
+  /** Whether all is in memory, so that nothing need be waited for. */
+  private knows(scopes: readonly BudgetScope[], before: BudgetEntry | null): boolean {
+    if (!this.isOpened || this.replaced) return false;
+    const isKnown = scopes.every(({ key }) => this.book.knowsSum(key));
+    return isKnown && (before === null || before.scopes.every((key) => this.book.knowsSum(key)));
+  }
+
   /** Reads what is not in memory; anew when all was replaced meanwhile. */
-  private async know(scopes: readonly BudgetScope[], keys: readonly string[] = []): Promise<void> {
+  private async learn(scopes: readonly BudgetScope[], before: BudgetEntry | null = null): Promise<void> {
     await this.forgetReserved();
-    for (let replaced; replaced !== this.replaced;) {
-      replaced = this.replaced;
-      await replaced;
-      await this.read(scopes, keys);
+    for (let replacements; this.replaced || replacements !== this.replacements;) {
+      await this.replaced;
+      ({ replacements } = this);
+      await this.read(scopes, before);
     }
   }
 
-  private async read(scopes: readonly BudgetScope[], keys: readonly string[]): Promise<void> {
-    const unknown = [...scopes.map(({ key }) => key), ...keys].filter((key) => !this.book.knowsSum(key));
+  private async read(scopes: readonly BudgetScope[], before: BudgetEntry | null): Promise<void> {
+    const keys = [...scopes.map(({ key }) => key), ...(before?.scopes ?? [])];
+    const unknown = keys.filter((key) => !this.book.knowsSum(key));
     if (unknown.length === 0) return;
-    for (const row of await this.shared.sums(unknown)) this.book.learnSum(row);
+    const { replacements } = this;
+    const rows = await this.shared.sums(unknown);
+    if (replacements !== this.replacements) return;
+    for (const row of rows) this.book.learnSum(row);
     for (const scope of scopes) this.book.learnSum(toTotalRow(scope, Date.now()));
   }
 
   /** Once: what is reserved in the database is of a process that crashed, as there is no other. */
   private forgetReserved(): Promise<void> {
-    return (this.opened ??= this.settleReserved().catch((error: unknown) => {
-      this.opened = null;
-      throw error;
-    }));
+    return (this.opened ??= this.settleReserved().then(
+      () => void (this.isOpened = true),
+      (error: unknown) => {
+        this.opened = null;
+        throw error;
+      },
+    ));
   }
 
   private async settleReserved(): Promise<void> {
@@ -187,19 +213,14 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   private async write(...entries: readonly BudgetEntry[]): Promise<void> {
-    const statements = this.raise(...entries);
+    const statements = entries.flatMap((entry) => this.raise(entry));
     if (statements.length > 0) await this.database.commit(statements);
   }
 
-  /** Raises the sums that entries are in. */
-  private raise(...entries: readonly BudgetEntry[]): Statement[] {
-    const rows = this.book.raises(entries);
-    if (rows.length === 0) return [];
-    const { sql, params } = insertAll(
-      'budget_total',
-      rows.map((row) => ({ ...row })),
-    );
-    return [{ sql: `${sql} ${RAISE}`, params }];
+  /** Raises the sums that an entry is in. */
+  private raise(entry: BudgetEntry): Statement[] {
+    const rows = this.book.raises(entry);
+    return rows.length === 0 ? [] : [insertAll('budget_total', rows, RAISE)];
   }
 }
 

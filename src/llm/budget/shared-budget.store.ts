@@ -1,10 +1,9 @@
-import { AppError } from '../../common/index.js';
+import { AppError, DAY_MS } from '../../common/index.js';
 import { Database, inLists, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
 import { toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
-const DAY_MS = 86_400_000;
 /** How long an entry is of use once it is settled: a run whose step was not recorded asks again, and finds it. */
 const SETTLED_MS = DAY_MS;
 const PAGE = 200;

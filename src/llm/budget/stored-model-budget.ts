@@ -6,7 +6,7 @@ import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
 import { toUnits } from '../wrappers/cost.policy.js';
 import { fits, scopesOf } from './budget-scope.policy.js';
-import type { BudgetStore } from './budget.store.js';
+import type { BudgetRefusal, BudgetStore } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import { CallEstimate } from './call-estimate.policy.js';
 import {
@@ -15,6 +15,7 @@ import {
   type CallEnd,
   type JournaledSpending,
   type JournaledUsage,
+  type NewAccount,
   type PlannedCall,
 } from './model-budget.js';
 
@@ -52,9 +53,19 @@ export class StoredModelBudget extends ModelBudget {
       scopes: scopes.map(({ key }) => key),
       expiresAt: now + EXPIRES_MS,
     };
-    await this.enter(entry, scopes, now);
+    const refusal = await this.store.reserve(entry, null, scopes, now);
+    if (refusal) await this.enterAgain(entry, scopes, now, refusal);
     if (++this.reservations % PRUNE_EVERY === 0) await this.store.prune(now);
     return new HeldReservation(entry, { estimate, isJournaled: account.isJournaled === true }, this.store, this.logger);
+  }
+
+  override begun(account: NewAccount): void {
+    const now = Date.now();
+    const scopes = scopesOf(account, this.rules, now);
+    this.store.begun(
+      scopes.filter(({ resetsAt }) => resetsAt === null),
+      now,
+    );
   }
 
   override journaled(
@@ -78,13 +89,20 @@ export class StoredModelBudget extends ModelBudget {
     return counted.size;
   }
 
-  private async enter(entry: BudgetEntry, scopes: readonly BudgetScope[], now: number): Promise<void> {
+  /** What was refused at first: there is something in its place, or there seems to be no room. */
+  private async enterAgain(
+    entry: BudgetEntry,
+    scopes: readonly BudgetScope[],
+    now: number,
+    first: BudgetRefusal,
+  ): Promise<void> {
+    let refusal: BudgetRefusal | null = first;
     let before: BudgetEntry | null = null;
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-      const refusal = await this.store.reserve(entry, before, scopes, now);
-      if (!refusal) return;
+    for (let attempt = 2; attempt <= ATTEMPTS; attempt++) {
       if (refusal.kind === 'taken') before = await this.store.find(entry.id);
       else await this.makeRoom(entry, refusal.scope, scopes, before, now);
+      refusal = await this.store.reserve(entry, before, scopes, now);
+      if (!refusal) return;
     }
     const message = `The budgets are too busy for the step ${entry.id}; try again.`;
     throw new AppError('COMMIT_REFUSED', message, { isRetryable: true });

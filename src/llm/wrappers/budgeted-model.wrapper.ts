@@ -69,7 +69,7 @@ export class BudgetedModel extends ModelWrapper {
     }
   }
 
-  private async reserve(request: ChatRequest, { account, signal }: CallOptions): Promise<Reservation | null> {
+  private reserve(request: ChatRequest, { account, signal }: CallOptions): Promise<Reservation | null> | null {
     signal?.throwIfAborted();
     return account ? this.budget.reserve(account, { model: this.name, request, price: this.price }) : null;
   }
