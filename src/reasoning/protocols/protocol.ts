@@ -83,6 +83,14 @@ export function toDecodedReply(
   return { text, thought, calls, message };
 }
 
+/**
+ * @param reasoning what the model said it thought beside its text
+ * @param thoughts what it thought in it
+ */
+export function joinThoughts(reasoning: string, thoughts: readonly string[]): string {
+  return [reasoning, ...thoughts].filter((part) => part !== '').join('\n');
+}
+
 /** Whether the reply ended before the model had said all: its calls may be cut and must not run. */
 export function isCut({ finishReason }: ChatResult): boolean {
   return finishReason === 'length' || finishReason === 'content_filter';

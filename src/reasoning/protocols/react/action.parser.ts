@@ -1,5 +1,6 @@
 import { parseJson } from '../../../common/index.js';
 import { mayBeJson } from '../json-text.policy.js';
+import { withoutFences } from './fence.parser.js';
 import { parseKeywords } from './loose-json.parser.js';
 
 /** What a model wants with one `Action:`; known without knowing the tools, so that a stream can be read the same way. */
@@ -38,7 +39,6 @@ const WRAPPING = /^[\s`"'*[\]【】「」“”]{1,16}|[\s`"'*[\]【】「」“
 const INLINE_INPUT = /[ \t,，;；|]{0,4}(?:action[ _]?input|行动输入|动作输入|操作输入)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const WITH_ARGUMENTS = /^[`"'*]{0,2}([\w.-]{1,64})[ \t]{0,2}([([{])/;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-const FENCE_OPEN = /^```(?:[\w-]{0,20}[ \t]{0,8}(?:\r?\n|(?=[{[ ])))?/;
 
 /**
  * @param value what stood behind `Action:`
@@ -63,14 +63,6 @@ export function saysNothing(text: string): boolean {
 /** Whether this action ends the run. */
 export function isFinish(value: string): boolean {
   return FINISH.has(stripWrapping(withoutFences(value)).toLowerCase());
-}
-
-/** The text without the fence or the backticks around it, even if only one end of the fence is there. */
-export function withoutFences(text: string): string {
-  let bare = text.trim();
-  if (bare.startsWith('```')) bare = bare.replace(FENCE_OPEN, '').trimStart();
-  if (bare.endsWith('```')) bare = bare.slice(0, -3).trimEnd();
-  return bare.length > 1 && bare.startsWith('`') && bare.endsWith('`') ? bare.slice(1, -1).trim() : bare;
 }
 
 /** What a model gave as its answer in place of an input: JSON with one text in it is that text. */

@@ -17,7 +17,6 @@ const LINES = {
   both: new RegExp(`${LABEL_LINE}|${FENCE_LINE}`, 'gi'),
 };
 const BLANK_LINES = /\s*\n/y;
-const THINK_BEGUN = /^[ \t]{0,8}<(?:t(?:h(?:i(?:n(?:k(?:i(?:n(?:g)?)?)?)?)?)?)?)?$/;
 /** In an ordinary text only the name of a tool makes an action of a line that begins with `Action:`. */
 const TOOL_LIKE =
   /^[ \t]{0,4}[`"'*[]{0,4}[\w.-]{1,64}[`"'*\]]{0,4}[ \t\r]{0,8}(?:\n|$|[({[]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
@@ -49,11 +48,6 @@ export function isFence(line: string): boolean {
 /** Whether a line that begins like this may still turn out to be a fence. */
 export function mayBecomeFence(beginning: string): boolean {
   return FENCE_BEGUN.test(beginning);
-}
-
-/** Whether a line that begins like this may still turn out to begin with `<think>`. */
-export function mayBecomeThink(beginning: string): boolean {
-  return THINK_BEGUN.test(beginning);
 }
 
 /** Whether what stands behind `Action:` looks like a tool. */

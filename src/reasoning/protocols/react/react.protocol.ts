@@ -2,6 +2,7 @@ import type { ChatRequest, ChatResult, Message } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
 import {
   isCut,
+  joinThoughts,
   Protocol,
   toDecodedReply,
   type Conversation,
@@ -40,7 +41,7 @@ export class ReactProtocol extends Protocol {
     const parser = new ReplyParser();
     const text = parser.push(content) + parser.end();
     const { thoughts, calls } = parser.found;
-    const thought = [reasoning, thoughts.join('\n')].filter((part) => part !== '').join('\n');
+    const thought = joinThoughts(reasoning, thoughts);
     return toDecodedReply(text, thought, isCut(result) ? [] : toToolCalls(calls, tools, iteration));
   }
 

@@ -1,26 +1,16 @@
 import { MAX_MARKS } from '../call-limit.policy.js';
+import { ThinkParser } from '../think.parser.js';
 import { MAX_LABEL, mayBecomeLabel, mayCloseMarks, readLabel, type Label } from './label.parser.js';
-import {
-  endOfBlankLines,
-  findLine,
-  isFence,
-  isToolLike,
-  mayBecomeFence,
-  mayBecomeThink,
-  type MarkedLine,
-} from './line.parser.js';
+import { endOfBlankLines, findLine, isFence, isToolLike, mayBecomeFence, type MarkedLine } from './line.parser.js';
 import { SegmentBuilder, type ReplySegments } from './segment.builder.js';
-import { ThinkParser } from './think.parser.js';
 import { VisibleTextBuilder } from './visible-text.builder.js';
 
 /**
  * `start`: nothing but blanks yet; `free`: an answer without a label; `answer`: behind `Final Answer:`; `hidden`: an
- * answer invented beside calls; `segment`: thought, action or input; `think`: a `<think>` block; `done`: the rest is invented.
+ * answer invented beside calls; `segment`: thought, action or input; `done`: the rest is invented.
  */
-type Mode = 'start' | 'think' | 'free' | 'segment' | 'answer' | 'hidden' | 'done';
+type Mode = 'start' | 'free' | 'segment' | 'answer' | 'hidden' | 'done';
 type Verdict = 'label' | 'text' | 'undecided';
-
-const THINK = /^[ \t]{0,8}<think(?:ing)?>/;
 
 /**
  * Reads a reply of a model piece by piece. Whether a line is a label is decided by its first characters alone, so that
@@ -44,22 +34,18 @@ export class ReplyParser {
 
   /** @returns what of the piece the user may read */
   push(piece: string): string {
-    const whole = piece.lastIndexOf('\n') + 1;
-    let at = 0;
-    while (at < piece.length && this.mode !== 'done')
-      at = this.isSpent ? this.pass(piece, at) : this.readSome(piece, at, whole);
+    this.read(this.think.push(piece));
     return this.take();
   }
 
   /** @returns the rest of what the user may read */
   end(): string {
+    this.read(this.think.end());
     const head = this.head;
     this.head = '';
     if (head !== '') this.readLine(head, true);
-    this.segments.add(this.think.rest());
     if (this.held !== '' && (this.mode === 'start' || !this.isWrapped)) this.showHeldAnd('');
-    if (this.mode === 'think') this.segments.closeThought();
-    else this.segments.close();
+    this.segments.close();
     this.out += this.visible.end();
     if (!this.visible.hasText && !this.segments.hasCalls) this.out += this.visible.add(this.segments.fallback());
     return this.take();
@@ -67,7 +53,7 @@ export class ReplyParser {
 
   /** What was found besides the text; complete after `end()`. */
   get found(): ReplySegments {
-    return this.segments;
+    return { thoughts: [...this.think.thoughts, ...this.segments.thoughts], calls: this.segments.calls };
   }
 
   /** Whether every line belongs to the format until a label says otherwise. */
@@ -75,8 +61,11 @@ export class ReplyParser {
     return this.mode === 'segment' || this.mode === 'hidden';
   }
 
-  private get isSpent(): boolean {
-    return this.marks > MAX_MARKS && this.mode !== 'think';
+  private read(piece: string): void {
+    const whole = piece.lastIndexOf('\n') + 1;
+    let at = 0;
+    while (at < piece.length && this.mode !== 'done')
+      at = this.marks > MAX_MARKS ? this.pass(piece, at) : this.readSome(piece, at, whole);
   }
 
   private take(): string {
@@ -87,7 +76,6 @@ export class ReplyParser {
 
   /** @param whole up to where the piece consists of whole lines */
   private readSome(piece: string, at: number, whole: number): number {
-    if (this.mode === 'think') return this.readThink(piece, at);
     if (this.mode !== 'start' && this.held === '') {
       if (this.isInLine) return this.readLines(piece, at, at, whole);
       if (at > 0 && at < whole) return this.readLines(piece, at - 1, at, whole);
@@ -154,16 +142,7 @@ export class ReplyParser {
     const room = piece.slice(at, at + MAX_LABEL - this.head.length);
     const newline = room.indexOf('\n');
     const taken = newline < 0 ? room : room.slice(0, newline + 1);
-    const known = this.head.length;
     this.head += taken;
-    const think = this.mode === 'start' ? THINK.exec(this.head) : null;
-    if (think) {
-      this.marks++;
-      this.head = '';
-      this.mode = 'think';
-      this.segments.begin('thought');
-      return at + think[0].length - known;
-    }
     const isComplete = newline >= 0 || this.head.length >= MAX_LABEL;
     const line = this.head;
     if (this.readLine(line, isComplete)) {
@@ -173,20 +152,9 @@ export class ReplyParser {
     return at + taken.length;
   }
 
-  private readThink(piece: string, at: number): number {
-    const { text, end } = this.think.read(piece, at);
-    this.segments.add(text);
-    if (end === null) return piece.length;
-    this.segments.closeThought();
-    this.mode = 'start';
-    this.isInLine = false;
-    return end;
-  }
-
   /** @returns false when the line's beginning does not say yet what it is */
   private readLine(line: string, isComplete: boolean): boolean {
     if (this.isFormat) return this.readFormatLine(line, isComplete);
-    if (this.mode === 'start' && !isComplete && mayBecomeThink(line)) return false;
     if (!isComplete && mayBecomeFence(line)) return false;
     if (isFence(line)) return this.readFence(line);
     return this.readTextLine(line, isComplete);
@@ -254,7 +222,7 @@ export class ReplyParser {
 
   private begin(label: Label): void {
     this.marks++;
-    if (this.held !== '') this.isWrapped = true;
+    if (this.held !== '') this.isWrapped = this.segments.isInFence = true;
     this.held = '';
     this.isInFence = false;
     const { mode } = this;

@@ -1,5 +1,6 @@
 import { MAX_CALLS } from '../call-limit.policy.js';
-import { isFinish, parseAction, withoutFences, type ParsedAction } from './action.parser.js';
+import { isFinish, parseAction, type ParsedAction } from './action.parser.js';
+import { fencedPart, leavesFenceOpen, withoutFences } from './fence.parser.js';
 import type { Label, LabelKind } from './label.parser.js';
 
 export type WantedCall = Extract<ParsedAction, { kind: 'call' }>;
@@ -14,6 +15,7 @@ type SegmentKind = Exclude<LabelKind, 'answer'>;
 
 const INLINE_ACTION = /(?:^|[\s.。!?！？,，;；])(?:action|行动|动作)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const INLINE_ANSWER = /(?:final answer|最终答案)[*_`]{0,2}[ \t]{0,2}[:：]/i;
+const JSON_BEGUN = /^\s{0,100}(?:```[\w-]{0,20})?\s{0,100}[[{]/;
 /** An action that says its input in the same line. */
 const SELF_CONTAINED =
   /^[ \t`*]{0,8}[\w.-]{1,64}[`*]{0,2}(?:[ \t]{0,2}[([{]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;
@@ -22,6 +24,8 @@ const SELF_CONTAINED =
 export class SegmentBuilder implements ReplySegments {
   readonly thoughts: string[] = [];
   readonly calls: WantedCall[] = [];
+  /** Whether a fence is open where the next segment begins. */
+  isInFence = false;
   private kind: SegmentKind | null = null;
   private text = '';
   private action: string | null = null;
@@ -67,12 +71,6 @@ export class SegmentBuilder implements ReplySegments {
     this.kind = null;
   }
 
-  /** Ends a thought in which nothing is meant as an action. */
-  closeThought(): void {
-    this.keepThought(this.takeText());
-    this.kind = null;
-  }
-
   /** The answer of a reply in which neither a call nor an answer had its place. */
   fallback(): string {
     if (this.answer !== '') return this.answer;
@@ -83,9 +81,12 @@ export class SegmentBuilder implements ReplySegments {
   }
 
   private takeText(): string {
-    const { text } = this;
+    const { text, kind, isInFence } = this;
     this.text = '';
-    return text;
+    this.isInFence = leavesFenceOpen(text, isInFence);
+    // In JSON a fence may stand, and where that ends is seen.
+    const isWhole = kind === 'thought' || (kind === 'input' && JSON_BEGUN.test(text));
+    return isWhole ? text : fencedPart(text, isInFence);
   }
 
   private beginInput(previous: SegmentKind | null, text: string): void {

@@ -21,11 +21,12 @@ function streamed(pieces: readonly string[]): string {
 
 describe('what it streams', () => {
   const recorded = fc.constantFrom(...RECORDED.map(({ reply }) => reply));
+  const think = fc.constantFrom('<think>', '</think>', '<thinking>a</thinking>\n', ' ');
 
   it('is the text, however it is cut into pieces', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(wild, recorded), { maxLength: 3 }),
+        fc.array(fc.oneof(wild, recorded, think), { maxLength: 5 }),
         fc.infiniteStream(fc.nat(9)),
         (parts, sizes) => {
           const reply = parts.join('');
@@ -168,6 +169,9 @@ describe('hostile text', () => {
     ['<tool_call>{"}</tool_call>'],
     ['{"}\n', '<tool_call>'],
     ['```\n'],
+    ['<think>'],
+    ['</', '<think>'],
+    ['<think></think>'],
   ])('is read in linear time: %j', (piece, start = '') => {
     expectLinear((length) => start + piece.repeat(length / piece.length));
   });

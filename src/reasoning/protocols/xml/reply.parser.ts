@@ -1,4 +1,5 @@
 import { MAX_MARKS } from '../call-limit.policy.js';
+import { ThinkParser } from '../think.parser.js';
 import { BlockParser } from './block.parser.js';
 import { CallBuilder, type RawCall } from './call.builder.js';
 import { readOpening, type Opening } from './opening.policy.js';
@@ -25,6 +26,7 @@ const GROWTH = 1.5;
 export class ReplyParser {
   private readonly builder = new CallBuilder();
   private readonly visible = new VisibleTextBuilder();
+  private readonly think = new ThinkParser();
   private text = '';
   /** Up to where the text was read. */
   private at = 0;
@@ -44,7 +46,7 @@ export class ReplyParser {
   /** @returns what the user may read by now */
   push(piece: string): string {
     if (this.isDone) return '';
-    this.setText(this.text.slice(this.used) + piece);
+    this.setText(this.text.slice(this.used) + this.think.push(piece));
     if (this.text.length < this.enough) return '';
     this.read(false);
     const held = this.text.length - this.used;
@@ -54,6 +56,7 @@ export class ReplyParser {
 
   /** @returns what was held back and is text after all */
   end(): string {
+    this.setText(this.text.slice(this.used) + this.think.end());
     this.read(true);
     const reopened = this.block?.reopen() ?? '';
     if (reopened !== '') {
@@ -68,6 +71,10 @@ export class ReplyParser {
 
   get calls(): readonly RawCall[] {
     return this.builder.found;
+  }
+
+  get thoughts(): readonly string[] {
+    return this.think.thoughts;
   }
 
   private setText(text: string): void {

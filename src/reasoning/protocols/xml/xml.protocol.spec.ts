@@ -182,6 +182,17 @@ describe('what it decodes', () => {
     expect(RECORDED.length).toBeGreaterThanOrEqual(200);
   });
 
+  it('keeps what the model thought, beside its text and at the beginning of it', () => {
+    const content = '<think>\n1 + 1\n</think>\n<THINKING>is\n2</Thinking> It is 2.';
+    expect(
+      protocol.decode(
+        { ...toResult(content), message: { role: 'assistant', content, reasoning: 'Easy.' } },
+        { tools: TOOLS, iteration: 1 },
+      ),
+    ).toMatchObject({ thought: 'Easy.\n1 + 1\nis\n2', text: 'It is 2.', calls: [] });
+    expect(decode('<think>I wonder about </thin')).toMatchObject({ thought: 'I wonder about </thin', text: '' });
+  });
+
   it.each(RECORDED)('$name', ({ reply, calls, text }) => {
     expect({ calls: callsOf(reply), text: decode(reply).text }).toEqual({ calls, text });
     expect(streamed(reply.split(''))).toBe(text);

@@ -2,6 +2,7 @@ import type { ChatRequest, ChatResult, Message } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
 import {
   isCut,
+  joinThoughts,
   Protocol,
   toDecodedReply,
   type Conversation,
@@ -34,7 +35,8 @@ export class XmlProtocol extends Protocol {
     const { content, reasoning = '' } = result.message;
     const parser = new ReplyParser();
     const text = parser.push(content) + parser.end();
-    return toDecodedReply(text, reasoning, isCut(result) ? [] : toToolCalls(parser.calls, tools, iteration));
+    const thought = joinThoughts(reasoning, parser.thoughts);
+    return toDecodedReply(text, thought, isCut(result) ? [] : toToolCalls(parser.calls, tools, iteration));
   }
 
   decodeStream(): StreamDecoder {
