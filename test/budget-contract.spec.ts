@@ -56,11 +56,6 @@ describeDatabases('budgets', servers, (created, kind) => {
     return found;
   };
   const today = () => ({ ...place, name: 'tenant_day' as const, key: `tenant_day:2027-01-15:${tenant}`, tenant });
-  /** Names of the sums that are in the database. */
-  const written = async (): Promise<string[]> => {
-    const rows = await opened.database.query<{ scope: string }>('SELECT scope FROM budget_total ORDER BY scope');
-    return rows.filter(({ scope }) => scope.includes(tenant)).map(({ scope }) => scope.split(':')[0]!);
-  };
 
   beforeAll(async () => {
     // With a Redis MariaDB, too, is shared by many; nobody asks it for anything here.
@@ -164,18 +159,6 @@ describeDatabases('budgets', servers, (created, kind) => {
     await next.settle(took(4));
     await crashed.settle(took(5));
     expect(await sums()).toEqual({ session: { tokens: 9, cost: 0 } });
-  });
-
-  it('delete what is of no use any more', async () => {
-    const shared = new SharedBudgetStore(opened.database);
-    const daily = budget({ run: { tokens: 100 }, session: { tokens: 100 }, tenantDay: { tokens: 100 } }, shared);
-    await (await daily.reserve(account('a'), CALL))!.settle(took(5));
-    expect(await written()).toEqual(['run', 'session', 'tenant_day']);
-    await shared.prune(NOON + HOUR_MS);
-    expect(await shared.find(`${tenant}-a:model:1`)).not.toBeNull();
-    await shared.prune(NOON + 40 * 24 * HOUR_MS);
-    expect(await shared.find(`${tenant}-a:model:1`)).toBeNull();
-    expect(await written()).toEqual(['run', 'session']);
   });
 
   it('can be counted anew', async () => {

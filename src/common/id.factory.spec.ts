@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from './id.factory.js';
+import { idsFrom, newId } from './id.factory.js';
 
 describe('newId', () => {
   it('never gives the same id twice, also when its pool is drawn anew', () => {
@@ -13,5 +13,12 @@ describe('newId', () => {
     let next = newId();
     while (next.slice(0, 9) === first.slice(0, 9)) next = newId();
     expect(next > first).toBe(true);
+  });
+
+  it('sorts between the ids that were made before a time and those made later', () => {
+    const before = Date.now();
+    const id = newId();
+    expect([id >= idsFrom(before), id < idsFrom(Date.now() + 1)]).toEqual([true, true]);
+    expect(idsFrom(0) < idsFrom(before)).toBe(true);
   });
 });

@@ -18,5 +18,10 @@ export function newId(): string {
     used = 0;
   }
   const random = pool.toString('base64url', used, (used += RANDOM_BYTES));
-  return Date.now().toString(32).padStart(TIME_DIGITS, '0') + random;
+  return idsFrom(Date.now()) + random;
+}
+
+/** Sorts after the ids that were made before a time, and before all others. @param at epoch ms */
+export function idsFrom(at: number): string {
+  return at.toString(32).padStart(TIME_DIGITS, '0');
 }

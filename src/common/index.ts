@@ -10,7 +10,7 @@ export type { ErrorCode } from './error-code.types.js';
 export { fieldMistake, issueMistakes } from './field-mistake.factory.js';
 export type { FieldMistake } from './field-mistake.factory.js';
 export { HttpExceptionFilter } from './http-exception.filter.js';
-export { newId } from './id.factory.js';
+export { idsFrom, newId } from './id.factory.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';
 export type { ParsedImage } from './image.parser.js';
 export { Later, provided } from './later.factory.js';

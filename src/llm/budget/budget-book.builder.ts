@@ -1,116 +1,154 @@
 import type { Row } from '../../persistence/index.js';
 import type { TotalRow } from './budget-row.mapper.js';
-import { NOTHING, type Amount, type BudgetEntry } from './budget.types.js';
+import { fits } from './budget-scope.policy.js';
+import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
-/** An entry in memory, since when (epoch ms) it is as it is, and whether its amount is in the database's sums: of a reservation never. */
-export interface BookedEntry {
-  readonly entry: BudgetEntry;
-  readonly at: number;
-  isWritten: boolean;
-}
-
-interface Sum {
-  readonly row: TotalRow;
-  readonly amount: { tokens: number; cost: number };
+/** What counts under a key, reserved or spent. */
+export interface BookedSum extends TotalRow {
+  tokens: number;
+  cost: number;
   /** How many entries in it are reserved, or not written yet. */
   open: number;
 }
 
-type RunEntries = Map<string, BookedEntry>;
+/** An entry in memory, which its book alone changes. */
+export interface BookedEntry {
+  readonly entry: BudgetEntry;
+  /** Since when it is as it is, epoch ms. */
+  readonly at: number;
+  /** Whether its amount is in the database's sums: of a reservation never. */
+  isWritten: boolean;
+  /** Those that it is in, which are held as long as it is not written. */
+  sums: readonly BookedSum[];
+}
 
 /** Entries and sums in memory, and which of them nobody needs to hold any more. */
 export class BudgetBook {
-  /** By what their ids begin with; what came last, last. */
-  private readonly runs = new Map<string, RunEntries>();
-  private readonly sums = new Map<string, Sum>();
+  /** By their runs; what came last, last. */
+  private readonly runs = new Map<string, BookedEntry[]>();
+  private readonly sums = new Map<string, BookedSum>();
   private added = 0;
 
   /** @param most runs and sums that are held when nobody uses them; up to twice as many until they are looked through */
   constructor(private readonly most: number) {}
 
-  knowsSum(key: string): boolean {
-    return this.sums.has(key);
+  /** What counts under each of these keys; `null` when some are not known here. */
+  sumsOf(keys: readonly string[]): readonly BookedSum[] | null {
+    const sums = this.known(keys);
+    return sums.length === keys.length ? sums : null;
   }
 
-  learnSum(row: TotalRow): void {
-    const { scope, tokens, cost } = row;
-    if (this.knowsSum(scope)) return;
-    this.sums.set(scope, { row, amount: { tokens, cost }, open: 0 });
+  unknown(keys: readonly string[]): string[] {
+    return keys.filter((key) => !this.sums.has(key));
+  }
+
+  learnSum({ scope, tenant, tokens, cost, kept_until }: TotalRow): void {
+    if (this.sums.has(scope)) return;
+    this.sums.set(scope, { scope, tenant, tokens, cost, kept_until, open: 0 });
     this.grow();
   }
 
-  /** What counts, reserved or spent. */
-  sum(key: string): Amount {
-    return { ...this.sums.get(key)!.amount };
-  }
-
-  find(id: string): BookedEntry | null {
-    return this.runs.get(prefixOf(id))?.get(id) ?? null;
+  find({ id, runId }: Pick<BudgetEntry, 'id' | 'runId'>): BookedEntry | undefined {
+    return this.runs.get(runId)?.find(({ entry }) => entry.id === id);
   }
 
   /** What nobody has settled. */
   reserved(): BudgetEntry[] {
-    const entries = this.runs.values().flatMap((run) => run.values().map(({ entry }) => entry));
-    return entries.filter(({ expiresAt }) => expiresAt !== null).toArray();
+    const entries = this.all().map(({ entry }) => entry);
+    return entries.filter(({ expiresAt }) => expiresAt !== null);
   }
 
   /** What is settled and not written. */
   unwritten(): BookedEntry[] {
-    return [...this.runs.values()].flatMap((run) => [...run.values()]).filter(isUnwritten);
+    return this.all().filter(isUnwritten);
   }
 
   /** A call of a run that is settled by such an amount, and not written. */
-  findUnwritten(runId: string, { tokens, cost }: Amount): BookedEntry | null {
-    for (const booked of this.runs.get(`${runId}:`)?.values() ?? []) {
+  findUnwritten(runId: string, { tokens, cost }: Amount): BookedEntry | undefined {
+    return this.runs.get(runId)?.find((booked) => {
       const { entry } = booked;
-      if (isUnwritten(booked) && entry.tokens === tokens && entry.cost === cost) return booked;
-    }
-    return null;
+      return entry.tokens === tokens && entry.cost === cost && isUnwritten(booked);
+    });
   }
 
+  /**
+   * @param sums those of its scopes
+   * @param before what goes when it comes
+   * @returns the first of its scopes that has no room for it
+   */
+  findFull(
+    entry: BudgetEntry,
+    scopes: readonly BudgetScope[],
+    sums: readonly BookedSum[],
+    before: BookedEntry | undefined,
+  ): BudgetScope | undefined {
+    return scopes.find(({ key, limit }, at) => {
+      const { tokens, cost } = sums[at]!;
+      const own = before?.entry.scopes.includes(key) ? before.entry : NOTHING;
+      return !fits({ tokens: tokens - own.tokens, cost: cost - own.cost }, entry, limit);
+    });
+  }
+
+  /** @param sums those of its scopes */
   add(booked: BookedEntry): void {
     const { entry } = booked;
-    const prefix = prefixOf(entry.id);
-    const run = this.runs.get(prefix);
-    if (run) run.set(entry.id, booked);
-    else this.runs.set(prefix, new Map([[entry.id, booked]]));
-    this.count(booked, 1);
+    const run = this.runs.get(entry.runId);
+    if (run) run.push(booked);
+    else this.runs.set(entry.runId, [booked]);
+    change(this.sumsIn(booked), entry, 1, booked.isWritten ? 0 : 1);
     this.grow();
   }
 
   remove(booked: BookedEntry): void {
-    const { id } = booked.entry;
-    this.runs.get(prefixOf(id))?.delete(id);
-    this.count(booked, -1);
+    const { entry } = booked;
+    const run = this.runs.get(entry.runId) ?? [];
+    const at = run.indexOf(booked);
+    if (at >= 0) run.splice(at, 1);
+    change(this.sumsIn(booked), entry, -1, booked.isWritten ? 0 : -1);
   }
 
   written(booked: BookedEntry): void {
     if (booked.isWritten) return;
     booked.isWritten = true;
-    this.change(booked, NOTHING, -1);
+    change(booked.sums, NOTHING, 1, -1);
   }
 
   /** As before it was written, which has failed. */
   unwrite(booked: BookedEntry): void {
     if (!booked.isWritten) return;
     booked.isWritten = false;
-    this.change(booked, NOTHING, 1);
+    booked.sums = this.known(booked.entry.scopes);
+    change(booked.sums, NOTHING, 1, 1);
   }
 
-  /** By how much the sums are raised by an entry; rows are zero but for that. */
-  raises({ scopes, tokens, cost }: BudgetEntry): Row[] {
-    const rows: Row[] = [];
-    if (tokens === 0 && cost === 0) return rows;
-    for (const key of scopes) {
-      const sum = this.sums.get(key);
-      if (sum) rows.push({ ...sum.row, tokens, cost });
-    }
-    return rows;
+  /** By how much the sums of an entry are raised; rows are zero but for that. */
+  raises(booked: BookedEntry, { tokens, cost }: Amount): Row[] {
+    if (tokens === 0 && cost === 0) return [];
+    return this.sumsIn(booked).map(({ scope, tenant, kept_until }) => ({ scope, tenant, tokens, cost, kept_until }));
   }
 
   clear(): void {
     this.runs.clear();
     this.sums.clear();
+  }
+
+  /** Of what is written they may have been let go, and learnt anew. */
+  private sumsIn({ entry, isWritten, sums }: BookedEntry): readonly BookedSum[] {
+    return isWritten ? this.known(entry.scopes) : sums;
+  }
+
+  /** But those whose day is over, and which were deleted. */
+  private known(keys: readonly string[]): BookedSum[] {
+    const sums: BookedSum[] = [];
+    for (const key of keys) {
+      const sum = this.sums.get(key);
+      if (sum) sums.push(sum);
+    }
+    return sums;
+  }
+
+  private all(): BookedEntry[] {
+    return [...this.runs.values()].flat();
   }
 
   private grow(): void {
@@ -119,38 +157,21 @@ export class BudgetBook {
   }
 
   private letGo(): void {
-    letGo(this.runs, this.most, (run) => !run.values().some(isOpen));
+    letGo(this.runs, this.most, (run) => run.every(({ isWritten }) => isWritten));
     letGo(this.sums, this.most, ({ open }) => open === 0);
   }
-
-  private count(booked: BookedEntry, sign: 1 | -1): void {
-    const { tokens, cost } = booked.entry;
-    this.change(booked, { tokens: sign * tokens, cost: sign * cost }, isOpen(booked) ? sign : 0);
-  }
-
-  /** The sums that an entry is in; but those whose day is over, and which were deleted. */
-  private change({ entry }: BookedEntry, by: Amount, open: -1 | 0 | 1): void {
-    for (const key of entry.scopes) {
-      const sum = this.sums.get(key);
-      if (!sum) continue;
-      sum.amount.tokens += by.tokens;
-      sum.amount.cost += by.cost;
-      sum.open += open;
-    }
-  }
-}
-
-/** A run's entries are held together: `runId:`. */
-function prefixOf(id: string): string {
-  return id.slice(0, id.indexOf(':') + 1);
-}
-
-function isOpen({ isWritten }: BookedEntry): boolean {
-  return !isWritten;
 }
 
 function isUnwritten({ entry, isWritten }: BookedEntry): boolean {
   return entry.expiresAt === null && !isWritten;
+}
+
+function change(sums: readonly BookedSum[], { tokens, cost }: Amount, sign: 1 | -1, open: -1 | 0 | 1): void {
+  for (const sum of sums) {
+    sum.tokens += sign * tokens;
+    sum.cost += sign * cost;
+    sum.open += open;
+  }
 }
 
 function letGo<Value>(from: Map<string, Value>, most: number, isIdle: (value: Value) => boolean): void {

@@ -1,6 +1,6 @@
-import { DAY_MS } from '../../common/index.js';
+import { DAY_MS, dayOf, idsFrom } from '../../common/index.js';
 import type { Row } from '../../persistence/index.js';
-import type { Amount, BudgetEntry, BudgetScope } from './budget.types.js';
+import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 /** How long a sum stays that no call will be added to; the sum of a session stays for ever. */
 const RUN_MS = 400 * DAY_MS;
@@ -21,7 +21,12 @@ export interface TotalRow extends Amount {
 }
 
 export function toEntry({ expires_at, scopes, ...row }: EntryRow): BudgetEntry {
-  return { ...row, scopes: JSON.parse(scopes) as string[], expiresAt: expires_at };
+  return { ...row, runId: runIdOf(row.id), scopes: JSON.parse(scopes) as string[], expiresAt: expires_at };
+}
+
+/** @param id of an entry */
+export function runIdOf(id: string): string {
+  return id.slice(0, id.indexOf(':'));
 }
 
 /** @param now epoch ms */
@@ -36,4 +41,16 @@ export function toTotalRow({ key, tenant, name, resetsAt }: BudgetScope, now: nu
   const past = name === 'run' ? now + RUN_MS : null;
   const kept_until = resetsAt === null ? past : resetsAt + PAST_DAY_MS;
   return { scope: key, tenant, tokens: 0, cost: 0, kept_until } satisfies Row;
+}
+
+/**
+ * Where the sums are that are kept no longer: keys of runs and days sort by their times, so that they need not be looked for
+ * among all others, those of sessions above all.
+ * @param now epoch ms
+ * @returns from which key, and before which
+ */
+export function outdatedKeys(now: number): (readonly [from: string, before: string])[] {
+  const runs = ['run:', AGENT_RUN_KEY].map((kind) => [kind, kind + idsFrom(now - RUN_MS)] as const);
+  const days = ['day:', 'tenant_day:', 'agent_day:', 'agent_tenant_day:'];
+  return [...runs, ...days.map((kind) => [kind, kind + dayOf(now - PAST_DAY_MS)] as const)];
 }

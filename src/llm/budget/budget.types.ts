@@ -27,6 +27,7 @@ export interface BudgetScope {
 export interface BudgetEntry extends Amount {
   /** `runId:step`. */
   readonly id: string;
+  readonly runId: string;
   readonly tenant: string;
   /** Who reserved it last: another one has nothing to settle. */
   readonly holder: string;

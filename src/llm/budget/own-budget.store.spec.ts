@@ -4,6 +4,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { newFolder } from '../../../test/support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';
 import { AppError } from '../../common/index.js';
+import { runIdOf } from './budget-row.mapper.js';
 import type { BudgetEntry, BudgetScope } from './budget.types.js';
 import type { BudgetStore } from './budget.store.js';
 import { createBudgetStore } from './model-budget.factory.js';
@@ -36,7 +37,7 @@ function scope(key: string, limit = MANY): BudgetScope {
 }
 
 function entry(id: string, tokens: number, scopes = ['session:s'], holder = `${id}#`): BudgetEntry {
-  return { id, tenant: 't', holder, tokens, cost: tokens, scopes, expiresAt: NOW + 1000 };
+  return { id, runId: runIdOf(id), tenant: 't', holder, tokens, cost: tokens, scopes, expiresAt: NOW + 1 };
 }
 
 async function reserved(one: BudgetEntry, before: BudgetEntry | null = null): Promise<BudgetEntry> {

@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { insertAll, type Database, type Statement } from '../../persistence/index.js';
-import { BudgetBook, type BookedEntry } from './budget-book.builder.js';
-import { toTotalRow } from './budget-row.mapper.js';
-import { fits } from './budget-scope.policy.js';
+import { BudgetBook, type BookedEntry, type BookedSum } from './budget-book.builder.js';
+import { runIdOf, toTotalRow } from './budget-row.mapper.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import type { JournaledSpending } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
@@ -37,7 +36,7 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   async find(id: string): Promise<BudgetEntry | null> {
-    return this.book.find(id)?.entry ?? null;
+    return this.book.find({ id, runId: runIdOf(id) })?.entry ?? null;
   }
 
   async expired(now: number): Promise<BudgetEntry[]> {
@@ -46,7 +45,8 @@ export class OwnBudgetStore extends BudgetStore {
 
   async sum(scope: BudgetScope): Promise<Amount> {
     await this.learn([scope]);
-    return this.book.sum(scope.key);
+    const { tokens, cost } = this.book.sumsOf([scope.key])![0]!;
+    return { tokens, cost };
   }
 
   async reserve(
@@ -55,16 +55,13 @@ export class OwnBudgetStore extends BudgetStore {
     scopes: readonly BudgetScope[],
     now: number,
   ): Promise<BudgetRefusal | null> {
-    if (!this.knows(scopes, before)) await this.learn(scopes, before);
-    const there = this.book.find(entry.id);
+    const sums = this.sumsAtHand(entry, before) ?? (await this.sumsOf(entry, before, scopes));
+    const there = this.book.find(entry);
     if (!isSame(there?.entry, before)) return { kind: 'taken' };
+    const scope = this.book.findFull(entry, scopes, sums, there);
+    if (scope) return { kind: 'full', scope };
     if (there) this.book.remove(there);
-    const scope = scopes.find(({ key, limit }) => !fits(this.book.sum(key), entry, limit));
-    if (scope) {
-      if (there) this.book.add(there);
-      return { kind: 'full', scope };
-    }
-    const held = { entry, at: now, isWritten: false };
+    const held = { entry, at: now, isWritten: false, sums };
     this.book.add(held);
     if (there?.isWritten) await this.takeBack(there, held);
     return null;
@@ -73,7 +70,7 @@ export class OwnBudgetStore extends BudgetStore {
   /** Of what is written, and what a reservation is in the place of. */
   private async takeBack(before: BookedEntry, held: BookedEntry): Promise<void> {
     try {
-      await this.write(negative(before.entry));
+      await this.write(this.raise(before, -1));
     } catch (error) {
       this.book.remove(held);
       this.book.add(before);
@@ -94,10 +91,10 @@ export class OwnBudgetStore extends BudgetStore {
     now: number,
     { id = entry.id, isTold = false }: Settlement = {},
   ): Promise<boolean> {
-    const there = this.book.find(entry.id);
+    const there = this.book.find(entry);
     if (!there || !isSame(there.entry, entry)) return false;
     const isNothing = tokens === 0 && cost === 0;
-    const settled = { entry: { ...entry, id, tokens, cost, expiresAt: null }, at: now, isWritten: isNothing };
+    const settled = { ...there, entry: { ...entry, id, tokens, cost, expiresAt: null }, at: now, isWritten: isNothing };
     this.book.remove(there);
     this.book.add(settled);
     this.changedAt = now;
@@ -110,8 +107,9 @@ export class OwnBudgetStore extends BudgetStore {
   override journaled(runId: string, took: Amount): JournaledSpending | null {
     const told = this.book.findUnwritten(runId, took);
     if (!told) return null;
+    const statements = this.raise(told);
     this.book.written(told);
-    return { statements: this.raise(told.entry), discard: () => this.book.unwrite(told) };
+    return { statements, discard: () => this.book.unwrite(told) };
   }
 
   prune(now: number): Promise<void> {
@@ -140,11 +138,19 @@ export class OwnBudgetStore extends BudgetStore {
     this.book.clear();
   }
 
-  /** Whether all is in memory, so that nothing need be waited for. */
-  private knows(scopes: readonly BudgetScope[], before: BudgetEntry | null): boolean {
-    if (!this.isOpened || this.replaced) return false;
-    const isKnown = scopes.every(({ key }) => this.book.knowsSum(key));
-    return isKnown && (before === null || before.scopes.every((key) => this.book.knowsSum(key)));
+  /** `null` when something must be waited for. */
+  private sumsAtHand({ scopes }: BudgetEntry, before: BudgetEntry | null): readonly BookedSum[] | null {
+    if (!this.isOpened || this.replaced) return null;
+    return before && !this.book.sumsOf(before.scopes) ? null : this.book.sumsOf(scopes);
+  }
+
+  private async sumsOf(
+    entry: BudgetEntry,
+    before: BudgetEntry | null,
+    scopes: readonly BudgetScope[],
+  ): Promise<readonly BookedSum[]> {
+    await this.learn(scopes, before);
+    return this.book.sumsOf(entry.scopes)!;
   }
 
   /** Reads what is not in memory; anew when all was replaced meanwhile. */
@@ -158,8 +164,7 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   private async read(scopes: readonly BudgetScope[], before: BudgetEntry | null): Promise<void> {
-    const keys = [...scopes.map(({ key }) => key), ...(before?.scopes ?? [])];
-    const unknown = keys.filter((key) => !this.book.knowsSum(key));
+    const unknown = this.book.unknown([...scopes.map(({ key }) => key), ...(before?.scopes ?? [])]);
     if (unknown.length === 0) return;
     const { replacements } = this;
     const rows = await this.shared.sums(unknown);
@@ -202,9 +207,10 @@ export class OwnBudgetStore extends BudgetStore {
   /** What fails is tried again later. */
   private async writeAll(settled: readonly BookedEntry[]): Promise<void> {
     const unwritten = settled.filter(({ isWritten }) => !isWritten);
+    const statements = unwritten.flatMap((booked) => this.raise(booked));
     for (const booked of unwritten) this.book.written(booked);
     try {
-      await this.write(...unwritten.map(({ entry }) => entry));
+      await this.write(statements);
     } catch (error) {
       for (const booked of unwritten) this.book.unwrite(booked);
       this.writeLater();
@@ -212,22 +218,18 @@ export class OwnBudgetStore extends BudgetStore {
     }
   }
 
-  private async write(...entries: readonly BudgetEntry[]): Promise<void> {
-    const statements = entries.flatMap((entry) => this.raise(entry));
+  private async write(statements: readonly Statement[]): Promise<void> {
     if (statements.length > 0) await this.database.commit(statements);
   }
 
-  /** Raises the sums that an entry is in. */
-  private raise(entry: BudgetEntry): Statement[] {
-    const rows = this.book.raises(entry);
+  /** Raises the sums that an entry is in, or lowers them. */
+  private raise(booked: BookedEntry, sign: 1 | -1 = 1): Statement[] {
+    const { tokens, cost } = booked.entry;
+    const rows = this.book.raises(booked, { tokens: sign * tokens, cost: sign * cost });
     return rows.length === 0 ? [] : [insertAll('budget_total', rows, RAISE)];
   }
 }
 
 function isSame(one: BudgetEntry | null | undefined, other: BudgetEntry | null): boolean {
   return one?.holder === other?.holder && one?.tokens === other?.tokens && one?.cost === other?.cost;
-}
-
-function negative(entry: BudgetEntry): BudgetEntry {
-  return { ...entry, tokens: -entry.tokens, cost: -entry.cost };
 }

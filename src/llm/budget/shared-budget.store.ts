@@ -1,6 +1,6 @@
 import { AppError, DAY_MS } from '../../common/index.js';
 import { Database, inLists, insert, refusalOf, type SqlValue, type Statement } from '../../persistence/index.js';
-import { toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
+import { outdatedKeys, toEntry, toEntryRow, toTotalRow, type EntryRow, type TotalRow } from './budget-row.mapper.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
@@ -89,7 +89,10 @@ export class SharedBudgetStore extends BudgetStore {
     const old = 'expires_at IS NULL AND updated_at < ? ORDER BY updated_at';
     await this.database.commit([
       this.database.limitedDelete('budget_entry', ['id'], old, [now - SETTLED_MS], PRUNED),
-      this.database.limitedDelete('budget_total', ['scope'], 'kept_until < ?', [now], PRUNED),
+      ...outdatedKeys(now).map(([from, before]) => {
+        const outdated = 'scope >= ? AND scope < ? AND kept_until < ?';
+        return this.database.limitedDelete('budget_total', ['scope'], outdated, [from, before, now], PRUNED);
+      }),
     ]);
   }
 

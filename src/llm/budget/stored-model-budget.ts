@@ -5,7 +5,7 @@ import type { CallAccount } from '../chat.types.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
 import { toUnits } from '../wrappers/cost.policy.js';
-import { fits, scopesOf } from './budget-scope.policy.js';
+import { fits, lastingScopesOf, scopesOf } from './budget-scope.policy.js';
 import type { BudgetRefusal, BudgetStore } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import { CallEstimate } from './call-estimate.policy.js';
@@ -48,6 +48,7 @@ export class StoredModelBudget extends ModelBudget {
     const entry: BudgetEntry = {
       ...estimate.most,
       id: `${account.runId}:${account.step}`,
+      runId: account.runId,
       tenant: account.tenant,
       holder: newId(),
       scopes: scopes.map(({ key }) => key),
@@ -60,12 +61,7 @@ export class StoredModelBudget extends ModelBudget {
   }
 
   override begun(account: NewAccount): void {
-    const now = Date.now();
-    const scopes = scopesOf(account, this.rules, now);
-    this.store.begun(
-      scopes.filter(({ resetsAt }) => resetsAt === null),
-      now,
-    );
+    this.store.begun(lastingScopesOf(account, this.rules), Date.now());
   }
 
   override journaled(

@@ -18,6 +18,8 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
   private readonly exact = new Map<VocabularyName, Promise<TokenCounter>>();
   private readonly loaded = new Map<VocabularyName, TokenCounter>();
   private readonly timers = new Map<VocabularyName, NodeJS.Timeout>();
+  /** The model that was asked for last: most ask for one. */
+  private last: { readonly model: string; readonly name: VocabularyName | undefined } = { model: '', name: undefined };
 
   constructor(
     private readonly config: AppConfig,
@@ -52,7 +54,9 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
   }
 
   private nameOf(model: string): VocabularyName | undefined {
-    return this.config.llm.tokenCounting === 'auto' ? vocabularyOf(model) : undefined;
+    if (this.config.llm.tokenCounting !== 'auto') return undefined;
+    if (model !== this.last.model) this.last = { model, name: vocabularyOf(model) };
+    return this.last.name;
   }
 
   private async load(name: VocabularyName): Promise<TokenCounter> {

@@ -20,14 +20,17 @@ export class CachingModel extends ModelWrapper {
     super(inner);
   }
 
-  async generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
-    if (!isDeterministic(request)) return this.inner.generate(request, options);
-    for await (const part of this.answer('generate', request, options)) if (part.type === 'finish') return part.result;
-    throw new Error('a reply without an end');
+  generate(request: ChatRequest, options: CallOptions = {}): Promise<ChatResult> {
+    return isDeterministic(request) ? this.whole(request, options) : this.inner.generate(request, options);
   }
 
   async *stream(request: ChatRequest, options: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
     yield* isDeterministic(request) ? this.answer('stream', request, options) : this.inner.stream(request, options);
+  }
+
+  private async whole(request: ChatRequest, options: CallOptions): Promise<ChatResult> {
+    for await (const part of this.answer('generate', request, options)) if (part.type === 'finish') return part.result;
+    throw new Error('a reply without an end');
   }
 
   private async *answer(way: Way, request: ChatRequest, options: CallOptions): AsyncGenerator<ChatStreamPart, void> {
