@@ -148,6 +148,7 @@ export class AgentService {
       input: JSON.stringify(input),
       timeoutMs: definition.limits.runTimeoutMs,
       isFirstOfSession: isNewSession,
+      isToldWhole: !isStreaming,
       ...(request.idempotency && { idempotency: request.idempotency }),
       statements: [this.sessions.beginStatement(principal, sessionId)],
     };

@@ -9,14 +9,17 @@ export abstract class Database {
   abstract readonly dialect: Dialect;
   /** Whether no other process can write to it: SQLite's file is locked. */
   readonly isOwn: boolean = false;
+  /** Whether batches are applied in the order in which they are given, however many are on their way. */
+  readonly keepsOrder: boolean = false;
 
   /**
    * Applies a batch atomically and durably.
    * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch does not hold: nothing was applied.
    * AppError `DATABASE_LOCKED` when another process has become the database's owner. Any other error is the driver's;
    * if it is of the connection, nobody knows whether the batch was applied
+   * @param waitsMs how long it may wait for another one to share its commit with, in ms; only where commits are shared
    */
-  abstract commit(batch: readonly Statement[]): Promise<void>;
+  abstract commit(batch: readonly Statement[], waitsMs?: number): Promise<void>;
 
   /** Reads rows by one prepared statement; `bigint` columns are numbers. */
   abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;

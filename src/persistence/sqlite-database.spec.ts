@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { Column, DataSource, Entity, PrimaryColumn } from 'typeorm';
 import { refusalOf } from './commit-refused.error.js';
@@ -157,6 +158,42 @@ describe('batches of one turn of the event loop', () => {
     database.flush();
     expect(await ids()).toEqual([1, 2]);
     expect(await outcomes(commits)).toEqual([null, null]);
+  });
+});
+
+describe('a batch that may wait', () => {
+  const turns = async (count: number) => {
+    for (let i = 0; i < count; i++) await nextTurn();
+  };
+
+  it('shares the commit of the next one, and is applied before it', async () => {
+    const waits = database.commit([add(1, 'a')], 10_000);
+    await turns(3);
+    expect(await ids()).toEqual([]);
+    const next = database.commit([change(1, 'b', 1)]);
+    expect(await outcomes([waits, next])).toEqual([null, null]);
+    expect(await database.query('SELECT body FROM item')).toEqual([{ body: 'b' }]);
+  });
+
+  it('is committed alone when its time is over', async () => {
+    await database.commit([add(1)], 5);
+    expect(await ids()).toEqual([1]);
+  });
+
+  it('is refused alone', async () => {
+    await database.commit([add(1)]);
+    const commits = [database.commit([add(1)], 10_000), database.commit([add(2)])];
+    expect(await outcomes(commits)).toEqual(['unique', null]);
+  });
+
+  it('does not hold up what came before it, and is committed when the database is closed', async () => {
+    const before = database.commit([add(1)]);
+    const waits = database.commit([add(2)], 10_000);
+    expect(await outcomes([before, waits])).toEqual([null, null]);
+    const last = database.commit([add(3)], 10_000);
+    await database.close();
+    await last;
+    expect(await ids()).toEqual([1, 2, 3]);
   });
 });
 

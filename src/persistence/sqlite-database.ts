@@ -23,8 +23,11 @@ interface WaitingBatch {
 export class SqliteDatabase extends Database {
   readonly dialect = 'sqlite';
   override readonly isOwn = true;
+  override readonly keepsOrder = true;
   private readonly logger = new Logger(SqliteDatabase.name);
   private waiting: WaitingBatch[] = [];
+  private isGathering = false;
+  private patience: NodeJS.Timeout | null = null;
   private lastGroup = 0;
   private readonly prepared = new Map<string, SqliteStatement>();
 
@@ -36,12 +39,19 @@ export class SqliteDatabase extends Database {
     super();
   }
 
-  commit(batch: readonly Statement[]): Promise<void> {
+  commit(batch: readonly Statement[], waitsMs = 0): Promise<void> {
     return new Promise((resolve, reject) => {
-      // The disk is waited for by all: what can go out now, such as a model's request, goes first.
-      if (this.waiting.push({ batch, resolve, reject }) === 1)
-        process.nextTick(() => setImmediate(() => this.gather(0, 0)));
+      this.waiting.push({ batch, resolve, reject });
+      if (waitsMs > 0) this.patience ??= setTimeout(() => this.beginGathering(), waitsMs);
+      else this.beginGathering();
     });
+  }
+
+  private beginGathering(): void {
+    if (this.isGathering) return;
+    this.isGathering = true;
+    // The disk is waited for by all: what can go out now, such as a model's request, goes first.
+    process.nextTick(() => setImmediate(() => this.gather(0, 0)));
   }
 
   /**
@@ -80,6 +90,9 @@ export class SqliteDatabase extends Database {
   /** Commits what still waits. */
   flush(): void {
     const waiting = this.waiting;
+    clearTimeout(this.patience ?? undefined);
+    this.patience = null;
+    this.isGathering = false;
     if (waiting.length === 0) return;
     this.lastGroup = waiting.length;
     this.waiting = [];

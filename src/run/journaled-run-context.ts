@@ -212,7 +212,11 @@ export class JournaledRunContext extends RunContext {
   /** What the beginning tells goes out when it is durable, and before all else. */
   private open({ items, durable }: RunOpening): Promise<void> {
     const held = this.outbox.hold([...items]);
-    const opened = durable.then(held.publish, (cause: unknown) => {
+    const publish = () => {
+      held.publish();
+      return this.outbox.heard();
+    };
+    const opened = durable.then(publish, (cause: unknown) => {
       held.discard();
       throw this.failure(cause);
     });
@@ -223,7 +227,7 @@ export class JournaledRunContext extends RunContext {
   /** A process that was frozen asks the journal before it does anything to the world. @throws AppError `RUN_FENCED` */
   private async confirm(): Promise<void> {
     // What is not there yet is nobody else's.
-    if (this.opening) await this.opening;
+    await this.opening;
     let isOurs: boolean;
     try {
       isOurs = await this.journal.isOwner(this.run);
@@ -245,13 +249,15 @@ export class JournaledRunContext extends RunContext {
   }
 
   private async commitNext(condition: Statement, statements: readonly Statement[], take: () => Waiting): Promise<void> {
-    if (this.opening) await this.opening;
-    this.opening = null;
+    if (!this.journal.keepsOrder) await this.opening;
     const { recorded, companions, batch } = await atTickEnd(take);
     const now = Date.now();
     try {
       const steps = recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher));
       await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
+      // Where both are one commit, who listens has heard of the beginning before anything comes of a step.
+      if (this.opening) await this.opening;
+      this.opening = null;
     } catch (cause) {
       batch.discard();
       throw this.failure(cause);

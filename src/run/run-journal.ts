@@ -53,36 +53,20 @@ export class RunJournal {
     return created;
   }
 
-  /** As `create`, without waiting until it is durable. */
-  begin(start: StartRun, status: 'running' | 'queued', now: number): RunOpening & { run: RunRecord } {
-    const { statements = [], isFirstOfSession: _isFirst, idempotency: _idempotency, ...rest } = start;
-    const hasBegun = status === 'running' || start.forkedFrom !== undefined;
-    const run: RunRecord = {
-      ...rest,
-      tenant: start.principal.tenant,
-      status,
-      epoch: hasBegun ? 1 : 0,
-      owner: status === 'running' ? this.node : null,
-      attempts: 0,
-      cancelRequestedAt: null,
-      createdAt: now,
-      finishedAt: null,
-      priority: start.priority ?? 0,
-      deadlineAt: start.deadlineAt ?? null,
-      forkedFrom: start.forkedFrom ?? null,
-      lineage: start.lineage ?? null,
-      prunedAt: null,
-      summary: null,
-    };
-    const items = hasBegun ? [startedItem(run, now)] : [];
-    const durable = this.database
-      .commit([
-        ...this.definition(run, now),
-        insertRun(run, this.cipher),
-        ...insertEvents(run, items, this.cipher),
-        ...statements,
-      ])
-      .then(() => void this.stored.add(definitionKey(run)));
+  /**
+   * As `create`, without waiting until it is durable.
+   * @param waitsMs how long it may wait for another batch to share its commit with, in ms
+   */
+  begin(start: StartRun, status: 'running' | 'queued', now: number, waitsMs = 0): RunOpening & { run: RunRecord } {
+    const run = this.toRecord(start, status, now);
+    const items = run.epoch > 0 ? [startedItem(run, now)] : [];
+    const batch = [
+      ...this.definition(run, now),
+      insertRun(run, this.cipher),
+      ...insertEvents(run, items, this.cipher),
+      ...(start.statements ?? []),
+    ];
+    const durable = this.database.commit(batch, waitsMs).then(() => void this.stored.add(definitionKey(run)));
     return { run, items, durable };
   }
 
@@ -95,6 +79,11 @@ export class RunJournal {
   async isOwner(run: RunRecord): Promise<boolean> {
     const sql = `SELECT id FROM run WHERE id = ? AND epoch = ? AND status = 'running'`;
     return (await this.database.query(sql, [run.id, run.epoch])).length > 0;
+  }
+
+  /** Whether a batch need not wait for the one before it, to be applied after it. */
+  get keepsOrder(): boolean {
+    return this.database.keepsOrder;
   }
 
   /** The id of this process, as the runs that it owns bear it. */
@@ -237,6 +226,28 @@ export class RunJournal {
       },
       insertStep(run, answer, now, this.cipher),
     ]);
+  }
+
+  private toRecord(start: StartRun, status: 'running' | 'queued', now: number): RunRecord {
+    const { statements: _s, isFirstOfSession: _f, isToldWhole: _t, idempotency: _i, ...rest } = start;
+    const hasBegun = status === 'running' || start.forkedFrom !== undefined;
+    return {
+      ...rest,
+      tenant: start.principal.tenant,
+      status,
+      epoch: hasBegun ? 1 : 0,
+      owner: status === 'running' ? this.node : null,
+      attempts: 0,
+      cancelRequestedAt: null,
+      createdAt: now,
+      finishedAt: null,
+      priority: start.priority ?? 0,
+      deadlineAt: start.deadlineAt ?? null,
+      forkedFrom: start.forkedFrom ?? null,
+      lineage: start.lineage ?? null,
+      prunedAt: null,
+      summary: null,
+    };
   }
 
   private async select(where: string, params: readonly SqlValue[]): Promise<RunRecord[]> {

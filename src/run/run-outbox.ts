@@ -97,6 +97,11 @@ export class RunOutbox {
     };
   }
 
+  /** Resolves when those who listen to all runs have heard what is published; nothing to wait for when nobody does. */
+  heard(): Promise<void> | undefined {
+    return this.bus.audience.caughtUp();
+  }
+
   private statementsOf(items: readonly RunItem[]): Statement[] {
     const journaled = items.filter(({ n }) => n !== null);
     const statements = insertEvents(this.run, journaled, this.cipher);

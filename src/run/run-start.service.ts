@@ -10,6 +10,9 @@ import { RunJournal } from './run-journal.js';
 import { sessionSlot } from './run-statement.factory.js';
 import type { RunStatus, StartRun } from './run.types.js';
 
+/** How long a beginning that nobody looks out for waits for what comes next, in ms: a run that is answered by then is one commit. */
+const BEGINNING_WAITS_MS = 2;
+
 /** A run that is journaled; wrapped, so that who awaits the beginning does not await the end. */
 export interface BegunRun {
   readonly id: string;
@@ -121,7 +124,8 @@ export class RunStartService {
 
   /** Nothing can refuse it: its model is asked while it is being journaled. Its execution gives the room back, however it ends. */
   private async beginAtOnce(start: StartRun): Promise<BegunRun> {
-    const { run, items, durable } = this.journal.begin(start, 'running', Date.now());
+    const waitsMs = start.isToldWhole ? BEGINNING_WAITS_MS : 0;
+    const { run, items, durable } = this.journal.begin(start, 'running', Date.now(), waitsMs);
     this.journal.budget?.begun({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
     const done = this.dispatcher.execute(run, { items, durable });
     done.catch(() => undefined);

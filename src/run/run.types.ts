@@ -73,6 +73,8 @@ export interface StartRun {
   readonly check?: () => Promise<void>;
   /** Whether the run begins its session, so that no other run can hold it: the model is then asked at once. */
   readonly isFirstOfSession?: boolean;
+  /** Whether nobody is told of the run before it ends, so that its beginning may be committed together with what comes soon. */
+  readonly isToldWhole?: boolean;
   /** The run whose journal this one begins with: it has begun, and goes on from there. */
   readonly forkedFrom?: string;
   /** Whose call it is, if a run called it. */

@@ -63,6 +63,11 @@ export class RunListenerRegistry {
     this.told.push({ run, item, listening });
   }
 
+  /** Resolves when all that has been told so far was passed on; nothing to wait for when it was. */
+  caughtUp(): Promise<void> | undefined {
+    return this.told.length === 0 ? undefined : new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Tells at once what has not been told yet. */
   flush(): void {
     const { told } = this;

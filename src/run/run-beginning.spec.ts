@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { setImmediate as nextTurn, setTimeout as elapse } from 'node:timers/promises';
+import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/support/run-host.js';
+import type { StartRun } from './run.types.js';
+
+const FIRST = { isFirstOfSession: true } as const;
+const TOLD_WHOLE = { ...FIRST, isToldWhole: true } as const;
+
+let opened: OpenDatabase;
+let host: RunHost;
+beforeEach(async () => {
+  opened = await openDatabase();
+  host = new RunHost(opened.database);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await host.executor.drain(0);
+  await opened.close();
+});
+
+/** Starts a run that looks, after `wait`, whether the journal holds it. */
+async function isThereAfter(wait: () => Promise<unknown>, more: Partial<StartRun>): Promise<boolean> {
+  let isThere = false;
+  host.scripts.set('a', async () => {
+    await wait();
+    isThere = (await host.journal.find('a')) !== null;
+  });
+  const { done } = await host.runs.start(aRun('a', 's', more));
+  await done;
+  return isThere;
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+}
+
+describe('the beginning of a run', () => {
+  it('waits for its end, when nobody looks out for it: they are one commit', async () => {
+    expect(await isThereAfter(nextTurn, TOLD_WHOLE)).toBe(false);
+    expect(await host.journal.find('a')).toMatchObject({ status: 'completed' });
+    expect((await host.events('a')).map(({ n, event }) => [n, event.type])).toEqual([
+      [1, 'run.started'],
+      [2, 'run.completed'],
+    ]);
+  });
+
+  it('waits no longer than 2 ms', async () => {
+    expect(await isThereAfter(() => elapse(50), TOLD_WHOLE)).toBe(true);
+  });
+
+  it('goes with the first step of the run', async () => {
+    let isThere = false;
+    host.scripts.set('a', async (context) => {
+      await context.step({ kind: 'tool', place: '1:1', subject: 'look' }, async () => 1);
+      isThere = (await host.journal.find('a')) !== null;
+    });
+    await (
+      await host.runs.start(aRun('a', 's', TOLD_WHOLE))
+    ).done;
+    expect(isThere).toBe(true);
+    expect(await host.journal.steps('a')).toMatchObject([{ name: 'tool:1:1' }]);
+  });
+
+  it.each([
+    ['that is followed', FIRST],
+    ['in a session that may have another one', { isToldWhole: true }],
+  ])('%s waits for nothing', async (_which, more) => {
+    expect(await isThereAfter(turns, more)).toBe(true);
+  });
+
+  it('of a run that is queued for nobody waits for nothing', async () => {
+    const setTimer = jest.spyOn(globalThis, 'setTimeout');
+    await host.runs.submit(aRun('a', 's', TOLD_WHOLE));
+    expect(setTimer.mock.calls.filter(([, ms]) => ms === 2)).toEqual([]);
+    expect(await host.journal.find('a')).not.toBeNull();
+  });
+
+  it('that is lost ends the run, and nothing of it remains', async () => {
+    const broken = new Error('disk I/O error');
+    jest.spyOn(opened.database, 'commit').mockRejectedValue(broken);
+    await expect(host.runs.start(aRun('a', 's', TOLD_WHOLE))).rejects.toBe(broken);
+    await host.executor.drain(1_000);
+    jest.restoreAllMocks();
+    expect(await host.journal.find('a')).toBeNull();
+    expect(host.executor.has('a')).toBe(false);
+  });
+});
