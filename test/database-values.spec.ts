@@ -98,15 +98,18 @@ describeDatabases('what the database keeps', servers, (created) => {
   });
 
   it('inserts or replaces by the key', async () => {
-    const row = (version: number, name = 'a') =>
-      database.upsert('entry', entry(name, { version, slot: name }), ['tenant', 'name']);
-    await database.commit([row(1), row(2), row(5, 'b')]);
-    await database.commit([row(3)]);
+    const rows = (version: number, ...names: string[]) => {
+      const all = names.map((name) => entry(name, { version, slot: name }));
+      return database.upsert('entry', all, ['tenant', 'name']);
+    };
+    await database.commit([rows(1, 'a'), rows(2, 'a'), rows(5, 'b')]);
+    await database.commit([rows(3, 'c', 'a')]);
     expect(await database.query('SELECT name, version, slot FROM entry ORDER BY name')).toEqual([
       { name: 'a', version: 3, slot: 'a' },
       { name: 'b', version: 5, slot: 'b' },
+      { name: 'c', version: 3, slot: 'c' },
     ]);
-    const keyOnly = database.upsert('item', { id: 1 }, ['id']);
+    const keyOnly = database.upsert('item', [{ id: 1 }], ['id']);
     await database.commit([keyOnly, keyOnly]);
     expect(await ids()).toEqual([1]);
   });

@@ -43,11 +43,12 @@ export abstract class Database {
   }
 
   /**
-   * An insert that replaces the row with the same key; the table has no other unique key that the row could meet.
+   * An insert of rows that replaces those with the same keys; the table has no other unique key that they could meet.
    * How many rows it touches differs: give it no `rows`.
+   * @param rows at least one; they name the same columns, and no two have the same key
    */
-  upsert(table: string, row: Row, keyColumns: readonly string[]): Statement {
-    return upsert(this.dialect, table, row, keyColumns);
+  upsert(table: string, rows: readonly Row[], keyColumns: readonly string[]): Statement {
+    return upsert(this.dialect, table, rows, keyColumns);
   }
 
   /**

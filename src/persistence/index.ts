@@ -15,5 +15,5 @@ export { SchemaBuilder } from './schema.builder.js';
 export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { serverFault } from './server-failure.error.js';
 export { lockFile } from './sqlite-lock.factory.js';
-export { insert, insertAll } from './statement.factory.js';
+export { insert, insertAll, insertMany } from './statement.factory.js';
 export type { Dialect, Row, SqlValue, Statement } from './statement.types.js';

@@ -7,6 +7,9 @@ export interface Condition {
   readonly params: readonly SqlValue[];
 }
 
+/** In one statement: each number of rows is a text of its own to prepare. */
+const MOST_ROWS = 8;
+
 /** The last one for each table: nearly all inserts into one name the same columns. */
 const inserts = new Map<string, InsertText>();
 
@@ -25,6 +28,15 @@ export function insertAll(table: string, rows: readonly Row[], conflict = ''): S
   return { sql, params: rows.flatMap((row) => Object.values(row)) };
 }
 
+/** Inserts of any number of rows that name the same columns, several in one statement. */
+export function insertMany(table: string, rows: readonly Row[]): Statement[] {
+  const statements: Statement[] = [];
+  for (let at = 0; at < rows.length; at += MOST_ROWS) {
+    statements.push(insertAll(table, rows.slice(at, at + MOST_ROWS)));
+  }
+  return statements;
+}
+
 function textOf(table: string, row: Row): InsertText {
   const columns = Object.keys(row);
   const last = inserts.get(table);
@@ -35,7 +47,11 @@ function textOf(table: string, row: Row): InsertText {
 }
 
 export function insertIgnore(dialect: Dialect, table: string, row: Row): Statement {
-  return insertAll(table, [row], dialect === 'mariadb' ? ignoredBy(row) : 'ON CONFLICT DO NOTHING');
+  return insertAll(table, [row], ignoredIn(dialect, row));
+}
+
+function ignoredIn(dialect: Dialect, row: Row): string {
+  return dialect === 'mariadb' ? ignoredBy(row) : 'ON CONFLICT DO NOTHING';
 }
 
 /** MariaDB's INSERT IGNORE would make warnings of all errors, not only of this one. */
@@ -44,10 +60,15 @@ function ignoredBy(row: Row): string {
   return `ON DUPLICATE KEY UPDATE ${column} = ${column}`;
 }
 
-export function upsert(dialect: Dialect, table: string, row: Row, keyColumns: readonly string[]): Statement {
-  const changed = Object.keys(row).filter((column) => !keyColumns.includes(column));
-  if (changed.length === 0) return insertIgnore(dialect, table, row);
-  return insertAll(table, [row], dialect === 'mariadb' ? changedByMariadb(changed) : changedBy(changed, keyColumns));
+export function upsert(
+  dialect: Dialect,
+  table: string,
+  rows: readonly Row[],
+  keyColumns: readonly string[],
+): Statement {
+  const changed = Object.keys(rows[0]!).filter((column) => !keyColumns.includes(column));
+  if (changed.length === 0) return insertAll(table, rows, ignoredIn(dialect, rows[0]!));
+  return insertAll(table, rows, dialect === 'mariadb' ? changedByMariadb(changed) : changedBy(changed, keyColumns));
 }
 
 function changedByMariadb(columns: readonly string[]): string {

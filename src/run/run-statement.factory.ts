@@ -1,11 +1,9 @@
-import { insert, insertAll, type Row, type Statement } from '../persistence/index.js';
+import { insert, insertMany, type Row, type Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import { eventPlace, runPlace, stepPlace } from './row-place.factory.js';
 import type { RunItem } from './run-item.factory.js';
 import type { RecordedStep, RunRecord, RunStatus } from './run.types.js';
 
-/** In one statement: each number of rows is a text of its own to prepare. */
-const MOST_ROWS = 8;
 const FENCE = `UPDATE run SET attempts = attempts WHERE id = ? AND epoch = ? AND status = 'running'`;
 const FENCE_OF_PROGRESS = `UPDATE run SET attempts = 0 WHERE id = ? AND epoch = ? AND status = 'running'`;
 
@@ -71,12 +69,10 @@ export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: 
 
 /** @param items journaled ones */
 export function insertEvents(run: RunKey, items: readonly RunItem[], cipher: Cipher): Statement[] {
-  const rows = items.map((item) => eventRow(run, item, cipher));
-  const statements: Statement[] = [];
-  for (let at = 0; at < rows.length; at += MOST_ROWS) {
-    statements.push(insertAll('run_event', rows.slice(at, at + MOST_ROWS)));
-  }
-  return statements;
+  return insertMany(
+    'run_event',
+    items.map((item) => eventRow(run, item, cipher)),
+  );
 }
 
 function eventRow(run: RunKey, item: RunItem, cipher: Cipher): Row {

@@ -38,7 +38,7 @@ export class DatabaseToolPinStore extends ToolPinStore {
   async replace(server: string, pins: readonly ToolPin[]): Promise<void> {
     if (pins.length === 0) return;
     await this.database.commit(
-      pins.map((pin) => this.database.upsert('mcp_tool_pin', toRow(server, pin), ['server', 'tool'])),
+      pins.map((pin) => this.database.upsert('mcp_tool_pin', [toRow(server, pin)], ['server', 'tool'])),
     );
   }
 

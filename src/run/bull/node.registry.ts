@@ -137,7 +137,7 @@ export class NodeRegistry extends RunLease {
   private async pulse(): Promise<void> {
     const from = performance.now();
     const row = { id: this.node, beat: ++this.beat, serves: this.queues.join(',') };
-    await this.database.commit([this.database.upsert('run_node', row, ['id'])]);
+    await this.database.commit([this.database.upsert('run_node', [row], ['id'])]);
     this.confirmedAt = from;
     await this.refresh();
   }

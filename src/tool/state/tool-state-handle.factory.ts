@@ -69,7 +69,7 @@ export class ToolStateHandle implements ToolState {
   }
 
   get data(): StateData {
-    return (this.shown ??= structuredClone(this.current));
+    return (this.shown ??= toData(this.current));
   }
 
   private get current(): StateData {
@@ -77,7 +77,7 @@ export class ToolStateHandle implements ToolState {
   }
 
   update(changes: Partial<StateData> | ((data: StateData) => Partial<StateData>)): void {
-    const changed = typeof changes === 'function' ? changes(structuredClone(this.current)) : changes;
+    const changed = typeof changes === 'function' ? changes(toData(this.current)) : changes;
     this.replace({ ...this.current, ...changed } as StateData);
   }
 
@@ -92,7 +92,7 @@ export class ToolStateHandle implements ToolState {
 
   get(type: SideStateType): StateData | null {
     const side = this.wanted.sides[type];
-    return side ? structuredClone(side.data) : (this.draft.get(type)?.data ?? null);
+    return side ? side.data && toData(side.data) : (this.draft.get(type)?.data ?? null);
   }
 
   set(type: SideStateType, data: StateData | null, ttlMs?: number): void {

@@ -1,8 +1,15 @@
-import { insert, type Database, type SqlValue, type Statement } from '../../../persistence/index.js';
+import {
+  insert,
+  insertMany,
+  type Database,
+  type Row,
+  type SqlValue,
+  type Statement,
+} from '../../../persistence/index.js';
 import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.mapper.js';
 import { historyPlace, statePlace, versionPlace, type ContextOwner } from './state-place.factory.js';
-import type { ContextWrite, StoredContext, StoredVersion } from './state-store.js';
+import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './state-store.js';
 
 const CHANGE = `UPDATE tool_state SET revision = ?, used_at = ?, expires_at = ?, last_history = ?, last_change = ?
   WHERE id = ? AND revision = ?`;
@@ -25,11 +32,12 @@ export class StateStatementFactory {
   write({ context, changed, version, history, ...oldest }: ContextWrite): Statement[] {
     const { id } = context;
     const statements = [headOf(context)];
-    for (const type of changed) statements.push(this.stateOf(context, type));
+    statements.push(...this.statesOf(context, changed));
     if (version) statements.push(this.versionOf(context, version));
     // They are counted from 1.
     if (oldest.oldestVersion > 1) statements.push({ sql: FORGET_VERSIONS, params: [id, oldest.oldestVersion] });
-    for (const entry of history) statements.push(this.entryOf(context, entry));
+    const rows = history.map((entry) => this.historyRow(context, entry));
+    statements.push(...insertMany('tool_state_history', rows));
     if (oldest.oldestHistory > 1) statements.push({ sql: FORGET_HISTORY, params: [id, oldest.oldestHistory] });
     return statements;
   }
@@ -59,10 +67,19 @@ export class StateStatementFactory {
     return `DELETE part FROM (${ids}) AS marked JOIN ${table} AS part ON part.context_id = marked.id`;
   }
 
-  private stateOf({ id, tenant, states }: StoredContext, type: StateType): Statement {
-    const state = states[type];
-    if (!state) return { sql: DROP_STATE, params: [id, type] };
-    const row = {
+  private statesOf(context: StoredContext, changed: readonly StateType[]): Statement[] {
+    const rows: Row[] = [];
+    const dropped: Statement[] = [];
+    for (const type of changed) {
+      const state = context.states[type];
+      if (state) rows.push(this.stateRow(context, type, state));
+      else dropped.push({ sql: DROP_STATE, params: [context.id, type] });
+    }
+    return rows.length === 0 ? dropped : [this.database.upsert('tool_state_entry', rows, STATE_KEY), ...dropped];
+  }
+
+  private stateRow({ id, tenant }: ContextOwner, type: StateType, state: StoredState): Row {
+    return {
       context_id: id,
       type,
       tenant,
@@ -72,7 +89,6 @@ export class StateStatementFactory {
       updated_at: state.updatedAt,
       expires_at: state.expiresAt,
     };
-    return this.database.upsert('tool_state_entry', row, STATE_KEY);
   }
 
   private versionOf({ id, tenant }: ContextOwner, { version, json, at, by }: StoredVersion): Statement {
@@ -80,9 +96,9 @@ export class StateStatementFactory {
     return insert('tool_state_version', { context_id: id, version, tenant, data, made_by: by, created_at: at });
   }
 
-  private entryOf({ id, tenant }: ContextOwner, { n, at, kind, by, detail }: StateHistoryEntry): Statement {
+  private historyRow({ id, tenant }: ContextOwner, { n, at, kind, by, detail }: StateHistoryEntry): Row {
     const data = this.codec.seal(JSON.stringify(detail), historyPlace({ tenant, id }, n));
-    return insert('tool_state_history', { context_id: id, n, tenant, kind, data, made_by: by, created_at: at });
+    return { context_id: id, n, tenant, kind, data, made_by: by, created_at: at };
   }
 }
 
