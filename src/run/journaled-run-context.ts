@@ -209,15 +209,8 @@ export class JournaledRunContext extends RunContext {
     if (this.outbox.hasJournaled) void this.write([]).catch(() => undefined);
   }
 
-  /** What the beginning tells goes out when it is durable, and before all else. */
-  private open({ items, durable }: RunOpening): Promise<void> {
-    const held = this.outbox.hold([...items]);
-    const publish = () => {
-      held.publish();
-      return this.outbox.heard();
-    };
-    const opened = durable.then(publish, (cause: unknown) => {
-      held.discard();
+  private open(opening: RunOpening): Promise<void> {
+    const opened = this.outbox.open(opening).catch((cause: unknown) => {
       throw this.failure(cause);
     });
     opened.catch(() => undefined);

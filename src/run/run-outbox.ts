@@ -6,7 +6,7 @@ import type { LiveRun } from './follow/live-run.mapper.js';
 import { endsStream, isLive, type LiveEvent, type RunEvent } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { insertEvents } from './run-statement.factory.js';
-import type { RunRecord } from './run.types.js';
+import type { RunOpening, RunRecord } from './run.types.js';
 import { insertUsage } from './usage/usage-statement.factory.js';
 
 /** What a batch takes out of the outbox: visible only once it is durable. */
@@ -97,9 +97,20 @@ export class RunOutbox {
     };
   }
 
-  /** Resolves when those who listen to all runs have heard what is published; nothing to wait for when nobody does. */
-  heard(): Promise<void> | undefined {
-    return this.bus.audience.caughtUp();
+  /**
+   * What the run's beginning tells goes out when that is durable, and before all else. Resolves when those who listen to all
+   * runs have heard it.
+   */
+  async open({ items, durable }: RunOpening): Promise<void> {
+    const { publish, discard } = this.hold([...items]);
+    try {
+      await durable;
+    } catch (error) {
+      discard();
+      throw error;
+    }
+    publish();
+    await this.bus.audience.caughtUp();
   }
 
   private statementsOf(items: readonly RunItem[]): Statement[] {
