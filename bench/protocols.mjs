@@ -33,6 +33,9 @@ const TEXTS = {
     ['Action: Final Answer\nAction Input: ', 'x\n|```\n|"'],
     ['Action: calculator\nAction Input: {"expression":"', 'x\n|Action:\n|Thought: x\n|"\\| '],
     ['Action: a\nAction Input: {"b":[', '1,|"a",|\'a\',|{"a":1},|[|"\\n",'],
+    ['```\nAction: a\nAction Input: ', '\n```|\n```\n|```|x\n'],
+    ['```\nAction: ', '\n```|```\n'],
+    ['Thought: ', '\n```|```js\n'],
   ],
   xml: [
     [
@@ -51,6 +54,7 @@ const TEXTS = {
       '<|</|</x>|<x>|</param|</parameter |<parameter |</invoke>|<invoke name="a">|<![CDATA[|{| |&amp;',
     ],
     ['<invoke name="a"><q>', '<|</|</x>|<x>|</invoke>|</q '],
+    ['<think>', '</think|<think>|</tool_call>|<tool_call>{"name":"a"}</tool_call>'],
     ['<tool_call>', '{"name":"a"}\n|{}\n|{"}\n|[|</invoke>|<tool_call>'],
   ],
 };

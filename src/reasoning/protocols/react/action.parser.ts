@@ -1,6 +1,6 @@
 import { parseJson } from '../../../common/index.js';
 import { mayBeJson } from '../json-text.policy.js';
-import { withoutFences } from './fence.parser.js';
+import { fencedPart, withoutFences } from './fence.parser.js';
 import { parseKeywords } from './loose-json.parser.js';
 
 /** What a model wants with one `Action:`; known without knowing the tools, so that a stream can be read the same way. */
@@ -52,7 +52,8 @@ export function parseAction(value: string, input: string | null): ParsedAction {
   const [head, rest] = splitFirstLine(body);
   const inline = input === null ? INLINE_INPUT.exec(head) : null;
   if (inline) return toAction(head.slice(0, inline.index), join(head.slice(inline.index + inline[0].length), rest));
-  return toAction(head, input ?? rest);
+  const wanted = toAction(head, input ?? rest);
+  return wanted.kind === 'call' && input === null ? { ...wanted, input: fencedPart(rest, false) } : wanted;
 }
 
 /** Whether a text only says that there is nothing. */

@@ -40,6 +40,8 @@ const WEAK: Record<LabelKind, string> = {
   answer: 'answer|答案|回答|antwort|réponse|respuesta|答え|resposta|risposta|ответ|답변',
 };
 
+const ASKED = ['Thought', 'Action', 'Action Input', 'Observation', 'Final Answer'];
+const ASKED_FOR = new Set(ASKED.map((name) => name.toLowerCase()));
 const SPACING = /[ \t_-]+/g;
 const LABELS = new Map<string, { kind: LabelKind; isStrong: boolean }>();
 for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const]) {
@@ -49,9 +51,7 @@ for (const [isStrong, table] of [[true, STRONG] as const, [false, WEAK] as const
 }
 
 /** The labels as we ask for them, which need no key to be made. */
-const USUAL = new Map(
-  ['Thought', 'Action', 'Action Input', 'Observation', 'Final Answer'].map((name) => [name, LABELS.get(toKey(name))!]),
-);
+const USUAL = new Map(ASKED.map((name) => [name, LABELS.get(toKey(name))!]));
 
 /** Every beginning of every label, to know early what can no longer become one. */
 const BEGINNINGS = new Set(
@@ -73,10 +73,10 @@ export const HEADED = `#{1,6}[ \\t]{1,3}[*_]{0,3}(${STRONG_NAMES})[*_]{0,3}[ \\t
 const LABEL = new RegExp(`^${LABELLED}`, 'i');
 const HEADING = new RegExp(`^${HEADED}`, 'i');
 const HEADINGS = `#{1,6}[ \\t]{1,3}[*_]{0,3}(?:${STRONG_NAMES})[*_]{0,3}(?=[ \\t]{0,3}\\r?$)`;
-const LABELS_IN_TEXT = new RegExp(
-  `(?:^|(?<=</think(?:ing)?>))(${BEFORE}(?:${NAMES})${AFTER}(?=[:：])|${HEADINGS})`,
-  'gim',
-);
+const IN_TEXT = `(?:${BEFORE}(?:${NAMES})${AFTER}(?=[:：])|${HEADINGS})`;
+const LABELS_IN_TEXT = new RegExp(`^${IN_TEXT}`, 'gim');
+const LABELS_BEHIND_THOUGHTS = new RegExp(`(?<=</think(?:ing)?>)${IN_TEXT}`, 'gim');
+const THOUGHT_END = /<\/think/i;
 const BEFORE_ONLY = new RegExp(`^${BEFORE}`);
 const NUMBER_BEGUN = /^[ \t>#*_`•\-[【(（]{0,16}\d{0,3}$/;
 const AFTER_BEGUN = new RegExp(
@@ -126,7 +126,20 @@ export function mayCloseMarks(beginning: string, { valueStart }: Label): boolean
  * model nor the decoder takes quoted text for the format. Taking the backslashes away gives the text back.
  */
 export function escapeLabels(text: string): string {
-  return text.replace(LABELS_IN_TEXT, '$1\\');
+  const escaped = withBackslashes(text, LABELS_IN_TEXT);
+  return THOUGHT_END.test(escaped) ? withBackslashes(escaped, LABELS_BEHIND_THOUGHTS) : escaped;
+}
+
+/** One behind each match. Of many matches `replace` takes three times as long. */
+function withBackslashes(text: string, pattern: RegExp): string {
+  let escaped = '';
+  let from = 0;
+  pattern.lastIndex = 0;
+  while (pattern.test(text)) {
+    escaped += `${text.slice(from, pattern.lastIndex)}\\`;
+    from = pattern.lastIndex;
+  }
+  return from === 0 ? text : escaped + text.slice(from);
 }
 
 function closingMarks(line: string, at: number, before: string, after: string): number {
@@ -139,10 +152,14 @@ function namesIn(list: string): string[] {
   return list === '' ? [] : list.split('|');
 }
 
-/** The longest first. */
+/** Those that we ask for first, as they are read most; then the longest. */
 function toPattern(tables: readonly string[]): string {
-  const names = tables.flatMap(namesIn).toSorted((a, b) => b.length - a.length);
+  const names = tables.flatMap(namesIn).toSorted((a, b) => rank(a) - rank(b));
   return names.map((name) => name.replaceAll(' ', '[ \\t_-]{0,2}')).join('|');
+}
+
+function rank(name: string): number {
+  return (ASKED_FOR.has(name) ? -MAX_LABEL : 0) - name.length;
 }
 
 function toKey(name: string): string {

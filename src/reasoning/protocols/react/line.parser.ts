@@ -6,11 +6,11 @@ export interface MarkedLine {
   readonly label: Label | null;
 }
 
-const FENCE = /^[ \t]{0,3}```[\w-]{0,20}[ \t\r]{0,8}\n?$/;
-const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w-]{0,20}[ \t\r]{0,8})$/;
+const FENCE = /^[ \t]{0,3}```[\w+#.-]{0,20}[ \t\r]{0,8}\n?$/;
+const FENCE_BEGUN = /^[ \t]{0,3}(?:`{1,3}|```[\w+#.-]{0,20}[ \t\r]{0,8})$/;
 /** Behind a line break, so that a whole text is searched at once and not line by line. */
 const LABEL_LINE = `\\n(?:${LABELLED}|${HEADED})`;
-const FENCE_LINE = String.raw`\n[ \t]{0,3}${'```'}[\w-]{0,20}[ \t\r]{0,8}(?=\n)`;
+const FENCE_LINE = String.raw`\n[ \t]{0,3}${'```'}[\w+#.-]{0,20}[ \t\r]{0,8}(?=\n)`;
 const LINES = {
   labels: new RegExp(LABEL_LINE, 'gi'),
   fences: new RegExp(FENCE_LINE, 'g'),

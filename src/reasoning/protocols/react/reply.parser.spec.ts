@@ -58,7 +58,14 @@ const HOSTILE: readonly string[] = (
   '* \n|Thought: x\n|Input: x\n|<think>x</think>|Action: Final Answer\n|Action: {"name":}\n|Action: use the a tool\n|' +
   'Action: None\n|Action: a(1)\n|Action: a\nAction Input: {"a":"\\x"}\n|Action: a\nAction Input: {\'a\':1}\n|1,|"\\n",'
 ).split('|');
-const STARTS = ['', 'Thought: ', 'Action: ', 'Action: calculator\nAction Input: ', 'Action: a\nAction Input: {"b":['];
+const STARTS = [
+  '',
+  'Thought: ',
+  'Action: ',
+  'Action: calculator\nAction Input: ',
+  'Action: a\nAction Input: {"b":[',
+  '```\nAction: a\nAction Input: ',
+];
 
 describe('more marks than any reply has', () => {
   const CALL = 'Action: calculator\nAction Input: {"expression":"1"}\n';

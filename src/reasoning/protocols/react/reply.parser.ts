@@ -12,6 +12,8 @@ import { VisibleTextBuilder } from './visible-text.builder.js';
 type Mode = 'start' | 'free' | 'segment' | 'answer' | 'hidden' | 'done';
 type Verdict = 'label' | 'text' | 'undecided';
 
+const BARE_FENCE = /^\s*```\s*$/;
+
 /**
  * Reads a reply of a model piece by piece. Whether a line is a label is decided by its first characters alone, so that
  * any chunking gives the same, and no character is looked at more than a few times.
@@ -190,7 +192,8 @@ export class ReplyParser {
 
   /** Code in an answer holds no labels, but a fence may also stand around the format. */
   private mayBeLabel(): boolean {
-    return !this.isInFence || (this.held !== '' && (this.mode !== 'answer' || this.isWrapped));
+    if (!this.isInFence || this.held === '') return !this.isInFence;
+    return this.mode !== 'answer' || (this.isWrapped && BARE_FENCE.test(this.held));
   }
 
   /** @param end where the beginning of the line ends that decides */
@@ -240,6 +243,7 @@ export class ReplyParser {
       if (!isAnswer) return isEnd ? 'done' : 'segment';
       this.visible.beginInput();
     } else this.segments.close();
+    this.isWrapped = this.segments.isInFence;
     if (this.segments.hasCalls) return 'hidden';
     this.visible.beginAnswer();
     return 'answer';

@@ -15,7 +15,7 @@ type SegmentKind = Exclude<LabelKind, 'answer'>;
 
 const INLINE_ACTION = /(?:^|[\s.。!?！？,，;；])(?:action|行动|动作)[*_`]{0,2}[ \t]{0,2}[:：]/i;
 const INLINE_ANSWER = /(?:final answer|最终答案)[*_`]{0,2}[ \t]{0,2}[:：]/i;
-const JSON_BEGUN = /^\s{0,100}(?:```[\w-]{0,20})?\s{0,100}[[{]/;
+const JSON_BEGUN = /^\s{0,100}(?:```[\w-]{0,20})?\s{0,100}\{\s{0,100}["'“}\w]/;
 /** An action that says its input in the same line. */
 const SELF_CONTAINED =
   /^[ \t`*]{0,8}[\w.-]{1,64}[`*]{0,2}(?:[ \t]{0,2}[([{]|[,，]?[ \t]{0,4}(?:action[ _]?input|行动输入|动作输入))/i;

@@ -8,6 +8,12 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\n': '&#10;',
   '\r': '&#13;',
 };
+/** By their codes: those that no text between tags may have. */
+const SPELLED: (string | undefined)[] = Array.from({ length: 64 }, (_, code) =>
+  '<>&'.includes(String.fromCharCode(code)) ? ESCAPED[String.fromCharCode(code)] : undefined,
+);
+/** In UTF-16 units: a text that is put together of many signs is sooner whole in such pieces. */
+const PIECE = 4096;
 const MAX_CODE_POINT = 0x10ffff;
 
 /** Resolves the five named and the numeric entities, once; whatever else has an `&` stays. */
@@ -30,12 +36,31 @@ function unescapeNamed(text: string): string {
   return signs.replaceAll(/&apos;/g, "'").replaceAll(/&amp;/g, '&');
 }
 
-/** Text between tags. (Of many signs a pattern is replaced in half the time that a text takes.) Line breaks at its edges are spelled out, as a reader drops one there. */
+/** Text between tags. Line breaks at its edges are spelled out, as a reader drops one there. */
 export function escapeText(text: string): string {
-  const escaped = text.replaceAll(/&/g, '&amp;').replaceAll(/</g, '&lt;').replaceAll(/>/g, '&gt;');
+  const escaped = /[&<>]/.test(text) ? escapeSigns(text) : text;
   const last = escaped.at(-1);
   const isBreak = last === '\n' || last === '\r';
   return (isBreak ? escaped.slice(0, -1) + ESCAPED[last] : escaped).replace(/^[\r\n]/, (sign) => ESCAPED[sign]!);
+}
+
+/** Of many signs a loop replaces each in half the time that a pattern takes. */
+function escapeSigns(text: string): string {
+  const pieces: string[] = [];
+  let piece = '';
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const sign = SPELLED[text.charCodeAt(at)];
+    if (sign === undefined) continue;
+    if (from < at) piece += text.slice(from, at);
+    piece += sign;
+    from = at + 1;
+    if (piece.length < PIECE) continue;
+    pieces.push(piece);
+    piece = '';
+  }
+  pieces.push(piece, text.slice(from));
+  return pieces.join('');
 }
 
 export function escapeAttribute(text: string): string {

@@ -172,6 +172,8 @@ describe('hostile text', () => {
     ['<think>'],
     ['</', '<think>'],
     ['<think></think>'],
+    ['</tool_call>', '<think>'],
+    ['<tool_call>{"name":"a"}</tool_call>', '<think>'],
   ])('is read in linear time: %j', (piece, start = '') => {
     expectLinear((length) => start + piece.repeat(length / piece.length));
   });

@@ -15,6 +15,9 @@ const SIGN = new RegExp(`${OUTER_TAG}|\`(?=\`{8}|\`{0,7}[\\w-]{0,16}\\s{0,64}(?:
 /** After a block in a fence any backticks may close it. */
 const SIGN_AFTER_FENCE = new RegExp(`${OUTER_TAG}|\``, 'gi');
 
+/** A thought that was not ended, but by calls. */
+const CALLS_LAST = new RegExp(`</(?:${namesOf('wrapper', 'invoke').join('|')})>$`, 'i');
+
 /** A tag that is longer and still has no end is not read again with every piece, but when it has grown so much. */
 const LONG = 128;
 const GROWTH = 1.5;
@@ -38,6 +41,7 @@ export class ReplyParser {
   /** The backticks before the last block, until those after it. */
   private fence = '';
   private isLenient = false;
+  private calledInThought: readonly RawCall[] = [];
   private isDone = false;
   /** How many signs turned out to be text, and how many to be markup. */
   private texts = 0;
@@ -66,11 +70,12 @@ export class ReplyParser {
     }
     this.block?.end();
     this.visible.end();
+    this.calledInThought = callsAtEnd(this.think.unclosed);
     return this.visible.take();
   }
 
   get calls(): readonly RawCall[] {
-    return this.builder.found;
+    return this.calledInThought.length > 0 ? this.calledInThought : this.builder.found;
   }
 
   get thoughts(): readonly string[] {
@@ -198,4 +203,13 @@ export class ReplyParser {
 
 function isFenceStart(ticks: string, language: string, space: string): boolean {
   return ticks.length >= 3 && (language === '' || space !== '');
+}
+
+/** Some models begin to call without ending their thought first. Of one that was ended nothing is meant as a call. */
+function callsAtEnd(unclosed: string): readonly RawCall[] {
+  if (!CALLS_LAST.test(unclosed)) return [];
+  const parser = new ReplyParser();
+  parser.push(unclosed);
+  parser.end();
+  return parser.calls;
 }
