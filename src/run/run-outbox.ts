@@ -72,7 +72,10 @@ export class RunOutbox {
     const spent = this.spentIn(items);
     return {
       statements: [...this.statementsOf(items), ...spent.flatMap(({ statements }) => statements)],
-      publish,
+      publish: () => {
+        for (const one of spent) one.committed();
+        publish();
+      },
       discard: () => {
         for (const one of spent) one.discard();
         discard();

@@ -9,6 +9,7 @@ export interface Death {
 /** A process as the database sees it: alive for some commits, then gone without a word. */
 export class MortalDatabase extends Database {
   readonly dialect = 'sqlite';
+  override readonly keepsOrder = true;
   isDead = false;
   readonly died: Promise<void>;
   private die: () => void;
@@ -34,11 +35,11 @@ export class MortalDatabase extends Database {
     this.isDead = true;
     this.grave.reject(new Error('dead'));
   }
-  async commit(batch: readonly Statement[]): Promise<void> {
+  async commit(batch: readonly Statement[], waitsMs?: number): Promise<void> {
     if (this.isDead) return this.silence;
-    if (this.commits++ !== this.death?.commits) return this.real.commit(batch);
+    if (this.commits++ !== this.death?.commits) return this.real.commit(batch, waitsMs);
     this.isDead = true;
-    if (this.death.isDurable) await this.real.commit(batch).catch(() => undefined);
+    if (this.death.isDurable) await this.real.commit(batch, waitsMs).catch(() => undefined);
     this.die();
     return this.silence;
   }

@@ -7,7 +7,7 @@ import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budg
 export interface BookedSum extends TotalRow {
   tokens: number;
   cost: number;
-  /** How many entries in it are reserved, or not written yet. */
+  /** How many entries in it are reserved, or not durable yet. */
   open: number;
 }
 
@@ -16,10 +16,12 @@ export interface BookedEntry {
   readonly entry: BudgetEntry;
   /** Since when it is as it is, epoch ms. */
   readonly at: number;
-  /** Whether its amount is in the database's sums: of a reservation never. */
+  /** Whether its amount is in the database's sums, or on its way there: of a reservation never. */
   isWritten: boolean;
-  /** Those that it is in, which are held as long as it is not written. */
-  sums: readonly BookedSum[];
+  /** Whether it has arrived. */
+  isDurable: boolean;
+  /** Those that it is in, which are held as long as it is not durable. */
+  readonly sums: readonly BookedSum[];
 }
 
 /** Entries and sums in memory, and which of them nobody needs to hold any more. */
@@ -63,6 +65,11 @@ export class BudgetBook {
     return this.all().filter(isUnwritten);
   }
 
+  /** Whether something is settled that may not be in the database yet. */
+  get hasUnwritten(): boolean {
+    return this.all().some(({ entry, isDurable }) => entry.expiresAt === null && !isDurable);
+  }
+
   /** A call of a run that is settled by such an amount, and not written. */
   findUnwritten(runId: string, { tokens, cost }: Amount): BookedEntry | undefined {
     return this.runs.get(runId)?.find((booked) => {
@@ -95,7 +102,7 @@ export class BudgetBook {
     const run = this.runs.get(entry.runId);
     if (run) run.push(booked);
     else this.runs.set(entry.runId, [booked]);
-    change(this.sumsIn(booked), entry, 1, booked.isWritten ? 0 : 1);
+    change(this.sumsIn(booked), entry, 1, booked.isDurable ? 0 : 1);
     this.grow();
   }
 
@@ -104,21 +111,14 @@ export class BudgetBook {
     const run = this.runs.get(entry.runId) ?? [];
     const at = run.indexOf(booked);
     if (at >= 0) run.splice(at, 1);
-    change(this.sumsIn(booked), entry, -1, booked.isWritten ? 0 : -1);
+    change(this.sumsIn(booked), entry, -1, booked.isDurable ? 0 : -1);
   }
 
-  written(booked: BookedEntry): void {
-    if (booked.isWritten) return;
-    booked.isWritten = true;
+  /** It is durable: its sums need not be held for it any more. */
+  arrived(booked: BookedEntry): void {
+    if (booked.isDurable || this.find(booked.entry) !== booked) return;
+    booked.isDurable = true;
     change(booked.sums, NOTHING, 1, -1);
-  }
-
-  /** As before it was written, which has failed. */
-  unwrite(booked: BookedEntry): void {
-    if (!booked.isWritten) return;
-    booked.isWritten = false;
-    booked.sums = this.known(booked.entry.scopes);
-    change(booked.sums, NOTHING, 1, 1);
   }
 
   /** By how much the sums of an entry are raised; rows are zero but for that. */
@@ -132,9 +132,9 @@ export class BudgetBook {
     this.sums.clear();
   }
 
-  /** Of what is written they may have been let go, and learnt anew. */
-  private sumsIn({ entry, isWritten, sums }: BookedEntry): readonly BookedSum[] {
-    return isWritten ? this.known(entry.scopes) : sums;
+  /** Of what is durable they may have been let go, and learnt anew. */
+  private sumsIn({ entry, isDurable, sums }: BookedEntry): readonly BookedSum[] {
+    return isDurable ? this.known(entry.scopes) : sums;
   }
 
   /** But those whose day is over, and which were deleted. */
@@ -157,7 +157,7 @@ export class BudgetBook {
   }
 
   private letGo(): void {
-    letGo(this.runs, this.most, (run) => run.every(({ isWritten }) => isWritten));
+    letGo(this.runs, this.most, (run) => run.every(({ isDurable }) => isDurable));
     letGo(this.sums, this.most, ({ open }) => open === 0);
   }
 }

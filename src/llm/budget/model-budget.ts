@@ -35,6 +35,8 @@ export abstract class Reservation {
 /** What goes into the batch that journals the usage of a call. */
 export interface JournaledSpending {
   readonly statements: readonly Statement[];
+  /** The batch is durable. */
+  committed(): void;
   /** The batch was not committed. */
   discard(): void;
 }

@@ -55,13 +55,17 @@ export class OwnBudgetStore extends BudgetStore {
     scopes: readonly BudgetScope[],
     now: number,
   ): Promise<BudgetRefusal | null> {
-    const sums = this.sumsAtHand(entry, before) ?? (await this.sumsOf(entry, before, scopes));
+    let sums = this.sumsAtHand(entry, before);
+    if (!sums) {
+      await this.learn(scopes, before);
+      sums = this.book.sumsOf(entry.scopes)!;
+    }
     const there = this.book.find(entry);
     if (!isSame(there?.entry, before)) return { kind: 'taken' };
     const scope = this.book.findFull(entry, scopes, sums, there);
     if (scope) return { kind: 'full', scope };
     if (there) this.book.remove(there);
-    const held = { entry, at: now, isWritten: false, sums };
+    const held = { entry, at: now, isWritten: false, isDurable: false, sums };
     this.book.add(held);
     if (there?.isWritten) await this.takeBack(there, held);
     return null;
@@ -93,8 +97,10 @@ export class OwnBudgetStore extends BudgetStore {
   ): Promise<boolean> {
     const there = this.book.find(entry);
     if (!there || !isSame(there.entry, entry)) return false;
+    const spent = { ...entry, id, tokens, cost, expiresAt: null };
+    if (isSettledAs(there.entry, spent)) return true;
     const isNothing = tokens === 0 && cost === 0;
-    const settled = { ...there, entry: { ...entry, id, tokens, cost, expiresAt: null }, at: now, isWritten: isNothing };
+    const settled = { entry: spent, at: now, isWritten: isNothing, isDurable: isNothing, sums: there.sums };
     this.book.remove(there);
     this.book.add(settled);
     this.changedAt = now;
@@ -107,9 +113,12 @@ export class OwnBudgetStore extends BudgetStore {
   override journaled(runId: string, took: Amount): JournaledSpending | null {
     const told = this.book.findUnwritten(runId, took);
     if (!told) return null;
-    const statements = this.raise(told);
-    this.book.written(told);
-    return { statements, discard: () => this.book.unwrite(told) };
+    told.isWritten = true;
+    return {
+      statements: this.raise(told),
+      committed: () => this.book.arrived(told),
+      discard: () => void (told.isWritten = false),
+    };
   }
 
   prune(now: number): Promise<void> {
@@ -123,7 +132,8 @@ export class OwnBudgetStore extends BudgetStore {
     this.replaced = promise;
     try {
       await this.forgetReserved();
-      const isQuiet = this.changedAt < since && this.book.reserved().every(({ expiresAt }) => expiresAt! < now);
+      const isReserved = this.book.reserved().some(({ expiresAt }) => expiresAt! >= now);
+      const isQuiet = this.changedAt < since && !isReserved && !this.book.hasUnwritten;
       const isReplaced = isQuiet && (await this.shared.replaceAll(sums, since, now));
       if (isReplaced) this.forget();
       return isReplaced;
@@ -142,15 +152,6 @@ export class OwnBudgetStore extends BudgetStore {
   private sumsAtHand({ scopes }: BudgetEntry, before: BudgetEntry | null): readonly BookedSum[] | null {
     if (!this.isOpened || this.replaced) return null;
     return before && !this.book.sumsOf(before.scopes) ? null : this.book.sumsOf(scopes);
-  }
-
-  private async sumsOf(
-    entry: BudgetEntry,
-    before: BudgetEntry | null,
-    scopes: readonly BudgetScope[],
-  ): Promise<readonly BookedSum[]> {
-    await this.learn(scopes, before);
-    return this.book.sumsOf(entry.scopes)!;
   }
 
   /** Reads what is not in memory; anew when all was replaced meanwhile. */
@@ -208,11 +209,12 @@ export class OwnBudgetStore extends BudgetStore {
   private async writeAll(settled: readonly BookedEntry[]): Promise<void> {
     const unwritten = settled.filter(({ isWritten }) => !isWritten);
     const statements = unwritten.flatMap((booked) => this.raise(booked));
-    for (const booked of unwritten) this.book.written(booked);
+    for (const booked of unwritten) booked.isWritten = true;
     try {
       await this.write(statements);
+      for (const booked of unwritten) this.book.arrived(booked);
     } catch (error) {
-      for (const booked of unwritten) this.book.unwrite(booked);
+      for (const booked of unwritten) booked.isWritten = false;
       this.writeLater();
       throw error;
     }
@@ -232,4 +234,9 @@ export class OwnBudgetStore extends BudgetStore {
 
 function isSame(one: BudgetEntry | null | undefined, other: BudgetEntry | null): boolean {
   return one?.holder === other?.holder && one?.tokens === other?.tokens && one?.cost === other?.cost;
+}
+
+/** Somebody settles again what is settled. */
+function isSettledAs(there: BudgetEntry, { id, tokens, cost }: BudgetEntry): boolean {
+  return there.expiresAt === null && there.id === id && there.tokens === tokens && there.cost === cost;
 }
