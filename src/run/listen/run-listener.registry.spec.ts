@@ -36,6 +36,19 @@ describe('those who listen to all runs', () => {
     expect(heard.slice(4)).toEqual(['all message.delta']);
   });
 
+  it('can be waited for until they have heard all that was told', async () => {
+    const registry = new RunListenerRegistry();
+    const heard: string[] = [];
+    registry.register('one', 'thought', ({ event }) => heard.push(event.text));
+    expect(registry.caughtUp()).toBeUndefined();
+    registry.tell(RUN, item(DELTA, null));
+    expect(registry.caughtUp()).toBeUndefined();
+    registry.tell(RUN, item(thought('1')));
+    await registry.caughtUp();
+    expect(heard).toEqual(['1']);
+    expect(registry.caughtUp()).toBeUndefined();
+  });
+
   it('are told whose it is, in a copy that nobody can change', async () => {
     const registry = new RunListenerRegistry();
     const event: RunEvent = {
