@@ -1,4 +1,5 @@
 import { runIdOf } from '../../src/llm/budget/budget-row.mapper.js';
+import type { BudgetStore } from '../../src/llm/budget/budget.store.js';
 import type { BudgetEntry, BudgetScope } from '../../src/llm/budget/budget.types.js';
 
 export const NOW = Date.UTC(2027, 0, 15, 12);
@@ -10,4 +11,9 @@ export function scope(key: string, limit = MANY): BudgetScope {
 
 export function entry(id: string, tokens: number, scopes = ['session:s'], holder = `${id}#`): BudgetEntry {
   return { id, runId: runIdOf(id), tenant: 't', holder, tokens, cost: tokens, scopes, expiresAt: NOW + 1 };
+}
+
+/** So many runs begin that what nobody uses is let go a turn later. */
+export function beginMany(store: BudgetStore): void {
+  for (let n = 0; n < 1001; n++) store.begun([scope(`run:${n}`)], NOW);
 }

@@ -96,7 +96,6 @@ export class BudgetBook {
     });
   }
 
-  /** @param sums those of its scopes */
   add(booked: BookedEntry): void {
     const { entry } = booked;
     const run = this.runs.get(entry.runId);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { cpSync, rmSync } from 'node:fs';
-import { entry, NOW, scope } from '../../../test/support/budget-entries.js';
+import { beginMany, entry, NOW, scope } from '../../../test/support/budget-entries.js';
 import { newFolder } from '../../../test/support/jackdaw.js';
 import { openDatabase, type OpenDatabase } from '../../../test/support/run-host.js';
 import { AppError } from '../../common/index.js';
@@ -44,11 +44,6 @@ async function tell(runId: string, tokens: number): Promise<void> {
   const told = store.journaled(runId, { tokens, cost: tokens })!;
   await opened.database.commit(told.statements);
   told.committed();
-}
-
-/** So many runs begin that what nobody uses is let go a turn later. */
-function beginMany(): void {
-  for (let n = 0; n < 1001; n++) store.begun([scope(`run:${n}`)], NOW);
 }
 
 /** A process that finds what was on the disk at this moment. */
@@ -169,7 +164,7 @@ describe('what calls took', () => {
 
   it('counts while it is on its way to the database', async () => {
     await take('r:model:1', 7);
-    beginMany();
+    beginMany(store);
     const told = store.journaled('r', { tokens: 7, cost: 7 })!;
     const durable = opened.database.commit(told.statements);
     await new Promise(setImmediate);
@@ -181,7 +176,7 @@ describe('what calls took', () => {
 
   it('is written when its batch was lost after what nobody uses was let go', async () => {
     await take('r:model:1', 7);
-    beginMany();
+    beginMany(store);
     const told = store.journaled('r', { tokens: 7, cost: 7 })!;
     await new Promise(setImmediate);
     told.discard();
@@ -189,6 +184,18 @@ describe('what calls took', () => {
     expect(await sum()).toBe(7);
     await crash();
     expect(await sum()).toBe(7);
+  });
+
+  it('counts when its reservation had expired, and its sums had been let go and read again', async () => {
+    const late = await reserved(entry('r:model:1', 100, ['session:s', 'run:r']));
+    await store.settle(late, { tokens: 0, cost: 0 }, NOW);
+    beginMany(store);
+    await new Promise(setImmediate);
+    await reserved(entry('q:model:1', 1));
+    expect(await store.settle((await store.find(late.id))!, { tokens: 7, cost: 7 }, NOW)).toBe(true);
+    expect([await sum(), await store.sum(scope('run:r'))]).toEqual([8, { tokens: 7, cost: 7 }]);
+    await crash();
+    expect([await sum(), await store.sum(scope('run:r'))]).toEqual([7, { tokens: 7, cost: 7 }]);
   });
 
   it('is written once, however often it is settled', async () => {

@@ -95,12 +95,14 @@ export class OwnBudgetStore extends BudgetStore {
     now: number,
     { id = entry.id, isTold = false }: Settlement = {},
   ): Promise<boolean> {
-    const there = this.book.find(entry);
-    if (!there || !isSame(there.entry, entry)) return false;
+    const there = this.findAsGiven(entry);
+    if (!there) return false;
     const spent = { ...entry, id, tokens, cost, expiresAt: null };
     if (isSettledAs(there.entry, spent)) return true;
+    const sums = there.isDurable ? await this.sumsAgain(there) : there.sums;
+    if (!sums) return false;
     const isNothing = tokens === 0 && cost === 0;
-    const settled = { entry: spent, at: now, isWritten: isNothing, isDurable: isNothing, sums: there.sums };
+    const settled = { entry: spent, at: now, isWritten: isNothing, isDurable: isNothing, sums };
     this.book.remove(there);
     this.book.add(settled);
     this.changedAt = now;
@@ -152,6 +154,24 @@ export class OwnBudgetStore extends BudgetStore {
   private sumsAtHand({ scopes }: BudgetEntry, before: BudgetEntry | null): readonly BookedSum[] | null {
     if (!this.isOpened || this.replaced) return null;
     return before && !this.book.sumsOf(before.scopes) ? null : this.book.sumsOf(scopes);
+  }
+
+  private findAsGiven(entry: BudgetEntry): BookedEntry | undefined {
+    const there = this.book.find(entry);
+    return isSame(there?.entry, entry) ? there : undefined;
+  }
+
+  /**
+   * The sums of an entry for which they were not held: a reservation that expired while its call went on.
+   * @returns `null` when somebody has come in between
+   */
+  private async sumsAgain(booked: BookedEntry): Promise<readonly BookedSum[] | null> {
+    const { entry, sums } = booked;
+    await this.learn([], entry);
+    if (this.book.find(entry) !== booked) return null;
+    // What is not in the database either is nothing.
+    for (const sum of sums) this.book.learnSum({ ...sum, ...NOTHING });
+    return this.book.sumsOf(entry.scopes);
   }
 
   /** Reads what is not in memory; anew when all was replaced meanwhile. */
