@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { commitRefused } from './commit-refused.error.js';
 import { Database } from './database.js';
 import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
+import { SqliteLog } from './sqlite-log.client.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 import type { SqlValue, Statement } from './statement.types.js';
@@ -15,10 +16,16 @@ interface WaitingBatch {
   reject(error: unknown): void;
 }
 
+/** Why batches of a group were refused. */
+type Refusals = ReadonlyMap<WaitingBatch, unknown>;
+
+const NONE: Refusals = new Map();
+
 /**
- * SQLite with group commit: batches that wait in the same turns of the event loop share one transaction and so one fsync.
- * Only when one of them is refused is each applied in a savepoint of its own. The handle is TypeORM's; it is never left
- * inside a transaction, so TypeORM's single statements run beside it.
+ * SQLite with group commit: batches that wait in the same turns of the event loop share one transaction and so one fsync, which
+ * is waited for beside the event loop; those that come meanwhile are the next group. Only when one of them is refused is
+ * each applied in a savepoint of its own. The handle is TypeORM's; it is never left inside a transaction, so TypeORM's
+ * single statements run beside it.
  */
 export class SqliteDatabase extends Database {
   readonly dialect = 'sqlite';
@@ -29,11 +36,19 @@ export class SqliteDatabase extends Database {
   private isGathering = false;
   private patience: NodeJS.Timeout | null = null;
   private lastGroup = 0;
+  /** While a group that is written is being made durable. */
+  private syncing: Promise<void> | null = null;
+  /** Whether a group waits for that. */
+  private isDue = false;
   private readonly prepared = new Map<string, SqliteStatement>();
 
-  /** @param purgedBytes the largest file that `purge` writes anew */
+  /**
+   * @param log of its file, if it has one
+   * @param purgedBytes the largest file that `purge` writes anew
+   */
   constructor(
     private readonly handle: SqliteHandle,
+    private readonly log: SqliteLog | null = SqliteLog.of(handle),
     private readonly purgedBytes = PURGED_BYTES,
   ) {
     super();
@@ -50,7 +65,7 @@ export class SqliteDatabase extends Database {
   private beginGathering(): void {
     if (this.isGathering) return;
     this.isGathering = true;
-    // The disk is waited for by all: what can go out now, such as a model's request, goes first.
+    // A write takes the time of all: what can go out now, such as a model's request, goes first.
     process.nextTick(() => setImmediate(() => this.gather(0, 0)));
   }
 
@@ -66,42 +81,74 @@ export class SqliteDatabase extends Database {
     else setImmediate(() => this.gather(turns + 1, length));
   }
 
-  query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
-    return new Promise((resolve) => {
-      resolve(this.prepare(sql).all(...params) as Row[]);
-    });
+  /** What it has seen is durable when it resolves. */
+  async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
+    const rows = this.prepare(sql).all(...params) as Row[];
+    if (this.syncing) await this.syncing;
+    return rows;
   }
 
   async ping(): Promise<void> {
+    this.log?.check();
     await this.query('SELECT 1');
   }
 
   /** What cannot be done now is done when the file is opened next, or purged again. */
   override async purge(): Promise<void> {
-    this.flush();
+    await this.drain();
     const { left } = purgeFile(this.handle, this.purgedBytes);
     if (left !== null) this.logger.warn(left);
   }
 
   async close(): Promise<void> {
-    this.flush();
+    await this.drain();
+    this.log?.close();
   }
 
-  /** Commits what still waits. */
+  private async drain(): Promise<void> {
+    while (this.syncing || this.waiting.length > 0) {
+      this.flush();
+      await this.syncing?.catch(() => undefined);
+    }
+  }
+
+  /** Commits what still waits, or has it committed as soon as the disk is free. */
   flush(): void {
-    const waiting = this.waiting;
+    if (this.syncing) {
+      this.isDue = true;
+      return;
+    }
+    const { waiting } = this;
     clearTimeout(this.patience ?? undefined);
     this.patience = null;
     this.isGathering = false;
     if (waiting.length === 0) return;
     this.lastGroup = waiting.length;
     this.waiting = [];
+    const refusals = this.commitGroup(waiting);
+    if (this.log && refusals.size < waiting.length) void this.settleOnceDurable(this.log, waiting, refusals);
+    else settle(waiting, refusals);
+  }
+
+  private async settleOnceDurable(log: SqliteLog, waiting: readonly WaitingBatch[], refusals: Refusals): Promise<void> {
+    this.syncing = log.sync();
+    try {
+      await this.syncing;
+      settle(waiting, refusals);
+    } catch (error) {
+      settle(waiting, new Map([...refuse(waiting, error), ...refusals]));
+    }
+    this.syncing = null;
+    if (this.isDue) setImmediate(() => this.gather(0, 0));
+    this.isDue = false;
+  }
+
+  private commitGroup(waiting: readonly WaitingBatch[]): Refusals {
     try {
       this.commitAll(waiting);
-      for (const one of waiting) one.resolve();
+      return NONE;
     } catch (error) {
-      if (waiting.length > 1) this.commitEach(waiting);
-      else for (const one of waiting) one.reject(error);
+      return waiting.length > 1 ? this.commitEach(waiting) : refuse(waiting, error);
     }
   }
 
@@ -113,19 +160,15 @@ export class SqliteDatabase extends Database {
   }
 
   /** All of them in one transaction, each in a savepoint, so that a refused one leaves nothing behind. */
-  private commitEach(waiting: readonly WaitingBatch[]): void {
+  private commitEach(waiting: readonly WaitingBatch[]): Refusals {
     const refusals = new Map<WaitingBatch, unknown>();
     try {
       this.transaction(() => {
         for (const one of waiting) this.applyApart(one, refusals);
       });
+      return refusals;
     } catch (error) {
-      for (const one of waiting) one.reject(error);
-      return;
-    }
-    for (const one of waiting) {
-      if (refusals.has(one)) one.reject(refusals.get(one));
-      else one.resolve();
+      return refuse(waiting, error);
     }
   }
 
@@ -143,6 +186,11 @@ export class SqliteDatabase extends Database {
   }
 
   private transaction(work: () => void): void {
+    if (this.log) this.log.write(() => this.transact(work));
+    else this.transact(work);
+  }
+
+  private transact(work: () => void): void {
     this.run('BEGIN IMMEDIATE');
     try {
       work();
@@ -174,6 +222,17 @@ export class SqliteDatabase extends Database {
     if (!statement) this.prepared.set(sql, (statement = this.handle.prepare(toSteadySql(sql))));
     return statement;
   }
+}
+
+function settle(waiting: readonly WaitingBatch[], refusals: Refusals): void {
+  for (const one of waiting) {
+    if (refusals.has(one)) one.reject(refusals.get(one));
+    else one.resolve();
+  }
+}
+
+function refuse(waiting: readonly WaitingBatch[], error: unknown): Refusals {
+  return new Map(waiting.map((one) => [one, error]));
 }
 
 function isUniqueViolation(error: unknown): boolean {

@@ -60,7 +60,7 @@ describe('what was deleted', () => {
   });
 
   it('leaves a file that is too large to be written anew at once when it is opened next', async () => {
-    await new SqliteDatabase(handle(), 1000).purge();
+    await new SqliteDatabase(handle(), null, 1000).purge();
     expect(warned).toEqual([expect.stringMatching(/has \d+ MB: .* at the next start, before anything is served/)]);
     await opened.close();
     await open();

@@ -108,7 +108,8 @@ export type ReasoningOutcome =
 
 /** Who hears a streamed message as it comes. */
 export interface ReplyListener {
-  readonly onText: (text: string) => void;
+  /** @returns what to wait for before more of the reply is read; `null` when nothing holds it up */
+  readonly onText: (text: string) => Promise<void> | null;
   /** What came so far is void: the message begins anew. */
   readonly onRestart: () => void;
 }

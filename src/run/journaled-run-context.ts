@@ -11,7 +11,7 @@ import type { RunJournal } from './run-journal.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
-import { toSubject } from './step-subject.mapper.js';
+import { toJson, toSubject } from './step-record.mapper.js';
 import { afterThisTick, atTickEnd } from './tick-end.policy.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
@@ -153,6 +153,10 @@ export class JournaledRunContext extends RunContext {
     }
   }
 
+  override get begun(): Promise<void> | null {
+    return this.opening;
+  }
+
   /** Commits the end (or the waiting) of the run with all that is still in the outbox. */
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
@@ -210,9 +214,12 @@ export class JournaledRunContext extends RunContext {
   }
 
   private open(opening: RunOpening): Promise<void> {
-    const opened = this.outbox.open(opening).catch((cause: unknown) => {
-      throw this.failure(cause);
-    });
+    const opened = this.outbox.open(opening).then(
+      () => void (this.opening = null),
+      (cause: unknown) => {
+        throw this.failure(cause);
+      },
+    );
     opened.catch(() => undefined);
     return opened;
   }
@@ -250,7 +257,6 @@ export class JournaledRunContext extends RunContext {
       await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
       // Where both are one commit, who listens has heard of the beginning before anything comes of a step.
       if (this.opening) await this.opening;
-      this.opening = null;
     } catch (cause) {
       batch.discard();
       throw this.failure(cause);
@@ -291,8 +297,4 @@ export class JournaledRunContext extends RunContext {
     this.controller.abort(error);
     return error;
   }
-}
-
-function toJson(value: unknown): string {
-  return JSON.stringify(value) ?? 'null';
 }

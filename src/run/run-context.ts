@@ -27,6 +27,11 @@ export abstract class RunContext {
   /** When the signal will be aborted for the time that is up, epoch ms. */
   readonly deadlineAt?: number;
 
+  /** While what the run's beginning told has not gone out: nothing that is told later can pass it. */
+  get begun(): Promise<void> | null {
+    return null;
+  }
+
   /** The step's name in the run, unique there: `tool:1:2`. With the run's id it is the key of what must happen once. */
   nameOf({ kind, place }: Pick<StepName, 'kind' | 'place'>): string {
     return `${kind}:${place}`;

@@ -66,9 +66,10 @@ async function streamReply(
   { onText, onRestart }: ReplyListener,
 ): Promise<ChatResult> {
   for await (const part of model.stream(request, options)) {
-    if (part.type === 'text') onText(part.text);
-    else if (part.type === 'restart') onRestart();
-    else if (part.type === 'finish') return part.result;
+    if (part.type === 'finish') return part.result;
+    if (part.type === 'restart') onRestart();
+    const held = part.type === 'text' ? onText(part.text) : null;
+    if (held) await held;
   }
   throw new AppError('MODEL_BAD_REPLY', `The model "${model.name}" ended its stream without an end; try again.`, {
     isRetryable: true,

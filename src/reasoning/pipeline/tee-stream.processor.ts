@@ -3,7 +3,7 @@ import type { ChatResult } from '../../llm/index.js';
 import { addUsage, toRunUsage } from '../../run/index.js';
 import type { ContentFilter } from '../../security/index.js';
 import type { SecurityPolicies } from '../../tool/index.js';
-import type { Loop } from '../reasoning.types.js';
+import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { tellContent } from './content-note.factory.js';
 import { Processor } from './processor.js';
 import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
@@ -70,8 +70,7 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   loop.modelCalls++;
   const action = async () => {
     const shown = new ShownText(loop, filter);
-    const listener = { onText: (piece: string) => shown.push(piece), onRestart: () => shown.restart() };
-    const given = await untilAborted(loop.ask!(listener, place, isFresh), run.signal);
+    const given = await untilAborted(loop.ask!(toListener(loop, shown), place, isFresh), run.signal);
     const screened = filter ? screenReply(filter, given, protocol.decode(given, context)) : asItCame(given);
     const { kind, reply } = screened;
     if (kind !== 'clean') tellContent(loop, { on: 'output' }, screened);
@@ -85,6 +84,17 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   const reply = await run.step(step, action, { isLast: () => loop.decoded!.calls.length === 0 && !fault });
   if (!loop.decoded) decode(reply);
   return { reply, fault };
+}
+
+/** What comes before the run's beginning has gone out need not be read yet: it could not be told, and would hold that up. */
+function toListener({ run }: Loop, shown: ShownText): ReplyListener {
+  return {
+    onText: (text) => {
+      shown.push(text);
+      return run.begun;
+    },
+    onRestart: () => shown.restart(),
+  };
 }
 
 function asItCame(reply: ChatResult): ScreenedReply {

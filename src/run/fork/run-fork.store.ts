@@ -4,7 +4,7 @@ import type { Cipher } from '../../security/index.js';
 import { stepPlace } from '../row-place.factory.js';
 import type { RunEvent } from '../run-event.types.js';
 import type { RunItem } from '../run-item.factory.js';
-import { toSubject } from '../step-subject.mapper.js';
+import { toSubject } from '../step-record.mapper.js';
 import type { RunRecord } from '../run.types.js';
 import { RunJournal } from '../run-journal.js';
 import { SealedCopyStore } from './sealed-copy.store.js';

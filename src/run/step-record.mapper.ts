@@ -4,3 +4,8 @@ const MAX_SUBJECT_LENGTH = 256;
 export function toSubject(about: string): string {
   return about.slice(0, MAX_SUBJECT_LENGTH).toWellFormed().replaceAll('\0', '\ufffd');
 }
+
+/** What a step gave, as it is recorded. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}

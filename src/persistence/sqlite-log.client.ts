@@ -1,0 +1,71 @@
+import { close, fdatasync, openSync } from 'node:fs';
+import { AppError, messageOf } from '../common/index.js';
+import type { SqliteHandle } from './sqlite-handle.types.js';
+
+/** Makes a file's data durable, as `node:fs` does. */
+type Fdatasync = (file: number, done: (error: Error | null) => void) => void;
+
+/** The write-ahead log of a SQLite file: what is committed is written there, and made durable while the event loop goes on. */
+export class SqliteLog {
+  private file: number | null = null;
+  private failure: AppError | null = null;
+
+  private constructor(
+    private readonly handle: SqliteHandle,
+    private readonly disk: Fdatasync,
+  ) {}
+
+  /** @returns `null` when the database has no such log: it is in memory, or its disk can have none */
+  static of(handle: SqliteHandle, disk: Fdatasync = fdatasync): SqliteLog | null {
+    const [{ journal_mode }] = handle.pragma('journal_mode') as [{ journal_mode: string }];
+    return journal_mode === 'wal' ? new SqliteLog(handle, disk) : null;
+  }
+
+  /**
+   * Does what commits, so that it is written when it returns, and durable once `sync` has resolved after that.
+   * @throws AppError `JOURNAL_UNAVAILABLE` when the disk has failed before
+   */
+  write(work: () => void): void {
+    this.check();
+    // A statement of its own is durable when it returns: only this is not.
+    this.handle.exec('PRAGMA synchronous = NORMAL');
+    try {
+      work();
+    } finally {
+      this.handle.exec('PRAGMA synchronous = FULL');
+    }
+  }
+
+  /**
+   * Resolves when all that has been written is durable.
+   * @throws AppError `JOURNAL_UNAVAILABLE` when the disk fails. Nobody knows then what it has of all that was written: the
+   * system may take it for durable when it is asked again
+   */
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.file ??= openSync(`${this.handle.name}-wal`, 'r+');
+      this.disk(this.file, (error) => {
+        if (error) reject((this.failure ??= diskFailed(this.handle.name, error)));
+        else resolve();
+      });
+    });
+  }
+
+  /** @throws AppError `JOURNAL_UNAVAILABLE` when the disk has failed before */
+  check(): void {
+    if (this.failure) throw this.failure;
+  }
+
+  close(): void {
+    if (this.file !== null) close(this.file);
+    this.file = null;
+  }
+}
+
+function diskFailed(name: string, cause: Error): AppError {
+  return new AppError(
+    'JOURNAL_UNAVAILABLE',
+    `The disk failed to make durable what was written to ${name} (${messageOf(cause)}). This process writes nothing more to it: look after the disk, then restart.`,
+    { cause },
+  );
+}
