@@ -46,22 +46,31 @@ const CHANGE = 'UPDATE tool_state_entry SET data = ?, version = ?, updated_at = 
 const SELECT = `SELECT c.*, s.type, s.data, s.version FROM tool_state c LEFT JOIN tool_state_entry s ON s.context_id = c.id
   WHERE c.id = ?`;
 
-/** One set and one get of a manager. */
+/** Contexts whose states are set and got at once. */
+export const AT_ONCE = 32;
+
+/** One set and one get of a manager, alone and in `AT_ONCE` contexts together. */
 async function ours(store) {
   const states = new StoredStateManager('bench', store, POLICY, new ContextQueue());
   const begin = (tool) => states.createContext({ tenant: 't', session: 's', tool });
   const [id, other] = [await begin('ours'), await begin('bare')];
   let n = 0;
-  const turn = async () => {
-    await states.setState(id, 'business', dataOf(n++));
-    return (await states.getState(id, 'business')).data;
+  const turnOf = async (context) => {
+    await states.setState(context, 'business', dataOf(n++));
+    return (await states.getState(context, 'business')).data;
   };
+  const turn = () => turnOf(id);
+  const contexts = [];
+  for (let at = 0; at < AT_ONCE; at++)
+    contexts.push(await states.createContext({ tenant: 't', session: `s${at}`, tool: 'ours' }));
+  const together = () => Promise.all(contexts.map(turnOf));
   // Both are as full as they will be.
   for (let at = 0; at < VERSIONS + 2; at++) {
     await turn();
+    await together();
     await states.setState(other, 'business', dataOf(at));
   }
-  return { turn, id, other, close: () => store.close() };
+  return { turn, together, id, other, close: () => store.close() };
 }
 
 /** The same with a driver: `read` gives the context's row, `write` takes what changes it, in their order. */
@@ -86,7 +95,7 @@ async function createMemory() {
 
 async function createFiles() {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
-  const { turn, id, other, close } = await ours(await FileStateStore.open(folder));
+  const { turn, together, id, other, close } = await ours(await FileStateStore.open(folder));
   const path = join(folder, `${other}.json`);
   const directory = await open(folder, 'r');
   let n = 0;
@@ -109,7 +118,7 @@ async function createFiles() {
     await Promise.all([close(), directory.close()]);
     rmSync(folder, { recursive: true });
   };
-  return { turn, raw, id, close: end };
+  return { turn, together, raw, id, close: end };
 }
 
 /** Two files: a second connection to one would wait for the first. */
@@ -117,7 +126,7 @@ async function createSqlite() {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
   const { config } = loadConfig({ env: {} });
   const [store, second] = await Promise.all(['a', 'b'].map((name) => openSqliteStateStore(config, join(folder, name))));
-  const [{ turn, close }, { other, close: closeSecond }] = [await ours(store), await ours(second)];
+  const [{ turn, together, close }, { other, close: closeSecond }] = [await ours(store), await ours(second)];
   await closeSecond();
   const Sqlite = createRequire(import.meta.url)('better-sqlite3');
   const handle = new Sqlite(join(folder, 'b'));
@@ -138,7 +147,7 @@ async function createSqlite() {
     handle.close();
     rmSync(folder, { recursive: true });
   };
-  return { turn, raw, close: end };
+  return { turn, together, raw, close: end };
 }
 const BEGIN = 'BEGIN IMMEDIATE';
 const COMMIT = 'COMMIT';
@@ -150,7 +159,7 @@ async function openStore(url) {
 }
 
 async function createPostgres(url) {
-  const { turn, other, close } = await ours(await openStore(url));
+  const { turn, together, other, close } = await ours(await openStore(url));
   const client = new Client(url);
   await client.connect();
   const names = new Map();
@@ -169,11 +178,11 @@ async function createPostgres(url) {
       await client.query('COMMIT');
     },
   });
-  return { turn, raw, close: () => Promise.all([close(), client.end()]) };
+  return { turn, together, raw, close: () => Promise.all([close(), client.end()]) };
 }
 
 async function createMariadb(url) {
-  const { turn, other, close } = await ours(await openStore(url));
+  const { turn, together, other, close } = await ours(await openStore(url));
   const connection = await mysql.createConnection(url.replace('mariadb:', 'mysql:'));
   const raw = bare(other, {
     read: async (id) => (await connection.query(SELECT, [id]))[0][0],
@@ -183,7 +192,7 @@ async function createMariadb(url) {
       await connection.query('COMMIT');
     },
   });
-  return { turn, raw, close: () => Promise.all([close(), connection.end()]) };
+  return { turn, together, raw, close: () => Promise.all([close(), connection.end()]) };
 }
 
 /** What a single command can do on condition; a script is what a driver has for that. */
@@ -195,7 +204,7 @@ return 1`;
 
 async function createRedis(url) {
   const prefix = `jackdaw_bench_${process.pid}`;
-  const { turn, close } = await ours(await openRedisStateStore({ url, prefix }));
+  const { turn, together, close } = await ours(await openRedisStateStore({ url, prefix }));
   const redis = new Redis(url);
   const key = `${prefix}:bare`;
   redis.defineCommand('change', { numberOfKeys: 2, lua: SCRIPT });
@@ -211,7 +220,7 @@ async function createRedis(url) {
     await redis.del(...(await redis.keys(`${prefix}*`)));
     await redis.quit();
   };
-  return { turn, raw, close: end };
+  return { turn, together, raw, close: end };
 }
 
 export const STATE_PLACES = {
@@ -228,8 +237,7 @@ const IN_TURN = 10;
 const IN_TURN_ALONE = 1000;
 
 /** Times of one set and get of each in µs, wall and CPU, by turns for about `windowMs` each. */
-export async function timesOf(turns, windowMs) {
-  const inTurn = turns.length > 1 ? IN_TURN : IN_TURN_ALONE;
+export async function timesOf(turns, windowMs, inTurn = turns.length > 1 ? IN_TURN : IN_TURN_ALONE) {
   const spent = turns.map(() => ({ wall: 0, cpu: 0 }));
   let count = 0;
   for (const end = performance.now() + windowMs * turns.length; performance.now() < end; count += inTurn) {

@@ -1,9 +1,9 @@
 // What it costs to set and get a tool's state where it can be kept, beside what the bare driver takes for the same: by turns,
-// the median of the rounds.       npm run bench, or node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
+// the median of the rounds; and what one takes when 32 are set and got at once.       npm run bench, or node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
 // [--postgres URL] [--mariadb URL] [--redis URL]; a server that does not answer is left out.
 import { parseArgs } from 'node:util';
 import { onEach, onRedis, SERVERS } from './databases.mjs';
-import { STATE_PLACES, timesOf } from './state-places.mjs';
+import { AT_ONCE, STATE_PLACES, timesOf } from './state-places.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -19,23 +19,28 @@ const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length /
 
 async function show(name, url) {
   if (!isMeant(name)) return;
-  const { turn, raw, close } = await STATE_PLACES[name](url);
+  const { turn, together, raw, close } = await STATE_PLACES[name](url);
   const turns = raw ? [turn, raw] : [turn];
   const rounds = [];
   await timesOf(turns, Number(values.ms));
   for (let round = 0; round < Number(values.rounds); round++) rounds.push(await timesOf(turns, Number(values.ms)));
+  const atOnce = [];
+  for (let round = 0; round < Number(values.rounds); round++)
+    atOnce.push((await timesOf([together], Number(values.ms), 1))[0].wall / AT_ONCE);
   await close();
   const cells = turns.flatMap((_, at) => {
     const walls = rounds.map((round) => round[at].wall);
     const cpus = rounds.map((round) => round[at].cpu);
     return [median(walls), Math.min(...walls), median(cpus)].map((time) => time.toFixed(1));
   });
-  if (raw) cells.push(median(rounds.map(([ours, bare]) => ours.wall / bare.wall)).toFixed(2));
+  const ratio = raw ? median(rounds.map(([one, bare]) => one.wall / bare.wall)).toFixed(2) : '';
+  if (!raw) cells.push('', '', '');
+  cells.push(ratio, median(atOnce).toFixed(1));
   console.log(name.padEnd(10) + cells.map((cell) => cell.padStart(9)).join(''));
 }
 
 console.log(`Node ${process.version}, µs for a set and a get of 200 bytes\n`);
-console.log('               ours    least      CPU     bare    least      CPU    ratio');
+console.log('               ours    least      CPU     bare    least      CPU    ratio  at once');
 await show('memory');
 await show('files');
 await show('sqlite');
