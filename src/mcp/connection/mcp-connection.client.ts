@@ -123,7 +123,11 @@ export class McpConnection {
     signal.throwIfAborted();
     this.start();
     // A call that came before has lost it and waits for the next one: so does this.
-    if (this.isAwaited) await untilAborted(this.until(({ status }) => status !== 'failed'), signal);
+    if (this.isAwaited)
+      await untilAborted(
+        this.until(({ status }) => status !== 'failed'),
+        signal,
+      );
     if (!this.opened && this.current.status === 'connecting') await untilAborted(this.turn.promise, signal);
     if (this.opened) return this.opened;
     throw this.unreachable();

@@ -50,11 +50,14 @@ function escapeSigns(text: string): string {
   let piece = '';
   let from = 0;
   for (let at = 0; at < text.length; at++) {
-    const sign = SPELLED[text.charCodeAt(at)];
+    const code = text.charCodeAt(at);
+    const sign = SPELLED[code];
     if (sign === undefined) continue;
     if (from < at) piece += text.slice(from, at);
-    piece += sign;
     from = at + 1;
+    while (text.charCodeAt(from) === code) from++;
+    piece += from - at === 1 ? sign : sign.repeat(from - at);
+    at = from - 1;
     if (piece.length < PIECE) continue;
     pieces.push(piece);
     piece = '';
