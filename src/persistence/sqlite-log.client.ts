@@ -1,4 +1,4 @@
-import { close, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, openSync } from 'node:fs';
 import { AppError, messageOf } from '../common/index.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 
@@ -7,15 +7,20 @@ type Fdatasync = (file: number, done: (error: Error | null) => void) => void;
 
 /** The write-ahead log of a SQLite file: what is committed is written there, and made durable while the event loop goes on. */
 export class SqliteLog {
-  private file: number | null = null;
+  private readonly file: number;
+  private isClosed = false;
   private failure: AppError | null = null;
 
   private constructor(
     private readonly handle: SqliteHandle,
     private readonly disk: Fdatasync,
-  ) {}
+  ) {
+    // With this it is there, and it stays as long as the database is open.
+    handle.prepare('SELECT 1 FROM sqlite_schema').all();
+    this.file = openSync(`${handle.name}-wal`, 'r+');
+  }
 
-  /** @returns `null` when the database has no such log: it is in memory, or its disk can have none */
+  /** @returns `null` when the database has no such log: it is in memory, or its disk can have none. Throws when it cannot be opened */
   static of(handle: SqliteHandle, disk: Fdatasync = fdatasync): SqliteLog | null {
     const [{ journal_mode }] = handle.pragma('journal_mode') as [{ journal_mode: string }];
     return journal_mode === 'wal' ? new SqliteLog(handle, disk) : null;
@@ -43,7 +48,6 @@ export class SqliteLog {
    */
   sync(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.file ??= openSync(`${this.handle.name}-wal`, 'r+');
       this.disk(this.file, (error) => {
         if (error) reject((this.failure ??= diskFailed(this.handle.name, error)));
         else resolve();
@@ -57,8 +61,9 @@ export class SqliteLog {
   }
 
   close(): void {
-    if (this.file !== null) close(this.file);
-    this.file = null;
+    // The number of a file that is closed may be another one's.
+    if (!this.isClosed) closeSync(this.file);
+    this.isClosed = true;
   }
 }
 
