@@ -1,5 +1,6 @@
 // What it costs to set and get a tool's state where it can be kept, beside what the bare driver takes for the same: by turns,
-// the median of the rounds; and what one takes when 32 are set and got at once.       npm run bench, or node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
+// the median of the rounds; and what one takes when 32 are set and got at once.
+//       npm run bench, or node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
 // [--postgres URL] [--mariadb URL] [--redis URL]; a server that does not answer is left out.
 import { parseArgs } from 'node:util';
 import { onEach, onRedis, SERVERS } from './databases.mjs';

@@ -81,15 +81,15 @@ export class SqliteDatabase extends Database {
     else setImmediate(() => this.gather(turns + 1, length));
   }
 
-  /** What it has seen is durable when it resolves. */
+  /** What it has seen is durable when it resolves; once the disk has failed, nothing can be said of that. */
   async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
+    this.log?.check();
     const rows = this.prepare(sql).all(...params) as Row[];
     if (this.syncing) await this.syncing;
     return rows;
   }
 
   async ping(): Promise<void> {
-    this.log?.check();
     await this.query('SELECT 1');
   }
 

@@ -70,7 +70,7 @@ export class SqliteLog {
 function diskFailed(name: string, cause: Error): AppError {
   return new AppError(
     'JOURNAL_UNAVAILABLE',
-    `The disk failed to make durable what was written to ${name} (${messageOf(cause)}). This process writes nothing more to it: look after the disk, then restart.`,
+    `The disk failed to make durable what was written to ${name} (${messageOf(cause)}). This process writes nothing more to it, and reads nothing: look after the disk, then restart.`,
     { cause },
   );
 }

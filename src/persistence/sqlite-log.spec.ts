@@ -133,7 +133,8 @@ describe('a disk that fails', () => {
     await standing(added);
     const [later, found] = [add(2), database.query('SELECT id FROM item')];
     diskHasIt(new Error('EIO: i/o error, fdatasync'));
-    const all = [added, later, found, add(3), database.ping()];
+    await expect(found).rejects.toThrow('EIO');
+    const all = [added, later, add(3), database.ping(), database.query('SELECT id FROM item')];
     expect(await Promise.all(all.map(standing))).toEqual(Array(5).fill('JOURNAL_UNAVAILABLE'));
     await expect(added).rejects.toThrow(/a\.db \(EIO.*look after the disk, then restart/);
     expect([ids(), waiting.length]).toEqual([[1], 0]);

@@ -1,29 +1,29 @@
 import { expect, it } from '@jest/globals';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { reasonIn } from '../../../test/support/reasoned-run.js';
 import { ALICE } from '../../../test/support/run-host.js';
 import { says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../common/index.js';
 import type { ChatRequest, ChatStreamPart } from '../../llm/index.js';
 import { MemoryRunContext } from '../../run/index.js';
-import { ToolExecutor } from '../../tool/index.js';
-import { PromptBuilder } from '../prompt.builder.js';
-import { ProtocolRegistry } from '../protocols/protocol.registry.js';
-import { ReasoningEngine } from '../reasoning.engine.js';
-import { ProcessorRegistry } from './processor.registry.js';
 
 class BeginningContext extends MemoryRunContext {
   private readonly told = Promise.withResolvers<void>();
   private isTold = false;
+
+  constructor(private readonly controller = new AbortController()) {
+    super(ALICE, controller.signal);
+  }
+
   override get begun(): Promise<void> | null {
     return this.isTold ? null : this.told.promise;
   }
+
   tell(): void {
     this.isTold = true;
     this.told.resolve();
   }
-  constructor(private readonly controller = new AbortController()) {
-    super(ALICE, controller.signal);
-  }
+
   lose(error: Error): void {
     this.controller.abort(error);
     this.told.reject(error);
@@ -43,26 +43,7 @@ class CountingModel extends ScriptedChatModel {
 async function begin() {
   const context = new BeginningContext();
   const model = new CountingModel([says('the whole answer')]);
-  const engine = new ReasoningEngine(
-    new ProtocolRegistry(),
-    new PromptBuilder(),
-    new ToolExecutor(),
-    new ProcessorRegistry(),
-  );
-  const outcome = engine.run(
-    {
-      agent: null,
-      instructions: '',
-      history: [],
-      input: { role: 'user', content: 'question' },
-      model,
-      protocol: 'native',
-      tools: [],
-      limits: { maxIterations: 1, maxResultBytes: 1000 },
-      isStreaming: true,
-    },
-    context,
-  );
+  const outcome = reasonIn(context, { model, tools: [], isStreaming: true });
   for (let turn = 0; turn < 5; turn++) await nextTurn();
   return { context, model, outcome };
 }
