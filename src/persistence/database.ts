@@ -1,5 +1,5 @@
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
-import type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
+import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
 
 /**
  * The port to the one database. What needs several statements is a batch: all of it is durable when `commit`
@@ -17,9 +17,8 @@ export abstract class Database {
    * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch does not hold: nothing was applied.
    * AppError `DATABASE_LOCKED` when another process has become the database's owner. Any other error is the driver's;
    * if it is of the connection, nobody knows whether the batch was applied
-   * @param waitsMs how long it may wait for another one to share its commit with, in ms; only where commits are shared
    */
-  abstract commit(batch: readonly Statement[], waitsMs?: number): Promise<void>;
+  abstract commit(batch: readonly Statement[], options?: CommitOptions): Promise<void>;
 
   /** Reads rows by one prepared statement; `bigint` columns are numbers. */
   abstract query<Found>(sql: string, params?: readonly SqlValue[]): Promise<Found[]>;

@@ -16,4 +16,4 @@ export type { IndexDefinition, TableDefinition } from './schema.builder.js';
 export { serverFault } from './server-failure.error.js';
 export { lockFile } from './sqlite-lock.factory.js';
 export { insert, insertAll, insertMany } from './statement.factory.js';
-export type { Dialect, Row, SqlValue, Statement } from './statement.types.js';
+export type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';

@@ -167,7 +167,7 @@ describe('a batch that may wait', () => {
   };
 
   it('shares the commit of the next one, and is applied before it', async () => {
-    const waits = database.commit([add(1, 'a')], 10_000);
+    const waits = database.commit([add(1, 'a')], { waitsMs: 10_000 });
     await turns(3);
     expect(await ids()).toEqual([]);
     const next = database.commit([change(1, 'b', 1)]);
@@ -176,21 +176,21 @@ describe('a batch that may wait', () => {
   });
 
   it('is committed alone when its time is over', async () => {
-    await database.commit([add(1)], 5);
+    await database.commit([add(1)], { waitsMs: 5 });
     expect(await ids()).toEqual([1]);
   });
 
   it('is refused alone', async () => {
     await database.commit([add(1)]);
-    const commits = [database.commit([add(1)], 10_000), database.commit([add(2)])];
+    const commits = [database.commit([add(1)], { waitsMs: 10_000 }), database.commit([add(2)])];
     expect(await outcomes(commits)).toEqual(['unique', null]);
   });
 
   it('does not hold up what came before it, and is committed when the database is closed', async () => {
     const before = database.commit([add(1)]);
-    const waits = database.commit([add(2)], 10_000);
+    const waits = database.commit([add(2)], { waitsMs: 10_000 });
     expect(await outcomes([before, waits])).toEqual([null, null]);
-    const last = database.commit([add(3)], 10_000);
+    const last = database.commit([add(3)], { waitsMs: 10_000 });
     await database.close();
     await last;
     expect(await ids()).toEqual([1, 2, 3]);

@@ -5,13 +5,15 @@ import { PURGED_BYTES, purgeFile } from './sqlite-purge.executor.js';
 import { SqliteLog } from './sqlite-log.client.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
-import type { SqlValue, Statement } from './statement.types.js';
+import type { CommitOptions, SqlValue, Statement } from './statement.types.js';
 
 /** Turns of the event loop, at most, in which batches come together. */
 const GATHERED_TURNS = 8;
 
 interface WaitingBatch {
   readonly batch: readonly Statement[];
+  /** Whether it resolves as soon as it is written. */
+  readonly isEarly: boolean;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -54,9 +56,9 @@ export class SqliteDatabase extends Database {
     super();
   }
 
-  commit(batch: readonly Statement[], waitsMs = 0): Promise<void> {
+  commit(batch: readonly Statement[], { waitsMs = 0, isEarly = false }: CommitOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ batch, resolve, reject });
+      this.waiting.push({ batch, isEarly, resolve, reject });
       if (waitsMs > 0) this.patience ??= setTimeout(() => this.beginGathering(), waitsMs);
       else this.beginGathering();
     });
@@ -132,11 +134,12 @@ export class SqliteDatabase extends Database {
 
   private async settleOnceDurable(log: SqliteLog, waiting: readonly WaitingBatch[], refusals: Refusals): Promise<void> {
     this.syncing = log.sync();
+    const patient = settleEarly(waiting, refusals);
     try {
       await this.syncing;
-      settle(waiting, refusals);
+      settle(patient, refusals);
     } catch (error) {
-      settle(waiting, new Map([...refuse(waiting, error), ...refusals]));
+      settle(patient, new Map([...refuse(patient, error), ...refusals]));
     }
     this.syncing = null;
     if (this.isDue) setImmediate(() => this.gather(0, 0));
@@ -229,6 +232,14 @@ function settle(waiting: readonly WaitingBatch[], refusals: Refusals): void {
     if (refusals.has(one)) one.reject(refusals.get(one));
     else one.resolve();
   }
+}
+
+/** @returns those that wait for the disk */
+function settleEarly(waiting: readonly WaitingBatch[], refusals: Refusals): readonly WaitingBatch[] {
+  const early = waiting.filter(({ isEarly }) => isEarly);
+  if (early.length === 0) return waiting;
+  settle(early, refusals);
+  return waiting.filter(({ isEarly }) => !isEarly);
 }
 
 function refuse(waiting: readonly WaitingBatch[], error: unknown): Refusals {

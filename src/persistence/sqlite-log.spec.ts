@@ -37,7 +37,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const add = (id: number) => database.commit([insert('item', { id })]);
+const add = (id: number, isEarly = false) => database.commit([insert('item', { id })], { isEarly });
 
 function ids(of = handle): number[] {
   return (of.prepare('SELECT id FROM item ORDER BY id').all() as { id: number }[]).map(({ id }) => id);
@@ -113,6 +113,24 @@ describe('a batch in a file', () => {
     await own.close();
   });
 
+  it('that is content with being written is there for the next process before the disk has it', async () => {
+    const [patient, early] = [add(1), add(2, true)];
+    expect(await Promise.all([patient, early].map(standing))).toEqual(['waits', 'done']);
+    expect([ids(), waiting.length]).toEqual([[1, 2], 1]);
+    diskHasIt();
+    await patient;
+  });
+
+  it('that is content with being written is refused like any other, and makes none behind it durable', async () => {
+    await standing(add(1, true));
+    const others = [add(1, true), add(2)];
+    expect(await Promise.all(others.map(standing))).toEqual(['waits', 'waits']);
+    diskHasIt();
+    expect(await Promise.all(others.map(standing))).toEqual(['COMMIT_REFUSED', 'waits']);
+    diskHasIt();
+    expect(await standing(others[1]!)).toBe('done');
+  });
+
   it('is waited for when the database is closed, and what waits behind it too', async () => {
     const commits = [add(1)];
     await standing(commits[0]!);
@@ -138,6 +156,14 @@ describe('a disk that fails', () => {
     expect(await Promise.all(all.map(standing))).toEqual(Array(5).fill('JOURNAL_UNAVAILABLE'));
     await expect(added).rejects.toThrow(/a\.db \(EIO.*look after the disk, then restart/);
     expect([ids(), waiting.length]).toEqual([[1], 0]);
+    await database.close();
+  });
+
+  it('fails all that comes after a batch that was content with being written', async () => {
+    expect(await standing(add(1, true))).toBe('done');
+    const later = add(2);
+    diskHasIt(new Error('EIO: i/o error, fdatasync'));
+    expect(await Promise.all([later, add(3, true)].map(standing))).toEqual(Array(2).fill('JOURNAL_UNAVAILABLE'));
     await database.close();
   });
 });

@@ -16,5 +16,16 @@ export interface Statement {
   readonly rows?: number;
 }
 
+/** How a batch is committed; only SQLite, whose commits are this process's own, knows a difference. */
+export interface CommitOptions {
+  /** How long it may wait for another one to share its commit with, in ms; 0 by default. */
+  readonly waitsMs?: number;
+  /**
+   * Resolves when no crash of this process can undo the batch, while the disk is still at work: should the machine lose its
+   * power in that moment, it never happened. Nothing that is committed later is durable without it.
+   */
+  readonly isEarly?: boolean;
+}
+
 /** Why a batch was refused: a statement touched other rows than it had to, or met a row that is already there. */
 export type RefusalReason = 'rows' | 'unique';

@@ -14,7 +14,7 @@ export abstract class RunBus {
   /** Who hears of every run that is executed here. */
   readonly audience = new RunListenerRegistry();
 
-  /** Tells everybody what a run has done here: once, and not before it is durable. */
+  /** Tells everybody what a run has done here: once, and not before it is recorded. */
   tell(run: TellingRun, item: RunItem): void {
     this.audience.tell(run, item);
     if (item.n !== null || this.hasListeners(run.id)) this.publish(run.id, item);

@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../security/index.js';
+import { createRun, startedItem, type NewRun } from './new-run.factory.js';
 import { definitionPlace, eventPlace, stepPlace } from './row-place.factory.js';
 import { isTerminal, type RunEvent } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
@@ -40,34 +41,38 @@ export class RunJournal {
   ) {}
 
   /**
-   * Journals a new run: `running`, owned by this process and holding its session, or `queued`.
+   * Journals a new run, durably: `running`, owned by this process and holding its session, or `queued`.
    * @throws AppError `COMMIT_REFUSED` (unique) when another run holds the session
    */
-  async create(
-    start: StartRun,
-    status: 'running' | 'queued',
-    now: number,
-  ): Promise<{ run: RunRecord; items: readonly RunItem[] }> {
-    const { durable, ...created } = this.begin(start, status, now);
-    await durable;
+  async create(start: StartRun, status: 'running' | 'queued', now: number): Promise<NewRun> {
+    const { batch, ...created } = this.beginning(start, status, now);
+    await this.database.commit(batch);
+    this.stored.add(definitionKey(created.run));
     return created;
   }
 
   /**
-   * As `create`, without waiting until it is durable.
+   * Journals a run that this process executes at once, for whoever waits for it: as `create`, but what comes of it is told
+   * as soon as no crash of this process can undo its beginning (see `CommitOptions`).
    * @param waitsMs how long it may wait for another batch to share its commit with, in ms
    */
-  begin(start: StartRun, status: 'running' | 'queued', now: number, waitsMs = 0): RunOpening & { run: RunRecord } {
-    const run = this.toRecord(start, status, now);
-    const items = run.epoch > 0 ? [startedItem(run, now)] : [];
+  begin(start: StartRun, now: number, waitsMs = 0): NewRun & RunOpening {
+    const { batch, ...begun } = this.beginning(start, 'running', now);
+    const written = this.database
+      .commit(batch, { waitsMs, isEarly: true })
+      .then(() => void this.stored.add(definitionKey(begun.run)));
+    return { ...begun, written };
+  }
+
+  private beginning(start: StartRun, status: 'running' | 'queued', now: number): NewRun & { batch: Statement[] } {
+    const { run, items } = createRun(start, status, this.node, now);
     const batch = [
       ...this.definition(run, now),
       insertRun(run, this.cipher),
       ...insertEvents(run, items, this.cipher),
       ...(start.statements ?? []),
     ];
-    const durable = this.database.commit(batch, waitsMs).then(() => void this.stored.add(definitionKey(run)));
-    return { run, items, durable };
+    return { run, items, batch };
   }
 
   /** Whether nobody else can have taken over what this process owns, as far as it can know without asking. */
@@ -228,28 +233,6 @@ export class RunJournal {
     ]);
   }
 
-  private toRecord(start: StartRun, status: 'running' | 'queued', now: number): RunRecord {
-    const { statements: _s, isFirstOfSession: _f, isToldWhole: _t, idempotency: _i, ...rest } = start;
-    const hasBegun = status === 'running' || start.forkedFrom !== undefined;
-    return {
-      ...rest,
-      tenant: start.principal.tenant,
-      status,
-      epoch: hasBegun ? 1 : 0,
-      owner: status === 'running' ? this.node : null,
-      attempts: 0,
-      cancelRequestedAt: null,
-      createdAt: now,
-      finishedAt: null,
-      priority: start.priority ?? 0,
-      deadlineAt: start.deadlineAt ?? null,
-      forkedFrom: start.forkedFrom ?? null,
-      lineage: start.lineage ?? null,
-      prunedAt: null,
-      summary: null,
-    };
-  }
-
   private async select(where: string, params: readonly SqlValue[]): Promise<RunRecord[]> {
     const rows = await this.database.query<RunRow>(`${SELECT_RUN} ${where}`, params);
     return rows.map((row) => toRunRecord(row, this.cipher));
@@ -276,12 +259,6 @@ export class RunJournal {
 
 function definitionKey(run: RunRecord): string {
   return `${run.tenant}\n${run.definitionHash}`;
-}
-
-function startedItem(run: RunRecord, now: number): RunItem {
-  const { id: run_id, sessionId: session_id, agent, lineage } = run;
-  const parent = lineage && { parent_run_id: lineage.parentRunId };
-  return new RunItem(1, now, { type: 'run.started', run_id, session_id, agent, ...parent });
 }
 
 /** Whether a run in this status may still change. */

@@ -101,13 +101,13 @@ export class RunOutbox {
   }
 
   /**
-   * What the run's beginning tells goes out when that is durable, and before all else. Resolves when those who listen to all
+   * What the run's beginning tells goes out when that is written, and before all else. Resolves when those who listen to all
    * runs have heard it.
    */
-  async open({ items, durable }: RunOpening): Promise<void> {
+  async open({ items, written }: RunOpening): Promise<void> {
     const { publish, discard } = this.hold([...items]);
     try {
-      await durable;
+      await written;
     } catch (error) {
       discard();
       throw error;

@@ -108,9 +108,9 @@ export class RunStartService {
   }
 
   private async beginOrQueue(start: StartRun): Promise<BegunRun> {
-    const { run, items, durable } = this.journal.begin(start, 'running', Date.now());
+    const { run, items, written } = this.journal.begin(start, Date.now());
     try {
-      await durable;
+      await written;
     } catch (error) {
       this.capacity.leave(run);
       // A connection that broke does not tell whether the run was begun.
@@ -125,11 +125,11 @@ export class RunStartService {
   /** Nothing can refuse it: its model is asked while it is being journaled. Its execution gives the room back, however it ends. */
   private async beginAtOnce(start: StartRun): Promise<BegunRun> {
     const waitsMs = start.isToldWhole ? BEGINNING_WAITS_MS : 0;
-    const { run, items, durable } = this.journal.begin(start, 'running', Date.now(), waitsMs);
+    const { run, items, written } = this.journal.begin(start, Date.now(), waitsMs);
     this.journal.budget?.begun({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
-    const done = this.dispatcher.execute(run, { items, durable });
+    const done = this.dispatcher.execute(run, { items, written });
     done.catch(() => undefined);
-    await durable;
+    await written;
     return { id: run.id, kind: 'begun', done };
   }
 

@@ -85,10 +85,10 @@ export interface StartRun {
 
 /** A run whose beginning is being journaled while it already asks its model. */
 export interface RunOpening {
-  /** What the beginning tells, once it is durable. */
+  /** What the beginning tells, once it is written. */
   readonly items: readonly RunItem[];
-  /** Resolves when the journal holds the run. */
-  readonly durable: Promise<void>;
+  /** Resolves when the journal holds the run, whatever becomes of this process. */
+  readonly written: Promise<void>;
 }
 
 /** What ends with a run. */

@@ -24,13 +24,13 @@ await app.listen(Number(PORT), '127.0.0.1');
 flushCompileCache();
 process.stdout.write(`ready ${await app.getUrl()}\n`);
 
-/** Every batch is a point before it is handed over, while it is under way, and when it is durable and nobody knows yet. */
+/** Every batch is a point before it is handed over, while it is under way, and when it is written and nobody knows yet. */
 function watchCommits(database) {
   const commit = sabotaged(database.commit.bind(database));
-  database.commit = async (batch) => {
+  database.commit = async (batch, options) => {
     const places = placesOf(batch);
     for (const place of places) reach(`${place}.before`);
-    const done = commit(batch);
+    const done = commit(batch, options);
     if (places.length > 0) setImmediate(() => places.forEach((place) => reach(`${place}.within`)));
     await done;
     for (const place of places) reach(`${place}.after`);
@@ -40,7 +40,11 @@ function watchCommits(database) {
 function sabotaged(commit) {
   // An engine that does not know that it has begun something.
   if (CHAOS_SABOTAGE === 'intents')
-    return (batch) => commit(batch.filter((statement) => !placesOf([statement]).includes('intent')));
+    return (batch, options) =>
+      commit(
+        batch.filter((statement) => !placesOf([statement]).includes('intent')),
+        options,
+      );
   // One that says "done" before it is.
   if (CHAOS_SABOTAGE === 'durability')
     return async (batch) => void setTimeout(() => commit(batch).catch(() => undefined), LATE_MS);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Database, type SqlValue, type Statement } from '../../src/persistence/index.js';
+import { Database, type CommitOptions, type SqlValue, type Statement } from '../../src/persistence/index.js';
 
 /** A database somewhere else: every query takes turns of the event loop to go there and to come back. */
 export class DistantDatabase extends Database {
@@ -10,8 +10,8 @@ export class DistantDatabase extends Database {
   constructor(private readonly near: Database) {
     super();
   }
-  commit(batch: readonly Statement[]): Promise<void> {
-    return this.near.commit(batch);
+  commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
+    return this.near.commit(batch, options);
   }
   async query<Row>(sql: string, params?: readonly SqlValue[]): Promise<Row[]> {
     await turns(this.delay());

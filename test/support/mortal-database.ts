@@ -1,4 +1,4 @@
-import { Database, type SqlValue, type Statement } from '../../src/persistence/index.js';
+import { Database, type CommitOptions, type SqlValue, type Statement } from '../../src/persistence/index.js';
 
 /** When a process dies: with its `commits`-th commit, before or after the disk has it. */
 export interface Death {
@@ -35,11 +35,11 @@ export class MortalDatabase extends Database {
     this.isDead = true;
     this.grave.reject(new Error('dead'));
   }
-  async commit(batch: readonly Statement[], waitsMs?: number): Promise<void> {
+  async commit(batch: readonly Statement[], options?: CommitOptions): Promise<void> {
     if (this.isDead) return this.silence;
-    if (this.commits++ !== this.death?.commits) return this.real.commit(batch, waitsMs);
+    if (this.commits++ !== this.death?.commits) return this.real.commit(batch, options);
     this.isDead = true;
-    if (this.death.isDurable) await this.real.commit(batch, waitsMs).catch(() => undefined);
+    if (this.death.isDurable) await this.real.commit(batch, options).catch(() => undefined);
     this.die();
     return this.silence;
   }

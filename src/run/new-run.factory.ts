@@ -1,0 +1,42 @@
+import { RunItem } from './run-item.factory.js';
+import type { RunRecord, StartRun } from './run.types.js';
+
+/** A run, and what its beginning tells. */
+export interface NewRun {
+  readonly run: RunRecord;
+  readonly items: readonly RunItem[];
+}
+
+/** @param node of the process that runs it, if it does at once */
+export function createRun(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): NewRun {
+  const run = toRecord(start, status, node, now);
+  return { run, items: run.epoch > 0 ? [startedItem(run, now)] : [] };
+}
+
+export function startedItem(run: RunRecord, now: number): RunItem {
+  const { id: run_id, sessionId: session_id, agent, lineage } = run;
+  const parent = lineage && { parent_run_id: lineage.parentRunId };
+  return new RunItem(1, now, { type: 'run.started', run_id, session_id, agent, ...parent });
+}
+
+function toRecord(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): RunRecord {
+  const { statements: _s, isFirstOfSession: _f, isToldWhole: _t, idempotency: _i, ...rest } = start;
+  const hasBegun = status === 'running' || start.forkedFrom !== undefined;
+  return {
+    ...rest,
+    tenant: start.principal.tenant,
+    status,
+    epoch: hasBegun ? 1 : 0,
+    owner: status === 'running' ? node : null,
+    attempts: 0,
+    cancelRequestedAt: null,
+    createdAt: now,
+    finishedAt: null,
+    priority: start.priority ?? 0,
+    deadlineAt: start.deadlineAt ?? null,
+    forkedFrom: start.forkedFrom ?? null,
+    lineage: start.lineage ?? null,
+    prunedAt: null,
+    summary: null,
+  };
+}

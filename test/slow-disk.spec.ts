@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as elapse } from 'node:timers/promises';
+import { SqliteLog } from '../src/persistence/sqlite-log.client.js';
+import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
+
+const FIRST = { isFirstOfSession: true } as const;
+
+let folder: string;
+let opened: OpenDatabase;
+let host: RunHost;
+let disk: PromiseWithResolvers<void>;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'jackdaw-disk-'));
+  opened = await openDatabase({ DATA_DIR: folder });
+  host = new RunHost(opened.database);
+  disk = Promise.withResolvers();
+  jest.spyOn(SqliteLog.prototype, 'sync').mockImplementation(() => disk.promise);
+});
+afterEach(async () => {
+  disk.resolve();
+  await host.executor.drain(0);
+  await opened.close();
+  jest.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+it.each([
+  ['that begins its session', FIRST],
+  ['in a session that may have another one', {}],
+])('while the disk is at work a run %s is told of and executed, and its end is not told', async (_which, more) => {
+  host.scripts.set('a', async (context) => context.emit({ type: 'message.delta', iteration: 1, text: 'Hello' }));
+  const told = host.listen('a');
+  const { done } = await host.runs.start(aRun('a', 's', more));
+  let isDone = false;
+  void done.then(() => (isDone = true));
+  await elapse(20);
+  expect([told.map(({ event }) => event.type), isDone]).toEqual([['run.started', 'message.delta'], false]);
+  disk.resolve();
+  await done;
+  expect(told.at(-1)?.event.type).toBe('run.completed');
+});
+
+it('while the disk is at work nothing is done that must not happen twice', async () => {
+  let isClaimed = false;
+  host.scripts.set('a', async (context) => {
+    await context.claim('1:1', { type: 'tool.started', iteration: 1, call_id: 'c', tool: 't', arguments: '{}' });
+    isClaimed = true;
+  });
+  const { done } = await host.runs.start(aRun('a', 's', FIRST));
+  await elapse(20);
+  expect(isClaimed).toBe(false);
+  disk.resolve();
+  await done;
+  expect(isClaimed).toBe(true);
+});
+
+it('while the disk is at work a run that is queued for nobody is not acknowledged', async () => {
+  let isAcknowledged = false;
+  const submitted = host.runs.submit(aRun('a', 's')).then(() => (isAcknowledged = true));
+  await elapse(20);
+  expect(isAcknowledged).toBe(false);
+  disk.resolve();
+  await submitted;
+});
