@@ -91,7 +91,11 @@ function stream(protocol, content, length) {
 }
 
 function encode(protocol, message) {
-  return () => protocol.encode({ instructions: '', messages: [message], tools: TOOLS });
+  return () => {
+    const { messages } = protocol.encode({ instructions: '', messages: [message], tools: TOOLS });
+    // What has been put together of pieces is copied into one text here, as it is when it is sent.
+    for (const { content } of messages) content.charCodeAt(0);
+  };
 }
 
 function toText([start, unit], bytes) {

@@ -23,10 +23,11 @@ export function toToolCalls(found: readonly RawCall[], tools: readonly Tool[], i
   return calls;
 }
 
-/** All calls of one message as a model would write them. */
+/** All calls of one message as a model would write them. What is long is copied once, by whoever reads it. */
 export function writeCalls(calls: readonly ToolCall[], tools: readonly Tool[]): string {
-  const invokes = calls.map((call) => writeCall(call, schemaOf(call.name, tools)));
-  return ['<function_calls>', ...invokes, '</function_calls>'].join('\n');
+  let block = '<function_calls>\n';
+  for (const call of calls) block += `${writeCall(call, schemaOf(call.name, tools))}\n`;
+  return `${block}</function_calls>`;
 }
 
 function toNamedCalls(call: RawCall, schemas: ReadonlyMap<string, JsonSchema>): readonly NamedCall[] {
@@ -53,8 +54,9 @@ function toArguments(parameters: readonly RawParameter[], schema: JsonSchema | u
 }
 
 function writeCall(call: ToolCall, schema: JsonSchema | undefined): string {
-  const start = `<invoke name="${escapeAttribute(call.name)}">`;
-  return [start, ...writeArguments(call.arguments, schema), '</invoke>'].join('\n');
+  let element = `<invoke name="${escapeAttribute(call.name)}">\n`;
+  for (const parameter of writeArguments(call.arguments, schema)) element += `${parameter}\n`;
+  return `${element}</invoke>`;
 }
 
 /** Arguments that are no JSON object are shown as they were: the model is to see its mistake. */

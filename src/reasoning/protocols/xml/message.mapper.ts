@@ -48,8 +48,9 @@ function toTextUser(message: UserMessage): Message {
 
 function toTextAssistant({ content, toolCalls = [] }: AssistantMessage, tools: readonly Tool[]): Message {
   const text = escapeMarkup(content);
-  const block = toolCalls.length > 0 ? [writeCalls(toolCalls, tools)] : [];
-  return { role: 'assistant', content: [...(text === '' ? [] : [text]), ...block].join('\n\n') };
+  if (toolCalls.length === 0) return { role: 'assistant', content: text };
+  const block = writeCalls(toolCalls, tools);
+  return { role: 'assistant', content: text === '' ? block : `${text}\n\n${block}` };
 }
 
 function toResultMessage(results: readonly ToolMessage[]): Message {
