@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createAgent, Tool } from 'jackdaw';
 
-const SYSTEM = 'You are a helpful assistant. Use the calculator when arithmetic is needed.';
+export const SYSTEM = 'You are a helpful assistant. Use the calculator when arithmetic is needed.';
 
 /** A tiny recursive-descent calculator, so that every peer does the same work. */
-function calculate(expression) {
+export function calculate(expression) {
   let at = 0;
   const s = expression.replaceAll(' ', '');
   const factor = () => {
@@ -42,17 +42,21 @@ class CalculatorTools {
     return calculate(expression);
   }
 }
-Tool({
+export const CALCULATOR = {
   name: 'calculator',
   description: 'Evaluates an arithmetic expression and returns the number.',
-  effect: 'read',
   input: {
     type: 'object',
     properties: { expression: { type: 'string' } },
     required: ['expression'],
     additionalProperties: false,
   },
-})(CalculatorTools.prototype, 'calculator', Object.getOwnPropertyDescriptor(CalculatorTools.prototype, 'calculator'));
+};
+Tool({ ...CALCULATOR, effect: 'read' })(
+  CalculatorTools.prototype,
+  'calculator',
+  Object.getOwnPropertyDescriptor(CalculatorTools.prototype, 'calculator'),
+);
 
 /** A session of turns of two messages. */
 function toExport(id, messages) {

@@ -1,0 +1,73 @@
+// What a chat costs with the wrappers around its model, and beside the bare SDK's loop: processes of their own, by turns,
+// against a fake LLM in another one that answers at once.       npm run bench, or node bench/chats.mjs [--rounds 12]
+// [--chats 320] [--warm 3000] [--only W1]
+import { fork, spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '12' },
+    chats: { type: 'string', default: '320' },
+    warm: { type: 'string', default: '3000' },
+    only: { type: 'string' },
+  },
+});
+const KINDS = ['bare provider', 'as by default', 'all wrappers', 'SDK loop'];
+/** W1 is a chat; W2 one with a tool call, two model calls. */
+const WORKLOADS = ['W1', 'W2'].filter((one) => one === (values.only ?? one));
+const IN_FLIGHT = 32;
+const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
+
+/** A process of its own, on its own core where that can be. */
+function start(kind, core, ...args) {
+  const pin = canPin ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath] } : {};
+  const child = fork(new URL('chat-worker.mjs', import.meta.url), [kind, ...args], pin);
+  child.once('exit', (code) => code && process.exit(1));
+  const told = () => new Promise((resolve) => child.once('message', resolve));
+  const ask = (question) => {
+    const answer = told();
+    child.send(question);
+    return answer;
+  };
+  return { kind, told, ask, stop: () => child.kill() };
+}
+
+/** The lower quintile: whatever else the machine does only adds to it. */
+const quintile = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 5)];
+const mean = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+
+/** CPU of a chat in µs, by kind. Who begins first is slower for as long as it lives, so each is that once. */
+async function generation(workload, first, url) {
+  const workers = KINDS.map((_, at) => start(KINDS[(at + first) % KINDS.length], 0, url));
+  for (const worker of workers) await worker.told();
+  for (const worker of workers) await worker.ask({ workload, inFlight: 8, cpuMs: Number(values.warm) });
+  const found = new Map(KINDS.map((kind) => [kind, []]));
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const at of workers.keys()) {
+      const worker = workers[(at + round) % workers.length];
+      const cpu = await worker.ask({ workload, inFlight: IN_FLIGHT, chats: Number(values.chats) });
+      found.get(worker.kind).push(cpu);
+    }
+  }
+  for (const worker of workers) worker.stop();
+  return new Map([...found].map(([kind, cpus]) => [kind, quintile(cpus)]));
+}
+
+const llm = start('llm', 1);
+const url = await llm.told();
+console.log(`Node ${process.version}, CPU of a chat with ${IN_FLIGHT} in flight, µs, durable but for the SDK's loop`);
+for (const workload of WORKLOADS) {
+  const generations = [];
+  for (const first of KINDS.keys()) generations.push(await generation(workload, first, url));
+  console.log(`\n${workload}                   CPU   of bare provider   of SDK loop`);
+  const of = (kind, other) => mean(generations.map((one) => one.get(kind) / one.get(other))).toFixed(2);
+  for (const kind of KINDS) {
+    const cpu = mean(generations.map((one) => one.get(kind))).toFixed(0);
+    console.log(
+      kind.padEnd(16) + cpu.padStart(9) + of(kind, KINDS[0]).padStart(19) + of(kind, 'SDK loop').padStart(14),
+    );
+  }
+}
+llm.stop();
+process.exit(0);
