@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, fdatasync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SqliteDatabase } from './sqlite-database.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
-import { SqliteLog } from './sqlite-log.client.js';
+import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { insert } from './statement.factory.js';
 
 let folder: string;
@@ -165,6 +165,25 @@ describe('a disk that fails', () => {
     diskHasIt(new Error('EIO: i/o error, fdatasync'));
     expect(await Promise.all([later, add(3, true)].map(standing))).toEqual(Array(2).fill('JOURNAL_UNAVAILABLE'));
     await database.close();
+  });
+});
+
+describe('a disk that is quicker than the way to another thread', () => {
+  it('is waited for in place, and its failure is told', async () => {
+    const [quick, slow] = [syncerOf(0.02), syncerOf(0.3)];
+    let isSynced = false;
+    quick(openSync(join(folder, 'a.db'), 'r+'), () => (isSynced = true));
+    expect(isSynced).toBe(true);
+    expect(slow).toBe(fdatasync);
+    const log = SqliteLog.of(handle, quick)!;
+    const own = new SqliteDatabase(handle, log);
+    await own.commit([insert('item', { id: 1 })]);
+    log.close();
+    const failed = own.commit([insert('item', { id: 2 })]);
+    await expect(failed).rejects.toMatchObject({
+      code: 'JOURNAL_UNAVAILABLE',
+      message: expect.stringContaining('EBADF'),
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import { migrate, NO_MIGRATION_LOCK } from './migration.executor.js';
 import { toOpenFailure } from './open-failure.error.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
 import { SqliteDatabase } from './sqlite-database.js';
+import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { prepareSqliteFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
@@ -34,7 +35,8 @@ export async function openSqlite(config: AppConfig, options: PersistenceOptions)
   try {
     const dataSource = await openDataSource(lock.file, options);
     const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
-    const database = new SqliteDatabase(databaseConnection);
+    const fsyncMs = name === MEMORY ? 0 : measureFsync(dirname(name));
+    const database = new SqliteDatabase(databaseConnection, SqliteLog.of(databaseConnection, syncerOf(fsyncMs)));
     const purged = purgeWhenOwed(databaseConnection);
     const close = async () => {
       await database.close();
@@ -45,7 +47,7 @@ export async function openSqlite(config: AppConfig, options: PersistenceOptions)
       database,
       dataSource,
       notifications: null,
-      warnings: [...warningsOf(name), ...(purged === null ? [] : [purged])],
+      warnings: [...warningsOf(name, fsyncMs), ...(purged === null ? [] : [purged])],
       close,
     };
   } catch (error) {
@@ -86,9 +88,9 @@ async function openDataSource(file: string, { entities, migrations }: Persistenc
   return dataSource;
 }
 
-function warningsOf(file: string): string[] {
-  if (file === MEMORY) return [];
-  const ms = measureFsync(dirname(file));
-  if (ms <= SLOW_FSYNC_MS) return [];
-  return [`The disk of ${file} takes ${ms.toFixed(1)} ms to make a write durable; every step of a run waits for it.`];
+function warningsOf(file: string, fsyncMs: number): string[] {
+  if (fsyncMs <= SLOW_FSYNC_MS) return [];
+  return [
+    `The disk of ${file} takes ${fsyncMs.toFixed(1)} ms to make a write durable; every step of a run waits for it.`,
+  ];
 }
