@@ -1,4 +1,5 @@
 // One process of chats.mjs: what answers chats, or the fake LLM.
+import { on } from 'node:events';
 import { createServer } from 'node:http';
 import { OpenAI } from 'openai';
 import { calculate, CALCULATOR, create, SYSTEM } from './peer.mjs';
@@ -84,6 +85,7 @@ async function answer(peer, { workload, inFlight, chats = Infinity, cpuMs = Infi
 if (kind === 'llm') serve();
 else {
   const peer = await KINDS[kind]();
-  process.on('message', async (question) => process.send(await answer(peer, question)));
+  const questions = on(process, 'message');
   process.send('ready');
+  for await (const [question] of questions) process.send(await answer(peer, question));
 }
