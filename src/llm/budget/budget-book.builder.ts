@@ -31,7 +31,7 @@ export class BudgetBook {
   private readonly sums = new Map<string, BookedSum>();
   private added = 0;
 
-  /** @param most runs and sums that are held when nobody uses them; up to twice as many until they are looked through */
+  /** @param most sums that are held when nobody uses them, and for each four of them a run; a quarter more until they are looked through */
   constructor(private readonly most: number) {}
 
   /** What counts under each of these keys; `null` when some are not known here. */
@@ -113,6 +113,21 @@ export class BudgetBook {
     change(this.sumsIn(booked), entry, -1, booked.isDurable ? 0 : -1);
   }
 
+  /** Another amount in an entry's place. */
+  replace(before: BookedEntry, booked: BookedEntry): void {
+    const run = this.runs.get(booked.entry.runId);
+    const at = run?.indexOf(before) ?? -1;
+    if (!run || at < 0 || before.isDurable || booked.isDurable) {
+      this.remove(before);
+      this.add(booked);
+      return;
+    }
+    run[at] = booked;
+    const { tokens, cost } = before.entry;
+    const more = { tokens: booked.entry.tokens - tokens, cost: booked.entry.cost - cost };
+    change(booked.sums, more, 1, 0);
+  }
+
   /** It is durable: its sums need not be held for it any more. */
   arrived(booked: BookedEntry): void {
     if (booked.isDurable || this.find(booked.entry) !== booked) return;
@@ -152,11 +167,11 @@ export class BudgetBook {
 
   private grow(): void {
     // Not at once: somebody may have looked just now for what is there.
-    if (++this.added % this.most === 0) setImmediate(() => this.letGo());
+    if (++this.added % (this.most / 4) === 0) setImmediate(() => this.letGo());
   }
 
   private letGo(): void {
-    letGo(this.runs, this.most, (run) => run.every(({ isDurable }) => isDurable));
+    letGo(this.runs, this.most / 4, (run) => run.every(({ isDurable }) => isDurable));
     letGo(this.sums, this.most, ({ open }) => open === 0);
   }
 }

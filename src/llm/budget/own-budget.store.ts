@@ -7,7 +7,7 @@ import type { JournaledSpending } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import type { SharedBudgetStore } from './shared-budget.store.js';
 
-/** Runs and sums that are held when nobody uses them. */
+/** Sums that are held when nobody uses them. */
 const HELD = 1000;
 /** What no journal has told of by then is written by itself. */
 const TOLD_WITHIN_MS = 10_000;
@@ -103,8 +103,7 @@ export class OwnBudgetStore extends BudgetStore {
     if (!sums) return false;
     const isNothing = tokens === 0 && cost === 0;
     const settled = { entry: spent, at: now, isWritten: isNothing, isDurable: isNothing, sums };
-    this.book.remove(there);
-    this.book.add(settled);
+    this.book.replace(there, settled);
     this.changedAt = now;
     if (isTold) this.writeLater();
     else await this.writeAll([settled]);
