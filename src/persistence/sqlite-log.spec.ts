@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { copyFileSync, fdatasync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, fdatasync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -172,7 +172,9 @@ describe('a disk that is quicker than the way to another thread', () => {
   it('is waited for in place, and its failure is told', async () => {
     const [quick, slow] = [syncerOf(0.02), syncerOf(0.3)];
     let isSynced = false;
-    quick(openSync(join(folder, 'a.db'), 'r+'), () => (isSynced = true));
+    const file = openSync(join(folder, 'a.db'), 'r+');
+    quick(file, () => (isSynced = true));
+    closeSync(file);
     expect(isSynced).toBe(true);
     expect(slow).toBe(fdatasync);
     const log = SqliteLog.of(handle, quick)!;
