@@ -83,7 +83,7 @@ describe('hard budgets', () => {
     expect((await jackdaw.chat({ query: 'hi', sessionId: 'dear' }, EVE.headers)).status).toBe(200);
     for (let chat = 0; chat < 24; chat++) {
       llm.reply({ text: 'dear', usage: [4000, 10] });
-      await jackdaw.chat({ query: 'hi' }, EVE.headers);
+      expect((await jackdaw.chat({ query: 'hi' }, EVE.headers)).body).toMatchObject({ result: 'dear' });
     }
     const over = await jackdaw.chat({ query: 'hi' }, EVE.headers);
     expect(over.body).toMatchObject({ code: 'BUDGET_EXCEEDED', budget: 'tenant_day', unit: 'cost', limit: 100 });
