@@ -79,10 +79,10 @@ describe('hard budgets', () => {
   });
 
   it('of a tenant are not those of another', async () => {
-    llm.reply({ text: 'dear', usage: [4000, 10] }).always({ text: 'fine' });
+    llm.reply({ text: 'dear', usage: [3980, 10] }).always({ text: 'fine' });
     expect((await jackdaw.chat({ query: 'hi', sessionId: 'dear' }, EVE.headers)).status).toBe(200);
     for (let chat = 0; chat < 24; chat++) {
-      llm.reply({ text: 'dear', usage: [4000, 10] });
+      llm.reply({ text: 'dear', usage: [3980, 10] });
       expect((await jackdaw.chat({ query: 'hi' }, EVE.headers)).body).toMatchObject({ result: 'dear' });
     }
     const over = await jackdaw.chat({ query: 'hi' }, EVE.headers);
