@@ -82,6 +82,8 @@ async function answer(peer, { workload, inFlight, chats = Infinity, cpuMs = Infi
   return spent() / asked;
 }
 
+// Nobody is there to ask any more.
+process.once('disconnect', () => process.exit());
 if (kind === 'llm') serve();
 else {
   const peer = await KINDS[kind]();

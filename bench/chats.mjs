@@ -23,7 +23,9 @@ const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status
 function start(kind, core, ...args) {
   const pin = canPin ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath] } : {};
   const child = fork(new URL('chat-worker.mjs', import.meta.url), [kind, ...args], pin);
-  child.once('exit', (code) => code && process.exit(1));
+  child.once('exit', (code) => {
+    if (code) throw new Error(`The process of "${kind}" ended with ${code}: its own message is above.`);
+  });
   const told = () => new Promise((resolve) => child.once('message', resolve));
   const ask = (question) => {
     const answer = told();
@@ -70,4 +72,3 @@ for (const workload of WORKLOADS) {
   }
 }
 llm.stop();
-process.exit(0);

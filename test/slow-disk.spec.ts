@@ -6,7 +6,8 @@ import { setTimeout as elapse } from 'node:timers/promises';
 import { SqliteLog } from '../src/persistence/sqlite-log.client.js';
 import { aRun, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 
-const FIRST = { isFirstOfSession: true } as const;
+const EARLY = { isEarly: true } as const;
+const FIRST = { ...EARLY, isFirstOfSession: true } as const;
 
 let folder: string;
 let opened: OpenDatabase;
@@ -29,7 +30,7 @@ afterEach(async () => {
 
 it.each([
   ['that begins its session', FIRST],
-  ['in a session that may have another one', {}],
+  ['in a session that may have another one', EARLY],
 ])('while the disk is at work a run %s is told of and executed, and its end is not told', async (_which, more) => {
   host.scripts.set('a', async (context) => context.emit({ type: 'message.delta', iteration: 1, text: 'Hello' }));
   const told = host.listen('a');
@@ -55,6 +56,19 @@ it('while the disk is at work nothing is done that must not happen twice', async
   disk.resolve();
   await done;
   expect(isClaimed).toBe(true);
+});
+
+it('while the disk is at work a run that may begin with what has effects is not executed', async () => {
+  let isExecuted = false;
+  host.scripts.set('a', async () => void (isExecuted = true));
+  const begun = host.runs.start(aRun('a', 's'));
+  await elapse(20);
+  expect(isExecuted).toBe(false);
+  disk.resolve();
+  await (
+    await begun
+  ).done;
+  expect(isExecuted).toBe(true);
 });
 
 it('while the disk is at work a run that is queued for nobody is not acknowledged', async () => {

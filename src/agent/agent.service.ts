@@ -149,6 +149,7 @@ export class AgentService {
       timeoutMs: definition.limits.runTimeoutMs,
       isFirstOfSession: isNewSession,
       isToldWhole: !isStreaming,
+      isEarly: true,
       ...(request.idempotency && { idempotency: request.idempotency }),
       statements: [this.sessions.beginStatement(principal, sessionId)],
     };

@@ -20,7 +20,7 @@ export function startedItem(run: RunRecord, now: number): RunItem {
 }
 
 function toRecord(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): RunRecord {
-  const { statements: _s, isFirstOfSession: _f, isToldWhole: _t, idempotency: _i, ...rest } = start;
+  const { statements: _s, isFirstOfSession: _f, isToldWhole: _t, isEarly: _e, idempotency: _i, ...rest } = start;
   const hasBegun = status === 'running' || start.forkedFrom !== undefined;
   return {
     ...rest,

@@ -52,14 +52,14 @@ export class RunJournal {
   }
 
   /**
-   * Journals a run that this process executes at once, for whoever waits for it: as `create`, but what comes of it is told
-   * as soon as no crash of this process can undo its beginning (see `CommitOptions`).
+   * Journals a run that this process executes at once, for whoever waits for it: as `create`, but an early one is told of as
+   * soon as no crash of this process can undo its beginning (see `CommitOptions`).
    * @param waitsMs how long it may wait for another batch to share its commit with, in ms
    */
   begin(start: StartRun, now: number, waitsMs = 0): NewRun & RunOpening {
     const { batch, ...begun } = this.beginning(start, 'running', now);
     const written = this.database
-      .commit(batch, { waitsMs, isEarly: true })
+      .commit(batch, { waitsMs, isEarly: start.isEarly ?? false })
       .then(() => void this.stored.add(definitionKey(begun.run)));
     return { ...begun, written };
   }

@@ -75,6 +75,8 @@ export interface StartRun {
   readonly isFirstOfSession?: boolean;
   /** Whether nobody is told of the run before it ends, so that its beginning may be committed together with what comes soon. */
   readonly isToldWhole?: boolean;
+  /** What it does first may happen again, as asking a model may: it need not wait until its beginning is durable. */
+  readonly isEarly?: boolean;
   /** The run whose journal this one begins with: it has begun, and goes on from there. */
   readonly forkedFrom?: string;
   /** Whose call it is, if a run called it. */
