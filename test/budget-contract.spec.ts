@@ -79,20 +79,20 @@ describeDatabases('budgets', servers, (created, kind) => {
 
   it('let exactly as many of 100 calls at once through as there is room for, on two nodes', async () => {
     const nodes = [budget({ tenantDay: { tokens: 370 } }), budget({ tenantDay: { tokens: 370 } }, otherStore)];
-    const asked = Array.from({ length: 100 }, (_, at) => nodes[at % 2]!.reserve(account(`r${at}`), CALL));
+    const asked = Array.from({ length: 100 }, async (_, at) => nodes[at % 2]!.reserve(account(`r${at}`), CALL));
     const ended = await Promise.allSettled(asked);
     const faults = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
     expect(faults.map((fault) => (fault as { code?: string }).code)).toEqual(Array(63).fill('BUDGET_EXCEEDED'));
     expect(await sums()).toEqual({ tenant_day: { tokens: 370, cost: 740_000 } });
     const held = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value!] : []));
-    await Promise.all(held.map((one) => one.settle(took(3, 0.000_001))));
+    await Promise.all(held.map(async (one) => one.settle(took(3, 0.000_001))));
     expect(await sums()).toEqual({ tenant_day: { tokens: 111, cost: 37_000 } });
   });
 
   it('have in the database what no journal will tell of, at once', async () => {
     const daily = budget({ tenantDay: { tokens: 370 } });
     await (await daily.reserve(account('a'), CALL))!.settle(took(3));
-    await daily.reserve({ ...account('b'), isJournaled: false }, CALL).then((held) => held!.settle(took(4)));
+    await (await daily.reserve({ ...account('b'), isJournaled: false }, CALL))!.settle(took(4));
     expect(await new SharedBudgetStore(opened.database).sum(today())).toMatchObject({ tokens: 7 });
   });
 
@@ -165,11 +165,19 @@ describeDatabases('budgets', servers, (created, kind) => {
     const all = budget({ run: { tokens: 100 }, tenantDay: { tokens: 100, cost: 1 } });
     const held = (await all.reserve(account('a'), CALL))!;
     jest.spyOn(Date, 'now').mockReturnValue(NOON + 1);
-    const usage = (at: number, tokens: number): JournaledUsage => ({ account: account('a'), at, tokens, cost: 0.25 });
+    const usage = (at: number, tokens: number, isOver = false): JournaledUsage => ({
+      account: account(isOver ? 'over' : 'a'),
+      at,
+      isOver,
+      tokens,
+      cost: 0.25,
+    });
     async function* journaled() {
       yield usage(NOON - 24 * HOUR_MS, 1);
       yield usage(NOON, 2);
       yield usage(NOON, 4);
+      // In the budget of a run that is over nothing will count any more.
+      yield usage(NOON, 8, true);
     }
     // Neither while a call goes on, nor when one comes to its end while others are counted.
     await opened.database.commit([{ sql: 'DELETE FROM budget_entry WHERE tenant <> ?', params: [tenant] }]);
@@ -184,6 +192,6 @@ describeDatabases('budgets', servers, (created, kind) => {
     jest.spyOn(Date, 'now').mockReturnValue(NOON + 2);
     expect(await all.rebuild(journaled())).toBe(3);
     expect(await sums()).toMatchObject({ run: { tokens: 7 } });
-    expect(await sums()).toMatchObject({ tenant_day: { tokens: 6, cost: 500_000_000 } });
+    expect(await sums()).toMatchObject({ tenant_day: { tokens: 14, cost: 750_000_000 } });
   });
 });

@@ -14,38 +14,70 @@ const KILLED = 4;
 
 const world = ProcessWorld.prepare();
 
+interface Sum {
+  readonly id: string;
+  readonly tokens: number;
+}
+
+/** What the journal tells, and what counts in budgets: of sessions, and of runs that are not over. */
+async function read() {
+  const opened = await openDatabase({ DATA_DIR: world.folder });
+  const { database } = opened;
+  const told = (column: string, where: string) =>
+    database.query<Sum>(
+      `SELECT u.${column} AS id, SUM(u.total_tokens) AS tokens FROM run_usage u JOIN run ON run.id = u.run_id
+        WHERE ${where} GROUP BY u.${column} ORDER BY u.${column}`,
+    );
+  const counted = async (kind: string) => {
+    const sql = 'SELECT scope, tokens FROM budget_total WHERE scope LIKE ? ORDER BY scope';
+    const rows = await database.query<{ scope: string; tokens: number }>(sql, [`${kind}%`]);
+    return rows.map(({ scope, tokens }) => ({ id: scope.slice(kind.length), tokens }));
+  };
+  const found = {
+    told: {
+      runs: await told('run_id', "run.status IN ('queued', 'running')"),
+      sessions: await told('session_id', '1 = 1'),
+    },
+    counted: { runs: await counted('run:'), sessions: await counted('session:default:') },
+    days: await counted('tenant_day:'),
+  };
+  await opened.close();
+  return found;
+}
+
+const all = (sums: readonly Sum[]) => sums.reduce((sum, { tokens }) => sum + tokens, 0);
+
 it('the sums of budgets are what the journal tells, however often the server was killed', async () => {
   const reply = byTurn(CALL, { text: 'done', usage: [70, 5] });
   let asked = 0;
   // So that some are asked and others told at any moment.
   world.llm.always((request) => ({ ...reply(request), gate: passes(10 + (asked++ % 7) * 5) }));
-  const env = { BUDGET_RUN: 'tokens=100000', BUDGET_TENANT_DAY: 'tokens=10000000' };
+  const env = { BUDGET_RUN: 'tokens=100000', BUDGET_SESSION: 'tokens=100000', BUDGET_TENANT_DAY: 'tokens=10000000' };
   let server = await world.start(env);
   const ids: string[] = [];
+  let goingOn = 0;
   for (let killed = 0; killed < KILLED; killed++) {
     const from = world.llm.requests.length;
-    const begun = Array.from({ length: RUNS }, () => server.post('/api/agent/runs', { query: 'go' }));
+    const begun = Array.from({ length: RUNS }, (_, n) =>
+      server.post('/api/agent/runs', { query: 'go', sessionId: `${killed}-${n}` }),
+    );
     ids.push(...(await Promise.all(begun)).map(({ body }) => String(body['run_id'])));
     // In the midst of them: each asks twice.
     await world.llm.waitForRequest(from + RUNS);
     await server.kill();
+    const { told, counted } = await read();
+    expect(counted).toEqual(told);
+    goingOn += told.runs.length;
     server = await world.start(env);
   }
   for (const id of ids) await (await server.follow(id)).all();
   await server.kill();
 
-  const opened = await openDatabase({ DATA_DIR: world.folder });
-  const told = 'SELECT run_id AS id, SUM(total_tokens) AS tokens FROM run_usage GROUP BY run_id ORDER BY run_id';
-  const counted = "SELECT scope, tokens FROM budget_total WHERE scope LIKE 'run:%' ORDER BY scope";
-  const usages = await opened.database.query<{ id: string; tokens: number }>(told);
-  expect(usages).toHaveLength(KILLED * RUNS);
-  expect(await opened.database.query(counted)).toEqual(
-    usages.map(({ id, tokens }) => ({ scope: `run:${id}`, tokens })),
-  );
-  const all = usages.reduce((sum, { tokens }) => sum + tokens, 0);
-  const days = await opened.database.query<{ tokens: number }>(
-    "SELECT tokens FROM budget_total WHERE scope LIKE 'tenant_day:%'",
-  );
-  expect(days.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(all);
-  await opened.close();
+  const { told, counted, days } = await read();
+  expect(told.sessions).toHaveLength(KILLED * RUNS);
+  expect(told.runs).toEqual([]);
+  expect(counted).toEqual(told);
+  expect(all(days)).toBe(all(told.sessions));
+  // Else nothing was seen of a run's own sum.
+  expect(goingOn).toBeGreaterThan(0);
 });

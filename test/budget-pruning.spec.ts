@@ -4,7 +4,7 @@ import { newId } from '../src/common/index.js';
 import { loadConfig } from '../src/config/index.js';
 import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
 import type { BudgetEntry, BudgetScope } from '../src/llm/budget/budget.types.js';
-import { scopesOf } from '../src/llm/budget/budget-scope.policy.js';
+import { limitsOf, scopesOf } from '../src/llm/budget/budget-scope.policy.js';
 import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
 import { openPersistence } from '../src/persistence/persistence.factory.js';
 import type { OpenPersistence } from '../src/persistence/persistence.types.js';
@@ -35,7 +35,7 @@ describeDatabases('pruning budgets', servers, (created) => {
     jest.spyOn(Date, 'now').mockReturnValue(NOON);
     const account = { tenant: 't', runId: newId(), sessionId: 's' };
     const own = [{ agent: 'a', runId: account.runId, limits: LIMITS }];
-    scopes = scopesOf({ ...account, own }, { replyTokens: 0, ...LIMITS }, NOON);
+    scopes = scopesOf({ ...account, own }, limitsOf({ replyTokens: 0, ...LIMITS }), NOON);
     const amount = { tokens: 5, cost: 0 };
     const { runId } = account;
     const keys = scopes.map(({ key }) => key);

@@ -99,10 +99,7 @@ describe('what holds for an agent', () => {
       { usage: { total_tokens: 30 }, children_usage: { total_tokens: 4000 } },
     ]);
     const counted = await totals();
-    expect(counted).toEqual([
-      { scope: `run:${String(body['run_id'])}`, tokens: 4030 },
-      { scope: 'session:default:rich', tokens: 4030 },
-    ]);
+    expect(counted).toEqual([{ scope: 'session:default:rich', tokens: 4030 }]);
     await family.jackdaw.app.get(BudgetRebuildService).rebuild();
     expect(await totals()).toEqual(counted);
     const { body: usage } = await family.jackdaw.get('/api/usage?sessionId=rich');

@@ -24,8 +24,14 @@ export class Semaphore {
   /** Waits for a place, which is to be left; rejects with the signal's reason when it is aborted before. */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (this.isFull) return this.turn(signal);
+    if (!this.tryEnter()) await this.turn(signal);
+  }
+
+  /** Takes a place, which is to be left, if one is free. */
+  tryEnter(): boolean {
+    if (this.isFull) return false;
     this.taken++;
+    return true;
   }
 
   /** Hands the place on to who waits longest. */

@@ -25,7 +25,9 @@ export function insert(table: string, row: Row): Statement {
  */
 export function insertAll(table: string, rows: readonly Row[], conflict = ''): Statement {
   const sql = textOf(table, rows[0]!).of(rows.length, conflict);
-  return { sql, params: rows.flatMap((row) => Object.values(row)) };
+  const params: SqlValue[] = [];
+  for (const row of rows) params.push(...Object.values(row));
+  return { sql, params };
 }
 
 /** Inserts of any number of rows that name the same columns, several in one statement. */

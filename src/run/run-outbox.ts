@@ -1,9 +1,9 @@
-import type { JournaledSpending, ModelBudget } from '../llm/index.js';
+import type { JournaledSpending, ModelBudget, ToldUsage } from '../llm/index.js';
 import type { Statement } from '../persistence/index.js';
 import type { Cipher } from '../security/index.js';
 import type { RunBus } from './run-bus.js';
 import type { LiveRun } from './follow/live-run.mapper.js';
-import { endsStream, isLive, type LiveEvent, type RunEvent } from './run-event.types.js';
+import { endsStream, isLive, isTerminal, type LiveEvent, type RunEvent } from './run-event.types.js';
 import { RunItem } from './run-item.factory.js';
 import { insertEvents } from './run-statement.factory.js';
 import type { RunOpening, RunRecord } from './run.types.js';
@@ -69,15 +69,15 @@ export class RunOutbox {
     this.waiting = [];
     this.journaledWaiting = 0;
     const { publish, discard } = this.hold(items);
-    const spent = this.spentIn(items);
+    const spending = this.spendingIn(items);
     return {
-      statements: [...this.statementsOf(items), ...spent.flatMap(({ statements }) => statements)],
+      statements: [...this.statementsOf(items), ...(spending?.statements ?? [])],
       publish: () => {
-        for (const one of spent) one.committed();
+        spending?.committed();
         publish();
       },
       discard: () => {
-        for (const one of spent) one.discard();
+        spending?.discard();
         discard();
       },
     };
@@ -125,11 +125,15 @@ export class RunOutbox {
     return statements;
   }
 
-  private spentIn(items: readonly RunItem[]): JournaledSpending[] {
-    return items.flatMap(({ n, event }) => {
-      if (n === null || event.type !== 'usage') return [];
-      return this.budget?.journaled(this.run.id, { tokens: event.total_tokens, cost: event.cost ?? 0 }) ?? [];
-    });
+  private spendingIn(items: readonly RunItem[]): JournaledSpending | null {
+    if (!this.budget) return null;
+    const took: ToldUsage[] = [];
+    let isOver = false;
+    for (const { event } of items) {
+      if (event.type === 'usage') took.push({ tokens: event.total_tokens, cost: event.cost ?? 0 });
+      else isOver ||= isTerminal(event);
+    }
+    return took.length > 0 || isOver ? this.budget.journaled(this.run.id, took, isOver) : null;
   }
 
   private addLive(event: LiveEvent): void {

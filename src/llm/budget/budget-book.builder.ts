@@ -1,5 +1,5 @@
 import type { Row } from '../../persistence/index.js';
-import type { TotalRow } from './budget-row.mapper.js';
+import { runKeys, type TotalRow } from './budget-row.mapper.js';
 import { fits } from './budget-scope.policy.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
@@ -9,6 +9,8 @@ export interface BookedSum extends TotalRow {
   cost: number;
   /** How many entries in it are reserved, or not durable yet. */
   open: number;
+  /** Whether the database has a row of it, or may have. */
+  isStored: boolean;
 }
 
 /** An entry in memory, which its book alone changes. */
@@ -44,14 +46,26 @@ export class BudgetBook {
     return keys.filter((key) => !this.sums.has(key));
   }
 
-  learnSum({ scope, tenant, tokens, cost, kept_until }: TotalRow): void {
+  learnSum({ scope, tenant, tokens, cost, kept_until }: TotalRow, isStored: boolean): void {
     if (this.sums.has(scope)) return;
-    this.sums.set(scope, { scope, tenant, tokens, cost, kept_until, open: 0 });
+    this.sums.set(scope, { scope, tenant, tokens, cost, kept_until, open: 0, isStored });
     this.grow();
   }
 
+  /** What counts in a run alone, as far as it is known here. */
+  sumsOfRun(runId: string): readonly BookedSum[] {
+    return this.sums.size === 0 ? [] : this.known(runKeys(runId));
+  }
+
+  /** Nothing will count in these any more. */
+  forgetSums(sums: readonly BookedSum[]): void {
+    for (const { scope, open } of sums) if (open === 0) this.sums.delete(scope);
+  }
+
   find({ id, runId }: Pick<BudgetEntry, 'id' | 'runId'>): BookedEntry | undefined {
-    return this.runs.get(runId)?.find(({ entry }) => entry.id === id);
+    const run = this.runs.get(runId);
+    if (run) for (const booked of run) if (booked.entry.id === id) return booked;
+    return undefined;
   }
 
   /** What nobody has settled. */
@@ -72,10 +86,13 @@ export class BudgetBook {
 
   /** A call of a run that is settled by such an amount, and not written. */
   findUnwritten(runId: string, { tokens, cost }: Amount): BookedEntry | undefined {
-    return this.runs.get(runId)?.find((booked) => {
+    const run = this.runs.get(runId);
+    if (!run) return undefined;
+    for (const booked of run) {
       const { entry } = booked;
-      return entry.tokens === tokens && entry.cost === cost && isUnwritten(booked);
-    });
+      if (entry.tokens === tokens && entry.cost === cost && isUnwritten(booked)) return booked;
+    }
+    return undefined;
   }
 
   /**
@@ -106,11 +123,8 @@ export class BudgetBook {
   }
 
   remove(booked: BookedEntry): void {
-    const { entry } = booked;
-    const run = this.runs.get(entry.runId) ?? [];
-    const at = run.indexOf(booked);
-    if (at >= 0) run.splice(at, 1);
-    change(this.sumsIn(booked), entry, -1, booked.isDurable ? 0 : -1);
+    this.drop(booked);
+    change(this.sumsIn(booked), booked.entry, -1, booked.isDurable ? 0 : -1);
   }
 
   /** Another amount in an entry's place. */
@@ -135,15 +149,40 @@ export class BudgetBook {
     change(booked.sums, NOTHING, 1, -1);
   }
 
-  /** By how much the sums of an entry are raised; rows are zero but for that. */
-  raises(booked: BookedEntry, { tokens, cost }: Amount): Row[] {
-    if (tokens === 0 && cost === 0) return [];
-    return this.sumsIn(booked).map(({ scope, tenant, kept_until }) => ({ scope, tenant, tokens, cost, kept_until }));
+  /** It is durable with its step, which nobody asks for again: what it was need not be known any more. */
+  told(booked: BookedEntry): void {
+    if (this.drop(booked)) change(booked.sums, NOTHING, 1, -1);
+  }
+
+  /**
+   * By how much the sums of an entry are raised; rows are zero but for that.
+   * @param but those that are not
+   */
+  raises(booked: BookedEntry, { tokens, cost }: Amount, but: readonly BookedSum[]): Row[] {
+    const rows: Row[] = [];
+    if (tokens === 0 && cost === 0) return rows;
+    for (const sum of this.sumsIn(booked)) {
+      if (but.includes(sum)) continue;
+      sum.isStored = true;
+      rows.push({ scope: sum.scope, tenant: sum.tenant, tokens, cost, kept_until: sum.kept_until });
+    }
+    return rows;
   }
 
   clear(): void {
     this.runs.clear();
     this.sums.clear();
+  }
+
+  /** @returns whether it was there */
+  private drop(booked: BookedEntry): boolean {
+    const { runId } = booked.entry;
+    const run = this.runs.get(runId);
+    const at = run?.indexOf(booked) ?? -1;
+    if (!run || at < 0) return false;
+    if (run.length === 1) this.runs.delete(runId);
+    else run.splice(at, 1);
+    return true;
   }
 
   /** Of what is durable they may have been let go, and learnt anew. */

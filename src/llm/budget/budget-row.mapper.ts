@@ -1,6 +1,6 @@
 import { DAY_MS, dayOf, idsFrom } from '../../common/index.js';
 import type { Row } from '../../persistence/index.js';
-import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
+import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
 /** How long a sum stays that no call will be added to; the sum of a session stays for ever. */
 const RUN_MS = 400 * DAY_MS;
@@ -43,6 +43,11 @@ export function toTotalRow({ key, tenant, name, resetsAt }: BudgetScope, now: nu
   return { scope: key, tenant, tokens: 0, cost: 0, kept_until } satisfies Row;
 }
 
+/** Keys of the sums that nothing counts in once a run is over. */
+export function runKeys(runId: string): readonly string[] {
+  return [RUN_KEY + runId, AGENT_RUN_KEY + runId];
+}
+
 /**
  * Where the sums are that are kept no longer: keys of runs and days sort by their times, so that they need not be looked for
  * among all others, those of sessions above all.
@@ -50,7 +55,7 @@ export function toTotalRow({ key, tenant, name, resetsAt }: BudgetScope, now: nu
  * @returns from which key, and before which
  */
 export function outdatedKeys(now: number): (readonly [from: string, before: string])[] {
-  const runs = ['run:', AGENT_RUN_KEY].map((kind) => [kind, kind + idsFrom(now - RUN_MS)] as const);
+  const runs = [RUN_KEY, AGENT_RUN_KEY].map((kind) => [kind, kind + idsFrom(now - RUN_MS)] as const);
   const days = ['day:', 'tenant_day:', 'agent_day:', 'agent_tenant_day:'];
   return [...runs, ...days.map((kind) => [kind, kind + dayOf(now - PAST_DAY_MS)] as const)];
 }

@@ -3,36 +3,61 @@ import { DAY_MS, dayOf } from '../../common/index.js';
 import type { AppConfig, BudgetLimit } from '../../config/index.js';
 import type { CallAccount, OwnBudget } from '../chat.types.js';
 import { fromUnits, toUnits } from '../wrappers/cost.policy.js';
-import { AGENT_RUN_KEY, type Amount, type BudgetName, type BudgetScope } from './budget.types.js';
+import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetName, type BudgetScope } from './budget.types.js';
 
 type Owner = Omit<CallAccount, 'step'>;
 type ScopePlace = Pick<BudgetScope, 'key' | 'tenant' | 'resetsAt'>;
 
+/** What the server limits, by the names of its settings. */
+export type BudgetLimits = Partial<Record<'run' | 'session' | 'tenantDay' | 'day', Amount>>;
+
+export function limitsOf({ run, session, tenantDay, day }: AppConfig['llm']['budget']): BudgetLimits {
+  return {
+    ...(run && { run: toAmount(run) }),
+    ...(session && { session: toAmount(session) }),
+    ...(tenantDay && { tenantDay: toAmount(tenantDay) }),
+    ...(day && { day: toAmount(day) }),
+  };
+}
+
 /** The budgets that a call counts in, in the order of their keys, so that two calls never wait for each other. */
-export function scopesOf(account: Owner, budget: AppConfig['llm']['budget'], now: number): BudgetScope[] {
-  const { tenant, own = [] } = account;
+export function scopesOf(account: Owner, limits: BudgetLimits, now: number): BudgetScope[] {
+  const { tenant, own } = account;
   const day = dayOf(now);
   const resetsAt = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-  const scopes = own.flatMap((one) => ownScopes(one, account, { day, resetsAt })).filter((one) => one !== null);
-  if (scopes.length > 1) scopes.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const scopes = own ? scopesOfAgents(own, account, { day, resetsAt }) : [];
   // These come after those of agents, in their order.
-  if (budget.day) scopes.push(scope('day', budget.day, { key: `day:${day}`, tenant: '', resetsAt }));
-  scopes.push(...lastingScopesOf(account, budget));
+  if (limits.day) scopes.push({ name: 'day', limit: limits.day, key: `day:${day}`, tenant: '', resetsAt });
+  addLasting(scopes, account, limits);
   const key = `tenant_day:${day}:${tenant}`;
-  if (budget.tenantDay) scopes.push(scope('tenant_day', budget.tenantDay, { key, tenant, resetsAt }));
+  if (limits.tenantDay) scopes.push({ name: 'tenant_day', limit: limits.tenantDay, key, tenant, resetsAt });
   return scopes;
 }
 
 /** Those of them that are never whole again, but for those of agents. */
-export function lastingScopesOf(
-  { tenant, runId, rootRunId = runId, sessionId }: Owner,
-  { run, session }: AppConfig['llm']['budget'],
-): BudgetScope[] {
+export function lastingScopesOf(account: Owner, limits: BudgetLimits): BudgetScope[] {
   const scopes: BudgetScope[] = [];
-  if (run) scopes.push(scope('run', run, { key: `run:${rootRunId}`, tenant, resetsAt: null }));
-  const key = `session:${tenant}:${sessionId}`;
-  if (session && sessionId !== null) scopes.push(scope('session', session, { key, tenant, resetsAt: null }));
+  addLasting(scopes, account, limits);
   return scopes;
+}
+
+function addLasting(
+  scopes: BudgetScope[],
+  { tenant, runId, rootRunId = runId, sessionId }: Owner,
+  { run, session }: BudgetLimits,
+): void {
+  if (run) scopes.push({ name: 'run', limit: run, key: RUN_KEY + rootRunId, tenant, resetsAt: null });
+  if (!session || sessionId === null) return;
+  scopes.push({ name: 'session', limit: session, key: `session:${tenant}:${sessionId}`, tenant, resetsAt: null });
+}
+
+function scopesOfAgents(
+  own: readonly OwnBudget[],
+  account: Owner,
+  today: { readonly day: string; readonly resetsAt: number },
+): BudgetScope[] {
+  const scopes = own.flatMap((one) => ownScopes(one, account, today)).filter((one) => one !== null);
+  return scopes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** By hashes, since names of sessions, tenants and agents together are longer than a key. */
@@ -65,16 +90,11 @@ function hashOf(...names: readonly string[]): string {
 }
 
 function scopeIf(name: BudgetName, limit: BudgetLimit | undefined, place: ScopePlace): BudgetScope | null {
-  return limit ? scope(name, limit, place) : null;
+  return limit ? { name, limit: toAmount(limit), ...place } : null;
 }
 
-function scope(
-  name: BudgetName,
-  { tokens = Number.MAX_SAFE_INTEGER, cost }: BudgetLimit,
-  { key, tenant, resetsAt }: ScopePlace,
-): BudgetScope {
-  const limit = { tokens, cost: cost === undefined ? Number.MAX_SAFE_INTEGER : toUnits(cost) };
-  return { name, key, tenant, resetsAt, limit };
+function toAmount({ tokens = Number.MAX_SAFE_INTEGER, cost }: BudgetLimit): Amount {
+  return { tokens, cost: cost === undefined ? Number.MAX_SAFE_INTEGER : toUnits(cost) };
 }
 
 export function fits(sum: Amount, more: Amount, limit: Amount): boolean {

@@ -22,28 +22,31 @@ export abstract class BudgetStore {
   /** `null` when there is none. */
   abstract sum(scope: BudgetScope): Promise<Amount | null>;
 
-  /** @param before what has the same id, and goes. @returns why it was refused; nothing has changed then */
+  /**
+   * @param before what has the same id, and goes
+   * @returns why it was refused; nothing has changed then. No promise where nothing need be waited for
+   */
   abstract reserve(
     entry: BudgetEntry,
     before: BudgetEntry | null,
     scopes: readonly BudgetScope[],
     now: number,
-  ): Promise<BudgetRefusal | null>;
+  ): BudgetRefusal | null | Promise<BudgetRefusal | null>;
 
   /** Sums of nothing where there are none. */
   abstract open(scopes: readonly BudgetScope[], now: number): Promise<void>;
 
   /**
    * Puts what was used in the place of what is there.
-   * @returns whether the entry is still as it was given
+   * @returns whether the entry is still as it was given; no promise where nothing need be waited for
    */
-  abstract settle(entry: BudgetEntry, used: Amount, now: number, how?: Settlement): Promise<boolean>;
+  abstract settle(entry: BudgetEntry, used: Amount, now: number, how?: Settlement): boolean | Promise<boolean>;
 
   /** Nothing was ever counted in these: there is no sum to be looked for. */
   begun(_scopes: readonly BudgetScope[], _now: number): void {}
 
   /** What `ModelBudget.journaled` gives. */
-  journaled(_runId: string, _took: Amount): JournaledSpending | null {
+  journaled(_runId: string, _took: readonly Amount[], _isOver: boolean): JournaledSpending | null {
     return null;
   }
 

@@ -6,6 +6,8 @@ export interface Amount {
 
 export type BudgetName = 'run' | 'session' | 'tenant_day' | 'day';
 
+/** How keys of sums begin that runs at the top have. */
+export const RUN_KEY = 'run:';
 /** How keys of sums begin that agents' runs have of their own. */
 export const AGENT_RUN_KEY = 'agent_run:';
 

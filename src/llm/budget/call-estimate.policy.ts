@@ -15,11 +15,13 @@ export class CallEstimate {
   constructor(
     { messages, tools = [], parameters }: ChatRequest,
     private readonly counter: TokenCounter,
+    /** What comes with every call of an agent. */
+    repeated: TokenCounter,
     replyTokens: number,
     private readonly price: ModelPrice | undefined,
   ) {
-    const toolTokens = tools.length === 0 ? 0 : counter.count(JSON.stringify(tools));
-    this.promptTokens = countMessages(counter, messages) + toolTokens;
+    const toolTokens = tools.length === 0 ? 0 : repeated.count(JSON.stringify(tools));
+    this.promptTokens = countMessages(counter, messages, repeated) + toolTokens;
     this.most = this.amountOf(parameters?.maxTokens ?? replyTokens);
   }
 

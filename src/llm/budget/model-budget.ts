@@ -27,9 +27,9 @@ export abstract class Reservation {
   /**
    * Puts what was really used in its place: what the provider counted, or all of it when that counted nothing; nothing
    * when it was refused; the prompt and what was said, as far as they can be counted here, when it was broken off. That
-   * stays when the same step asks again. Doing it again changes nothing.
+   * stays when the same step asks again. Doing it again changes nothing. `null` where nothing need be waited for.
    */
-  abstract settle(end: CallEnd): Promise<void>;
+  abstract settle(end: CallEnd): Promise<void> | null;
 }
 
 /** What goes into the batch that journals the usage of a call. */
@@ -44,12 +44,19 @@ export interface JournaledSpending {
 /** Whose calls are counted in a run at the top and in its session, both new. */
 export type NewAccount = Pick<CallAccount, 'tenant' | 'runId' | 'sessionId'>;
 
+/** What is told of a call in the journal. */
+export interface ToldUsage {
+  readonly tokens: number;
+  /** In the unit of `LLM_PRICES`. */
+  readonly cost: number;
+}
+
 /** What a journaled call took. Times are epoch ms. */
-export interface JournaledUsage {
+export interface JournaledUsage extends ToldUsage {
   readonly account: CallAccount;
   readonly at: number;
-  readonly tokens: number;
-  readonly cost: number;
+  /** Whether the run at the top, in which it counts, is over. */
+  readonly isOver: boolean;
 }
 
 /** The port to budgets that no call goes beyond. */
@@ -64,20 +71,21 @@ export abstract class ModelBudget {
 
   /**
    * Reserves what the call may take, for its run and step: the same once more takes the place of what was there.
-   * @returns `null` when nothing limits it
+   * @returns `null` when nothing limits it; no promise where nothing need be waited for
    * @throws AppError `BUDGET_EXCEEDED` when it may take more than is left
    */
-  abstract reserve(account: CallAccount, call: PlannedCall): Promise<Reservation | null>;
+  abstract reserve(account: CallAccount, call: PlannedCall): Reservation | null | Promise<Reservation | null>;
 
   /** A run and its session begin, and nothing was spent in either so far. */
   begun(_account: NewAccount): void {}
 
   /**
-   * Whoever journals what a call of a run took asks for what is to be journaled with it.
-   * @param took what was told of one call that has settled
+   * Whoever journals what calls of a run took, or its end, asks for what is to be journaled with it.
+   * @param took what was told of calls that have settled
+   * @param isOver whether the run ends with that: nothing will count in it any more
    * @returns `null` when there is nothing
    */
-  journaled(_runId: string, _took: Pick<JournaledUsage, 'tokens' | 'cost'>): JournaledSpending | null {
+  journaled(_runId: string, _took: readonly ToldUsage[], _isOver: boolean): JournaledSpending | null {
     return null;
   }
 

@@ -33,7 +33,7 @@ function sumsOf(one: BudgetStore) {
 /** The journal tells of all calls. */
 async function tellAll(one: BudgetStore, { database }: OpenDatabase): Promise<void> {
   for (const runId of ['a', 'b', 'c']) {
-    for (let told; (told = one.journaled(runId, USED));) {
+    for (let told; (told = one.journaled(runId, [USED], false));) {
       await database.commit(told.statements);
       told.committed();
     }

@@ -11,6 +11,7 @@ import type { SharedBudgetStore } from './shared-budget.store.js';
 const HELD = 1000;
 /** What no journal has told of by then is written by itself. */
 const TOLD_WITHIN_MS = 10_000;
+const NO_SUMS: readonly BookedSum[] = [];
 const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.tokens, cost = cost + excluded.cost';
 
 /**
@@ -49,17 +50,26 @@ export class OwnBudgetStore extends BudgetStore {
     return { tokens, cost };
   }
 
-  async reserve(
+  reserve(
     entry: BudgetEntry,
     before: BudgetEntry | null,
     scopes: readonly BudgetScope[],
     now: number,
-  ): Promise<BudgetRefusal | null> {
-    let sums = this.sumsAtHand(entry, before);
-    if (!sums) {
-      await this.learn(scopes, before);
-      sums = this.book.sumsOf(entry.scopes)!;
-    }
+  ): BudgetRefusal | null | Promise<BudgetRefusal | null> {
+    const sums = this.sumsAtHand(entry, before);
+    if (sums) return this.enter(entry, before, scopes, sums, now);
+    return this.learn(scopes, before).then(() =>
+      this.enter(entry, before, scopes, this.book.sumsOf(entry.scopes)!, now),
+    );
+  }
+
+  private enter(
+    entry: BudgetEntry,
+    before: BudgetEntry | null,
+    scopes: readonly BudgetScope[],
+    sums: readonly BookedSum[],
+    now: number,
+  ): BudgetRefusal | null | Promise<null> {
     const there = this.book.find(entry);
     if (!isSame(there?.entry, before)) return { kind: 'taken' };
     const scope = this.book.findFull(entry, scopes, sums, there);
@@ -67,14 +77,14 @@ export class OwnBudgetStore extends BudgetStore {
     if (there) this.book.remove(there);
     const held = { entry, at: now, isWritten: false, isDurable: false, sums };
     this.book.add(held);
-    if (there?.isWritten) await this.takeBack(there, held);
-    return null;
+    return there?.isWritten ? this.takeBack(there, held) : null;
   }
 
   /** Of what is written, and what a reservation is in the place of. */
-  private async takeBack(before: BookedEntry, held: BookedEntry): Promise<void> {
+  private async takeBack(before: BookedEntry, held: BookedEntry): Promise<null> {
     try {
       await this.write(this.raise(before, -1));
+      return null;
     } catch (error) {
       this.book.remove(held);
       this.book.add(before);
@@ -86,39 +96,61 @@ export class OwnBudgetStore extends BudgetStore {
   async open(): Promise<void> {}
 
   override begun(scopes: readonly BudgetScope[], now: number): void {
-    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, now));
+    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, now), false);
   }
 
-  async settle(
+  settle(
     entry: BudgetEntry,
     { tokens, cost }: Amount,
     now: number,
     { id = entry.id, isTold = false }: Settlement = {},
-  ): Promise<boolean> {
+  ): boolean | Promise<boolean> {
     const there = this.findAsGiven(entry);
     if (!there) return false;
     const spent = { ...entry, id, tokens, cost, expiresAt: null };
     if (isSettledAs(there.entry, spent)) return true;
-    const sums = there.isDurable ? await this.sumsAgain(there) : there.sums;
-    if (!sums) return false;
-    const isNothing = tokens === 0 && cost === 0;
+    if (!there.isDurable) return this.put(there, spent, there.sums, now, isTold);
+    return this.sumsAgain(there).then((sums) => sums !== null && this.put(there, spent, sums, now, isTold));
+  }
+
+  /** What nothing will tell of is written at once. */
+  private put(
+    there: BookedEntry,
+    spent: BudgetEntry,
+    sums: readonly BookedSum[],
+    now: number,
+    isTold: boolean,
+  ): true | Promise<true> {
+    const isNothing = spent.tokens === 0 && spent.cost === 0;
     const settled = { entry: spent, at: now, isWritten: isNothing, isDurable: isNothing, sums };
     this.book.replace(there, settled);
     this.changedAt = now;
-    if (isTold) this.writeLater();
-    else await this.writeAll([settled]);
+    if (!isTold) return this.writeAll([settled]).then(() => true);
+    this.writeLater();
     return true;
   }
 
-  /** The call whose usage it is has settled, by the same numbers. */
-  override journaled(runId: string, took: Amount): JournaledSpending | null {
-    const told = this.book.findUnwritten(runId, took);
-    if (!told) return null;
-    told.isWritten = true;
+  /** The calls have settled by the same numbers. The sums of a run that is over are of no use: they are not raised, and go. */
+  override journaled(runId: string, took: readonly Amount[], isOver: boolean): JournaledSpending | null {
+    const over = isOver ? this.book.sumsOfRun(runId) : NO_SUMS;
+    const told: BookedEntry[] = [];
+    for (const amount of took) {
+      const booked = this.book.findUnwritten(runId, amount);
+      if (!booked) continue;
+      booked.isWritten = true;
+      told.push(booked);
+    }
+    if (told.length === 0 && over.length === 0) return null;
+    const stored = over.filter(({ isStored }) => isStored);
     return {
-      statements: this.raise(told),
-      committed: () => this.book.arrived(told),
-      discard: () => void (told.isWritten = false),
+      statements: [...told.flatMap((booked) => this.raise(booked, 1, over)), ...stored.map(deleteSum)],
+      committed: () => {
+        for (const booked of told) this.book.told(booked);
+        this.book.forgetSums(over);
+      },
+      discard: () => {
+        for (const booked of told) booked.isWritten = false;
+      },
     };
   }
 
@@ -169,7 +201,7 @@ export class OwnBudgetStore extends BudgetStore {
     await this.learn([], entry);
     if (this.book.find(entry) !== booked) return null;
     // What is not in the database either is nothing.
-    for (const sum of sums) this.book.learnSum({ ...sum, ...NOTHING });
+    for (const sum of sums) this.book.learnSum({ ...sum, ...NOTHING }, false);
     return this.book.sumsOf(entry.scopes);
   }
 
@@ -189,8 +221,8 @@ export class OwnBudgetStore extends BudgetStore {
     const { replacements } = this;
     const rows = await this.shared.sums(unknown);
     if (replacements !== this.replacements) return;
-    for (const row of rows) this.book.learnSum(row);
-    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, Date.now()));
+    for (const row of rows) this.book.learnSum(row, true);
+    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, Date.now()), false);
   }
 
   /** Once: what is reserved in the database is of a process that crashed, as there is no other. */
@@ -243,12 +275,16 @@ export class OwnBudgetStore extends BudgetStore {
     if (statements.length > 0) await this.database.commit(statements);
   }
 
-  /** Raises the sums that an entry is in, or lowers them. */
-  private raise(booked: BookedEntry, sign: 1 | -1 = 1): Statement[] {
+  /** Raises the sums that an entry is in, or lowers them. @param but those that stay as they are */
+  private raise(booked: BookedEntry, sign: 1 | -1 = 1, but: readonly BookedSum[] = NO_SUMS): Statement[] {
     const { tokens, cost } = booked.entry;
-    const rows = this.book.raises(booked, { tokens: sign * tokens, cost: sign * cost });
+    const rows = this.book.raises(booked, { tokens: sign * tokens, cost: sign * cost }, but);
     return rows.length === 0 ? [] : [insertAll('budget_total', rows, RAISE)];
   }
+}
+
+function deleteSum({ scope }: BookedSum): Statement {
+  return { sql: 'DELETE FROM budget_total WHERE scope = ?', params: [scope] };
 }
 
 function isSame(one: BudgetEntry | null | undefined, other: BudgetEntry | null): boolean {

@@ -2,11 +2,12 @@ import { Logger } from '@nestjs/common';
 import { AppError, newId } from '../../common/index.js';
 import type { AppConfig } from '../../config/index.js';
 import type { CallAccount } from '../chat.types.js';
+import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
 import { toUnits } from '../wrappers/cost.policy.js';
-import { fits, lastingScopesOf, scopesOf } from './budget-scope.policy.js';
-import type { BudgetRefusal, BudgetStore } from './budget.store.js';
+import { fits, lastingScopesOf, limitsOf, scopesOf, type BudgetLimits } from './budget-scope.policy.js';
+import type { BudgetRefusal, BudgetStore, Settlement } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import { CallEstimate } from './call-estimate.policy.js';
 import {
@@ -17,6 +18,7 @@ import {
   type JournaledUsage,
   type NewAccount,
   type PlannedCall,
+  type ToldUsage,
 } from './model-budget.js';
 
 /** Longer than calls take: what a process that crashed has reserved counts no longer than this. */
@@ -27,7 +29,11 @@ const PRUNE_EVERY = 500;
 /** Budgets whose sums are in a store, exact however many processes share it. */
 export class StoredModelBudget extends ModelBudget {
   private readonly logger = new Logger(StoredModelBudget.name);
+  /** Begins the names of who reserves: no other process has it. */
+  private readonly id = newId();
   private reservations = 0;
+  private readonly repeatedBy = new Map<TokenCounter, RepeatedTokenCounter>();
+  private readonly serverLimits: BudgetLimits;
   readonly isForAll: boolean;
 
   constructor(
@@ -36,46 +42,53 @@ export class StoredModelBudget extends ModelBudget {
     private readonly counterOf: (model: string) => TokenCounter,
   ) {
     super();
-    const { run, session, tenantDay, day } = rules;
-    this.isForAll = (run ?? session ?? tenantDay ?? day) !== undefined;
+    this.serverLimits = limitsOf(rules);
+    this.isForAll = Object.keys(this.serverLimits).length > 0;
   }
 
-  async reserve(account: CallAccount, { model, request, price }: PlannedCall): Promise<Reservation | null> {
+  reserve(
+    account: CallAccount,
+    { model, request, price }: PlannedCall,
+  ): Reservation | null | Promise<Reservation | null> {
     const now = Date.now();
-    const scopes = scopesOf(account, this.rules, now);
+    const scopes = scopesOf(account, this.serverLimits, now);
     if (scopes.length === 0) return null;
-    const estimate = new CallEstimate(request, this.counterOf(model), this.rules.replyTokens, price);
+    const counter = this.counterOf(model);
+    const estimate = new CallEstimate(request, counter, this.repeated(counter), this.rules.replyTokens, price);
     const entry: BudgetEntry = {
       ...estimate.most,
       id: `${account.runId}:${account.step}`,
       runId: account.runId,
       tenant: account.tenant,
-      holder: newId(),
+      holder: `${this.id}:${++this.reservations}`,
       scopes: scopes.map(({ key }) => key),
       expiresAt: now + EXPIRES_MS,
     };
-    const refusal = await this.store.reserve(entry, null, scopes, now);
-    if (refusal) await this.enterAgain(entry, scopes, now, refusal);
-    if (++this.reservations % PRUNE_EVERY === 0) await this.store.prune(now);
-    return new HeldReservation(entry, { estimate, isJournaled: account.isJournaled === true }, this.store, this.logger);
+    const held = new HeldReservation(entry, estimate, account.isJournaled === true, this.store, this.logger);
+    const refusal = this.store.reserve(entry, null, scopes, now);
+    const isPruned = this.reservations % PRUNE_EVERY === 0;
+    if (refusal === null && !isPruned) return held;
+    const entered = this.enter(entry, scopes, now, refusal);
+    return entered.then(() => (isPruned ? this.store.prune(now) : undefined)).then(() => held);
   }
 
   override begun(account: NewAccount): void {
-    this.store.begun(lastingScopesOf(account, this.rules), Date.now());
+    this.store.begun(lastingScopesOf(account, this.serverLimits), Date.now());
   }
 
-  override journaled(
-    runId: string,
-    { tokens, cost }: Pick<JournaledUsage, 'tokens' | 'cost'>,
-  ): JournaledSpending | null {
-    return this.store.journaled(runId, { tokens: Math.round(tokens), cost: toUnits(cost) });
+  override journaled(runId: string, took: readonly ToldUsage[], isOver: boolean): JournaledSpending | null {
+    const amounts = took.map(({ tokens, cost }) => ({ tokens: Math.round(tokens), cost: toUnits(cost) }));
+    return this.store.journaled(runId, amounts, isOver);
   }
 
   async rebuild(usages: AsyncIterable<JournaledUsage>): Promise<number> {
     const begunAt = Date.now();
     const sums = new Map<string, { scope: BudgetScope; sum: Amount }>();
-    for await (const { account, at, tokens, cost } of usages) {
-      for (const scope of scopesOf(account, this.rules, at)) {
+    for await (const { account, at, isOver, tokens, cost } of usages) {
+      const { run, ...others } = this.serverLimits;
+      // Nobody will ask for that of a run that is over.
+      const limits = run && !isOver ? { run, ...others } : others;
+      for (const scope of scopesOf(account, limits, at)) {
         const { sum } = sums.get(scope.key) ?? { sum: NOTHING };
         sums.set(scope.key, { scope, sum: { tokens: sum.tokens + tokens, cost: sum.cost + toUnits(cost) } });
       }
@@ -83,6 +96,22 @@ export class StoredModelBudget extends ModelBudget {
     const counted = new Map([...sums.values()].map(({ scope, sum }) => [scope, sum]));
     if (!(await this.store.replaceAll(counted, begunAt, Date.now()))) throw budgetInUse();
     return counted.size;
+  }
+
+  private repeated(counter: TokenCounter): TokenCounter {
+    let repeated = this.repeatedBy.get(counter);
+    if (!repeated) this.repeatedBy.set(counter, (repeated = new RepeatedTokenCounter(counter)));
+    return repeated;
+  }
+
+  private async enter(
+    entry: BudgetEntry,
+    scopes: readonly BudgetScope[],
+    now: number,
+    asked: BudgetRefusal | null | Promise<BudgetRefusal | null>,
+  ): Promise<void> {
+    const refusal = await asked;
+    if (refusal) await this.enterAgain(entry, scopes, now, refusal);
   }
 
   /** What was refused at first: there is something in its place, or there seems to be no room. */
@@ -131,26 +160,35 @@ export class StoredModelBudget extends ModelBudget {
 class HeldReservation extends Reservation {
   constructor(
     private readonly entry: BudgetEntry,
-    private readonly call: { readonly estimate: CallEstimate; readonly isJournaled: boolean },
+    private readonly estimate: CallEstimate,
+    private readonly isJournaled: boolean,
     private readonly store: BudgetStore,
     private readonly logger: Logger,
   ) {
     super();
   }
 
-  async settle(end: CallEnd): Promise<void> {
+  settle(end: CallEnd): Promise<void> | null {
     const { id, holder } = this.entry;
-    const { estimate, isJournaled } = this.call;
-    const spent = estimate.spentOn(end);
-    // What the same step takes when it asks again does not take the place of what is lost.
-    const as = end.kind === 'broken' ? `${id}~${holder}` : id;
-    const isTold = isJournaled && end.kind === 'answered' && end.result.usage !== undefined;
+    const spent = this.estimate.spentOn(end);
+    const how = {
+      // What the same step takes when it asks again does not take the place of what is lost.
+      id: end.kind === 'broken' ? `${id}~${holder}` : id,
+      isTold: this.isJournaled && end.kind === 'answered' && end.result.usage !== undefined,
+    };
+    const settled = this.store.settle(this.entry, spent, Date.now(), how);
+    return settled === true ? null : this.settleAgain(settled, spent, how);
+  }
+
+  private async settleAgain(settled: false | Promise<boolean>, spent: Amount, how: Settlement): Promise<void> {
+    const { id, holder } = this.entry;
     try {
-      let entry: BudgetEntry | null = this.entry;
+      if (await settled) return;
       // It may have expired meanwhile; once somebody else has it, it is theirs to settle.
-      while (entry?.holder === holder) {
-        if (await this.store.settle(entry, spent, Date.now(), { id: as, isTold })) return;
-        entry = await this.store.find(id);
+      for (;;) {
+        const entry = await this.store.find(id);
+        if (entry?.holder !== holder) return;
+        if (await this.store.settle(entry, spent, Date.now(), how)) return;
       }
     } catch (err) {
       // The reply is worth more: until it expires, what was reserved counts.

@@ -21,9 +21,19 @@ const IMAGE_TOKENS = 1000;
 /**
  * Tokens of whole messages with what chat formats add to each. Counts of single messages add up to that of all: the
  * three tokens that a reply begins with are not in it. Reasoning is counted, as if the provider wanted it back.
+ * @param instructions counts system messages
  */
-export function countMessages(counter: TokenCounter, messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + MESSAGE_TOKENS + ROLE_TOKENS + contentTokens(counter, message), 0);
+export function countMessages(
+  counter: TokenCounter,
+  messages: readonly Message[],
+  instructions: TokenCounter = counter,
+): number {
+  let sum = 0;
+  for (const message of messages) {
+    sum += MESSAGE_TOKENS + ROLE_TOKENS;
+    sum += contentTokens(message.role === 'system' ? instructions : counter, message);
+  }
+  return sum;
 }
 
 function partTokens(counter: TokenCounter, part: ContentPart): number {

@@ -36,7 +36,8 @@ export class BudgetedModel extends ModelWrapper {
   }
 
   private async counted(request: ChatRequest, options: CallOptions): Promise<ChatResult> {
-    const reservation = await this.reserve(request, options);
+    const asked = this.reserve(request, options);
+    const reservation = asked instanceof Promise ? await asked : asked;
     let end: CallEnd = BROKEN;
     try {
       const result = await this.inner.generate(request, options);
@@ -46,7 +47,8 @@ export class BudgetedModel extends ModelWrapper {
       end = endOf(error, '');
       throw error;
     } finally {
-      await reservation?.settle(end);
+      const settled = reservation?.settle(end);
+      if (settled) await settled;
     }
   }
 
@@ -69,7 +71,10 @@ export class BudgetedModel extends ModelWrapper {
     }
   }
 
-  private reserve(request: ChatRequest, { account, signal }: CallOptions): Promise<Reservation | null> | null {
+  private reserve(
+    request: ChatRequest,
+    { account, signal }: CallOptions,
+  ): Reservation | null | Promise<Reservation | null> {
     signal?.throwIfAborted();
     return account ? this.budget.reserve(account, { model: this.name, request, price: this.price }) : null;
   }

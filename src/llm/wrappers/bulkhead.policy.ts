@@ -20,22 +20,24 @@ export class Bulkhead {
   }
 
   /**
-   * Waits for a place, which is to be left.
+   * Waits for a place, which is to be left; `null` where one is free.
    * @throws AppError `MODEL_BUSY` when too many wait already; the signal's reason when it is aborted
    */
-  async enter(signal?: AbortSignal): Promise<void> {
+  enter(signal?: AbortSignal): Promise<void> | null {
     signal?.throwIfAborted();
-    const { isFull, takenPlaces, waiters } = this.places;
-    if (isFull && waiters >= this.rules.queueLimit) {
+    if (this.places.tryEnter()) return null;
+    const { takenPlaces, waiters } = this.places;
+    if (waiters >= this.rules.queueLimit) {
       const message = `${this.what} has ${takenPlaces} calls and ${waiters} that wait, as many as it may; try again later.`;
       throw new AppError('MODEL_BUSY', message, { isRetryable: true });
     }
-    await this.places.enter(signal);
+    return this.places.enter(signal);
   }
 
   /** Makes a call in a place of its own. @throws as `enter`, and what the call throws */
   async run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.enter(signal);
+    const turn = this.enter(signal);
+    if (turn) await turn;
     try {
       return await call();
     } finally {

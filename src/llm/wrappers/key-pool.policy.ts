@@ -18,6 +18,7 @@ interface PooledKey {
 
 /** The keys of one provider, shared by all its models. */
 export class KeyPool {
+  /** In the order in which they are tried. */
   private keys: PooledKey[] = [];
 
   constructor(keys: readonly string[]) {
@@ -30,12 +31,14 @@ export class KeyPool {
     this.keys = [...new Set(keys)].map(
       (key) => known.get(key) ?? { key, limitedAt: 0, coolUntil: 0, isRetired: false },
     );
+    this.sort();
   }
 
   /** The keys that may be tried now, in this order: the one that was limited least recently first. */
   usable(now = Date.now()): string[] {
-    const free = this.keys.filter(({ isRetired, coolUntil }) => !isRetired && coolUntil <= now);
-    return free.toSorted((a, b) => a.limitedAt - b.limitedAt).map(({ key }) => key);
+    const free: string[] = [];
+    for (const { key, isRetired, coolUntil } of this.keys) if (!isRetired && coolUntil <= now) free.push(key);
+    return free;
   }
 
   /** Any of them, whatever its state. */
@@ -55,6 +58,7 @@ export class KeyPool {
     if (!found) return;
     found.limitedAt = now;
     found.coolUntil = Math.max(found.coolUntil, now + ms);
+    this.sort();
   }
 
   /** The provider refuses it: it is not tried again, unless it is given anew. */
@@ -69,6 +73,10 @@ export class KeyPool {
       cooling: this.keys.filter(({ isRetired, coolUntil }) => !isRetired && coolUntil > now).length,
       retired: this.keys.filter(({ isRetired }) => isRetired).length,
     };
+  }
+
+  private sort(): void {
+    this.keys.sort((a, b) => a.limitedAt - b.limitedAt);
   }
 
   private find(key: string): PooledKey | undefined {

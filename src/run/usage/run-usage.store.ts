@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { dayOf } from '../../common/index.js';
 import { fromUnits, type JournaledUsage } from '../../llm/index.js';
 import { Database, type SqlValue } from '../../persistence/index.js';
+import { isOpen } from '../run-journal.js';
+import type { RunStatus } from '../run.types.js';
 import type { UsageEntry, UsageFilter, UsageKind, UsagePage, UsageSum } from './usage.types.js';
 
 const PAGE = 500;
@@ -33,6 +35,8 @@ interface UsageRow {
   readonly root_run_id: string | null;
   /** `null` once its run is pruned. */
   readonly agent: string | null;
+  /** Of the run in whose budget it counts; `null` once that is pruned. */
+  readonly status: RunStatus | null;
 }
 
 /** What a call took, and whose run it was of, as long as that is known. */
@@ -80,8 +84,8 @@ export class RunUsageStore {
     let [runId, n] = ['', 0];
     for (;;) {
       const rows = await this.database.query<UsageRow>(
-        `SELECT u.run_id, u.n, u.tenant, u.session_id, u.total_tokens, u.cost, u.created_at, run.root_run_id, run.agent
-          FROM run_usage u LEFT JOIN run ON run.id = u.run_id
+        `SELECT u.run_id, u.n, u.tenant, u.session_id, u.total_tokens, u.cost, u.created_at, run.root_run_id, run.agent, top.status
+          FROM run_usage u LEFT JOIN run ON run.id = u.run_id LEFT JOIN run top ON top.id = COALESCE(run.root_run_id, run.id)
           WHERE u.run_id > ? OR (u.run_id = ? AND u.n > ?) ORDER BY u.run_id, u.n LIMIT ?`,
         [runId, runId, n, PAGE],
       );
@@ -130,9 +134,10 @@ function toSum({ calls, cached_tokens, reasoning_tokens, cost, ...row }: SumRow)
   };
 }
 
-function toUsage({ tenant, run_id: runId, root_run_id, session_id, n, agent, ...row }: UsageRow): AgentUsage {
+function toUsage({ tenant, run_id: runId, root_run_id, session_id, n, agent, status, ...row }: UsageRow): AgentUsage {
   const sessionId = session_id === '' ? null : session_id;
   const root = root_run_id !== null && { rootRunId: root_run_id };
   const account = { tenant, runId, ...root, sessionId, step: `usage:${n}` };
-  return { account, agent, at: row.created_at, tokens: row.total_tokens, cost: fromUnits(row.cost ?? 0) };
+  const isOver = status === null || !isOpen(status);
+  return { account, agent, at: row.created_at, isOver, tokens: row.total_tokens, cost: fromUnits(row.cost ?? 0) };
 }

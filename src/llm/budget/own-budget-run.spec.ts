@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { entry } from '../../../test/support/budget-entries.js';
+import { BudgetWorld } from '../../../test/support/budget-world.js';
+
+const KEYS = ['run:r', 'session:s', 'agent_run:r'];
+
+const world = new BudgetWorld();
+beforeEach(() => world.open());
+afterEach(() => world.close());
+
+const ask = (id: string, keys = KEYS) => world.take(id, 7, true, keys);
+const rows = () => world.opened.database.query('SELECT scope, tokens FROM budget_total ORDER BY scope');
+
+it('has nothing of a run alone once that ends', async () => {
+  await ask('r:model:1');
+  await world.tell('r', 7, true);
+  expect(await rows()).toEqual([{ scope: 'session:s', tokens: 7 }]);
+  expect([await world.sum(), await world.sum('run:r')]).toEqual([7, 0]);
+});
+
+it('has it as long as the run goes on, over a crash', async () => {
+  await ask('r:model:1');
+  await world.tell('r', 7);
+  expect(await rows()).toHaveLength(3);
+  await world.crash();
+  await ask('r:model:2');
+  expect(await world.sum('run:r')).toBe(14);
+  await world.tell('r', 7, true);
+  expect(await rows()).toEqual([{ scope: 'session:s', tokens: 14 }]);
+});
+
+it('lets it go with an end that tells of no call', async () => {
+  await ask('r:model:1');
+  await world.tell('r', 7);
+  await world.tell('r', [], true);
+  expect(await rows()).toEqual([{ scope: 'session:s', tokens: 7 }]);
+  expect(world.store.journaled('r', [], true)).toBeNull();
+});
+
+it('counts each call that is told with the end', async () => {
+  for (const step of [1, 2, 3]) await ask(`r:model:${step}`);
+  await world.tell('r', [7, 7, 7], true);
+  expect(await rows()).toEqual([{ scope: 'session:s', tokens: 21 }]);
+});
+
+it('keeps it when the batch of the end is lost', async () => {
+  await ask('r:model:1');
+  await world.tell('r', 7);
+  await ask('r:model:2');
+  world.store.journaled('r', [{ tokens: 7, cost: 7 }], true)!.discard();
+  expect(await world.sum('run:r')).toBe(14);
+  await world.tell('r', 7);
+  await world.crash();
+  expect(await world.sum('run:r')).toBe(14);
+});
+
+it('keeps that of the run at the top when one that it called ends', async () => {
+  await ask('child:model:1', ['run:r', 'session:s']);
+  await world.tell('child', 7, true);
+  await world.crash();
+  expect([await world.sum(), await world.sum('run:r')]).toEqual([7, 7]);
+});
+
+it('keeps it in memory while a run that it called still asks', async () => {
+  await ask('r:model:1');
+  const late = await world.reserved(entry('child:model:1', 100, ['run:r']));
+  await world.tell('r', 7, true);
+  expect(await world.sum('run:r')).toBe(107);
+  await world.store.settle(late, { tokens: 0, cost: 0 }, 0);
+  expect(await world.sum('run:r')).toBe(7);
+});
