@@ -1,12 +1,13 @@
 // What a chat costs with the wrappers around its model, and beside the bare SDK's loop: processes of their own, by turns,
-// against a fake LLM in another one that answers at once.       npm run bench, or node bench/chats.mjs [--rounds 12]
-// [--chats 320] [--warm 3000] [--only W1]
+// against a fake LLM in another one that answers at once.
+// npm run bench, or node bench/chats.mjs [--generations 8] [--rounds 12] [--chats 320] [--warm 3000] [--only W1]
 import { fork, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({
   options: {
+    generations: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '12' },
     chats: { type: 'string', default: '320' },
     warm: { type: 'string', default: '3000' },
@@ -38,8 +39,14 @@ function start(kind, core, ...args) {
 /** The lower quintile: whatever else the machine does only adds to it. */
 const quintile = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 5)];
 const mean = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+/** With the standard error of the mean: processes of one build differ by more than what is looked for. */
+function shown(ratios) {
+  const middle = mean(ratios);
+  const spread = mean(ratios.map((one) => (one - middle) ** 2)) / Math.max(1, ratios.length - 1);
+  return `${middle.toFixed(2)} ±${Math.sqrt(spread).toFixed(2)}`;
+}
 
-/** CPU of a chat in µs, by kind. Who begins first is slower for as long as it lives, so each is that once. */
+/** CPU of a chat in µs, by kind. Who begins first is slower for as long as it lives, so each is that in its turn. */
 async function generation(workload, first, url) {
   const workers = KINDS.map((_, at) => start(KINDS[(at + first) % KINDS.length], 0, url));
   for (const worker of workers) await worker.told();
@@ -61,9 +68,10 @@ const url = await llm.told();
 console.log(`Node ${process.version}, CPU of a chat with ${IN_FLIGHT} in flight, µs, durable but for the SDK's loop`);
 for (const workload of WORKLOADS) {
   const generations = [];
-  for (const first of KINDS.keys()) generations.push(await generation(workload, first, url));
+  for (let first = 0; first < Number(values.generations); first++)
+    generations.push(await generation(workload, first, url));
   console.log(`\n${workload}                   CPU   of bare provider   of SDK loop`);
-  const of = (kind, other) => mean(generations.map((one) => one.get(kind) / one.get(other))).toFixed(2);
+  const of = (kind, other) => shown(generations.map((one) => one.get(kind) / one.get(other)));
   for (const kind of KINDS) {
     const cpu = mean(generations.map((one) => one.get(kind))).toFixed(0);
     console.log(

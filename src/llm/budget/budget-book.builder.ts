@@ -52,9 +52,11 @@ export class BudgetBook {
     this.grow();
   }
 
-  /** What counts in a run alone, as far as it is known here. */
-  sumsOfRun(runId: string): readonly BookedSum[] {
-    return this.sums.size === 0 ? [] : this.known(runKeys(runId));
+  /** What counts in a run alone, as far as it is known here. @param call one of its calls, which is in all of them */
+  sumsOfRun(runId: string, call: BookedEntry | undefined): readonly BookedSum[] {
+    if (this.sums.size === 0) return [];
+    const keys = runKeys(runId);
+    return call ? call.sums.filter(({ scope }) => keys.includes(scope)) : this.known(keys);
   }
 
   /** Nothing will count in these any more. */

@@ -132,7 +132,6 @@ export class OwnBudgetStore extends BudgetStore {
 
   /** The calls have settled by the same numbers. The sums of a run that is over are of no use: they are not raised, and go. */
   override journaled(runId: string, took: readonly Amount[], isOver: boolean): JournaledSpending | null {
-    const over = isOver ? this.book.sumsOfRun(runId) : NO_SUMS;
     const told: BookedEntry[] = [];
     for (const amount of took) {
       const booked = this.book.findUnwritten(runId, amount);
@@ -140,10 +139,12 @@ export class OwnBudgetStore extends BudgetStore {
       booked.isWritten = true;
       told.push(booked);
     }
+    const over = isOver ? this.book.sumsOfRun(runId, told[0]) : NO_SUMS;
     if (told.length === 0 && over.length === 0) return null;
-    const stored = over.filter(({ isStored }) => isStored);
+    const statements = told.flatMap((booked) => this.raise(booked, 1, over));
+    for (const sum of over) if (sum.isStored) statements.push(deleteSum(sum));
     return {
-      statements: [...told.flatMap((booked) => this.raise(booked, 1, over)), ...stored.map(deleteSum)],
+      statements,
       committed: () => {
         for (const booked of told) this.book.told(booked);
         this.book.forgetSums(over);

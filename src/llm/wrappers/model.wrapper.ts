@@ -3,16 +3,13 @@ import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabil
 
 /** A chat model around another one, which it passes for. */
 export abstract class ModelWrapper extends ChatModel {
+  readonly provider: string;
+  readonly name: string;
+
   constructor(protected readonly inner: ChatModel) {
     super();
-  }
-
-  get provider(): string {
-    return this.inner.provider;
-  }
-
-  get name(): string {
-    return this.inner.name;
+    this.provider = inner.provider;
+    this.name = inner.name;
   }
 
   get capabilities(): ModelCapabilities {
