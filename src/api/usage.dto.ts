@@ -68,6 +68,6 @@ export class UsagePageDto {
 
 /** What came of counting anew. */
 export class RebuiltBudgetsDto {
-  /** How many sums there are now: one a run, session, tenant and day, and day, as far as these have budgets. */
+  /** How many sums there are now: one a run that is not over, session, tenant and day, and day, as far as these have budgets. */
   sums!: number;
 }

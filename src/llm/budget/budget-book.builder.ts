@@ -11,6 +11,8 @@ export interface BookedSum extends TotalRow {
   open: number;
   /** Whether the database has a row of it, or may have. */
   isStored: boolean;
+  /** Whether it is of a run that is over: the database has no use for it. */
+  isOver: boolean;
 }
 
 /** An entry in memory, which its book alone changes. */
@@ -48,7 +50,7 @@ export class BudgetBook {
 
   learnSum({ scope, tenant, tokens, cost, kept_until }: TotalRow, isStored: boolean): void {
     if (this.sums.has(scope)) return;
-    this.sums.set(scope, { scope, tenant, tokens, cost, kept_until, open: 0, isStored });
+    this.sums.set(scope, { scope, tenant, tokens, cost, kept_until, open: 0, isStored, isOver: false });
     this.grow();
   }
 
@@ -59,9 +61,12 @@ export class BudgetBook {
     return call ? call.sums.filter(({ scope }) => keys.includes(scope)) : this.known(keys);
   }
 
-  /** Nothing will count in these any more. */
+  /** Nothing counts in these any more but what comes late. */
   forgetSums(sums: readonly BookedSum[]): void {
-    for (const { scope, open } of sums) if (open === 0) this.sums.delete(scope);
+    for (const sum of sums) {
+      sum.isOver = true;
+      if (sum.open === 0) this.sums.delete(sum.scope);
+    }
   }
 
   find({ id, runId }: Pick<BudgetEntry, 'id' | 'runId'>): BookedEntry | undefined {
@@ -164,7 +169,7 @@ export class BudgetBook {
     const rows: Row[] = [];
     if (tokens === 0 && cost === 0) return rows;
     for (const sum of this.sumsIn(booked)) {
-      if (but.includes(sum)) continue;
+      if (sum.isOver || but.includes(sum)) continue;
       sum.isStored = true;
       rows.push({ scope: sum.scope, tenant: sum.tenant, tokens, cost, kept_until: sum.kept_until });
     }

@@ -32,7 +32,7 @@ export abstract class Reservation {
   abstract settle(end: CallEnd): Promise<void> | null;
 }
 
-/** What goes into the batch that journals the usage of a call. */
+/** What goes into the batch that journals the usage of calls, or the end of their run. */
 export interface JournaledSpending {
   readonly statements: readonly Statement[];
   /** The batch is durable. */

@@ -69,3 +69,11 @@ it('keeps it in memory while a run that it called still asks', async () => {
   await world.store.settle(late, { tokens: 0, cost: 0 }, 0);
   expect(await world.sum('run:r')).toBe(7);
 });
+
+it('writes nothing of a run that is over when something comes late', async () => {
+  const late = await world.reserved(entry('child:model:1', 100, ['run:r', 'session:s']));
+  await ask('r:model:1');
+  await world.tell('r', 7, true);
+  await world.store.settle(late, { tokens: 5, cost: 5 }, 0);
+  expect(await rows()).toEqual([{ scope: 'session:s', tokens: 12 }]);
+});

@@ -143,6 +143,19 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
+  it('is not taken for nothing where it is let go while another sum is read', async () => {
+    await world.take('r:model:1', 7, false);
+    const query = world.opened.database.query.bind(world.opened.database);
+    jest.spyOn(world.opened.database, 'query').mockImplementationOnce(async (...asked) => {
+      const rows = await query(...asked);
+      beginMany(world.store);
+      await new Promise(setImmediate);
+      return rows;
+    });
+    await world.reserved(entry('q:model:1', 1, ['session:s', 'session:new']));
+    expect(await world.sum()).toBe(8);
+  });
+
   it('counts when its reservation had expired, and its sums had been let go and read again', async () => {
     const late = await world.reserved(entry('r:model:1', 100, ['session:s', 'run:r']));
     await world.store.settle(late, { tokens: 0, cost: 0 }, NOW);

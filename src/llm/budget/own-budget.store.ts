@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { insertAll, type Database, type Statement } from '../../persistence/index.js';
 import { BudgetBook, type BookedEntry, type BookedSum } from './budget-book.builder.js';
 import { runIdOf, toTotalRow } from './budget-row.mapper.js';
+import { BudgetSumLoader } from './budget-sum.loader.js';
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import type { JournaledSpending } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
@@ -21,11 +22,7 @@ const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.toke
 export class OwnBudgetStore extends BudgetStore {
   private readonly logger = new Logger(OwnBudgetStore.name);
   private readonly book = new BudgetBook(HELD);
-  private opened: Promise<void> | null = null;
-  private isOpened = false;
-  /** While the sums are being replaced. */
-  private replaced: Promise<void> | null = null;
-  private replacements = 0;
+  private readonly loader: BudgetSumLoader;
   private changedAt = 0;
   private timer: NodeJS.Timeout | null = null;
 
@@ -34,6 +31,7 @@ export class OwnBudgetStore extends BudgetStore {
     private readonly shared: SharedBudgetStore,
   ) {
     super();
+    this.loader = new BudgetSumLoader(shared, this.book);
   }
 
   async find(id: string): Promise<BudgetEntry | null> {
@@ -44,10 +42,8 @@ export class OwnBudgetStore extends BudgetStore {
     return this.book.reserved().filter(({ expiresAt }) => expiresAt! < now);
   }
 
-  async sum(scope: BudgetScope): Promise<Amount> {
-    await this.learn([scope]);
-    const { tokens, cost } = this.book.sumsOf([scope.key])![0]!;
-    return { tokens, cost };
+  sum(scope: BudgetScope): Promise<Amount> {
+    return this.withSums([scope], null, ([sum]) => ({ tokens: sum!.tokens, cost: sum!.cost }));
   }
 
   reserve(
@@ -58,9 +54,23 @@ export class OwnBudgetStore extends BudgetStore {
   ): BudgetRefusal | null | Promise<BudgetRefusal | null> {
     const sums = this.sumsAtHand(entry, before);
     if (sums) return this.enter(entry, before, scopes, sums, now);
-    return this.learn(scopes, before).then(() =>
-      this.enter(entry, before, scopes, this.book.sumsOf(entry.scopes)!, now),
-    );
+    return this.withSums(scopes, before, (learnt) => this.enter(entry, before, scopes, learnt, now));
+  }
+
+  /** Does something with sums as soon as all of them are in memory. */
+  private async withSums<T>(
+    scopes: readonly BudgetScope[],
+    before: BudgetEntry | null,
+    use: (sums: readonly BookedSum[]) => T | Promise<T>,
+  ): Promise<T> {
+    const keys = scopes.map(({ key }) => key);
+    for (;;) {
+      const zeros = scopes.map((scope) => toTotalRow(scope, Date.now()));
+      await this.loader.learn(zeros, before ? [...keys, ...before.scopes] : keys);
+      const sums = this.book.sumsOf(keys);
+      // One may have been let go since.
+      if (sums) return use(sums);
+    }
   }
 
   private enter(
@@ -151,6 +161,7 @@ export class OwnBudgetStore extends BudgetStore {
       },
       discard: () => {
         for (const booked of told) booked.isWritten = false;
+        if (told.length > 0) this.writeLater();
       },
     };
   }
@@ -159,32 +170,17 @@ export class OwnBudgetStore extends BudgetStore {
     return this.shared.prune(now);
   }
 
-  async replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean> {
-    while (this.replaced) await this.replaced;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    // Nobody reserves meanwhile.
-    this.replaced = promise;
-    try {
-      await this.forgetReserved();
+  replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean> {
+    return this.loader.replacing(async () => {
       const isReserved = this.book.reserved().some(({ expiresAt }) => expiresAt! >= now);
       const isQuiet = this.changedAt < since && !isReserved && !this.book.hasUnwritten;
-      const isReplaced = isQuiet && (await this.shared.replaceAll(sums, since, now));
-      if (isReplaced) this.forget();
-      return isReplaced;
-    } finally {
-      this.replaced = null;
-      resolve();
-    }
-  }
-
-  private forget(): void {
-    this.replacements++;
-    this.book.clear();
+      return isQuiet && this.shared.replaceAll(sums, since, now);
+    });
   }
 
   /** `null` when something must be waited for. */
   private sumsAtHand({ scopes }: BudgetEntry, before: BudgetEntry | null): readonly BookedSum[] | null {
-    if (!this.isOpened || this.replaced) return null;
+    if (!this.loader.isReady) return null;
     return before && !this.book.sumsOf(before.scopes) ? null : this.book.sumsOf(scopes);
   }
 
@@ -199,50 +195,11 @@ export class OwnBudgetStore extends BudgetStore {
    */
   private async sumsAgain(booked: BookedEntry): Promise<readonly BookedSum[] | null> {
     const { entry, sums } = booked;
-    await this.learn([], entry);
-    if (this.book.find(entry) !== booked) return null;
-    // What is not in the database either is nothing.
-    for (const sum of sums) this.book.learnSum({ ...sum, ...NOTHING }, false);
-    return this.book.sumsOf(entry.scopes);
-  }
-
-  /** Reads what is not in memory; anew when all was replaced meanwhile. */
-  private async learn(scopes: readonly BudgetScope[], before: BudgetEntry | null = null): Promise<void> {
-    await this.forgetReserved();
-    for (let replacements; this.replaced || replacements !== this.replacements;) {
-      await this.replaced;
-      ({ replacements } = this);
-      await this.read(scopes, before);
-    }
-  }
-
-  private async read(scopes: readonly BudgetScope[], before: BudgetEntry | null): Promise<void> {
-    const unknown = this.book.unknown([...scopes.map(({ key }) => key), ...(before?.scopes ?? [])]);
-    if (unknown.length === 0) return;
-    const { replacements } = this;
-    const rows = await this.shared.sums(unknown);
-    if (replacements !== this.replacements) return;
-    for (const row of rows) this.book.learnSum(row, true);
-    for (const scope of scopes) this.book.learnSum(toTotalRow(scope, Date.now()), false);
-  }
-
-  /** Once: what is reserved in the database is of a process that crashed, as there is no other. */
-  private forgetReserved(): Promise<void> {
-    return (this.opened ??= this.settleReserved().then(
-      () => void (this.isOpened = true),
-      (error: unknown) => {
-        this.opened = null;
-        throw error;
-      },
-    ));
-  }
-
-  private async settleReserved(): Promise<void> {
-    for (;;) {
-      const entries = await this.shared.expired(Number.MAX_SAFE_INTEGER);
-      if (entries.length === 0) return;
-      for (const entry of entries) await this.shared.settle(entry, NOTHING, Date.now());
-    }
+    await this.loader.learn(
+      sums.map((sum) => ({ ...sum, ...NOTHING })),
+      entry.scopes,
+    );
+    return this.book.find(entry) === booked ? this.book.sumsOf(entry.scopes) : null;
   }
 
   private writeLater(): void {
