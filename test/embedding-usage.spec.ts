@@ -73,6 +73,7 @@ describe('what embeddings take', () => {
     llm.reply({ calls: [recall('tea'), pay], usage: [100, 10] }, { text: 'fine', usage: [200, 10] });
     const waiting = await chat();
     expect([waiting.status, waiting.body]).toMatchObject([202, { model: 'gpt-4o' }]);
+    expect(await spentOn('run:%')).toEqual([110 + EMBEDDED]);
     const run = `/api/runs/${String(waiting.body['run_id'])}`;
     await jackdaw.post(`${run}/approve`, {}, ANN.headers);
     const stream = await jackdaw.follow(String(waiting.body['run_id']), 0, ANN.headers);

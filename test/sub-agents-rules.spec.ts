@@ -112,7 +112,7 @@ describe('what holds for an agent', () => {
       scout: () => ({ calls: [{ name: 'read', arguments: {} }], usage: [4900, 0] }),
     });
     const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'spent' });
-    expect([status, body]).toMatchObject([429, { code: 'BUDGET_EXCEEDED', budget: 'run' }]);
+    expect([status, body]).toMatchObject([429, { code: 'BUDGET_EXCEEDED', budget: 'run', spent: 4915 }]);
     expect(family.asked()).toEqual(['boss', 'scout']);
     const { tool_results } = await family.run(String(body['run_id']));
     expect(tool_results).toMatchObject([{ error: expect.stringMatching(/"scout" failed \(BUDGET_EXCEEDED\)/) }]);

@@ -50,6 +50,19 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
+  it('is written by itself when the batch that told of it was lost after its time', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    await world.take('r:model:1', 7);
+    const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
+    await jest.advanceTimersByTimeAsync(20_000);
+    told.discard();
+    await jest.advanceTimersByTimeAsync(20_000);
+    jest.useRealTimers();
+    await new Promise(setImmediate);
+    await world.crash();
+    expect(await world.sum()).toBe(7);
+  });
+
   it('counts once when a step asks again, whether it was written or not', async () => {
     await world.take('r:model:1', 7);
     await world.take('q:model:1', 5, false);

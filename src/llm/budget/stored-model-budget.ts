@@ -68,8 +68,10 @@ export class StoredModelBudget extends ModelBudget {
     const refusal = this.store.reserve(entry, null, scopes, now);
     const isPruned = this.reservations % PRUNE_EVERY === 0;
     if (refusal === null && !isPruned) return held;
-    const entered = this.enter(entry, scopes, now, refusal);
-    return entered.then(() => (isPruned ? this.store.prune(now) : undefined)).then(() => held);
+    return this.enter(entry, scopes, now, refusal).then(async () => {
+      if (isPruned) await this.store.prune(now);
+      return held;
+    });
   }
 
   override begun(account: NewAccount): void {
