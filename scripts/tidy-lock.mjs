@@ -1,5 +1,8 @@
-// Run it after every `npm install` that changes package-lock.json (`npm run lock`); test/install.spec.ts says when.
+// Run it after every `npm install` that changes package-lock.json (`npm run lock`); test/install.spec.ts fails without it.
+// `npm run lock -- --check` only checks that every entry has an integrity hash.
+import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 
 const OS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
 const CPU = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
@@ -22,8 +25,27 @@ function platformEntry(name, version, parent) {
   };
 }
 
+/** Paths of the lock entries that `npm ci` would install without checking their content. */
+function withoutIntegrity(packages) {
+  return Object.keys(packages).filter((path) => path && !packages[path].link && !packages[path].integrity);
+}
+
+/** The integrity hash that the registry publishes for the package of a lock entry. */
+async function publishedIntegrity(path, { name = path.split('node_modules/').at(-1), version }) {
+  const { stdout } = await promisify(execFile)('npm', ['view', `${name}@${version}`, 'dist.integrity']);
+  const hash = stdout.trim();
+  if (!/^sha\d+-/.test(hash)) throw new Error(`The registry has no integrity hash of ${name}@${version}.`);
+  return hash;
+}
+
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const packages = lock.packages;
+
+if (process.argv.includes('--check')) {
+  const missing = withoutIntegrity(packages);
+  for (const path of missing) console.error(`${path} has no integrity hash in package-lock.json: run \`npm run lock\`.`);
+  process.exit(missing.length > 0 ? 1 : 0);
+}
 
 // npm leaves out the prebuilt packages of platforms it could not look up, and `npm ci` then refuses the lock there.
 for (const [path, parent] of Object.entries(packages)) {
@@ -33,6 +55,17 @@ for (const [path, parent] of Object.entries(packages)) {
     if (entry) packages[`node_modules/${name}`] = entry;
   }
 }
+
+// npm writes no hash for a package that it did not download.
+const open = withoutIntegrity(packages);
+const LOOKUPS_AT_ONCE = 4;
+await Promise.all(
+  Array.from({ length: LOOKUPS_AT_ONCE }, async () => {
+    for (let path = open.pop(); path; path = open.pop()) {
+      packages[path].integrity = await publishedIntegrity(path, packages[path]);
+    }
+  }),
+);
 
 // The lock names no registry, so that everybody installs from their own.
 for (const entry of Object.values(packages)) {

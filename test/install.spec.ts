@@ -4,15 +4,22 @@ import { readFileSync } from 'node:fs';
 interface LockEntry {
   resolved?: string;
   gypfile?: boolean;
+  integrity?: string;
+  link?: boolean;
   optionalDependencies?: Record<string, string>;
 }
 
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, LockEntry> };
 
-// `npm run lock` mends all three.
+// `npm run lock` fixes each of these.
 describe('package-lock.json', () => {
   it('names no registry', () => {
     expect(Object.values(packages).filter(({ resolved }) => resolved?.startsWith('http'))).toEqual([]);
+  });
+
+  it('has an integrity hash for every package', () => {
+    const open = Object.entries(packages).filter(([path, { integrity, link }]) => path && !link && !integrity);
+    expect(open.map(([path]) => path)).toEqual([]);
   });
 
   it('keeps npm from compiling better-sqlite3, which brings its binaries', () => {
