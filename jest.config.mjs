@@ -21,5 +21,6 @@ export default {
   },
   maxWorkers: 2,
   workerIdleMemoryLimit: '512MB',
-  testTimeout: 40_000,
+  // Ends a test that hangs, and judges no speed: whole-application tests start processes, which takes long on a busy machine.
+  testTimeout: 180_000,
 };

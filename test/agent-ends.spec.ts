@@ -15,7 +15,7 @@ const clusters = (await clusterStores()).filter(({ name }) => name === 'mariadb 
 
 describe('a program', () => {
   const folder = newFolder();
-  beforeAll(() => buildIfStale(), 120_000);
+  beforeAll(() => buildIfStale());
   afterAll(() => rmSync(folder, { recursive: true }));
 
   /** What it prints, once it has ended by itself. */

@@ -1,11 +1,8 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { setTimeout as passes } from 'node:timers/promises';
 import { byTurn } from './support/forks.js';
 import { ProcessWorld } from './support/process-world.js';
 import { openDatabase } from './support/run-host.js';
-
-// Processes start: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const CALL = { calls: [{ name: 'read_step', arguments: { step: 1 } }], usage: [50, 10] } as const;
 /** Between two kills. */

@@ -1,11 +1,8 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { gate } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
-
-// Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const OLD = { LOOP: '1', LOOPS: '1' };
 /** The next release, which can replay what the old one has recorded, or cannot. */

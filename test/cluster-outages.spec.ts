@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   canStart,
   startPrivatePostgres,
@@ -9,9 +9,6 @@ import type { ClusterStore } from './support/cluster-stores.js';
 import { gate, type Answer } from './support/jackdaw.js';
 import { ProcessWorld } from './support/process-world.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
-
-// Servers and processes start: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepare();
 const runIdOf = ({ body }: Answer) => String(body['run_id']);

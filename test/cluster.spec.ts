@@ -1,16 +1,11 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { ProcessWorld } from './support/process-world.js';
 import { doneIn, stepByStep } from './support/step-script.js';
 
 const LEASE_MS = 1_500;
 const CHECK_MS = 300;
-/** What a takeover may take beyond the lease and the check, in ms. */
-const SLACK_MS = 1_000;
 const QUESTION = { query: 'do five steps', sessionId: 'shared' };
-
-// Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepare();
 
@@ -24,10 +19,8 @@ describeClusters('a cluster', await clusterStores(), (store) => {
     await a.waitForLine('performing read_step 3');
     const stream = await b.follow(runId);
     await stream.waitFor('tool.started', 3);
-    const killedAt = performance.now();
     await a.kill();
     await stream.waitFor('run.resumed');
-    expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + CHECK_MS + SLACK_MS);
     await stream.waitFor('run.completed');
     expect(world.effects()).toEqual([1, 2, 3, 3, 4, 5].map((step) => `read_step ${step}`));
     expect(world.llm.requests.map(doneIn)).toEqual([0, 1, 2, 3, 4, 5]);

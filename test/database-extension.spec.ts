@@ -46,7 +46,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
       shop = await createReadable(kind, database());
       context = await begin({ maxRows: 50, timeoutMs: 800 });
       tools = context.get(ToolRegistry);
-    }, 60_000);
+    });
     afterAll(async () => {
       await context?.close();
       await shop.drop();
@@ -146,7 +146,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
       expect(await ours.call('shop_schema')).toMatchObject({ tables: [{ name: 'customer' }] });
       expect(ours.get('shop_query').definition.description).toContain('what we sell');
       await small.close();
-    }, 20_000);
+    });
   }),
 );
 

@@ -64,7 +64,7 @@ describeDatabases('a read', servers, (database, kind) => {
       shop = await createReadable(kind, database());
       reader = await createReader(shop.options);
       await reader.open();
-    }, 30_000);
+    });
     afterAll(async () => {
       await reader.close();
       await shop.drop();

@@ -29,7 +29,7 @@ describe('the support desk', () => {
     const { code, output } = project.compile();
     if (code !== 0) throw new Error(output);
     await start();
-  }, 120_000);
+  });
   afterAll(async () => {
     await stop();
     await llm.close();
@@ -114,7 +114,7 @@ describe('the support desk', () => {
       status: 409,
       body: { code: 'RUN_NOT_WAITING' },
     });
-  }, 60_000);
+  });
 
   it('refuses who is nobody, and what asks nothing', async () => {
     expect(await ask('nobody', 'Hello?')).toMatchObject({ status: 401 });

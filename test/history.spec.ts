@@ -28,11 +28,11 @@ describeDatabases('what models are asked', servers, (created, kind) => {
     for (let round = 0; round < ROUNDS && !expected.every((one) => world.outcomes.has(one)); round++)
       await expectAccepted(world, TALKS[kind]);
     expect([...world.outcomes]).toEqual(expect.arrayContaining(expected));
-  }, 60_000);
+  });
 });
 
 it('is a history that they take when sessions are in files, too', async () => {
   const world = await TalkWorld.open({ SESSION_STORE: 'file' });
   await expectAccepted(world, 15);
   await world.close();
-}, 60_000);
+});

@@ -15,7 +15,7 @@ describe('the code in docs/library.md', () => {
     buildIfStale();
     llm = await FakeLlm.start();
     folder = new SnippetFolder();
-  }, 120_000);
+  });
   beforeEach(() => llm.reset());
   afterAll(async () => {
     await llm.close();
@@ -38,7 +38,7 @@ describe('the code in docs/library.md', () => {
     expect((await run(0)).stdout).toContain('Since Monday.');
     expect(llm.requests.map(({ model }) => model)).toEqual(['gpt-4o', 'gpt-4o']);
     expect(String(llm.lastRequest.messages[0]?.content)).toContain('You help with orders.');
-  }, 60_000);
+  });
 
   it('makes an agent of XML, and hears what it does', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '6 * 7' } }] }, { text: '42' });
@@ -48,11 +48,11 @@ describe('the code in docs/library.md', () => {
       expect.stringContaining('researcher called calculator'),
     ]);
     expect(llm.lastRequest.model).toBe('gpt-4o');
-  }, 60_000);
+  });
 
   it('has an agent in an application of one’s own', async () => {
     llm.reply({ calls: [{ name: 'count', arguments: { input: 'lamps' } }] }, { text: 'Seven.' });
     expect((await run(2)).stdout).toContain('Seven.');
     expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: '7 of lamps' });
-  }, 60_000);
+  });
 });

@@ -58,7 +58,7 @@ describe('the programs of a server that is killed', () => {
     await untilThereAre(ALL);
     expect(processesWith(world.folder).filter((pid) => before.includes(pid))).toEqual([]);
     expect(readdirSync(ledger())).toHaveLength(MODES.length);
-  }, 60_000);
+  });
 
   it('are ended by one that has no servers any more', async () => {
     const server = await started(['deaf', 'stubborn']);
@@ -67,7 +67,7 @@ describe('the programs of a server that is killed', () => {
     await started([]);
     await untilThereAre(0);
     expect(readdirSync(ledger())).toEqual([]);
-  }, 60_000);
+  });
 
   it('are ended when it is told to end', async () => {
     const server = await started(MODES);
@@ -75,7 +75,7 @@ describe('the programs of a server that is killed', () => {
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(processesWith(world.folder)).toEqual([]);
     expect(readdirSync(ledger())).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('a process that merely bears the number of one that is gone', () => {
@@ -94,7 +94,7 @@ describe('a process that merely bears the number of one that is gone', () => {
     await untilThereAre(1);
     expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
     expect(processesWith('sleep\u00001000')).toContain(bystander.pid);
-  }, 60_000);
+  });
 });
 
 for (const store of (await clusterStores()).slice(0, 1)) {
@@ -115,6 +115,6 @@ for (const store of (await clusterStores()).slice(0, 1)) {
       expect(processesWith(two!)).toHaveLength(3);
       await Promise.all([second.kill('SIGTERM'), third.kill('SIGTERM')]);
       expect(processesWith(world.folder)).toEqual([]);
-    }, 90_000);
+    });
   });
 }

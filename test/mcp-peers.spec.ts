@@ -55,7 +55,7 @@ async function stdio(env: Readonly<Record<string, string>>, input: readonly obje
   return { code, ...texts };
 }
 
-beforeAll(() => buildIfStale(), 120_000);
+beforeAll(() => buildIfStale());
 
 describe.each([
   ['of version 2', newStdio],

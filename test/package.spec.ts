@@ -15,7 +15,7 @@ describe('the package', () => {
 
   beforeAll(async () => {
     consumer = await PackedConsumer.create('test/fixtures/consumer');
-  }, 120_000);
+  });
   afterAll(() => consumer.remove());
 
   it('holds the compiled code, one file of declarations, and the documents', () => {
@@ -57,7 +57,7 @@ describe('the package', () => {
     process.stdout.write(`A consumer's tsc, without and with libraries checked: ${JSON.stringify(told)}\n`);
     expect(told.without.instantiations).toBeLessThan(INSTANTIATIONS.withoutLibraries);
     expect(told.with.instantiations).toBeLessThan(INSTANTIATIONS.withLibraries);
-  }, 120_000);
+  });
 
   it('runs there', () => {
     const { code, output } = consumer.node(['whole-face.js']);
@@ -72,7 +72,7 @@ describe('the package', () => {
       ]),
     );
     expect(code).toBe(0);
-  }, 60_000);
+  });
 
   it.each(['jackdaw/dist/index.js', 'jackdaw/dist/agent.client.js', 'jackdaw/package.json'])(
     'does not give %s',
@@ -89,7 +89,7 @@ describe('the package', () => {
     );
     const { code, output } = consumer.compile('--noEmit', '--skipLibCheck');
     expect([code, output]).toEqual([expect.any(Number), expect.stringMatching(/deep\.ts.*TS2307/)]);
-  }, 60_000);
+  });
 });
 
 interface Figures {

@@ -1,9 +1,6 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { ProcessWorld } from './support/process-world.js';
 import { stepByStep } from './support/step-script.js';
-
-// Processes start, one after the other.
-jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepare();
 

@@ -10,7 +10,7 @@ const PATIENCE_MS = 20_000;
 const postgres = (await testServers()).filter(({ kind }) => kind === 'postgres');
 
 describeDatabases('the queue of runs', postgres, (created) => {
-  beforeAll(() => buildIfStale(), 120_000);
+  beforeAll(() => buildIfStale());
 
   it(
     'does not start on connections that break, leaves the process its time, and starts later',

@@ -19,7 +19,7 @@ describe('the code in the README', () => {
     buildIfStale();
     llm = await FakeLlm.start();
     folder = new SnippetFolder();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await llm.close();
@@ -60,7 +60,7 @@ describe('the code in the README', () => {
     });
     server.kill('SIGTERM');
     expect(await once(server, 'exit')).toEqual([0, null]);
-  }, 30_000);
+  });
 
   it('waits for a person, twice', async () => {
     llm.reply({ calls: [{ name: 'pay', arguments: { amount: 500 } }] });
@@ -79,7 +79,7 @@ describe('the code in the README', () => {
     ]);
     server.kill('SIGTERM');
     await once(server, 'exit');
-  }, 30_000);
+  });
 
   it('asks an agent from a script', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '6 * 7' } }] });
@@ -87,7 +87,7 @@ describe('the code in the README', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [await compile(1)], { env: environment() });
     // Before it a slow disk may be warned about.
     expect(stdout.trim().split('\n').at(-1)).toBe('42');
-  }, 30_000);
+  });
 });
 
 async function post(url: string, body: unknown): Promise<Record<string, unknown>> {

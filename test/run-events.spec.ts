@@ -109,7 +109,7 @@ describe('run events for @OnEvent methods', () => {
     // Started, waiting, resumed, completed; each failure once.
     expect(errors.filter((msg) => msg === 'the ear aches')).toHaveLength(1);
     expect(errors.filter((msg) => msg === 'the other ear aches')).toHaveLength(4);
-  }, 30_000);
+  });
 
   it('are told to nobody who has not asked for them', async () => {
     const ear = new Ear();

@@ -1,12 +1,9 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { gate } from './support/jackdaw.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
 import { approvedStep } from './support/step-script.js';
-
-// Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(30_000);
 
 const world = ProcessWorld.prepareLasting();
 

@@ -1,12 +1,9 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { FAMILY, familyScript } from './support/family-processes.js';
 import { agentIn } from './support/family.js';
 import type { JackdawClient } from './support/jackdaw-client.js';
 import { ProcessWorld } from './support/process-world.js';
-
-// Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepare();
 const step = (kind: string, n: number) => ({ name: `${kind}_step`, arguments: { step: n } });
@@ -106,10 +103,8 @@ describeClusters('a run that waits for another one, in a cluster', tried, (store
     world.llm.reply(familyScript([]), { hang: true });
     const stream = await a.stream({ query: 'go' });
     await world.llm.waitForRequest(2);
-    const begun = performance.now();
     await b.post(`/api/runs/${stream.runId}/cancel`);
     await world.llm.waitForAbort();
-    expect(performance.now() - begun).toBeLessThan(1000);
     expect((await stream.all()).at(-1)?.event).toBe('run.cancelled');
     const { body } = await b.get(`/api/runs/${await childOf(b, stream.runId)}`);
     expect([body['status'], asked()]).toEqual(['cancelled', ['boss', 'worker']]);

@@ -130,10 +130,8 @@ describe('an agent that asks another one which needs people', () => {
     const stream = await family.jackdaw.stream({ query: 'go' });
     await family.llm.waitForRequest(2);
     const [childId] = (await family.run(stream.runId))['child_run_ids'] as unknown as string[];
-    const begun = performance.now();
     await family.jackdaw.post(`/api/runs/${stream.runId}/cancel`);
     await family.llm.waitForAbort();
-    expect(performance.now() - begun).toBeLessThan(1000);
     const events = await stream.all();
     expect(events.at(-1)?.event).toBe('run.cancelled');
     expect(events.find(({ event }) => event === 'tool.completed')).toMatchObject({ data: { code: 'TOOL_CANCELLED' } });

@@ -28,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'jackdaw-state-crash-'));
 const postgres = (await testServers()).find(({ kind }) => kind === 'postgres')!;
 const id = contextIdOf({ tenant: 't', session: 's', tool: 'writer' });
 
-beforeAll(() => buildIfStale(), 120_000);
+beforeAll(() => buildIfStale());
 afterAll(async () => {
   await killAll();
   rmSync(folder, { recursive: true });

@@ -1,13 +1,10 @@
-import { beforeAll, expect, it, jest } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { untilAnswered } from './support/agent-folder.js';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { callTool } from './support/direct-calls.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import type { ServerProcess } from './support/process.js';
 import { ProcessWorld } from './support/process-world.js';
-
-// Processes start, and a switch takes its time to be seen: on a busy machine more of it.
-jest.setTimeout(60_000);
 
 const TOOL = 'read_step';
 const ONE = { arguments: { step: 1 } };

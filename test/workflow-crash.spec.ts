@@ -1,13 +1,10 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import type { FakeRequest } from './support/fake-llm.types.js';
 import { questionIn } from './support/family.js';
 import { ProcessWorld } from './support/process-world.js';
-
-// Processes start, and leases run out: on a busy machine that takes its time.
-jest.setTimeout(60_000);
 
 const world = ProcessWorld.prepare();
 const step = (id: string, n: number, after: string[], kind = 'read') => ({

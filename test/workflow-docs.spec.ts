@@ -18,7 +18,7 @@ describe('the workflow of docs/workflows.md', () => {
     folder = new SnippetFolder();
     const support = { name: 'support', instructions: 'I am the desk.', model: { provider: 'openai' } };
     world = await WorkflowWorld.begin([TRIAGE], { options: { agents: [support] } });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.stop();
     folder.remove();
@@ -30,7 +30,7 @@ describe('the workflow of docs/workflows.md', () => {
     const built = JSON.parse(execFileSync(process.execPath, [file], { encoding: 'utf8' })) as WorkflowInput;
     const shape = ({ name, nodes }: WorkflowInput) => [name, nodes.map(({ id, type }) => `${id} ${type}`)];
     expect(shape(built)).toEqual(shape(TRIAGE));
-  }, 60_000);
+  });
 
   it('answers a question, and pays back with leave', async () => {
     world.say({ 'Is this': 'question', 'When?': 'Tomorrow.' });

@@ -19,7 +19,7 @@ const stores = (await chaosStores()).filter(({ name }) => ONLY?.includes(name) ?
 const seen = new Map<string, Totals>();
 
 jest.setTimeout(IS_WHOLE ? 12 * 3_600_000 : 420_000);
-beforeAll(() => buildIfStale(), 120_000);
+beforeAll(() => buildIfStale());
 afterEach(() => killAll());
 afterAll(() => {
   if (IS_WHOLE) tell(`seed ${SEED}\n${toTable(seen)}`);

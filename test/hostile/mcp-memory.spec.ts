@@ -90,7 +90,7 @@ describe.each(['stdio', 'http'] as const)('what servers send over %s that never 
     expect(memoryOf(server, 'VmHWM') - before).toBeLessThan(MAX_GROWTH);
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(processesWith(world.folder)).toEqual([]);
-  }, 120_000);
+  });
 
   it('is not taken for a list of tools', async () => {
     const calm = await start([declared(kind, 'steady')]);
@@ -105,5 +105,5 @@ describe.each(['stdio', 'http'] as const)('what servers send over %s that never 
     }
     expect(memoryOf(server, 'VmHWM') - before).toBeLessThan(MAX_GROWTH);
     await untilItAnswers(server, 'steady');
-  }, 120_000);
+  });
 });

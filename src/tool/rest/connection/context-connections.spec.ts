@@ -41,7 +41,7 @@ describe('the connections of a context', () => {
     expect(after.sockets).toBe(before.sockets);
     // A few come and go with the test's own means; there is none for each context.
     expect(after.timers - before.timers).toBeLessThan(10);
-  }, 60_000);
+  });
 
   it('are closed with a context that is cleaned up during a call, which says so', async () => {
     world.server.on('/crm', () => undefined);
