@@ -43,7 +43,8 @@ const packages = lock.packages;
 
 if (process.argv.includes('--check')) {
   const missing = withoutIntegrity(packages);
-  for (const path of missing) console.error(`${path} has no integrity hash in package-lock.json: run \`npm run lock\`.`);
+  for (const path of missing)
+    console.error(`${path} has no integrity hash in package-lock.json: run \`npm run lock\`.`);
   process.exit(missing.length > 0 ? 1 : 0);
 }
 

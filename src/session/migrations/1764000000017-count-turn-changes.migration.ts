@@ -26,6 +26,7 @@ const TURN_CHANGE: TableDefinition = {
 const NUMBERS_A_MS = 1000;
 
 /** Changes were told apart by their nodes' clocks; now the database numbers them. Those that wait are carried over. */
+// Shares its number with CreateTurnFence: names of released migrations stay, and the order of the two does not matter.
 export class CountTurnChanges1764000000017 implements MigrationInterface {
   readonly name = 'CountTurnChanges1764000000017';
 

@@ -15,6 +15,7 @@ const TURN_FENCE: TableDefinition = {
 };
 
 /** Which change of a session was done last, where its turns are beside the journal's database. */
+// Shares its number with CountTurnChanges: names of released migrations stay, and the order of the two does not matter.
 export class CreateTurnFence1764000000017 implements MigrationInterface {
   readonly name = 'CreateTurnFence1764000000017';
 

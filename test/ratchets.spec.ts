@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+
+/** May only fall: files of src/ under 25 lines with a single importer, which belong into their importer. */
+const SMALL_FILES = 104;
+const SMALL_LINES = 25;
+/** Ceilings: a commit that raises one gives the reason. Names of a module's index, types included; at the package root without. */
+const INDEX_NAMES: Readonly<Record<string, number>> = {
+  'src/agent/index.ts': 51,
+  'src/llm/index.ts': 58,
+  'src/run/index.ts': 99,
+  'src/security/index.ts': 64,
+  'src/tool/index.ts': 112,
+};
+const MOST_NAMES = 40;
+const ROOT_NAMES = 75;
+const README = { lines: 637, bytes: 83_300 };
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .map((path) => join('src', path))
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'));
+
+function importersOf(): Map<string, Set<string>> {
+  const importers = new Map<string, Set<string>>();
+  for (const path of sources) {
+    for (const { fileName } of ts.preProcessFile(read(path), true, true).importedFiles) {
+      if (!fileName.startsWith('.')) continue;
+      const target = normalize(join(dirname(path), fileName.replace(/\.js$/, '.ts')));
+      importers.set(target, (importers.get(target) ?? new Set()).add(path));
+    }
+  }
+  return importers;
+}
+
+/** Exported names of an index: all of them, or only its values. */
+function namesOf(path: string, which: 'all' | 'values'): number {
+  const { statements } = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest);
+  return statements.filter(ts.isExportDeclaration).flatMap(({ exportClause, isTypeOnly }) => {
+    if (!exportClause || !ts.isNamedExports(exportClause)) throw new Error(`${path} has an export without names`);
+    return exportClause.elements.filter((name) => which === 'all' || !(isTypeOnly || name.isTypeOnly));
+  }).length;
+}
+
+describe('ratchets', () => {
+  it('sees the sources and their imports: a check of nothing would pass too', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(importersOf().get('src/jackdaw.module.ts')).toContain('src/index.ts');
+  });
+
+  it('has no more small files with a single importer than before', () => {
+    const importers = importersOf();
+    const isSmall = (path: string) => read(path).trimEnd().split('\n').length < SMALL_LINES;
+    const isShape = (path: string) => /\.(types|entity|migration)\.ts$/.test(path);
+    const small = sources.filter((path) => importers.get(path)?.size === 1 && !isShape(path) && isSmall(path));
+    expect(small.length).toBeLessThanOrEqual(SMALL_FILES);
+  });
+
+  it.each(sources.filter((path) => /^src\/[^/]+\/index\.ts$/.test(path)).map((path) => [path]))(
+    'exports no more names from %s than its ceiling',
+    (path) => {
+      expect(namesOf(path, 'all')).toBeLessThanOrEqual(INDEX_NAMES[path] ?? MOST_NAMES);
+    },
+  );
+
+  it('exports no more values from the package root than its ceiling', () => {
+    expect(namesOf('src/index.ts', 'values')).toBeLessThanOrEqual(ROOT_NAMES);
+  });
+
+  it('keeps the README within its size', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(README.lines);
+    expect(statSync('README.md').size).toBeLessThanOrEqual(README.bytes);
+  });
+});
