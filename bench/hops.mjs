@@ -28,13 +28,14 @@ function replyTo({ messages }) {
   return { message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' };
 }
 
-const llm = createServer(async (request, response) => {
+async function complete(request, response) {
   const body = JSON.parse(Buffer.concat(await request.toArray()).toString());
   response.setHeader('content-type', 'application/json');
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
   const choices = [{ index: 0, ...replyTo(body) }];
   response.end(JSON.stringify({ id: 'x', object: 'chat.completion', created: 0, model: 'mock-model', choices, usage }));
-});
+}
+const llm = createServer((request, response) => void complete(request, response));
 await new Promise((resolve) => llm.listen(0, '127.0.0.1', resolve));
 
 const folder = mkdtempSync(join(tmpdir(), 'jackdaw-hops-'));
@@ -132,7 +133,9 @@ for (const [name, request] of Object.entries(REQUESTS)) {
   const functions = [...files.values()].reduce((sum, count) => sum + count, 0);
   const lines = [...files.keys()].reduce((sum, file) => sum + linesOf(file), 0);
   console.log(`| ${name} | ${files.size} | ${functions} | ${lines} |`);
-  if (values.files === name) for (const [file, count] of [...files].toSorted()) console.log(`    ${file} (${count})`);
+  if (values.files === name)
+    for (const file of [...files.keys()].toSorted((a, b) => a.localeCompare(b)))
+      console.log(`    ${file} (${files.get(file)})`);
 }
 session.disconnect();
 await server.close();

@@ -39,11 +39,11 @@ const PHRASES = JSON.parse(readFileSync(new URL('banned-phrases.json', import.me
 /** The text with every comment and every literal in its place, and all code replaced by spaces. */
 function readableCode(path, text) {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false, ts.ScriptKind.TS);
-  const code = [...text];
-  const readable = [...text.replace(/[^\n]/g, ' ')];
+  const code = text.split('');
+  const visible = text.replace(/[^\n]/g, ' ').split('');
   const move = (from, to, isReadable) => {
     for (let at = from; at < to; at++) {
-      if (isReadable) readable[at] = text[at];
+      if (isReadable) visible[at] = text[at];
       if (text[at] !== '\n') code[at] = ' ';
     }
   };
@@ -58,10 +58,10 @@ function readableCode(path, text) {
   for (const { index, 0: comment } of code.join('').matchAll(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g)) {
     move(index, index + comment.length, true);
   }
-  return readable.join('');
+  return visible.join('');
 }
 
-function readable(path) {
+function readableText(path) {
   const text = readFileSync(join(values.root, path), 'utf8');
   return /\.(?:ts|mjs|cjs)$/.test(path) ? readableCode(path, text) : text;
 }
@@ -85,7 +85,7 @@ const paths = globSync(FILES, { cwd: values.root, exclude: (path) => path === 'n
   .map((path) => path.replaceAll(sep, '/'))
   .filter((path) => !EXCLUDED.test(path))
   .toSorted();
-const found = new Map(paths.map((path) => [path, findings(readable(path))]).filter(([, list]) => list.length > 0));
+const found = new Map(paths.map((path) => [path, findings(readableText(path))]).filter(([, list]) => list.length > 0));
 const folders = {};
 for (const [path, list] of found) folders[folderOf(path)] = (folders[folderOf(path)] ?? 0) + list.length;
 
