@@ -1,4 +1,5 @@
 import { toRunError, type GivenFormat, type RunAnswer } from './agent/index.js';
+import { AppError, fieldMistake } from './common/index.js';
 import type { ModelParameters, ToolChoice, Usage } from './llm/index.js';
 import { toUsage, type RunFinishReason, type WaitingRequest } from './run/index.js';
 
@@ -15,6 +16,16 @@ export interface ChatOptions {
   readonly responseFormat?: GivenFormat;
   /** What is shown beside the question: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
   readonly images?: readonly { readonly url: string }[];
+}
+
+/** Options of a stream of text. */
+export interface ChatStreamOptions extends ChatOptions {
+  /**
+   * What happens when a reply starts again, after its stream broke or another model took over. `throw` (the default): text is
+   * delivered as it comes, and a `StreamRestartedError` ends the stream if the new text differs from what was delivered.
+   * `hold`: each reply is delivered when it is complete. Structured answers are always held.
+   */
+  readonly onRestart?: 'throw' | 'hold';
 }
 
 /** An agent's answer. */
@@ -50,4 +61,13 @@ export function toReply(answer: RunAnswer): ChatReply {
     sessionId: session_id,
     ...(waiting && { waiting }),
   };
+}
+
+/** A program without types may pass anything. @throws AppError `VALIDATION_FAILED` */
+export function assertOnRestart(given: unknown): void {
+  if (given === 'throw' || given === 'hold') return;
+  const problem = 'must be "throw" or "hold"';
+  throw new AppError('VALIDATION_FAILED', `onRestart ${problem}.`, {
+    details: { errors: [fieldMistake('onRestart', problem, 'isIn', given)] },
+  });
 }

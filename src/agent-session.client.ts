@@ -1,4 +1,4 @@
-import type { ChatOptions, ChatReply } from './agent-reply.mapper.js';
+import type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 import type { AgentSessions } from './agent-sessions.client.js';
 import type { RunEvent } from './run/index.js';
 import type { SessionRecord, StoredTurn } from './session/index.js';
@@ -9,7 +9,7 @@ type SessionChatOptions = Omit<ChatOptions, 'sessionId'>;
 interface Talks {
   readonly sessions: AgentSessions;
   chat(query: string, options: ChatOptions): Promise<ChatReply>;
-  chatStream(query: string, options: ChatOptions): AsyncGenerator<string, void>;
+  chatStream(query: string, options: ChatStreamOptions): AsyncGenerator<string, void>;
   stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export class AgentSession {
   }
 
   /** As the agent's, in this conversation. */
-  chatStream(query: string, options: SessionChatOptions = {}): AsyncGenerator<string, void> {
+  chatStream(query: string, options: Omit<ChatStreamOptions, 'sessionId'> = {}): AsyncGenerator<string, void> {
     return this.agent.chatStream(query, { ...options, sessionId: this.id });
   }
 

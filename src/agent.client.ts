@@ -14,10 +14,12 @@ import {
   type Input,
   type RunAnswer,
   type Settlement,
+  textOf,
+  type TextStreamOptions,
   toCallValue,
   UserErasureService,
 } from './agent/index.js';
-import { type ChatOptions, type ChatReply, toReply } from './agent-reply.mapper.js';
+import { assertOnRestart, type ChatOptions, type ChatReply, type ChatStreamOptions, toReply } from './agent-reply.mapper.js';
 import { AgentSession } from './agent-session.client.js';
 import { AgentSessions } from './agent-sessions.client.js';
 import type { JsonValue, Principal } from './common/index.js';
@@ -33,7 +35,6 @@ import {
   type SessionOptions,
   SessionService,
 } from './session/index.js';
-import { textOf } from './text-stream.mapper.js';
 import {
   SecurityPolicies,
   type SecurityPolicy,
@@ -96,15 +97,26 @@ export class Agent {
   }
 
   /**
-   * Asks, and gives the text of the answer in pieces as it comes; tools are called in between. What a model says anew, because it was
-   * asked again, comes again from its beginning: `stream` tells of that. Whoever stops reading does not stop the run.
+   * Asks, and yields the text of the run in pieces: what the model writes beside tool calls, then the answer. The joined pieces
+   * never repeat text: when a reply starts again, only what was not delivered yet is yielded. An answer that has a format is
+   * yielded once it is accepted, and alone. Whoever stops reading does not stop the run.
+   * @throws StreamRestartedError when a reply starts again with other text than was delivered; the run completes
    * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` when a person must decide
    */
-  async *chatStream(query: string, options: ChatOptions = {}): AsyncGenerator<string, void> {
+  async *chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
+    const { onRestart = 'throw', ...chatOptions } = options;
+    assertOnRestart(onRestart);
     const leaving = new AbortController();
-    const { items } = await this.agents.stream(this.principal, { query, ...options }, leaving.signal);
+    const run = await this.agents.stream(this.principal, { query, ...chatOptions }, leaving.signal);
+    const replies = onRestart === 'hold' ? 'replies' : 'live';
+    const textOptions: TextStreamOptions = {
+      runId: run.id,
+      delivery: run.isStructured ? 'answer' : replies,
+      accept: (output) => asSchemaOutput(options.responseFormat ?? this.responseFormat, output),
+      follow: (n) => this.agents.follow(run.id, n, leaving.signal),
+    };
     try {
-      yield* textOf(items);
+      yield* textOf(run.items, textOptions);
     } finally {
       leaving.abort();
     }
@@ -141,6 +153,14 @@ export class Agent {
   async settle(runId: string, settlement: Settlement): Promise<ChatReply> {
     await this.decisions.settle(this.principal, runId, settlement);
     return this.outcome(runId);
+  }
+
+  /**
+   * The answer of a run, once it has ended or waits for a person; also of one whose stream of text has ended early.
+   * @throws AppError as `chat`; `RUN_NOT_FOUND`
+   */
+  async outcome(runId: string): Promise<ChatReply> {
+    return this.toReply(await this.agents.outcome(this.principal, runId));
   }
 
   /** A conversation by its id; the first message begins one that is not there yet. @throws AppError `VALIDATION_FAILED` */
@@ -262,10 +282,6 @@ export class Agent {
 
   private get tools(): ToolRegistry {
     return this.context.get(ToolRegistry, { strict: false });
-  }
-
-  private async outcome(runId: string): Promise<ChatReply> {
-    return this.toReply(await this.agents.outcome(this.principal, runId));
   }
 
   private async toReply(answer: RunAnswer, format = this.responseFormat): Promise<ChatReply> {

@@ -2,14 +2,21 @@
 export { AgentBuilder } from './agent.builder.js';
 export { Agent } from './agent.client.js';
 export { createAgent } from './agent.factory.js';
-export type { ChatOptions, ChatReply } from './agent-reply.mapper.js';
+export type { ChatOptions, ChatReply, ChatStreamOptions } from './agent-reply.mapper.js';
 export { AgentSession } from './agent-session.client.js';
 export type { CreateAgentOptions, LlmOptions, McpChoice } from './create-agent.types.js';
 export { JackdawModule } from './jackdaw.module.js';
 export type { JackdawAsyncOptions, JackdawOptions } from './jackdaw.module.js';
 export type { JackdawFeatureOptions } from './jackdaw-feature.module.js';
 export { AgentSessions } from './agent-sessions.client.js';
-export { AgentDecisionService, AgentRegistry, AgentService, Extension, UserErasureService } from './agent/index.js';
+export {
+  AgentDecisionService,
+  AgentRegistry,
+  AgentService,
+  Extension,
+  StreamRestartedError,
+  UserErasureService,
+} from './agent/index.js';
 export type {
   ExtensionHost,
   AgentDefinition,

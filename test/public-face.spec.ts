@@ -49,6 +49,7 @@ describe('the public face', () => {
       'SessionKeeper',
       'SessionService',
       'StatefulToolSessions',
+      'StreamRestartedError',
       'Tool',
       'ToolContext',
       'ToolExecutionContext',

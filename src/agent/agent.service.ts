@@ -23,6 +23,8 @@ import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 export interface StreamedChat extends RunHandle {
   /** Everything the run tells, to the event that ends its stream. */
   readonly items: AsyncGenerator<RunItem, void>;
+  /** Whether its answer has a format; a reply of another format is rejected. */
+  readonly isStructured: boolean;
 }
 
 /** The public face of agents: ask one, and see what came of it. */
@@ -93,13 +95,24 @@ export class AgentService {
     const following = this.follower.open(runId);
     try {
       const run = await this.runs.start(await this.toStart(principal, { ...request, isStreaming: true }, runId));
-      if (run.kind !== 'twin') return { ...run, items: following.items(START, signal) };
+      const { responseFormat = this.agents.get(request.agent).definition.responseFormat } = request;
+      const isStructured = responseFormat !== undefined;
+      if (run.kind !== 'twin') return { ...run, isStructured, items: following.items(START, signal) };
       following.close();
-      return { ...run, items: this.follower.open(run.id).items(START, signal) };
+      return { ...run, isStructured, items: this.follow(run.id, 0, signal) };
     } catch (error) {
       following.close();
       throw error;
     }
+  }
+
+  /**
+   * Follows a run that the caller may see, from after a journaled event.
+   * @param n the event's number; 0 for all events
+   * @param signal ends the following, not the run
+   */
+  follow(runId: string, n: number, signal: AbortSignal): AsyncGenerator<RunItem, void> {
+    return this.follower.open(runId).items({ ...START, n }, signal);
   }
 
   /** What came of a run so far, folded from its journal. @throws AppError `RUN_NOT_FOUND` */
@@ -114,7 +127,7 @@ export class AgentService {
   /** What came of a run, once it has ended or waits for a person. @throws AppError `RUN_NOT_FOUND` */
   async outcome(principal: Principal, runId: string): Promise<RunAnswer> {
     await this.runs.get(principal, runId);
-    const items = this.follower.open(runId).items(START, new AbortController().signal);
+    const items = this.follow(runId, 0, new AbortController().signal);
     for await (const { event } of items) if (isTerminal(event)) break;
     return this.answer(principal, runId);
   }

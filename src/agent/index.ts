@@ -29,6 +29,8 @@ export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-ca
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
 export { toErrorCode, toRunError } from './run.error.js';
+export { StreamRestartedError, textOf } from './text-stream.mapper.js';
+export type { TextStreamOptions } from './text-stream.mapper.js';
 export type {
   AgentRequest,
   AgentStep,

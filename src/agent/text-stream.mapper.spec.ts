@@ -1,0 +1,176 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { RunItem, type RunEvent } from '../run/index.js';
+import { StreamRestartedError, textOf, type TextStreamOptions } from './text-stream.mapper.js';
+
+const RUN = 'run-1';
+const USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+const delta = (text: string): RunEvent => ({ type: 'message.delta', iteration: 1, text });
+const restart = (text = ''): RunEvent => ({ type: 'step.restarted', iteration: 1, text });
+const message = (text: string, ...tools: string[]): RunEvent => ({
+  type: 'message.completed',
+  iteration: 1,
+  text,
+  finish_reason: 'stop',
+  tool_calls: tools.map((name) => ({ id: name, name, arguments: '{}' })),
+});
+const end = (result: string, finish_reason: 'stop' | 'iteration_limit' | 'length' = 'stop'): RunEvent => ({
+  type: 'run.completed',
+  run_id: RUN,
+  result,
+  finish_reason,
+  is_complete: finish_reason === 'stop',
+  iterations: 1,
+  usage: USAGE,
+  model: 'm',
+});
+
+async function* itemsOf(events: readonly RunEvent[], first = 1): AsyncGenerator<RunItem, void> {
+  let n = first;
+  for (const event of events) {
+    const isLive = event.type === 'message.delta' || event.type === 'step.restarted' || event.type === 'stream.closed';
+    yield new RunItem(isLive ? null : n++, 0, event);
+  }
+}
+
+interface Read {
+  readonly pieces: string[];
+  readonly error?: unknown;
+}
+
+async function read(events: readonly RunEvent[], options: Partial<TextStreamOptions> = {}): Promise<Read> {
+  const follow = (): never => {
+    throw new Error('The run is followed once.');
+  };
+  const pieces: string[] = [];
+  try {
+    const stream = textOf(itemsOf(events), { runId: RUN, delivery: 'live', follow, ...options });
+    for await (const piece of stream) pieces.push(piece);
+    return { pieces };
+  } catch (error) {
+    return { pieces, error };
+  }
+}
+
+/** Texts with many characters outside of the Basic Multilingual Plane, which share their first unit. */
+const character = fc.constantFrom('a', 'b', ' ', '\n', 'é', '鸟', '😀', '😁', '🐦\u200d⬛');
+const textArbitrary = fc.array(character, { minLength: 1, maxLength: 24 }).map((all) => all.join(''));
+/** Where a text is cut, in UTF-16 units: also within a character. */
+const cuts = fc.array(fc.nat(60), { maxLength: 8 });
+
+function split(text: string, at: readonly number[]): string[] {
+  const places = [0, ...at.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b), text.length];
+  return places.slice(1).map((place, i) => text.slice(places[i], place));
+}
+
+/** What an attempt says before it breaks off, and the pieces in which it comes. */
+const attempts = fc.array(fc.record({ length: fc.nat(60), at: cuts, isInOne: fc.boolean() }), { maxLength: 5 });
+
+function eventsOf(whole: string, broken: readonly { length: number; at: number[]; isInOne: boolean }[]): RunEvent[] {
+  return broken.flatMap(({ length, at, isInOne }) => {
+    const said = whole.slice(0, length % (whole.length + 1));
+    const [first, ...others] = split(said, at);
+    return isInOne ? [restart(said)] : [restart(first), ...others.map(delta)];
+  });
+}
+
+describe('the text of a run', () => {
+  it('equals the answer, whatever part of it is repeated in whatever pieces', async () => {
+    const property = fc.asyncProperty(textArbitrary, attempts, cuts, fc.boolean(), async (text, broken, at, isLate) => {
+      const last = isLate ? [] : [restart(), ...split(text, at).map(delta)];
+      const { pieces, error } = await read([...eventsOf(text, broken), ...last, message(text), end(text)]);
+      expect(error).toBeUndefined();
+      expect(pieces.join('')).toBe(text);
+      expect(pieces.every((piece) => piece.isWellFormed() && piece !== '')).toBe(true);
+    });
+    await fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it('is never repeated or changed: a stream that differs ends with what was delivered', async () => {
+    const property = fc.asyncProperty(textArbitrary, attempts, textArbitrary, cuts, async (text, broken, other, at) => {
+      const restarted = [restart(), ...split(other, at).map(delta)];
+      const { pieces, error } = await read([...eventsOf(text, broken), ...restarted, message(other), end(other)]);
+      const delivered = pieces.join('');
+      expect(pieces.every((piece) => piece.isWellFormed() && piece !== '')).toBe(true);
+      if (error === undefined) expect(delivered).toBe(other);
+      else {
+        expect(error).toBeInstanceOf(StreamRestartedError);
+        expect(error).toMatchObject({ delivered, runId: RUN, details: { run_id: RUN } });
+        expect(text.startsWith(delivered) && !other.startsWith(delivered)).toBe(true);
+      }
+    });
+    await fc.assert(property, { numRuns: 2_000 });
+  });
+
+  it('equals the answer in any delivery but a live one, even when attempts differ', async () => {
+    const property = fc.asyncProperty(textArbitrary, attempts, textArbitrary, async (text, broken, other) => {
+      const events = [...eventsOf(text, broken), restart(other), message(other), end(other)];
+      expect(await read(events, { delivery: 'replies' })).toEqual({ pieces: [other] });
+      expect(await read(events, { delivery: 'answer' })).toEqual({ pieces: [other] });
+    });
+    await fc.assert(property);
+  });
+
+  it('includes the text beside tool calls, but for an answer alone', async () => {
+    const events = [
+      delta('\n'),
+      message('\n', 'look'),
+      delta('I look.'),
+      message('I look.', 'look'),
+      delta('I look.'),
+      message('I look.'),
+      end('I look.'),
+    ];
+    expect(await read(events)).toEqual({ pieces: ['I look.', 'I look.'] });
+    expect(await read(events, { delivery: 'replies' })).toEqual({ pieces: ['I look.', 'I look.'] });
+    expect(await read(events, { delivery: 'answer' })).toEqual({ pieces: ['I look.'] });
+  });
+
+  it.each([
+    ['iteration_limit', []],
+    ['length', [message('')]],
+  ] as const)('has the text beside calls once where the run ends before its answer (%s)', async (reason, last) => {
+    const events = [delta('I look.'), message('I look.', 'look'), message('', 'look'), ...last, end('I look.', reason)];
+    expect(await read(events)).toEqual({ pieces: ['I look.'] });
+    expect(await read(events, { delivery: 'replies' })).toEqual({ pieces: ['I look.'] });
+    expect(await read(events, { delivery: 'answer' })).toEqual({ pieces: ['I look.'] });
+  });
+
+  it('comes whole where the model does not stream, and is compared with a completed message that differs', async () => {
+    expect(await read([message('Whole.'), end('Whole.')])).toEqual({ pieces: ['Whole.'] });
+    const { pieces, error } = await read([delta('Half of'), message(''), end('')]);
+    expect([pieces, error]).toEqual([['Half of'], expect.any(StreamRestartedError)]);
+  });
+
+  it('holds a structured answer back until its value is accepted', async () => {
+    const refusal = new Error('refused');
+    const structured = { ...end('{}'), output: {} } as RunEvent;
+    const accept = async (): Promise<never> => Promise.reject(refusal);
+    expect(await read([message('{}'), structured], { delivery: 'answer', accept })).toEqual({
+      pieces: [],
+      error: refusal,
+    });
+  });
+});
+
+describe('a reader of the text that is slow', () => {
+  const closed = (code: string): RunEvent => ({ type: 'stream.closed', run_id: RUN, code });
+
+  it('continues after the last journaled event, where it was', async () => {
+    const followed: number[] = [];
+    const follow = (n: number) => {
+      followed.push(n);
+      const rest = [restart('one two'), delta(' three'), message('one two three'), end('one two three')];
+      return itemsOf(followed.length === 1 ? [restart('one t'), closed('SLOW_READER')] : rest, n + 1);
+    };
+    const events = [message('', 'look'), delta('one'), closed('SLOW_READER')];
+    const { pieces, error } = await read(events, { follow });
+    expect([pieces, error, followed]).toEqual([['one', ' t', 'wo', ' three'], undefined, [1, 1]]);
+  });
+
+  it('fails with the reason when the run can be followed no further', async () => {
+    const { pieces, error } = await read([delta('one'), closed('SHUTTING_DOWN')]);
+    expect([pieces, error]).toMatchObject([['one'], { code: 'SHUTTING_DOWN', details: { run_id: RUN } }]);
+  });
+});
