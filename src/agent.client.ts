@@ -19,7 +19,13 @@ import {
   toCallValue,
   UserErasureService,
 } from './agent/index.js';
-import { assertOnRestart, type ChatOptions, type ChatReply, type ChatStreamOptions, toReply } from './agent-reply.mapper.js';
+import {
+  assertOnRestart,
+  type ChatOptions,
+  type ChatReply,
+  type ChatStreamOptions,
+  toReply,
+} from './agent-reply.mapper.js';
 import { AgentSession } from './agent-session.client.js';
 import { AgentSessions } from './agent-sessions.client.js';
 import type { JsonValue, Principal } from './common/index.js';

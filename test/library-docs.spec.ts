@@ -23,14 +23,14 @@ describe('the code in docs/library.md', () => {
   });
 
   /** @returns what it writes */
-  async function run(index: number): Promise<{ stdout: string; stderr: string }> {
+  async function run(index: number, more: Record<string, string> = {}): Promise<{ stdout: string; stderr: string }> {
     const file = await folder.compile(SNIPPETS[index] ?? '');
-    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder.path, `data-${index}`), ...llm.env };
+    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder.path, `data-${index}`), ...llm.env, ...more };
     return promisify(execFile)(process.execPath, [file], { env });
   }
 
-  it('is three programs', () => {
-    expect(SNIPPETS).toHaveLength(3);
+  it('is four programs', () => {
+    expect(SNIPPETS).toHaveLength(4);
   });
 
   it('asks an agent, waiting for it and as it speaks', async () => {
@@ -50,9 +50,15 @@ describe('the code in docs/library.md', () => {
     expect(llm.lastRequest.model).toBe('gpt-4o');
   });
 
+  it('reads the answer of a run whose stream of text ended early', async () => {
+    llm.reply({ text: 'Two orders', cutAfter: 2 }, { text: 'Three orders.' });
+    const lines = (await run(2, { LLM_MAX_ATTEMPTS: '2' })).stdout.split('\n');
+    expect(lines.slice(-3)).toEqual([expect.stringMatching(/Two$/), '(The answer changed:)', 'Three orders.']);
+  }, 60_000);
+
   it('has an agent in an application of one’s own', async () => {
     llm.reply({ calls: [{ name: 'count', arguments: { input: 'lamps' } }] }, { text: 'Seven.' });
-    expect((await run(2)).stdout).toContain('Seven.');
+    expect((await run(3)).stdout).toContain('Seven.');
     expect(llm.lastRequest.messages.at(-1)).toMatchObject({ role: 'tool', content: '7 of lamps' });
   });
 });

@@ -8,9 +8,11 @@ import {
   type CreateAgentOptions,
   type ExtensionHost,
   type Loop,
+  type RunNotice,
 } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { FakeLlm } from './support/fake-llm.js';
+import { says } from './support/scripted-chat-model.js';
 
 const FORMAT = { schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } };
 const BAD = '{"n":"one"}';
@@ -130,6 +132,30 @@ describe('the text of a reply that starts again', () => {
     expect([text, error]).toMatchObject(['I look. Done', { delivered: 'I look. Done' }]);
   });
 
+  it('is compared and delivered by whole characters', async () => {
+    const agent = await start();
+    const piece = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+    llm.reply({ events: [piece('Hi \ud83d\ude00 \ud83d')] }, { events: [piece('Hi \ud83d')] });
+    llm.reply({ events: [piece('Hi'), piece(' \ud83d'), piece('\ude00 \ud83d'), piece('\ude01!'), end, '[DONE]'] });
+    const { pieces, text } = await read(agent.chatStream('x'));
+    expect(text).toBe('Hi 😀 😁!');
+    expect(pieces.every((one) => one.isWellFormed())).toBe(true);
+  });
+
+  it('is complete for a reader that is slower than the model', async () => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const answer = 'a long story '.repeat(10_000);
+    const telemetry = ({ event }: RunNotice) => event.type === 'run.completed' && resolve();
+    const agent = await host.start({ telemetry: (notice) => void telemetry(notice) }, [says(answer)]);
+    const stream = agent.chatStream('x');
+    const first = await stream.next();
+    await ended;
+    const { text, error } = await read(stream);
+    expect(error).toBeUndefined();
+    expect(`${String(first.value)}${text}` === answer).toBe(true);
+  });
+
   it('is not taken for a restart after a blank reply', async () => {
     const agent = await start();
     llm.reply({ text: ' \n ' }, { text: 'Here I am.' });
@@ -137,7 +163,9 @@ describe('the text of a reply that starts again', () => {
   });
 
   it('continues with what a guardrail appends to the answer', async () => {
-    const agent = await (await start()).use(
+    const agent = await (
+      await start()
+    ).use(
       new GuardrailExtension((loop) => (loop.decoded = { ...loop.decoded!, text: `${loop.decoded!.text} Regards.` })),
     );
     llm.reply({ text: 'Fine.' });
@@ -145,7 +173,9 @@ describe('the text of a reply that starts again', () => {
   });
 
   it('ends with the error when a guardrail replaces the answer or has the model asked again', async () => {
-    const agent = await (await start()).use(
+    const agent = await (
+      await start()
+    ).use(
       new GuardrailExtension((loop) => {
         if (loop.decoded!.text === 'Fine.') loop.decoded = { ...loop.decoded!, text: 'Withheld.' };
         else if (loop.iteration === 1) loop.end = null;

@@ -28,7 +28,7 @@ export { DirectCallService } from './direct-call/direct-call.service.js';
 export type { CallWatch, DirectCallAnswer, DirectCallRequest } from './direct-call/direct-call.types.js';
 export { asSchemaOutput } from './schema-output.mapper.js';
 export type { GivenFormat } from './response-format.mapper.js';
-export { toErrorCode, toRunError } from './run.error.js';
+export { toRunError } from './run.error.js';
 export { StreamRestartedError, textOf } from './text-stream.mapper.js';
 export type { TextStreamOptions } from './text-stream.mapper.js';
 export type {

@@ -94,23 +94,43 @@ class RunText {
 
   /** @returns what can be delivered now; may be empty */
   take(event: RunEvent): string {
-    const isLive = this.options.delivery === 'live';
     switch (event.type) {
       case 'message.delta':
-        if (!isLive) return '';
-        if (this.isAnswer) this.restart();
-        return this.append(event.text);
+        return this.follow(event.text, this.isAnswer);
       case 'step.restarted':
-        if (!isLive) return '';
-        this.restart();
-        return this.append(event.text);
+        return this.follow(event.text, true);
       case 'message.completed':
         return this.complete(event.text, event.tool_calls.length > 0);
       case 'run.completed':
         return this.end(event.result);
-      default:
+      case 'run.started':
+      case 'run.resumed':
+      case 'run.waiting':
+      case 'run.failed':
+      case 'run.cancelled':
+      case 'step.started':
+      case 'thought':
+      case 'tool.started':
+      case 'tool.progress':
+      case 'tool.completed':
+      case 'state.changed':
+      case 'policy.decided':
+      case 'node.started':
+      case 'node.completed':
+      case 'usage':
+      case 'model.switched':
+      case 'model.cached':
+      case 'history.repaired':
+      case 'stream.closed':
         return '';
     }
+  }
+
+  /** Live text of the current reply, or of a new attempt at it. */
+  private follow(text: string, isRestart: boolean): string {
+    if (this.options.delivery !== 'live') return '';
+    if (isRestart) this.restart();
+    return this.append(text);
   }
 
   private restart(): void {
@@ -193,8 +213,12 @@ function assertContinues(event: RunEvent): void {
   }
   if (event.type === 'stream.closed') {
     const { run_id, code } = event;
-    throw new AppError(toErrorCode(code), `Run "${run_id}" cannot be followed further here (${code}); it has not ended.`, {
-      details: { run_id },
-    });
+    throw new AppError(
+      toErrorCode(code),
+      `Run "${run_id}" cannot be followed further here (${code}); it has not ended.`,
+      {
+        details: { run_id },
+      },
+    );
   }
 }
