@@ -13,6 +13,8 @@ export interface ToolDeclaration extends ToolHandling {
   readonly description: string;
   /** Where it was declared, for people. */
   readonly source: string;
+  /** The module that provides it, if one does. */
+  readonly module?: string;
   readonly reconcile?: ToolReconciler;
   /** What whoever declares it has found wrong. */
   readonly problems?: readonly string[];
@@ -51,13 +53,13 @@ function assemble(
   inputProblems: readonly string[],
   handler: ToolHandler,
 ): Tool {
-  const { name, description, source, reconcile } = declaration;
+  const { name, description, source, module, reconcile } = declaration;
   const problems = [...problemsOf(declaration), ...inputProblems];
   const output = attempt(() => declaration.output && createOutputCheck(declaration.output), problems);
   if (!inputSource || problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
   return {
     definition: { name, description, inputSchema: inputSource.schema, ...(output && { outputSchema: output.schema }) },
-    metadata: toMetadata(declaration, source),
+    metadata: { ...toMetadata(declaration, source), ...(module !== undefined && { module }) },
     validate: (args) => inputSource.validate(args),
     invoke: handler,
     ...(output && { checkOutput: (result) => output.check(result) }),

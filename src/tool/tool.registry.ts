@@ -1,4 +1,5 @@
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
 import { Cache, MemoryCache } from '../cache/index.js';
 import { AppError, ChangeListeners, untilAborted } from '../common/index.js';
 import { callDirectly } from './call/direct-call.executor.js';
@@ -10,7 +11,7 @@ import type { ContextHolder } from './state/context-holder.types.js';
 import { ToolStates } from './state/tool-states.service.js';
 import { refusedName } from './tool-name.policy.js';
 import type { ToolRegistration } from './tool-registration.types.js';
-import type { CallSite, Tool } from './tool.types.js';
+import type { CallSite, Tool, ToolMetadata } from './tool.types.js';
 import { wrapTool } from './wrappers/tool-wrapper.factory.js';
 
 /** Where results are kept when no cache is configured: how long at most, in ms, and how much of them, in bytes. */
@@ -28,6 +29,7 @@ export class ToolRegistry implements OnApplicationShutdown {
   private readonly announced = new Map<string, Promise<void> | null>();
   /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
+  private exploreModule: ((moduleRef: ModuleRef) => Promise<readonly string[]>) | null = null;
   /** Hear that a tool came or went, or was switched off or on for somebody. */
   readonly changes = new ChangeListeners();
 
@@ -57,13 +59,30 @@ export class ToolRegistry implements OnApplicationShutdown {
       const refusal = refusedName(name);
       if (refusal) throw new AppError('TOOL_INVALID', `${source}: ${refusal}.`);
       const other = this.tools.get(name) ?? coming.get(name);
-      if (other) throw duplicateOf(name, other.metadata.source, source);
+      if (other) throw duplicateOf(name, other.metadata, tool.metadata);
       coming.set(name, this.wrapped(tool));
     }
     for (const [name, tool] of coming) this.tools.set(name, tool);
     for (const one of added) if ('holder' in one && one.holder) this.hold(one.name, one.holder);
     this.selected = new Map();
     this.changes.tell();
+  }
+
+  /**
+   * Registers the tools of a lazily loaded module and of the modules that it brought along: all of them, or none. Called
+   * again with the same module it registers what was unregistered since, and nothing else.
+   * @param moduleRef what `LazyModuleLoader.load()` resolved to
+   * @returns the names of the module's tools
+   * @throws AppError `TOOL_DUPLICATE` naming both modules; `TOOL_INVALID` with every mistake, and for what is no `ModuleRef`
+   */
+  async registerModule(moduleRef: ModuleRef): Promise<readonly string[]> {
+    if (this.exploreModule) return this.exploreModule(moduleRef);
+    throw new AppError('TOOL_INVALID', 'registerModule(): this registry belongs to no Nest application.');
+  }
+
+  /** @param explore registers the tools of a module; whoever knows the application's modules sets it */
+  useModules(explore: (moduleRef: ModuleRef) => Promise<readonly string[]>): void {
+    this.exploreModule = explore;
   }
 
   /** A tool that is not registered, called as its metadata wants it: so many at once, again when it fails, from the cache. */
@@ -201,11 +220,21 @@ function readSelection(patterns: readonly unknown[] | '*') {
   };
 }
 
-function duplicateOf(name: string, first: string, second: string): AppError {
-  const hint = first === second ? sameSourceHint(first) : 'give one of them another name';
-  return new AppError('TOOL_DUPLICATE', `Two tools are named "${name}": ${first} and ${second}; ${hint}.`, {
-    details: { tool: name, sources: [first, second] },
-  });
+function duplicateOf(name: string, first: ToolMetadata, second: ToolMetadata): AppError {
+  const sources = [first.source, second.source];
+  const modules = [first.module ?? null, second.module ?? null];
+  const hint = first.source === second.source ? sameSourceHint(first.source) : 'give one of them another name';
+  const message = `Two tools are named "${name}": ${sources.join(' and ')}${inModules(first, second)}; ${hint}.`;
+  return new AppError('TOOL_DUPLICATE', message, { details: { tool: name, sources, modules } });
+}
+
+/** Which modules provide them, as far as modules do. */
+function inModules(first: ToolMetadata, second: ToolMetadata): string {
+  const [one, other] = [first.module, second.module];
+  if (one !== undefined && one === other) return ` (both in the module ${one})`;
+  if (one !== undefined && other !== undefined) return ` (in the modules ${one} and ${other})`;
+  if (one !== undefined) return ` (the first in the module ${one})`;
+  return other === undefined ? '' : ` (the second in the module ${other})`;
 }
 
 function sameSourceHint(source: string): string {

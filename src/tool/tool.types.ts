@@ -36,6 +36,8 @@ export interface ToolMetadata {
   readonly effect: ToolEffect;
   /** Where it was declared, for people: `WeatherTools.forecast`. */
   readonly source: string;
+  /** The name of the Nest module that provides it; only of a method. */
+  readonly module?: string;
   /** The longest one call may take, in ms; without it the run's own limit. */
   readonly timeoutMs?: number;
   readonly approval?: ToolApproval;

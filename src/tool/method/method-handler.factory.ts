@@ -55,8 +55,10 @@ export class MethodHandlerFactory {
     const collection = host.controllers.get(wrapper.token) === wrapper ? host.controllers : host.providers;
     return async (_input, request) => {
       const contextId = ContextIdFactory.getByRequest(request);
-      const { payload } = contextId as ContextId & { payload?: unknown };
-      this.contexts.registerRequestProvider(wrapper.isDependencyTreeDurable() ? payload : request, contextId);
+      // Only with a strategy several calls share a durable instance, which must not see the request of the first one.
+      const { payload, getParent } = contextId as ContextId & { payload?: unknown };
+      const isShared = getParent !== undefined && wrapper.isDependencyTreeDurable();
+      this.contexts.registerRequestProvider(isShared ? payload : request, contextId);
       const own = await this.injector.loadPerContext(instance, host, collection, contextId, wrapper);
       return this.prepare(own, method, contextId, wrapper.id)(request);
     };

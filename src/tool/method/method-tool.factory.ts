@@ -10,8 +10,12 @@ import type { Tool } from '../tool.types.js';
 
 type Methods = Record<string, ((key: string, context: unknown) => unknown) | undefined>;
 
-/** A tool of a method that bears `@Tool`, called by `handler`. Throws `TOOL_INVALID` naming `Class.method`. */
-export async function createMethodTool(declared: DeclaredTool, handler: ToolHandler): Promise<Tool> {
+/**
+ * A tool of a method that bears `@Tool`, called by `handler`.
+ * @param module the name of the module that provides the method's class, if one does
+ * @throws AppError `TOOL_INVALID` naming `Class.method`
+ */
+export async function createMethodTool(declared: DeclaredTool, handler: ToolHandler, module?: string): Promise<Tool> {
   const { method, options, source } = declared;
   const { input: _input, paramsDescription: _description, reconcile: _reconcile, output, ...handling } = options;
   const { name = method } = options;
@@ -22,6 +26,7 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
       ...handling,
       name,
       source,
+      ...(module !== undefined && { module }),
       ...reconciliation,
       ...told,
       problems: [...(reconciliation.problems ?? []), ...(told.problems ?? []), ...stateProblems(declared)],

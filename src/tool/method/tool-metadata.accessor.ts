@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Injectable } from '@nestjs/common';
 import { MetadataScanner } from '@nestjs/core';
 import type { ToolOptions } from './tool-options.types.js';
-import { TOOL_METADATA } from './tool.decorator.js';
+import { MARKS_METADATA, TOOL_METADATA, type Mark } from './tool.decorator.js';
 import { inputIndex } from './tool-parameter.decorator.js';
 
 /** A method that bears `@Tool`, as it was declared. */
@@ -17,6 +17,16 @@ export interface DeclaredTool {
   /** Whether the method takes arguments at all, also where no compiler wrote its class down. */
   readonly takesInput: boolean;
 }
+
+/** Why no tool comes of a mark. */
+const PROBLEMS: Readonly<Record<Exclude<Mark['kind'], 'method'>, string>> = {
+  'static member': 'is on a static member; make it an instance method (remove "static")',
+  symbol: 'is on a member with a symbol as its name; give the method a text as its name',
+  accessor: 'is on a getter, a setter or an accessor; make it a method',
+  field: 'is on a field or an abstract method; make it a method with a body',
+  parameter: 'is on a parameter; put it on the method',
+  class: 'is on the class; put it on a method',
+};
 
 /** The only reader of what `@Tool` wrote. */
 @Injectable()
@@ -44,4 +54,31 @@ export class ToolMetadataAccessor {
       ];
     });
   }
+
+  /** What is wrong with the marks of a class and of the classes that it extends: each names class and member. */
+  problems(type: unknown, key = TOOL_METADATA): string[] {
+    const problems: string[] = [];
+    for (let at = type; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
+      const declaring = at;
+      const marks = (Reflect.getOwnMetadata(MARKS_METADATA + key, declaring) as readonly Mark[] | undefined) ?? [];
+      problems.push(...marks.flatMap((mark) => problemOf(mark, declaring, key)));
+    }
+    return problems;
+  }
+}
+
+function problemOf({ decorator, member, kind }: Mark, type: { readonly name: string }, key: string): string[] {
+  const source = `${type.name}${memberName(member)}`;
+  if (kind !== 'method') return [`${source}: ${decorator} ${PROBLEMS[kind]}.`];
+  const { prototype } = type as unknown as { readonly prototype: object };
+  const value: unknown = Object.getOwnPropertyDescriptor(prototype, member!)?.value;
+  if (typeof value === 'function' && Reflect.hasMetadata(key, value)) return [];
+  return [
+    `${source}: another decorator replaced the method and lost what ${decorator} wrote; put ${decorator} above that decorator.`,
+  ];
+}
+
+function memberName(member: string | symbol | undefined): string {
+  if (member === undefined) return '';
+  return typeof member === 'symbol' ? `[${String(member)}]` : `.${member}`;
 }

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { AppError, toAppError } from '../../common/index.js';
 import { ToolRegistry } from '../tool.registry.js';
@@ -7,26 +7,46 @@ import type { Tool } from '../tool.types.js';
 import { missingEnhancers } from './enhancer.policy.js';
 import { MethodHandlerFactory, type ToolProvider } from './method-handler.factory.js';
 import { createMethodTool } from './method-tool.factory.js';
-import { ToolMetadataAccessor } from './tool-metadata.accessor.js';
+import { type DeclaredTool, ToolMetadataAccessor } from './tool-metadata.accessor.js';
+import { TOOL_METADATA } from './tool.decorator.js';
+
+type Wrapper = ToolProvider['wrapper'];
+type Host = NonNullable<Wrapper['host']>;
+
+/** A provider and the object whose methods may be tools. */
+interface Provided {
+  readonly instance: object;
+  readonly wrapper: Wrapper;
+}
 
 /**
  * Walks all providers and controllers once, when every one of them exists and before the hooks of the modules above
- * run, and registers the methods that bear `@Tool`.
+ * run, and registers the methods that bear `@Tool`; those of lazily loaded modules when it is given the module.
  */
 @Injectable()
 export class ToolExplorer implements OnModuleInit {
   private readonly logger = new Logger('ToolExplorer');
+  /** The tools of each instance, so that a second registration, and an alias of the provider, finds the same ones. */
+  private readonly created = new WeakMap<object, Promise<readonly Tool[]>>();
+  private readonly standIns = new WeakMap<Wrapper, object>();
+  /** Modules whose tools are registered, each with those that it brought along. */
+  private readonly explored = new Map<Host, readonly Host[]>();
 
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly accessor: ToolMetadataAccessor,
     private readonly handlers: MethodHandlerFactory,
     private readonly registry: ToolRegistry,
-  ) {}
+    private readonly modules: ModulesContainer,
+  ) {
+    registry.useModules((moduleRef) => this.registerModule(moduleRef));
+  }
 
   async onModuleInit(): Promise<void> {
+    const hosts = [...this.modules.values()];
+    const tools = await this.toolsOf(hosts);
     let type: string | undefined;
-    for (const tool of await this.marked()) {
+    for (const tool of tools) {
       const { source } = tool.metadata;
       const declaring = source.slice(0, source.lastIndexOf('.'));
       if (declaring !== type) this.logger.log(`Registering tools from ${declaring}`);
@@ -34,17 +54,17 @@ export class ToolExplorer implements OnModuleInit {
       this.registry.register(tool);
       this.logger.log(`Registered tool: ${tool.definition.name}`);
     }
+    for (const host of hosts) this.explored.set(host, [host]);
   }
 
   /**
-   * The methods that bear `@Tool`, or a mark of another key, as tools; nothing is registered.
+   * The methods that bear the mark of a key other than that of `@Tool`, as tools; nothing is registered.
    * @throws AppError `TOOL_INVALID` with every mistake
    */
-  async marked(key?: string): Promise<Tool[]> {
-    const outcomes = await Promise.allSettled(this.toolProviders(key).map((provider) => this.create(provider)));
-    const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
-    if (failures.length > 0) throw refusalOf(failures.map(({ reason }) => toAppError(reason)));
-    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  marked(key: string): Promise<Tool[]> {
+    return this.allOf([...this.modules.values()], key, ({ instance, wrapper }) => {
+      return this.createAll(this.accessor.declaredTools(instance, key), wrapper);
+    });
   }
 
   /**
@@ -54,26 +74,100 @@ export class ToolExplorer implements OnModuleInit {
   async register(instance: object): Promise<readonly string[]> {
     const { name } = instance.constructor;
     const wrapper = new InstanceWrapper({ name, token: name, instance, isResolved: true });
+    const problems = this.accessor.problems(typeOf(instance));
+    if (problems.length > 0) throw refusalOf(problems.map(invalid));
     const declared = this.accessor.declaredTools(instance);
     if (declared.length === 0) throw new AppError('TOOL_INVALID', `${name}: no method of it bears @Tool.`);
-    const tools: Tool[] = [];
-    for (const one of declared) tools.push(await this.create({ declared: one, wrapper }));
+    const tools = await this.createAll(declared, wrapper);
     this.registry.registerAll(tools);
     return tools.map(({ definition }) => definition.name);
   }
 
-  private toolProviders(key?: string): ToolProvider[] {
-    const seen = new Set<object>();
-    return [...this.discovery.getControllers(), ...this.discovery.getProviders()].flatMap((wrapper) => {
-      const instance: unknown = wrapper.instance;
-      if (typeof instance !== 'object' || instance === null || seen.has(instance)) return [];
-      seen.add(instance);
-      return this.accessor.declaredTools(instance, key).map((declared) => ({ declared, wrapper }));
+  /** As `ToolRegistry.registerModule`. */
+  async registerModule(moduleRef: ModuleRef): Promise<readonly string[]> {
+    const host = this.hostOf(moduleRef);
+    const hosts = this.explored.get(host) ?? this.unexplored(host);
+    const tools = await this.toolsOf(hosts);
+    const fresh = tools.filter(({ definition: { name }, metadata }) => {
+      return !this.registry.has(name) || this.registry.get(name).metadata !== metadata;
+    });
+    this.registry.registerAll(fresh);
+    for (const one of hosts) if (one !== host && !this.explored.has(one)) this.explored.set(one, [one]);
+    this.explored.set(host, hosts);
+    for (const { definition, metadata } of fresh) {
+      this.logger.log(`Registered tool: ${definition.name} (${metadata.source} of ${metadata.module})`);
+    }
+    return tools.map(({ definition }) => definition.name);
+  }
+
+  private hostOf(moduleRef: unknown): Host {
+    const host =
+      moduleRef instanceof ModuleRef &&
+      [...this.modules.values()].find(({ providers }) => providers.get(ModuleRef)?.instance === moduleRef);
+    if (host) return host;
+    throw new AppError(
+      'TOOL_INVALID',
+      'registerModule(): this is no ModuleRef of the application; pass what LazyModuleLoader.load() resolved to.',
+    );
+  }
+
+  /** A module and those that came with it: what it imports, as far as their tools are not registered. */
+  private unexplored(root: Host): readonly Host[] {
+    const found = new Set([root]);
+    for (const host of found) {
+      for (const one of host.imports) if (!this.explored.has(one)) found.add(one);
+    }
+    return [...found];
+  }
+
+  /** @throws AppError `TOOL_INVALID` with every mistake */
+  private toolsOf(hosts: readonly Host[]): Promise<Tool[]> {
+    return this.allOf(hosts, TOOL_METADATA, ({ instance, wrapper }) => {
+      let tools = this.created.get(instance);
+      if (!tools) {
+        tools = this.createAll(this.accessor.declaredTools(instance), wrapper);
+        this.created.set(instance, tools);
+      }
+      return tools;
     });
   }
 
+  private async allOf(
+    hosts: readonly Host[],
+    key: string,
+    create: (provider: Provided) => Promise<readonly Tool[]>,
+  ): Promise<Tool[]> {
+    const provided = this.providedBy(hosts);
+    const types = new Set(provided.map(({ instance }) => typeOf(instance)));
+    const problems = new Set([...types].flatMap((type) => this.accessor.problems(type, key)));
+    const outcomes = await Promise.allSettled(provided.map(create));
+    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    const refusals = failures.map((reason) => toAppError(reason));
+    if (problems.size + refusals.length > 0) throw refusalOf([...problems].map(invalid).concat(refusals));
+    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
+  }
+
+  private providedBy(hosts: readonly Host[]): Provided[] {
+    const modules = [...hosts];
+    const wrappers = [...this.discovery.getControllers({}, modules), ...this.discovery.getProviders({}, modules)];
+    const seen = new Set<unknown>();
+    return wrappers.flatMap((wrapper) => {
+      const instance = instanceOf(wrapper, this.standIns);
+      if (!instance || seen.has(instance)) return [];
+      seen.add(instance);
+      return [{ instance, wrapper }];
+    });
+  }
+
+  private async createAll(declared: readonly DeclaredTool[], wrapper: Wrapper): Promise<readonly Tool[]> {
+    const outcomes = await Promise.allSettled(declared.map((one) => this.create({ declared: one, wrapper })));
+    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    if (failures.length > 0) throw refusalOf(failures.map((reason) => toAppError(reason)));
+    return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  }
+
   private async create(provider: ToolProvider): Promise<Tool> {
-    const { declared } = provider;
+    const { declared, wrapper } = provider;
     const missing = missingEnhancers(provider);
     if (missing.length > 0) {
       throw new AppError(
@@ -81,8 +175,38 @@ export class ToolExplorer implements OnModuleInit {
         `${declared.source}: ${missing.join(', ')} would not be run, since its provider is a value or a factory: provide its class, or bind instances (new …()).`,
       );
     }
-    return createMethodTool(declared, this.handlers.create(provider));
+    return createMethodTool(declared, this.handlers.create(provider), wrapper.host && this.nameOf(wrapper.host));
   }
+
+  /** A module's name; where several have it, as dynamic modules do, with those that import it. */
+  private nameOf(host: Host): string {
+    const modules = [...this.modules.values()];
+    if (modules.every((one) => one === host || one.name !== host.name)) return host.name;
+    const importers = modules.filter((one) => !host.isGlobal && one.imports.has(host)).map(({ name }) => name);
+    return importers.length === 0 ? host.name : `${host.name} in ${importers.join(', ')}`;
+  }
+}
+
+/** A scoped provider of a factory has no instance before a call; the class that is its token has the decorators. */
+function instanceOf(wrapper: Wrapper, standIns: WeakMap<Wrapper, object>): object | null {
+  const instance: unknown = wrapper.instance;
+  if (typeof instance === 'object' && instance !== null) return instance;
+  const { token } = wrapper;
+  const isScoped = wrapper.isTransient || !wrapper.isDependencyTreeStatic();
+  if (!wrapper.isFactory || wrapper.isAlias || !isScoped || typeof token !== 'function') return null;
+  const known = standIns.get(wrapper);
+  const standIn = known ?? (Object.create(token.prototype as object | null) as object);
+  standIns.set(wrapper, standIn);
+  return standIn;
+}
+
+/** Asks the prototype: reading a property of a foreign object may have effects. */
+function typeOf(instance: object): unknown {
+  return (Object.getPrototypeOf(instance) as object | null)?.constructor;
+}
+
+function invalid(message: string): AppError {
+  return new AppError('TOOL_INVALID', message);
 }
 
 function refusalOf(errors: readonly AppError[]): AppError {

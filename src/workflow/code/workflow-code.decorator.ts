@@ -11,5 +11,5 @@ export type CodeOptions = Partial<Pick<ToolOptions, 'description'>> & Omit<ToolO
  * @param options `name` is the method's when left out
  */
 export function WorkflowCode(options: CodeOptions = {}) {
-  return markMethod(CODE_METADATA, { description: 'A step of workflows.', ...options });
+  return markMethod(CODE_METADATA, { description: 'A step of workflows.', ...options }, '@WorkflowCode');
 }
