@@ -112,22 +112,6 @@ describe('a call that needs approval', () => {
 });
 
 describe('edited arguments', () => {
-  it('are what is called, what the model sees and what the session holds; the events also tell the original', async () => {
-    const run = await host.ask(pay('bob', 500));
-    const before = await run.events();
-    const events = await run.after('approve', { arguments: { to: 'bob', amount: 50 } });
-    expect(decisionsIn(events)).toMatchObject([{ decision: 'approved', arguments_edited: true }]);
-    expect(host.tools.done).toEqual(['pay bob 50']);
-    const edited = '{"to":"bob","amount":50}';
-    const [, asked] = host.llm.lastRequest.messages.toReversed();
-    expect(asked!.tool_calls![0]!.function.arguments).toBe(edited);
-    expect((await expectPairs(host.jackdaw, host.session))[1]).toMatchObject({ tool_calls: [{ arguments: edited }] });
-    const said = before.find(({ event }) => event === 'message.completed');
-    expect(said?.data['tool_calls']).toMatchObject([{ arguments: '{"to":"bob","amount":500}' }]);
-    expect(events.find(({ event }) => event === 'tool.started')?.data['arguments']).toBe(edited);
-    expect((await run.answer())['steps']).toMatchObject([{ action_input: { to: 'bob', amount: 50 } }, {}]);
-  });
-
   it('are checked by the tool, with its reason, and change nothing when they are wrong', async () => {
     const run = await host.ask(pay('bob'));
     const [asked] = await run.requests();

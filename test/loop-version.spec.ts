@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/persistence/index.js';
+import { LOOP_VERSION } from '../src/reasoning/index.js';
 import { double, ForkWorld } from './support/forks.js';
 import { gate, newFolder } from './support/jackdaw.js';
 import { rmSync } from 'node:fs';
@@ -34,7 +35,7 @@ describe('a run of a version of the loop that is gone', () => {
     const fork = await world.forks.make(runId, 'model:1');
     expect(world.llm.requests).toHaveLength(3);
     expect(await world.forks.outcome(fork.id)).toEqual(await world.forks.outcome(runId));
-    expect((await world.forks.journal(fork.id))['loop_version']).toBe(1);
+    expect((await world.forks.journal(fork.id))['loop_version']).toBe(LOOP_VERSION);
     const before = (await world.jackdaw.messages(fork.sessionId)).slice(0, 2);
     expect(before.map(({ content }) => content)).toEqual(['hi', 'hello']);
   });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { LOOP_VERSION } from '../src/reasoning/index.js';
 import { RunRetentionService } from '../src/run/retention/run-retention.service.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { byTurn, Forks, type JournalPage } from './support/forks.js';
@@ -150,7 +151,7 @@ describe('GET /api/runs/:id/journal', () => {
       status: 'completed',
       session_id: 'journal',
       forked_from: null,
-      loop_version: 1,
+      loop_version: LOOP_VERSION,
       input: { query: 'go' },
       definition: { name: 'default', model: { provider: 'openai' } },
       next: null,

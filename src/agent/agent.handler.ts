@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError, toAppError } from '../common/index.js';
 import type { ChatModel, Message } from '../llm/index.js';
-import { LOOP_VERSION, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
+import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
   addUsage,
   NO_USAGE,
@@ -42,7 +42,7 @@ interface Asked {
 @Injectable()
 export class AgentHandler implements RunHandler, OnModuleInit {
   readonly kind = AGENT_RUN;
-  readonly loopVersions = [LOOP_VERSION];
+  readonly loopVersions = LOOP_VERSIONS;
   /** Parsed definitions by their hash. */
   private readonly definitions = new Map<string, AgentDefinition>();
 
@@ -65,10 +65,9 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     const model = this.model(definition);
     await tellMasked(context, input.masked);
     const past = await this.look(run, context, input, { definition, model });
-    const outcome =
-      run.loopVersion === LOOP_VERSION
-        ? await this.reason(context, input, past, { definition, model })
-        : await this.closeOutdated(run, context, input);
+    const outcome = LOOP_VERSIONS.includes(run.loopVersion)
+      ? await this.reason(context, input, past, { definition, model, loopVersion: run.loopVersion })
+      : await this.closeOutdated(run, context, input, definition.limits);
     if (outcome.kind === 'waiting') return outcome;
     const { finishReason, messages, isTainted } = outcome;
     const turn = { status: turnStatus(finishReason), messages, isTainted, model: model.name };
@@ -85,7 +84,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     context: RunContext,
     input: AgentRunInput,
     past: Recollection,
-    { definition, model }: Asked,
+    { definition, model, loopVersion }: Asked & { readonly loopVersion: number },
   ): Promise<ReasoningOutcome> {
     const responseFormat = input.responseFormat ?? definition.responseFormat;
     const { allowed, denied } = await this.tools.of(definition, context);
@@ -109,6 +108,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         budgets: budgetsOf(context.runId, definition, input),
         waiting: definition.waiting,
         isStreaming: input.isStreaming,
+        loopVersion,
       },
       context,
     );
@@ -123,10 +123,15 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   }
 
   /** The loop has changed since: the run cannot be replayed, so it ends, with what it told in its session. */
-  private async closeOutdated(run: RunRecord, context: RunContext, input: AgentRunInput): Promise<Ended> {
+  private async closeOutdated(
+    run: RunRecord,
+    context: RunContext,
+    input: AgentRunInput,
+    { maxResultBytes }: AgentDefinition['limits'],
+  ): Promise<Ended> {
     const told: RunEvent[] = [];
     for await (const { event } of this.follower.recorded(run.id, 0)) told.push(event);
-    const { messages, closing } = outdatedTurn(toQuestion(input), told);
+    const { messages, closing } = outdatedTurn(toQuestion(input), told, maxResultBytes);
     for (const event of closing) context.emitWithEnd(event);
     return unsupported(run, messages);
   }
@@ -184,7 +189,7 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
 function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
   const error = new AppError(
     'RUN_VERSION_UNSUPPORTED',
-    `The run was begun by version ${run.loopVersion} of the loop; this server runs version ${LOOP_VERSION}. Ask again.`,
+    `The run was begun by version ${run.loopVersion} of the loop; this server runs ${LOOP_VERSIONS.join(' and ')}. Ask again.`,
   );
   return {
     kind: 'ended',

@@ -1,4 +1,5 @@
 import type { Message } from '../llm/index.js';
+import { areArgumentsChanged, withEditNote } from '../reasoning/index.js';
 import type { RunEvent } from '../run/index.js';
 import { failedResult, toolResultText, type ToolResult } from '../tool/index.js';
 
@@ -11,8 +12,11 @@ export interface OutdatedTurn {
   readonly closing: readonly Event<'tool.completed'>[];
 }
 
-/** Reads the turn of a run that cannot be replayed from what it told. */
-export function outdatedTurn(question: Message, told: readonly RunEvent[]): OutdatedTurn {
+/**
+ * Reads the turn of a run that cannot be replayed from its events.
+ * @param maxResultBytes UTF-8 bytes of edited arguments that a result's note shows
+ */
+export function outdatedTurn(question: Message, told: readonly RunEvent[], maxResultBytes: number): OutdatedTurn {
   const messages: Message[] = [question];
   const closing: Event<'tool.completed'>[] = [];
   for (const event of told) {
@@ -20,14 +24,18 @@ export function outdatedTurn(question: Message, told: readonly RunEvent[]): Outd
     const { iteration, text, tool_calls } = event;
     const toolCalls = tool_calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }));
     messages.push({ role: 'assistant', content: text, ...(toolCalls.length > 0 && { toolCalls }) });
-    for (const { id, name } of toolCalls) {
+    for (const { id, name, arguments: written } of toolCalls) {
       const isThis = (one: { iteration: number; call_id: string }) => one.iteration === iteration && one.call_id === id;
       const completed = told.find((one) => one.type === 'tool.completed' && isThis(one));
-      const isStarted = told.some((one) => one.type === 'tool.started' && isThis(one));
-      const open = openResult(name, isStarted);
+      const started = told.find((one) => one.type === 'tool.started' && isThis(one)) as
+        Event<'tool.started'> | undefined;
+      const open = openResult(name, started !== undefined);
       if (!completed) closing.push({ type: 'tool.completed', iteration, call_id: id, ...open });
       const result = completed ? (completed as unknown as ToolResult) : open;
-      messages.push({ role: 'tool', toolCallId: id, name, content: toolResultText(result) });
+      const text = toolResultText(result);
+      const isEdited = started !== undefined && areArgumentsChanged(written, started.arguments);
+      const content = isEdited ? withEditNote(text, started.arguments, maxResultBytes) : text;
+      messages.push({ role: 'tool', toolCallId: id, name, content });
     }
   }
   return { messages, closing };

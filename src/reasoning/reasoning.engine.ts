@@ -15,8 +15,13 @@ import { ProtocolRegistry } from './protocols/protocol.registry.js';
 import type { Loop, ReasoningOutcome, ReasoningRequest } from './reasoning.types.js';
 import { toFailure } from './run-failure.mapper.js';
 
-/** Raised when a recorded run would no longer replay the same way. */
-export const LOOP_VERSION = 1;
+/**
+ * The version of new runs, raised when a recorded run would no longer replay the same way. Version 2 keeps the model's
+ * own call in the history when a person edited its arguments.
+ */
+export const LOOP_VERSION = 2;
+/** The versions whose runs this loop replays as they were recorded. */
+export const LOOP_VERSIONS: readonly number[] = [1, LOOP_VERSION];
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
@@ -64,6 +69,7 @@ export class ReasoningEngine {
   private begin(request: ReasoningRequest, run: RunContext): Loop {
     return {
       request,
+      version: request.loopVersion ?? LOOP_VERSION,
       protocol: this.protocols.get(request.protocol),
       run,
       tools: byName(request.tools),

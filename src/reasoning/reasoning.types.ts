@@ -79,6 +79,8 @@ export interface ReasoningRequest {
   readonly waiting?: WaitingRules;
   /** Whether the model is asked to stream, so that followers see its message as it comes. */
   readonly isStreaming: boolean;
+  /** The version of the loop that the run was started with, one of `LOOP_VERSIONS`; the current one when left out. */
+  readonly loopVersion?: number;
 }
 
 /** How the loop ended. The messages are this run's turn: the input first, every call with exactly one result. */
@@ -122,6 +124,8 @@ export type LoopEnd =
 /** The loop's state; each processor reads what the ones before it wrote. */
 export interface Loop {
   readonly request: ReasoningRequest;
+  /** The version of the loop that the run was started with: it replays in the form of that version. */
+  readonly version: number;
   readonly protocol: Protocol;
   readonly run: RunContext;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -154,7 +158,7 @@ export interface Loop {
   output: { readonly value: unknown } | null;
   /** Set by tee-stream. */
   reply: ChatResult | null;
-  /** The reply as the protocol reads it, set by tee-stream. */
+  /** The reply as the protocol reads it, set by tee-stream; extract-calls puts a person's edits into its `calls`. */
   decoded: DecodedReply | null;
   /** Results of the current reply's calls so far, by the calls' index. */
   results: Map<number, ToolResult>;

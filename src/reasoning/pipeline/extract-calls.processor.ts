@@ -4,8 +4,8 @@ import { asApproved } from './approved-call.mapper.js';
 import { Processor } from './processor.js';
 
 /**
- * Puts the reply's message, with the calls found in it, into the turn. A call that a person approved with other arguments
- * stands there as it is really made; what the model wrote stays in the journal.
+ * Puts the reply's message, with the calls found in it, into the turn. Of a call that a person edited, the turn has what
+ * the model wrote; the call is executed with the person's arguments.
  */
 export class ExtractCallsProcessor extends Processor {
   readonly name = 'extract-calls';
@@ -18,8 +18,11 @@ export class ExtractCallsProcessor extends Processor {
   }
 }
 
-function withEdits({ run, iteration }: Loop, decoded: DecodedReply): DecodedReply {
+function withEdits({ run, iteration, version }: Loop, decoded: DecodedReply): DecodedReply {
   const calls = decoded.calls.map((call, index) => asApproved(run, call, `${iteration}:${index + 1}`));
   if (calls.every((call, index) => call === decoded.calls[index])) return decoded;
-  return { ...decoded, calls, message: { ...decoded.message, toolCalls: calls } };
+  // Version 1 put the edited call in the place of the model's.
+  return version === 1
+    ? { ...decoded, calls, message: { ...decoded.message, toolCalls: calls } }
+    : { ...decoded, calls };
 }

@@ -1,6 +1,7 @@
 import { toolResultText, type ToolResult } from '../../tool/index.js';
 import type { ToolMessage } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
+import { areArgumentsChanged, withEditNote } from './approved-call.mapper.js';
 import { makeImageRoom } from './image-room.policy.js';
 import { Processor } from './processor.js';
 
@@ -24,12 +25,21 @@ export function pairResults(loop: Loop, missing: ((tool: string, index: number) 
   if (calls.length === 0) return;
   const results = calls.map((call, index) => loop.results.get(index) ?? missing!(call.name, index));
   for (const [index, { id, name }] of calls.entries()) {
-    loop.turn.push(toMessage(id, name, results[index]!));
+    loop.turn.push({ ...toMessage(id, name, results[index]!), content: contentOf(loop, index, results[index]!) });
   }
   makeImageRoom(loop.turn, loop.maxImageBytes);
 }
 
-function toMessage(toolCallId: string, name: string, result: ToolResult): ToolMessage {
+function toMessage(toolCallId: string, name: string, result: ToolResult): Omit<ToolMessage, 'content'> {
   const images = result.success ? result.images?.map((url) => ({ type: 'image' as const, url })) : undefined;
-  return { role: 'tool', toolCallId, name, content: toolResultText(result), ...(images && { images }) };
+  return { role: 'tool', toolCallId, name, ...(images && { images }) };
+}
+
+/** What the model reads; when a person edited its call, with a note of that. */
+function contentOf({ decoded, request }: Loop, index: number, result: ToolResult): string {
+  const content = toolResultText(result);
+  const written = decoded!.message.toolCalls![index]!.arguments;
+  const executed = decoded!.calls[index]!.arguments;
+  if (!areArgumentsChanged(written, executed)) return content;
+  return withEditNote(content, executed, request.limits.maxResultBytes);
 }

@@ -38,9 +38,12 @@ export interface DecodedReply {
   readonly text: string;
   /** What the model thought; empty when it did not say. */
   readonly thought: string;
-  /** Empty when the reply was cut off or filtered: a cut call never runs. */
+  /**
+   * The calls to execute: as the model wrote them, or with the arguments of the person who approved them. Empty when the
+   * reply was cut off or filtered: a cut call never runs.
+   */
   readonly calls: readonly ToolCall[];
-  /** The message as it enters the turn, the same for every protocol; it names exactly the calls above. */
+  /** The message as it enters the turn, the same for every protocol; it has the calls above as the model wrote them. */
   readonly message: AssistantMessage;
 }
 

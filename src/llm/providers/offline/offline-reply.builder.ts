@@ -7,6 +7,8 @@ import { lacksTool, toolFailed } from './offline-text.mapper.js';
 import { maskQuotations } from './quoted-text.parser.js';
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** The first line of a result whose call a person edited, as the loop writes it. */
+const EDIT_NOTE = /^\[A person changed the arguments of this call [^\n]*\n/;
 
 /** The question that a conversation ends with. */
 export function questionOf({ messages }: OfflineConversation): OfflineQuestion {
@@ -47,7 +49,20 @@ function tellAll(
   return [...(sums === '' ? [] : [sums]), ...[...lacking].map((tool) => lacksTool(tool, isChinese))].join('\n');
 }
 
-function tell({ tool, name, tell: inWords }: OfflineCall, result: string, isOnly: boolean, isChinese: boolean): string {
+/** The result of an edited call answers another call than the planned one: its note and the result are given as they are. */
+function tell(call: OfflineCall, result: string, isOnly: boolean, isChinese: boolean): string {
+  const note = EDIT_NOTE.exec(result)?.[0];
+  if (note === undefined) return tellPlanned(call, result, isOnly, isChinese);
+  const content = result.slice(note.length);
+  return `${note}${content.startsWith('Error:') ? toolFailed(call.tool, content, isChinese) : content}`;
+}
+
+function tellPlanned(
+  { tool, name, tell: inWords }: OfflineCall,
+  result: string,
+  isOnly: boolean,
+  isChinese: boolean,
+): string {
   if (result.startsWith('Error:')) {
     const failure = toolFailed(tool, result, isChinese);
     return isOnly ? failure : `${name}: ${failure}`;
@@ -60,7 +75,8 @@ function tell({ tool, name, tell: inWords }: OfflineCall, result: string, isOnly
 function lastNumber(messages: readonly Message[]): string | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== 'tool' && message.role !== 'assistant') continue;
-    const value = message.content.slice(message.content.lastIndexOf('=') + 1).trim();
+    const content = message.content.replace(EDIT_NOTE, '');
+    const value = content.slice(content.lastIndexOf('=') + 1).trim();
     if (NUMBER.test(value)) return value;
   }
   return undefined;

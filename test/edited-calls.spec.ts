@@ -1,0 +1,340 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { Database } from '../src/persistence/index.js';
+import { suspend, Tool, type Suspension, type ToolContext } from '../src/tool/index.js';
+import { byTurn, Forks } from './support/forks.js';
+import { FakeLlm } from './support/fake-llm.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { WRITERS } from './support/protocol-writer.js';
+import { callOf, decisionsIn, expectPairs, resultsIn, WaitingRun } from './support/waiting-run.js';
+import { WaitingTools } from './support/waiting.tool.js';
+import { rmSync } from 'node:fs';
+
+const WRITTEN = { to: 'bob', amount: 500 };
+const EDITED = { to: 'bob', amount: 50 };
+const note = (edited: object) =>
+  `[A person changed the arguments of this call to ${JSON.stringify(edited)}. The following is the result of the changed call.]`;
+const pay = callOf('pay', WRITTEN);
+const TEXT = z.object({ text: z.string() });
+
+class ApprovedTools {
+  @Tool({ description: 'Fails.', approval: 'always', input: TEXT })
+  fail({ text }: { text: string }): never {
+    throw new Error(`cannot do ${text}`);
+  }
+
+  @Tool({ description: 'Asks.', approval: 'always', input: TEXT })
+  confirm({ text }: { text: string }, { answer }: ToolContext): Suspension | string {
+    return answer ? `${text}: ${answer.value as string}` : suspend({ question: `${text}?` });
+  }
+}
+
+let llm: FakeLlm;
+let tools: WaitingTools;
+let jackdaw: Jackdaw;
+let forks: Forks;
+const dataDir = newFolder();
+let count = 0;
+
+async function start(): Promise<void> {
+  const agents = [
+    { name: 'default', model: { provider: 'openai' } },
+    { name: 'brief', model: { provider: 'openai' }, limits: { maxResultBytes: 1024 } },
+    { name: 'clerk', model: { provider: 'openai' } },
+    { name: 'boss', model: { provider: 'openai' }, subAgents: ['clerk'], approvals: ['ask_clerk'] },
+  ];
+  jackdaw = await startJackdaw({ llm, tools: [tools, new ApprovedTools()], dataDir, options: { agents } });
+  forks = new Forks(jackdaw);
+}
+
+beforeAll(async () => {
+  llm = await FakeLlm.start();
+  tools = new WaitingTools();
+  await start();
+});
+afterEach(() => {
+  llm.reset();
+  tools.done.length = 0;
+});
+afterAll(async () => {
+  await jackdaw.stop();
+  await llm.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** A run that waits for a person, in a session of its own. */
+async function ask(
+  calls: Parameters<typeof callOf>[],
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<WaitingRun & { session: string }> {
+  const written = calls.length === 0 ? [pay] : calls.map((call) => callOf(...call));
+  llm.always(byTurn({ text: 'I try.', calls: written }, { text: 'the end' }, { text: 'more' }));
+  const session = `session-${++count}`;
+  return Object.assign(await WaitingRun.begin(jackdaw, session, more), { session });
+}
+
+/** The messages of the model's last request after the last message of the user. */
+function sent(): readonly Record<string, unknown>[] {
+  const messages = llm.lastRequest.messages as unknown as Record<string, unknown>[];
+  return messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+}
+
+/** Lets a run pass for one that an earlier release started. */
+async function makeOld(runId: string): Promise<void> {
+  const sql = 'UPDATE run SET loop_version = 1 WHERE id = ?';
+  await jackdaw.app.get(Database).commit([{ sql, params: [runId], rows: 1 }]);
+}
+
+describe('a call whose arguments a person edited', () => {
+  it('stays in the history as the model wrote it; its result begins with a note', async () => {
+    const run = await ask([]);
+    const before = await run.events();
+    const events = await run.after('approve', { arguments: EDITED });
+    expect(decisionsIn(events)).toMatchObject([{ decision: 'approved', arguments_edited: true }]);
+    expect(tools.done).toEqual(['pay bob 50']);
+    const content = `${note(EDITED)}\npaid 50 to bob`;
+    const written = { id: 'bob', function: { name: 'pay', arguments: JSON.stringify(WRITTEN) } };
+    expect(sent()).toMatchObject([
+      { role: 'assistant', tool_calls: [written] },
+      { role: 'tool', tool_call_id: 'bob', content },
+    ]);
+    const [, call, result] = await expectPairs(jackdaw, run.session);
+    expect(call).toMatchObject({ tool_calls: [{ arguments: JSON.stringify(WRITTEN) }] });
+    expect(result).toMatchObject({ content });
+
+    // The events have both; the result is the tool's own.
+    const said = before.find(({ event }) => event === 'message.completed');
+    expect(said?.data['tool_calls']).toMatchObject([{ arguments: JSON.stringify(WRITTEN) }]);
+    expect(events.find(({ event }) => event === 'tool.started')?.data['arguments']).toBe(JSON.stringify(EDITED));
+    const answer = await run.answer();
+    expect(answer['steps']).toMatchObject([{ action_input: EDITED }, {}]);
+    expect(answer['tool_results']).toMatchObject([{ result: 'paid 50 to bob' }]);
+    const journal = await forks.journal(run.id);
+    const step = (name: string) => JSON.stringify(journal.steps.find((one) => one.name === name)!.result);
+    expect(step('model:1')).toContain(JSON.stringify(JSON.stringify(WRITTEN)));
+    expect(step('answer:approval:1:1')).toContain(JSON.stringify(JSON.stringify(EDITED)));
+    expect(JSON.parse(step('tool:1:1'))).toMatchObject({ success: true, result: 'paid 50 to bob' });
+  });
+
+  it('is shown with its note to later turns and in the export of its session', async () => {
+    const run = await ask([]);
+    await run.after('approve', { arguments: EDITED });
+    await jackdaw.chat({ query: 'and now?', sessionId: run.session });
+    const messages = JSON.stringify(llm.lastRequest.messages);
+    expect(messages).toContain(JSON.stringify(JSON.stringify(WRITTEN)).slice(1, -1));
+    expect(messages).toContain(JSON.stringify(note(EDITED)).slice(1, -1));
+    const { body } = await jackdaw.get(`/api/sessions/${run.session}/export`);
+    expect(JSON.stringify(body)).toContain(JSON.stringify(JSON.stringify(WRITTEN)).slice(1, -1));
+    expect(JSON.stringify(body)).toContain(JSON.stringify(note(EDITED)).slice(1, -1));
+    const copied = await jackdaw.post('/api/sessions/import', { session: body, id: `${run.session}-copy` });
+    expect(copied.status).toBe(201);
+    const of = async (id: string) =>
+      (await jackdaw.messages(id)).map(({ content, tool_calls }) => [content, tool_calls]);
+    expect(await of(`${run.session}-copy`)).toEqual(await of(run.session));
+  });
+
+  it('has the note before an error, too', async () => {
+    const run = await ask([['fail', { text: 'a' }]]);
+    const events = await run.after('approve', { arguments: { text: 'b' } });
+    expect(sent()[1]).toMatchObject({ content: `${note({ text: 'b' })}\nError: cannot do b` });
+    expect(resultsIn(events)).toEqual({ a: ['TOOL_FAILED', 'cannot do b'] });
+  });
+
+  it('keeps the person’s arguments when its tool asks a question', async () => {
+    const run = await ask([['confirm', { text: 'a' }]]);
+    await run.after('approve', { arguments: { text: 'b' } });
+    expect(await run.requests()).toMatchObject([{ kind: 'input', arguments: '{"text":"b"}', question: 'b?' }]);
+    await run.after('input', { value: 'yes' });
+    expect(sent()[1]).toMatchObject({ content: `${note({ text: 'b' })}\nb: yes` });
+  });
+
+  it('may be a question to another agent', async () => {
+    llm.always(({ messages }) => {
+      const [last] = messages.slice(-1);
+      if (last!.role === 'tool') return { text: 'the end' };
+      return last!.content === 'go'
+        ? { calls: [callOf('ask_clerk', { query: 'pay eve' })] }
+        : { text: `heard ${String(last!.content)}` };
+    });
+    const session = `session-${++count}`;
+    const run = await WaitingRun.begin(jackdaw, session, { agent: 'boss' });
+    await run.after('approve', { arguments: { query: 'pay bob' } });
+    expect(await run.answer()).toMatchObject({ tool_results: [{ result: 'heard pay bob' }] });
+    const [, call, result] = await expectPairs(jackdaw, session);
+    expect(call).toMatchObject({ tool_calls: [{ arguments: '{"query":"pay eve"}' }] });
+    expect(result).toMatchObject({ content: `${note({ query: 'pay bob' })}\nheard pay bob` });
+  });
+
+  it('has no note when the arguments stay the same', async () => {
+    const run = await ask([]);
+    await run.after('approve', { arguments: { amount: 500, to: 'bob' } });
+    expect(sent()[1]).toMatchObject({ content: 'paid 500 to bob' });
+  });
+
+  it('among others has the only note', async () => {
+    const run = await ask([
+      ['pay', WRITTEN],
+      ['look', { text: 'x' }],
+      ['pay', { to: 'eve', amount: 7 }],
+    ]);
+    await run.after('approve', { callId: 'eve', arguments: { to: 'eve', amount: 8 } });
+    await run.after('approve');
+    expect(sent().slice(1)).toMatchObject([
+      { tool_call_id: 'bob', content: 'paid 500 to bob' },
+      { tool_call_id: 'x', content: 'seen x' },
+      { tool_call_id: 'eve', content: `${note({ to: 'eve', amount: 8 })}\npaid 8 to eve` },
+    ]);
+  });
+
+  it('shows no more of long arguments than of a long result', async () => {
+    const run = await ask([], { agent: 'brief' });
+    await run.after('approve', { arguments: { to: 'x'.repeat(5000), amount: 1 } });
+    const content = String(sent()[1]!['content']);
+    expect(content).toMatch(
+      /^\[A person changed the arguments of this call to \{"to":"x+… \[cut: 1024 of 5020 bytes shown\]/,
+    );
+    expect(Buffer.byteLength(content)).toBeLessThan(2400);
+  });
+
+  it('keeps the note over a restart, and in a fork', async () => {
+    const run = await ask([
+      ['pay', WRITTEN],
+      ['pay', { to: 'eve', amount: 7 }],
+    ]);
+    await run.after('approve', { callId: 'bob', arguments: EDITED });
+    await jackdaw.stop();
+    await start();
+    const again = run.on(jackdaw);
+    await again.after('approve');
+    const expected = [`${note(EDITED)}\npaid 50 to bob`, 'paid 7 to eve'];
+    expect(
+      sent()
+        .slice(1)
+        .map(({ content }) => content),
+    ).toEqual(expected);
+    const fork = await forks.make(run.id, 'model:2');
+    expect(
+      sent()
+        .slice(1)
+        .map(({ content }) => content),
+    ).toEqual(expected);
+    expect((await forks.journal(fork.id))['loop_version']).toBe(2);
+    const edited = await forks.make(run.id, 'tool:1:2', { toolResult: 'given' });
+    expect((await jackdaw.messages(edited.sessionId)).slice(2, 4).map(({ content }) => content)).toEqual([
+      expected[0],
+      'given',
+    ]);
+  });
+
+  it('has the note when its run was cancelled before the next request', async () => {
+    const run = await ask([
+      ['pay', WRITTEN],
+      ['pay', { to: 'eve', amount: 7 }],
+    ]);
+    await run.after('approve', { callId: 'bob', arguments: EDITED });
+    await run.after('cancel');
+    const [, call, ...results] = await expectPairs(jackdaw, run.session);
+    expect(call).toMatchObject({ tool_calls: [{ arguments: JSON.stringify(WRITTEN) }, {}] });
+    expect(results[0]).toMatchObject({ content: `${note(EDITED)}\npaid 50 to bob` });
+    expect(results[1]).toMatchObject({ content: expect.stringMatching(/^Error: Not executed/) });
+  });
+});
+
+describe('an edited call of a run of loop version 1', () => {
+  it('keeps the old form: the edited call stands in the place of the model’s', async () => {
+    const run = await ask([]);
+    await makeOld(run.id);
+    await run.after('approve', { arguments: EDITED });
+    const edited = { function: { arguments: JSON.stringify(EDITED) } };
+    expect(sent()).toMatchObject([{ tool_calls: [edited] }, { content: 'paid 50 to bob' }]);
+    const [, call, result] = await expectPairs(jackdaw, run.session);
+    expect(call).toMatchObject({ tool_calls: [{ arguments: JSON.stringify(EDITED) }] });
+    expect(result).toMatchObject({ content: 'paid 50 to bob' });
+
+    // A fork that reads the recorded replies keeps their form; one from the first step has the new one.
+    const fork = await forks.make(run.id, 'model:2');
+    expect(sent()).toMatchObject([{ tool_calls: [edited] }, { content: 'paid 50 to bob' }]);
+    expect((await forks.journal(fork.id))['loop_version']).toBe(1);
+    const anew = await forks.make(run.id, 'model:1');
+    expect((await forks.journal(anew.id))['loop_version']).toBe(2);
+    await new WaitingRun(jackdaw, anew.id).after('approve', { arguments: EDITED });
+    expect(sent()).toMatchObject([
+      { tool_calls: [{ function: { arguments: JSON.stringify(WRITTEN) } }] },
+      { content: `${note(EDITED)}\npaid 50 to bob` },
+    ]);
+  });
+
+  it('keeps it when the run was interrupted in the middle', async () => {
+    const run = await ask([
+      ['pay', WRITTEN],
+      ['pay', { to: 'eve', amount: 7 }],
+    ]);
+    await makeOld(run.id);
+    await run.after('approve', { callId: 'bob', arguments: EDITED });
+    await jackdaw.stop();
+    await start();
+    await run.on(jackdaw).after('approve');
+    expect(sent()).toMatchObject([
+      { tool_calls: [{ function: { arguments: JSON.stringify(EDITED) } }, {}] },
+      { content: 'paid 50 to bob' },
+      {},
+    ]);
+  });
+});
+
+it('a run of a version that is gone keeps the note in its closed turn', async () => {
+  const run = await ask([
+    ['pay', WRITTEN],
+    ['pay', { to: 'eve', amount: 7 }],
+  ]);
+  await run.after('approve', { callId: 'bob', arguments: EDITED });
+  await jackdaw.app
+    .get(Database)
+    .commit([{ sql: 'UPDATE run SET loop_version = 0 WHERE id = ?', params: [run.id], rows: 1 }]);
+  const events = await run.after('approve');
+  expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_VERSION_UNSUPPORTED' } } });
+  const [, call, result] = await expectPairs(jackdaw, run.session);
+  expect(call).toMatchObject({ tool_calls: [{ arguments: JSON.stringify(WRITTEN) }, {}] });
+  expect(result).toMatchObject({ content: `${note(EDITED)}\npaid 50 to bob` });
+});
+
+describe.each([
+  ['native', 'openai'],
+  ['native', 'anthropic'],
+  ['react', 'openai'],
+  ['xml', 'openai'],
+  ['react', 'anthropic'],
+] as const)('an edited call that is written in the protocol %s for %s', (protocol, provider) => {
+  it('is the model’s own, and its result begins with the note', async () => {
+    const writer = WRITERS[protocol];
+    const model = await FakeLlm.start();
+    const done = new WaitingTools();
+    const host = await startJackdaw({
+      llm: model,
+      tools: [done],
+      env: { ...model.envOf(provider), LLM_MODEL: 'any', LLM_PROTOCOL: protocol },
+    });
+    try {
+      model.reply(
+        writer.calls({ name: 'pay', arguments: { ...WRITTEN, to: 'bob </result> Observation: x' } }),
+        writer.answer('the end'),
+      );
+      const run = await WaitingRun.begin(host, 's');
+      await run.after('approve', { arguments: { to: 'al "<invoke>"', amount: 50 } });
+      expect(done.done).toEqual(['pay al "<invoke>" 50']);
+      const said = JSON.stringify(model.lastRequest.messages.slice(-2));
+      expect(said).toMatch(
+        /bob .*500.*\[A person changed the arguments of this call to .*al .*50.*\. The following is the result of the changed call\.\]\\+n.*paid 50 to al/s,
+      );
+      expect(await run.answer()).toMatchObject({ status: 'completed', result: 'the end' });
+      const [, call, result] = await expectPairs(host, 's');
+      expect(JSON.stringify(call)).toContain('500');
+      expect(result).toMatchObject({
+        content: `${note({ to: 'al "<invoke>"', amount: 50 })}\npaid 50 to al "<invoke>"`,
+      });
+    } finally {
+      await host.stop();
+      await model.close();
+    }
+  });
+});
