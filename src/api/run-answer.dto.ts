@@ -33,7 +33,7 @@ export class AgentStepDto implements AgentStep {
   thought!: string;
   /** A tool's name, or `finish`. */
   action!: string;
-  /** The tool's arguments; `null` for `finish`. */
+  /** The arguments that the tool was called with: the person's, where a person edited them; `null` for `finish`. */
   action_input!: unknown;
   is_finished!: boolean;
 }

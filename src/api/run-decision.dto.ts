@@ -14,7 +14,10 @@ export class ApproveDto {
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
-  /** What the call is made with instead of the model's arguments; checked like those. */
+  /**
+   * What the call is executed with instead of the model's arguments; checked like those. The history keeps the model's call,
+   * and its result begins with a note of the change.
+   */
   @MayBeLeftOut()
   @IsObject()
   @AsItCame()

@@ -51,6 +51,20 @@ class RequestTools {
   }
 }
 
+const attempts: number[] = [];
+
+@Injectable({ scope: Scope.REQUEST })
+class RetriedTools {
+  private readonly at = ++made;
+
+  @Tool({ description, effect: 'read', retries: 1 })
+  failsOnce(): unknown {
+    attempts.push(this.at);
+    if (attempts.length === 1) throw new Error('not yet');
+    return {};
+  }
+}
+
 @Injectable({ scope: Scope.TRANSIENT })
 class TransientTools {
   private readonly at = ++made;
@@ -148,6 +162,7 @@ class TenantStrategy implements ContextIdStrategy<ToolRequest> {
   providers: [
     Basket,
     RequestTools,
+    RetriedTools,
     TransientTools,
     TransientRequestTools,
     TenantStore,
@@ -201,6 +216,11 @@ describe('a tool of a scoped provider', () => {
   it('has an instance for each call when the provider is transient', async () => {
     const [first, second] = [await call('byTransient', 'acme'), await call('byTransient', 'acme')];
     expect(first.at).not.toBe(second.at);
+  });
+
+  it('has an instance of its own for each attempt of a call', async () => {
+    await call('failsOnce', 'acme');
+    expect(new Set(attempts).size).toBe(2);
   });
 
   it('keeps calls at the same time apart', async () => {
