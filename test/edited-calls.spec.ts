@@ -241,7 +241,7 @@ describe('a call whose arguments a person edited', () => {
 });
 
 describe('an edited call of a run of loop version 1', () => {
-  it('keeps the old form: the edited call stands in the place of the model’s', async () => {
+  it('keeps the old form: the edited call replaces the model’s', async () => {
     const run = await ask([]);
     await makeOld(run.id);
     await run.after('approve', { arguments: EDITED });

@@ -162,7 +162,7 @@ describe('the text of a reply that starts again', () => {
     expect((await read(agent.chatStream('x'))).text).toBe('Here I am.');
   });
 
-  it('continues with what a guardrail appends to the answer', async () => {
+  it('continues with the text that a guardrail appends to the answer', async () => {
     const agent = await (
       await start()
     ).use(

@@ -64,7 +64,7 @@ function split(text: string, at: readonly number[]): string[] {
   return places.slice(1).map((place, i) => text.slice(places[i], place));
 }
 
-/** What an attempt says before it breaks off, and the pieces in which it comes. */
+/** The length of the text of an attempt that breaks off, and its pieces. */
 const attempts = fc.array(fc.record({ length: fc.nat(60), at: cuts, isInOne: fc.boolean() }), { maxLength: 5 });
 
 function eventsOf(whole: string, broken: readonly { length: number; at: number[]; isInOne: boolean }[]): RunEvent[] {
@@ -87,7 +87,7 @@ describe('the text of a run', () => {
     await fc.assert(property, { numRuns: 2_000 });
   });
 
-  it('is never repeated or changed: a stream that differs ends with what was delivered', async () => {
+  it('is never repeated or changed: a stream that differs ends with the delivered text', async () => {
     const property = fc.asyncProperty(textArbitrary, attempts, textArbitrary, cuts, async (text, broken, other, at) => {
       const restarted = [restart(), ...split(other, at).map(delta)];
       const { pieces, error } = await read([...eventsOf(text, broken), ...restarted, message(other), end(other)]);

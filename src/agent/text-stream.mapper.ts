@@ -29,7 +29,7 @@ export class StreamRestartedError extends AppError {
 export interface TextStreamOptions {
   readonly runId: string;
   /**
-   * `live`: text is delivered as it comes. `replies`: a reply is delivered when it is complete. `answer`: only the answer of
+   * `live`: text is delivered at once. `replies`: a reply is delivered when it is complete. `answer`: only the answer of
    * the run is delivered, when the run has completed.
    */
   readonly delivery: 'live' | 'replies' | 'answer';
@@ -41,9 +41,9 @@ export interface TextStreamOptions {
 
 /**
  * The text of a run, for readers to which no text can be retracted: the pieces, joined, are the run's answer, preceded by
- * what the model wrote beside tool calls (`live` and `replies`).
+ * the text of replies with tool calls (`live` and `replies`).
  * @param items the run's events from the first one on
- * @throws StreamRestartedError with the delivery `live`, when the text differs from what was delivered
+ * @throws StreamRestartedError with the delivery `live`, when the text differs from the delivered text
  * @throws AppError with the failure's code when the run fails, `RUN_WAITING` when a person must decide, and the code of
  *   `stream.closed` when the run cannot be followed further
  */
@@ -74,7 +74,7 @@ async function* eventsOf(
   }
 }
 
-/** Compares the text of a run, which may start again, with what was delivered of it. */
+/** Compares the text of a run, which may start again, with its delivered text. */
 class RunText {
   /** The delivered text of the replies before the current one. */
   private earlier = '';
@@ -92,7 +92,7 @@ class RunText {
 
   constructor(private readonly options: Pick<TextStreamOptions, 'runId' | 'delivery'>) {}
 
-  /** @returns what can be delivered now; may be empty */
+  /** @returns the text that can be delivered now; may be empty */
   take(event: RunEvent): string {
     switch (event.type) {
       case 'message.delta':
@@ -208,7 +208,7 @@ function assertContinues(event: RunEvent): void {
     });
   }
   if (event.type === 'run.waiting') {
-    const message = `The run waits for a person (${event.reason}): decide on run ${event.run_id}, it goes on then.`;
+    const message = `The run waits for a person (${event.reason}): decide on run ${event.run_id}, the run then continues.`;
     throw new AppError('RUN_WAITING', message, { details: { run_id: event.run_id, waiting: event.requests } });
   }
   if (event.type === 'stream.closed') {

@@ -149,7 +149,7 @@ describe('a lazily loaded module', () => {
     expect([names(), tools.get('buy')]).toEqual([['boot', 'buy', 'scoped', 'shared', 'steal'], buy]);
   });
 
-  it('has again what was unregistered', async () => {
+  it('registers again the tools that were unregistered', async () => {
     const shop = await lazy.load(() => ShopModule);
     await tools.registerModule(shop);
     tools.unregister('buy');

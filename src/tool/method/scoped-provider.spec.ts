@@ -110,7 +110,7 @@ class DurableTools {
   }
 }
 
-/** Made for each call, although what it uses is made for each tenant. */
+/** Made for each call, although its dependency is made for each tenant. */
 @Injectable({ scope: Scope.REQUEST })
 class MixedTools {
   private readonly at = ++made;
@@ -260,7 +260,7 @@ describe('a tool of a durable provider, where the application has a strategy by 
     expect(other.at).not.toBe(first.at);
   });
 
-  it('may be made for each call and use what is made for each tenant, which never sees a call', async () => {
+  it('creates an instance for each call that uses an instance for each tenant, which never sees a call', async () => {
     const [first, second] = [await call('byMixed', 'fresh', 'ann'), await call('byMixed', 'fresh', 'bob')];
     expect([first.principal, second.principal]).toEqual(['ann', 'bob']);
     expect(first.at).not.toBe(second.at);

@@ -111,7 +111,7 @@ export class ToolExplorer implements OnModuleInit {
     );
   }
 
-  /** A module and those that came with it: what it imports, as far as their tools are not registered. */
+  /** The module and its imported modules whose tools are not registered yet. */
   private unexplored(root: Host): readonly Host[] {
     const found = new Set([root]);
     for (const host of found) {
