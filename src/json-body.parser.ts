@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError, fieldMistake, type JsonFault, parseJson } from './common/index.js';
+import { promisify } from 'node:util';
+import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { AppError, decodeText, fieldMistake, type JsonFault, messageOf, parseJson } from './common/index.js';
 
 /** Of a body, in bytes; where pictures may come along, of all else in it. */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -13,11 +15,69 @@ export function parseJsonBody(
   done: (error: Error | null, value?: unknown) => void,
 ): void {
   if (body.length === 0) return done(null, undefined);
-  const parsed = parseJson(body.toString('utf8'));
+  const encodings = encodingsOf(request);
+  if (encodings.length === 0) return parseDecoded(request, body, done);
+  decompress(body, encodings, request.routeOptions.bodyLimit).then(
+    (decoded) => parseDecoded(request, decoded, done),
+    (error: Error) => done(error),
+  );
+}
+
+function parseDecoded(request: FastifyRequest, body: Buffer, done: (error: Error | null, value?: unknown) => void) {
+  let text: string;
+  try {
+    text = decodeText(body);
+  } catch (error) {
+    return done(new AppError('MALFORMED_JSON', `The body cannot be read: ${messageOf(error)}.`));
+  }
+  const parsed = parseJson(text);
   if (!parsed.ok) return done(toError(parsed.fault));
   const isAsking = ASKING_ROUTES.includes(request.routeOptions.url ?? '');
   if (isAsking && body.length - imageLength(parsed.value) > BODY_LIMIT_BYTES) return done(tooLarge());
   done(null, parsed.value);
+}
+
+type Decoder = (body: Buffer, maxOutputLength: number) => Promise<Buffer>;
+
+/** The content codings of RFC 9110, and zstd with at most the window of RFC 9659 (8 MB). */
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['gzip', (body, maxOutputLength) => promisify(gunzip)(body, { maxOutputLength })],
+  ['x-gzip', (body, maxOutputLength) => promisify(gunzip)(body, { maxOutputLength })],
+  // Some clients send deflate without the zlib header that the standard requires.
+  [
+    'deflate',
+    (body, maxOutputLength) => promisify(hasZlibHeader(body) ? inflate : inflateRaw)(body, { maxOutputLength }),
+  ],
+  ['br', (body, maxOutputLength) => promisify(brotliDecompress)(body, { maxOutputLength })],
+  ['zstd', (body, maxOutputLength) => promisify(zstdDecompress)(body, { maxOutputLength, params: ZSTD_PARAMS })],
+]);
+const ZSTD_PARAMS = { [constants.ZSTD_d_windowLogMax]: 23 };
+
+function encodingsOf({ headers }: FastifyRequest): string[] {
+  const names = (headers['content-encoding'] ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return names.filter((name) => name !== '' && name !== 'identity');
+}
+
+/** @throws AppError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` or `MALFORMED_JSON` */
+async function decompress(body: Buffer, [encoding = '', ...others]: string[], limit: number): Promise<Buffer> {
+  const decoder = DECODERS.get(encoding);
+  if (!decoder || others.length > 0) {
+    const message = `A body may have one content-encoding of ${[...DECODERS.keys()].join(', ')}; send it so, or uncompressed.`;
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
+  }
+  try {
+    return await decoder(body, limit);
+  } catch (cause) {
+    const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    if (isTooLarge)
+      throw new AppError('PAYLOAD_TOO_LARGE', `Decompressed, the body may have ${limit} bytes.`, { cause });
+    throw new AppError('MALFORMED_JSON', `The body is not valid ${encoding}, as its content-encoding says.`, { cause });
+  }
+}
+
+/** RFC 1950: method 8 in the low four bits, and both bytes together a multiple of 31. */
+function hasZlibHeader(body: Buffer): boolean {
+  return body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
 }
 
 /** How much of a body is pictures; whether they are such is looked at later. */

@@ -24,4 +24,5 @@ export { parseRetryAfter } from './retry-after.parser.js';
 export type { Problem } from './problem.types.js';
 export { RecurringWork } from './recurring-work.policy.js';
 export { Semaphore } from './semaphore.policy.js';
+export { decodeText, readText, withoutMark } from './text.parser.js';
 export { VERSION } from './version.loader.js';

@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { AppError } from '../common/index.js';
 import { loadConfig, readConfig, type EnvRecord } from './config.loader.js';
 
@@ -288,6 +291,65 @@ describe('loadConfig', () => {
       'OPENAI_APIKEY is not a variable of Jackdaw and does nothing; did you mean OPENAI_API_KEY?',
       'LLM_MODEL does nothing with the offline model; set LLM_PROVIDER to say whose it is',
     ]);
+  });
+});
+
+describe('files that the configuration names', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'jackdaw-test-'));
+  const file = (name: string, content: string | Uint8Array): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const FILES: readonly (readonly [name: string, text: string])[] = [
+    ['LLM_PRICES', '{"m": {"input": 1, "output": 2}}'],
+    ['OPENAI_API_KEY_FILE', 'sk-one'],
+    ['MCP_SERVERS_FILE', '{"mcpServers": {"s": {"command": "x"}}}'],
+  ];
+
+  it.each(FILES)('may begin with a byte order mark: %s', (name, text) => {
+    const read = (path: string) => loadConfig({ env: { [name]: path } }).config;
+    const path = file('x.txt', text);
+    const plain = read(path);
+    file('x.txt', `\uFEFF${text.replaceAll('\n', '\r\n')}`);
+    expect(read(path)).toEqual(plain);
+    expect(plain).not.toEqual(loadConfig({ env: {} }).config);
+  });
+
+  it.each(FILES)('may not be UTF-16: %s', (name, text) => {
+    const path = file('wide.txt', Buffer.from(`\uFEFF${text}`, 'utf16le'));
+    expect(mistakes({ [name]: path })).toEqual([expect.stringMatching(/wide\.txt.*it is UTF-16/)]);
+  });
+});
+
+describe('the .env file', () => {
+  it('may begin with a byte order mark', () => {
+    const { config } = loadConfig({ env: {}, envFile: `\uFEFFAPI_KEYS=ci:acme:user:${HASH}\r\nPORT=1234\r\n` });
+    expect([config.auth.apiKeys.length, config.http.port]).toEqual([1, 1234]);
+  });
+
+  it('names each line that is no assignment, beside all other mistakes', () => {
+    expect(mistakes({ PORT: 'x' }, 'LLM_MODEL=m\nAPI_KEYS: secret\n# x\nsecret\n')).toEqual([
+      '.env: line 2 is neither an assignment (NAME=value) nor a comment (#)',
+      '.env: line 4 is neither an assignment (NAME=value) nor a comment (#)',
+      'PORT: "x" is not allowed: give an integer from 0 to 65535',
+    ]);
+  });
+
+  it('leaves no mark at the first name when another program has loaded it', () => {
+    expect(loadConfig({ env: { '\uFEFFPORT': '1234' } }).config.http.port).toBe(1234);
+  });
+
+  it('is refused by name when it is UTF-16', () => {
+    const before = process.cwd();
+    process.chdir(mkdtempSync(join(tmpdir(), 'jackdaw-test-')));
+    try {
+      writeFileSync('.env', Buffer.from('\uFEFFAPI_KEYS=x', 'utf16le'));
+      expect(() => readConfig()).toThrow(/^\.env cannot be read \(it is UTF-16, .*save it as UTF-8\)/);
+      writeFileSync('.env', '\uFEFFPORT=1234');
+      expect(readConfig({ PORT: undefined }).config.http.port).toBe(1234);
+    } finally {
+      process.chdir(before);
+    }
   });
 });
 

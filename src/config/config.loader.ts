@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
-import { AppError } from '../common/index.js';
+import { AppError, messageOf, readText, withoutMark } from '../common/index.js';
 import { agentVariables } from './agent-variable.policy.js';
 import { createAppConfig } from './app-config.factory.js';
 import type { AppConfig } from './app-config.types.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
+import { parseEnvFile } from './env-file.parser.js';
 import { mistakesBetween } from './env-rules.policy.js';
 import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
 import { withKeys } from './key-file.loader.js';
@@ -34,9 +33,11 @@ export interface LoadedConfig {
  * @throws AppError `CONFIG_INVALID` that lists every mistake
  */
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
-  const { given, mistakes: ofFiles } = withKeys(withoutEmpty({ ...parseEnv(envFile), ...withoutUndefined(env) }));
+  const file = parseEnvFile(withoutMark(envFile));
+  const { given, mistakes: ofFiles } = withKeys(withoutEmpty({ ...file.values, ...withoutUndefined(env) }));
   const { values, mistakes } = readValues(given);
   const mcp = readMcpServers(given);
+  mistakes.unshift(...file.faults.map((fault) => `.env: ${fault}`));
   mistakes.push(...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
   if (mistakes.length > 0) throw configInvalid(mistakes);
   const secrets = toolSecrets(given, values.TOOL_SECRETS);
@@ -59,15 +60,19 @@ export function readConfig(overrides: EnvRecord = {}, hasAuthenticator = false):
 
 function readEnvFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readText(path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw new AppError('CONFIG_INVALID', `${path} cannot be read: make it readable, or remove it.`, { cause });
+    throw new AppError('CONFIG_INVALID', `${path} cannot be read (${messageOf(cause)}): correct it, or remove it.`, {
+      cause,
+    });
   }
 }
 
+/** Programs that load a `.env` file of their own may leave its byte order mark at the first name. */
 function withoutUndefined(record: EnvRecord): EnvRecord {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [withoutMark(name), value]));
 }
 
 function withoutEmpty(record: EnvRecord): Record<string, string> {

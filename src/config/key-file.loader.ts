@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { messageOf } from '../common/index.js';
+import { messageOf, readText } from '../common/index.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES, type EnvName } from './env.schema.js';
 import { parseKeys } from './key-text.parser.js';
@@ -35,7 +34,7 @@ export function withKeys(given: Given): { given: Given; mistakes: string[] } {
 
 /** @throws Error when the file cannot be read, or holds no key */
 export function keysIn(path: string): string[] {
-  const keys = parseKeys(readFileSync(path, 'utf8'));
+  const keys = parseKeys(readText(path));
   if (keys.length === 0) throw new Error('there is no key in the file');
   return keys;
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { messageOf, parseJson } from '../common/index.js';
+import { messageOf, parseJson, readText } from '../common/index.js';
 import type { McpServersFile } from './mcp-config.types.js';
 
 type Given = Readonly<Record<string, string | undefined>>;
@@ -14,7 +13,7 @@ export function readMcpServers(given: Given): { file: McpServersFile; mistakes: 
   const file = { path, servers: {} };
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readText(path);
   } catch (cause) {
     const isLeftOut = given['MCP_SERVERS_FILE'] === undefined && (cause as NodeJS.ErrnoException).code === 'ENOENT';
     return { file, mistakes: isLeftOut ? [] : [`${path} cannot be read: ${messageOf(cause)}`] };

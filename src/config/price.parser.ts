@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { messageOf } from '../common/index.js';
+import { messageOf, readText } from '../common/index.js';
 import type { ModelPrice } from './app-config.types.js';
 
 const MOST = 1_000_000;
@@ -15,7 +14,7 @@ const EXAMPLE = '{"openai:gpt-5-mini": {"input": 0.25, "output": 2, "cachedInput
 export function prices() {
   return z.string().transform((text, context): Readonly<Record<string, ModelPrice>> => {
     try {
-      return toPrices(JSON.parse(text.startsWith('{') ? text : readFileSync(text, 'utf8')));
+      return toPrices(JSON.parse(text.startsWith('{') ? text : readText(text)));
     } catch (error) {
       const message = `cannot be used: ${messageOf(error)}; give JSON such as ${EXAMPLE}, or the path of such a file`;
       context.addIssue({ code: 'custom', message });

@@ -1,5 +1,5 @@
 import type { AgentDefinitionInput } from '../agent/index.js';
-import { AppError } from '../common/index.js';
+import { AppError, withoutMark } from '../common/index.js';
 import type { EnvRecord } from '../config/index.js';
 import type { AgentDraft } from './definition/agent-draft.types.js';
 import { readAgentXml } from './definition/agent-element.parser.js';
@@ -25,7 +25,7 @@ export interface ParseAgentOptions {
 export function parseAgent(xml: string, options: ParseAgentOptions = {}): AgentDefinitionInput {
   const { file = 'agent.xml', env = {}, folder } = options;
   if (typeof xml !== 'string') throw new AppError('AGENT_INVALID', `${file}: there is no text: give one.`);
-  const reading = readAgentXml({ file, text: xml, env, include: includeFrom(folder) });
+  const reading = readAgentXml({ file, text: withoutMark(xml), env, include: includeFrom(folder) });
   const { draft } = demand(reading);
   return demand(readDefinition(draft, wholeOf(draft, options.find))).definition;
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions, Pool } from 'mysql2';
 import type { Connection } from 'mysql2/promise';
+import { readText } from '../common/index.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
 
@@ -63,5 +63,5 @@ function sslOptions(params: URLSearchParams): ConnectionOptions['ssl'] {
   const mode = params.get('sslmode') ?? 'disable';
   const authority = params.get('sslrootcert');
   if (mode === 'disable') return undefined;
-  return { rejectUnauthorized: mode !== 'no-verify', ...(authority && { ca: readFileSync(authority, 'utf8') }) };
+  return { rejectUnauthorized: mode !== 'no-verify', ...(authority && { ca: readText(authority) }) };
 }

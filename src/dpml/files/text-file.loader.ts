@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { constants, open } from 'node:fs/promises';
 import { buffer as bytesOf } from 'node:stream/consumers';
+import { decodeText, messageOf } from '../../common/index.js';
 import { MAX_XML_LENGTH } from '../xml/xml.parser.js';
 import { refused } from './inside-path.policy.js';
 
@@ -11,7 +13,7 @@ const MAX_BYTES = MAX_XML_LENGTH;
 export function readTextFile(path: string): string {
   const { size } = statSync(path);
   if (size > MAX_BYTES) throw tooLong(size);
-  return decodeText(readFileSync(path));
+  return decodeDefinition(readFileSync(path));
 }
 
 /**
@@ -27,19 +29,22 @@ export async function readTextFileSoon(path: string): Promise<string> {
     if (stat.size > MAX_BYTES) throw tooLong(stat.size);
     const bytes = await bytesOf(file.createReadStream({ start: 0, end: MAX_BYTES, autoClose: false }));
     if (bytes.length > MAX_BYTES) throw tooLong(bytes.length);
-    return decodeText(bytes);
+    return decodeDefinition(bytes);
   } finally {
     await file.close();
   }
 }
 
-/** @throws AppError when it is no UTF-8 */
-export function decodeText(bytes: Uint8Array): string {
+/** @throws AppError when it is not UTF-8 */
+export function decodeDefinition(bytes: Uint8Array): string {
+  let text: string;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw refused('it is not UTF-8');
+    text = decodeText(bytes);
+  } catch (error) {
+    throw refused(messageOf(error));
   }
+  if (!isUtf8(bytes)) throw refused('it is not UTF-8');
+  return text;
 }
 
 function tooLong(size: number) {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../common/index.js';
 import { parseAgent } from '../agent.parser.js';
-import { decodeText } from '../files/text-file.loader.js';
+import { decodeDefinition } from '../files/text-file.loader.js';
 import { MAX_XML_LENGTH, parseXml } from './xml.parser.js';
 import { XmlError } from './xml.error.js';
 
@@ -32,7 +32,7 @@ function readingOf(read: () => unknown): { refusal: string | null; ms: number } 
 
 const readings = files.map((path) => {
   const bytes = readFileSync(join(suite, path));
-  return { path, text: bytes.toString('latin1'), ...readingOf(() => parseXml(decodeText(bytes))) };
+  return { path, text: bytes.toString('latin1'), ...readingOf(() => parseXml(decodeDefinition(bytes))) };
 });
 
 describe('the files of the W3C suite', () => {

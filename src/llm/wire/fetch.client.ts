@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { withoutMark } from '../../common/index.js';
 import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
 
 /** What a request is made of; the SDK hands it through from `buildRequest` as it is. */
@@ -29,7 +30,7 @@ export class WireResponse {
     const chunks: Buffer[] = [];
     for await (const chunk of this.body) chunks.push(chunk);
     const whole = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-    return whole.toString('utf8');
+    return withoutMark(whole.toString('utf8'));
   }
 }
 

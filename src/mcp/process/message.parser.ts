@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { withoutMark } from '../../common/index.js';
 import { MAX_VALUES, ValueCounter } from '../../security/index.js';
 
 /** A shorter message cannot hold too many values, in UTF-16 units. */
@@ -12,7 +13,7 @@ const FEW_VALUES = 2 * MAX_VALUES;
 export function parseMessage(line: string): JSONRPCMessage | undefined {
   checkValues(line);
   try {
-    const value = JSON.parse(line) as { readonly jsonrpc?: unknown } | null;
+    const value = JSON.parse(withoutMark(line)) as { readonly jsonrpc?: unknown } | null;
     return value?.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined;
   } catch {
     return undefined;

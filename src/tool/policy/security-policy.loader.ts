@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { messageOf } from '../../common/index.js';
+import { messageOf, readText } from '../../common/index.js';
 import { parsePolicy, policyFileSchema, policyInvalid } from './security-policy.schema.js';
 import type { SecurityPolicy } from './security-policy.types.js';
 
@@ -7,7 +6,7 @@ import type { SecurityPolicy } from './security-policy.types.js';
 export function loadPolicy(path: string): SecurityPolicy {
   let given: unknown;
   try {
-    given = JSON.parse(readFileSync(path, 'utf8'));
+    given = JSON.parse(readText(path));
   } catch (error) {
     throw policyInvalid(path, [`cannot be read as JSON (SECURITY_POLICY_FILE): ${messageOf(error)}`], error);
   }

@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { AppError, messageOf, parseJson } from '../../common/index.js';
+import { AppError, messageOf, parseJson, readText } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import type { OpenApiImport } from './openapi/openapi.types.js';
 import { RestToolRegistry } from './rest-tool.registry.js';
@@ -85,7 +84,7 @@ function besides(path: string, given: unknown): unknown {
 function readJson(path: string): unknown {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readText(path);
   } catch (cause) {
     throw new AppError('TOOL_INVALID', `${path} of REST_TOOLS cannot be read: ${messageOf(cause)}.`, { cause });
   }

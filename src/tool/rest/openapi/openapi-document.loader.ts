@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { AppError, messageOf, parseJson } from '../../../common/index.js';
+import { AppError, messageOf, parseJson, readText } from '../../../common/index.js';
 import { isNode, type Node } from './openapi.types.js';
 
 /** So many names for one part a document may have; more would only be there to take memory. */
@@ -20,7 +19,7 @@ export async function loadOpenApi(given: string | object): Promise<Node> {
 
 function read(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readText(path);
   } catch (cause) {
     throw new AppError('TOOL_INVALID', `${path} cannot be read: ${messageOf(cause)}`, { cause });
   }
