@@ -30,7 +30,7 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
     forceCloseConnections: true,
     // Never a client's own: its lines could then pass for another's.
     genReqId: () => newId(),
-    routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    routerOptions: { maxParamLength: MAX_ID_LENGTH, ignoreTrailingSlash: true },
     frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
   });
   const app = await NestFactory.create<NestFastifyApplication>(

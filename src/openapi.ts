@@ -16,20 +16,20 @@ const ASSETS = new Map([
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** Relative addresses, so that it also works below a proxy's path. */
-const PAGE = `<!doctype html>
+/** With relative addresses, so that it also works below a proxy's path. @param base what leads from its own address to `/docs/` */
+const page = (base: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Jackdaw API</title>
-    <link rel="stylesheet" href="docs/swagger-ui.css" />
+    <link rel="stylesheet" href="${base}swagger-ui.css" />
   </head>
   <body>
     <div id="swagger-ui"></div>
-    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="${base}swagger-ui-bundle.js"></script>
     <script>
-      SwaggerUIBundle({ url: 'docs/json', dom_id: '#swagger-ui', deepLinking: true });
+      SwaggerUIBundle({ url: '${base}json', dom_id: '#swagger-ui', deepLinking: true });
     </script>
   </body>
 </html>
@@ -44,7 +44,10 @@ export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly 
   const fastify = app.getHttpAdapter().getInstance();
   let document: Promise<OpenAPIObject> | undefined;
 
-  fastify.get('/docs', (_request, reply) => reply.type('text/html; charset=utf-8').send(PAGE));
+  fastify.get('/docs', ({ url }, reply) => {
+    const isFolder = url.split('?', 1)[0]!.endsWith('/');
+    return reply.type('text/html; charset=utf-8').send(page(isFolder ? '' : 'docs/'));
+  });
   fastify.get('/docs/json', async () => withTools(await (document ??= createDocument(app)), tools()));
   for (const [file, type] of ASSETS) {
     fastify.get(`/docs/${file}`, (_request, reply) => {

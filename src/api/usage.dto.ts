@@ -1,9 +1,9 @@
-import { IsIn, IsString, Matches } from 'class-validator';
+import { IsIn, IsString } from 'class-validator';
+import { IsDay } from './is-time.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 import { RunUsageDto } from './run-answer.dto.js';
 
-const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const KINDS = ['day', 'session', 'model'] as const;
 
 /** Of which days the use of models is summed up. */
@@ -13,7 +13,7 @@ export class UsageDaysQueryDto extends LimitQueryDto {
    * @example '2027-01-01'
    */
   @MayBeLeftOut()
-  @Matches(DAY, { message: 'from must be a day such as 2027-01-31' })
+  @IsDay()
   from?: string;
 
   /**
@@ -21,7 +21,7 @@ export class UsageDaysQueryDto extends LimitQueryDto {
    * @example '2027-01-31'
    */
   @MayBeLeftOut()
-  @Matches(DAY, { message: 'to must be a day such as 2027-01-31' })
+  @IsDay()
   to?: string;
 
   /** The `next` of the page before. */

@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../common/index.js';
+import { AppError, type ErrorCode } from '../common/index.js';
 
 const PARSE_ERROR = -32_700;
 const REFUSED = -32_000;
+const STATUS: Partial<Record<ErrorCode, number>> = { PAYLOAD_TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415 };
 
 /** Fastify's handler of what goes wrong with a body before anybody reads it: MCP clients expect an error of JSON-RPC. */
 export function answerFault(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
   const { statusCode } = error as { statusCode?: number };
-  const status = error instanceof AppError ? 400 : (statusCode ?? 500);
+  const status = error instanceof AppError ? (STATUS[error.code] ?? 400) : (statusCode ?? 500);
   const isBad = error instanceof AppError && error.code === 'MALFORMED_JSON';
   const message = status < 500 ? error.message : 'Internal server error';
   void reply
