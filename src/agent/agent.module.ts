@@ -144,9 +144,10 @@ function toRegistry(agents: readonly Given[], resolvers: Resolvers): AgentRegist
 /** The definition with the name of the model that answers, the protocol that it speaks, and the parameters that it takes. */
 function resolve(definition: AgentDefinition, { models, resolved }: Resolvers): AgentDefinition {
   const { model, protocol, name } = definition;
+  const whole = resolved.create(model, `Agent "${name}"`);
   return {
     ...definition,
-    model: resolved.create(model, `Agent "${name}"`),
-    protocol: protocol === 'auto' ? protocolFor(models.create(definition).capabilities) : protocol,
+    model: whole,
+    protocol: protocol === 'auto' ? protocolFor(models.create({ model: whole }).capabilities) : protocol,
   };
 }

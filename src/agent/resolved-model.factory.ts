@@ -18,11 +18,13 @@ export class ResolvedModelFactory {
   ) {}
 
   /**
-   * The model by its provider and name, with the parameters that it takes.
+   * The model by its provider and name, with the parameters that it takes. One of the server's provider without a name is
+   * the server's own (`LLM_MODEL`, with `LLM_CAPABILITIES`).
    * @param who whose it is, for errors
    * @throws AppError `AGENT_INVALID` for parameters that it does not take, `CONFIG_INVALID`
    */
-  create(model: Model, who: string): Model {
+  create(given: Model, who: string): Model {
+    const model = this.named(given);
     const made = this.models.create({ model });
     const { taken, faults } = this.parameters.fit(made, model.parameters);
     if (faults.length > 0) {
@@ -38,15 +40,17 @@ export class ResolvedModelFactory {
    * @param defaults parameters that it has where it says nothing; those that it does not take are left out
    */
   complete(given: Partial<Model>, defaults: ModelParameters, who: string): Model {
-    const { provider, model: name, capabilities } = this.config.llm;
-    const isOwn = given.provider === undefined || given.provider === provider;
-    const own =
-      isOwn && given.name === undefined
-        ? { ...(name !== undefined && { name }), ...(capabilities && { capabilities }) }
-        : {};
-    const model: Model = { ...own, ...given, provider: given.provider ?? provider, parameters: given.parameters ?? {} };
+    const { provider } = this.config.llm;
+    const whole: Model = { ...given, provider: given.provider ?? provider, parameters: given.parameters ?? {} };
+    const model = this.named(whole);
     const resolved = this.create(model, who);
     const { taken } = fitParameters(defaults, this.models.create({ model }).capabilities.parameterLimits);
     return { ...resolved, parameters: { ...taken, ...resolved.parameters } };
+  }
+
+  private named(model: Model): Model {
+    const { provider, model: name, capabilities } = this.config.llm;
+    if (model.provider !== provider || model.name !== undefined) return model;
+    return { ...(name !== undefined && { name }), ...(capabilities && { capabilities }), ...model };
   }
 }

@@ -3,10 +3,10 @@ import { ENV_SCHEMA, type EnvName } from './env.schema.js';
 
 const LONGEST_SHOWN = 80;
 
-/** A value as it may stand in a message: no secrets, no password of a URL, not too long. */
+/** A value as it may stand in a message: no secrets, no password and no query of a URL, not too long. */
 function shown(name: EnvName, text: string): string {
   if (ENV_SCHEMA.shape[name].meta()?.['isSecret']) return 'its value';
-  const safe = text.replace(/\/\/[^/@]*@/, '//***@');
+  const safe = text.replace(/\/\/[^/@]*@/, '//***@').replace(/(:\/\/[^?]*\?).*/s, '$1***');
   return JSON.stringify(safe.length > LONGEST_SHOWN ? `${safe.slice(0, LONGEST_SHOWN)}…` : safe);
 }
 

@@ -294,6 +294,84 @@ describe('loadConfig', () => {
   });
 });
 
+describe('a value in quotes', () => {
+  it.each<[string, string]>([
+    ['LLM_API_KEY', '"sk-secret"'],
+    ['OPENAI_API_KEY', "'sk-secret'"],
+    ['ANTHROPIC_API_KEY', '"sk-secret'],
+    ['OPENAI_API_KEYS', '"sk-secret,sk-two"'],
+    ['OPENAI_API_KEYS', '"sk-secret", "sk-two"'],
+    ['GLM_API_KEYS', 'sk-one,`sk-secret`'],
+    ['MCP_STDIO_KEY', '"jd_secret"'],
+    ['API_KEYS', `"ci:acme:user:${HASH}"`],
+    ['ENCRYPTION_KEYS', '"a:secret"'],
+    ['DATABASE_URL', '"postgres://u:secret@h/d"'],
+    ['REDIS_URL', "'redis://:secret@h'"],
+    ['SESSION_STORE', '"redis://:secret@h"'],
+    ['LLM_BASE_URL', '"http://x/v1?key=secret"'],
+    ['OPENAI_BASE_URL', 'http://x/v1"'],
+    ['AZURE_OPENAI_ENDPOINT', "'https://x'"],
+    ['OPENAI_API_KEY_FILE', '"/run/key"'],
+    ['LLM_MAX_TOKENS', '"100"'],
+    ['LLM_MODEL', '"gpt-5"'],
+    ['DATA_DIR', '"./data"'],
+  ])('is refused: %s=%s', (name, value) => {
+    const lines = mistakes({ [name]: value });
+    expect(lines.filter((line) => line.includes('has quotes around it, which'))).toEqual([
+      expect.stringMatching(new RegExp(`^${name}: .*docker’s --env-file.*leave them out`)),
+    ]);
+    expect(lines.join()).not.toContain('secret');
+  });
+
+  it('is refused in a file of keys, and in the secret of a tool', () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'jackdaw-test-')), 'keys');
+    writeFileSync(path, '"sk-secret"\r\n');
+    const lines = [
+      ...mistakes({ OPENAI_API_KEY_FILE: path }),
+      ...mistakes({ TOOL_SECRETS: 'CRM_TOKEN', CRM_TOKEN: '"secret-token"' }),
+    ];
+    expect(lines).toEqual([
+      expect.stringMatching(/^OPENAI_API_KEY_FILE: .* a key in the file has quotes around it/),
+      expect.stringMatching(/^TOOL_SECRETS: "CRM_TOKEN" has a value in quotes/),
+    ]);
+    expect(lines.join()).not.toMatch(/secret-token|sk-secret/);
+  });
+
+  it('is a text for a model as it is, and loses the quotes of a .env file', () => {
+    const env = { AGENT_INSTRUCTIONS: '"Be brief."', LLM_STOP: `"'"` };
+    const { config } = loadConfig({ env, envFile: 'LLM_PROVIDER="openai"\nLLM_API_KEY=\'sk-abc\'' });
+    expect([config.agent.instructions, config.llm.parameters.stop]).toEqual(['"Be brief."', [`"'"`]]);
+    expect(config.llm.access['openai']).toMatchObject({ apiKey: 'sk-abc' });
+  });
+});
+
+describe('a base URL', () => {
+  it.each([
+    ['http://x/v1/chat/completions', 'http://x/v1', '/chat/completions'],
+    ['http://x/v1/chat/completions/', 'http://x/v1', '/chat/completions'],
+    ['http://x/v1/Chat/Completions?api-version=1', 'http://x/v1?api-version=1', '/Chat/Completions'],
+    ['http://x/v1/responses', 'http://x/v1', '/responses'],
+    ['http://x/v1/messages', 'http://x/v1', '/messages'],
+    ['http://x/v1/embeddings?a=b', 'http://x/v1?a=b', '/embeddings'],
+    ['http://x/v1/completions', 'http://x/v1', '/completions'],
+    ['http://x/messages', 'http://x/', '/messages'],
+  ])('is what is before a complete endpoint, with a warning: %s', (given, cut, endpoint) => {
+    const { config, warnings } = loadConfig({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: given } });
+    expect(config.llm.access['openai']?.baseUrl).toBe(cut);
+    expect(warnings).toEqual([
+      `OPENAI_BASE_URL ends with ${endpoint}, which Jackdaw adds itself: it is cut off; give the base URL alone`,
+    ]);
+  });
+
+  it.each(['http://x/v1', 'http://x/v1/?a=/messages', 'http://x/my-messages', 'http://x/responses/v1'])(
+    'is left as it is: %s',
+    (url) => {
+      const { config, warnings } = loadConfig({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: url } });
+      expect([config.llm.access['openai']?.baseUrl, warnings]).toEqual([url, []]);
+    },
+  );
+});
+
 describe('files that the configuration names', () => {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-test-'));
   const file = (name: string, content: string | Uint8Array): string => {

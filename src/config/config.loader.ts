@@ -5,8 +5,9 @@ import type { AppConfig } from './app-config.types.js';
 import { configInvalid, mistakeLine } from './config-invalid.error.js';
 import { parseEnvFile } from './env-file.parser.js';
 import { mistakesBetween } from './env-rules.policy.js';
-import { ENV_NAMES, ENV_SCHEMA, type EnvValues } from './env.schema.js';
+import { ENV_NAMES, ENV_SCHEMA, type EnvName, type EnvValues } from './env.schema.js';
 import { withKeys } from './key-file.loader.js';
+import { hasQuote, isQuoted } from './key-text.parser.js';
 import { readMcpServers } from './mcp-servers.loader.js';
 import { nearMisses } from './near-miss.policy.js';
 import { providerWarnings } from './provider-warning.policy.js';
@@ -34,8 +35,9 @@ export interface LoadedConfig {
  */
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const file = parseEnvFile(withoutMark(envFile));
-  const { given, mistakes: ofFiles } = withKeys(withoutEmpty({ ...file.values, ...withoutUndefined(env) }));
-  const { values, mistakes } = readValues(given);
+  const variables = withoutEmpty({ ...file.values, ...withoutUndefined(env) });
+  const { given, mistakes: ofFiles } = withKeys(variables);
+  const { values, mistakes } = readValues(given, variables);
   const mcp = readMcpServers(given);
   mistakes.unshift(...file.faults.map((fault) => `.env: ${fault}`));
   mistakes.push(...ofFiles, ...mcp.mistakes, ...mistakesBetween(values, given, hasAuthenticator));
@@ -80,11 +82,29 @@ function withoutEmpty(record: EnvRecord): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-function readValues(given: Readonly<Record<string, string>>): { values: Partial<EnvValues>; mistakes: string[] } {
+/** Texts for a model may be in quotes; the names of keys and URLs, which can have no quote at any end. */
+const FREE_TEXTS: readonly string[] = ['AGENT_INSTRUCTIONS', 'LLM_STOP'];
+const KEY_OR_URL = /(?:_KEYS?|_URL|_ENDPOINT|^SESSION_STORE)$/;
+const QUOTED = 'has quotes around it, which a shell removes but docker’s --env-file keeps: leave them out';
+
+function isInQuotes(name: EnvName, text: string | undefined): boolean {
+  if (text === undefined || FREE_TEXTS.includes(name)) return false;
+  return isQuoted(text) || (KEY_OR_URL.test(name) && hasQuote(text));
+}
+
+/** @param given with the keys of files @param variables without them */
+function readValues(
+  given: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
+): { values: Partial<EnvValues>; mistakes: string[] } {
   const values: Record<string, unknown> = {};
   const mistakes: string[] = [];
   // Each variable on its own, so that one mistake hides none.
   for (const name of ENV_NAMES) {
+    if (isInQuotes(name, variables[name])) {
+      mistakes.push(mistakeLine(name, variables[name]!, QUOTED));
+      continue;
+    }
     const read = ENV_SCHEMA.shape[name].safeParse(given[name]);
     if (read.success) values[name] = read.data;
     else mistakes.push(...read.error.issues.map(({ message }) => mistakeLine(name, given[name] ?? '', message)));

@@ -47,11 +47,23 @@ export function flag() {
   return checked((text) => values.get(text.toLowerCase()), 'true or false');
 }
 
-export function httpUrl() {
+/** Endpoints that Jackdaw itself adds to a base URL. */
+const ENDPOINT = /\/(?:chat\/completions|completions|responses|messages|embeddings)\/*$/i;
+
+/** The base URL of a provider's API. The address of a complete endpoint is cut to its base URL; its query stays. */
+export function baseUrl() {
   return checked((text) => {
     const url = URL.parse(text);
-    return url && /^https?:$/.test(url.protocol) ? text : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+    if (endpointIn(text) === undefined) return text;
+    url.pathname = url.pathname.replace(ENDPOINT, '');
+    return url.href;
   }, 'an http:// or https:// URL');
+}
+
+/** The endpoint at the end of the path of a URL, such as `/chat/completions`. */
+export function endpointIn(text: string): string | undefined {
+  return ENDPOINT.exec(URL.parse(text)?.pathname ?? '')?.[0].replace(/\/+$/, '');
 }
 
 /** Origins of web pages, comma-separated, as browsers write them. */

@@ -1,7 +1,7 @@
 import { messageOf, readText } from '../common/index.js';
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES, type EnvName } from './env.schema.js';
-import { parseKeys } from './key-text.parser.js';
+import { hasQuote, parseKeys } from './key-text.parser.js';
 
 type Given = Readonly<Record<string, string>>;
 type KeyFileName = EnvName & `${string}_API_KEY_FILE`;
@@ -32,9 +32,10 @@ export function withKeys(given: Given): { given: Given; mistakes: string[] } {
   return { given: all, mistakes };
 }
 
-/** @throws Error when the file cannot be read, or holds no key */
+/** @throws Error when the file cannot be read, holds no key, or one in quotes */
 export function keysIn(path: string): string[] {
   const keys = parseKeys(readText(path));
   if (keys.length === 0) throw new Error('there is no key in the file');
+  if (keys.some(hasQuote)) throw new Error('a key in the file has quotes around it: leave them out');
   return keys;
 }

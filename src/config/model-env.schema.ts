@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LLM_PROTOCOLS, LLM_PROVIDERS, TOKEN_COUNTINGS, UNSUPPORTED_PARAMETERS } from './app-config.types.js';
-import { choice, decimal, httpUrl, integer, keyList, modelList, pattern } from './env-value.schema.js';
+import { baseUrl, choice, decimal, integer, keyList, modelList, pattern } from './env-value.schema.js';
 import { budget } from './budget.parser.js';
 import { encryptionKeys } from './encryption-key.parser.js';
 import { capabilities, modelPatterns, stops } from './model-option.parser.js';
@@ -139,7 +139,7 @@ export const MODEL_VARIABLES = {
     .string()
     .optional()
     .describe('File with keys for the chosen provider, one a line; it is read again when it changes'),
-  LLM_BASE_URL: httpUrl()
+  LLM_BASE_URL: baseUrl()
     .optional()
     .describe(
       'API base URL for the chosen provider when its own variable is not set; only `LLM_API_KEY` is sent there, never a provider’s own key',
@@ -158,7 +158,7 @@ export const MODEL_VARIABLES = {
     .string()
     .optional()
     .describe('File with keys for openai, one a line; it is read again when it changes'),
-  OPENAI_BASE_URL: httpUrl().optional().describe('API base URL for openai'),
+  OPENAI_BASE_URL: baseUrl().optional().describe('API base URL for openai'),
   ANTHROPIC_API_KEY: z
     .string()
     .optional()
@@ -173,7 +173,7 @@ export const MODEL_VARIABLES = {
     .string()
     .optional()
     .describe('File with keys for anthropic, one a line; it is read again when it changes'),
-  ANTHROPIC_BASE_URL: httpUrl().optional().describe('API base URL for anthropic'),
+  ANTHROPIC_BASE_URL: baseUrl().optional().describe('API base URL for anthropic'),
   AZURE_OPENAI_API_KEY: z
     .string()
     .optional()
@@ -188,7 +188,7 @@ export const MODEL_VARIABLES = {
     .string()
     .optional()
     .describe('File with keys for azure, one a line; it is read again when it changes'),
-  AZURE_OPENAI_ENDPOINT: httpUrl()
+  AZURE_OPENAI_ENDPOINT: baseUrl()
     .optional()
     .describe('Endpoint for azure, such as `https://name.openai.azure.com`; `LLM_MODEL` is the name of a deployment'),
   AZURE_OPENAI_API_VERSION: pattern(/^(v1|\d{4}-\d{2}-\d{2}(-preview)?)$/, 'v1 or a version such as 2024-10-21')
@@ -208,7 +208,7 @@ export const MODEL_VARIABLES = {
     .string()
     .optional()
     .describe('File with keys for deepseek, one a line; it is read again when it changes'),
-  DEEPSEEK_BASE_URL: httpUrl().optional().describe('API base URL for deepseek'),
+  DEEPSEEK_BASE_URL: baseUrl().optional().describe('API base URL for deepseek'),
   GLM_API_KEY: z
     .string()
     .optional()
@@ -223,6 +223,6 @@ export const MODEL_VARIABLES = {
     .string()
     .optional()
     .describe('File with keys for glm, one a line; it is read again when it changes'),
-  GLM_BASE_URL: httpUrl().optional().describe('API base URL for glm'),
-  OLLAMA_BASE_URL: httpUrl().optional().describe('API base URL for ollama'),
+  GLM_BASE_URL: baseUrl().optional().describe('API base URL for glm'),
+  OLLAMA_BASE_URL: baseUrl().optional().describe('API base URL for ollama'),
 };

@@ -1,4 +1,5 @@
 import { LLM_PROVIDERS } from './app-config.types.js';
+import { endpointIn } from './env-value.schema.js';
 import type { EnvName } from './env.schema.js';
 import { chosenProvider, firstOwn, type Given, variablesOf } from './provider.policy.js';
 
@@ -8,6 +9,7 @@ export function providerWarnings(given: Given): string[] {
   return [
     ...surprises(given),
     ...urlsWithoutKey(chosen, given),
+    ...endpoints(given),
     ...(chosen === 'offline' ? ownerless(given) : overruled(chosen, given)),
   ];
 }
@@ -26,6 +28,17 @@ function urlsWithoutKey(chosen: string, given: Given): string[] {
     .map(variablesOf)
     .filter(({ key, baseUrl }) => key && baseUrl && given[baseUrl] && !given[key])
     .map(({ key, baseUrl }) => `${baseUrl} does nothing without ${key}`);
+}
+
+/** Base URLs that name a complete endpoint. No part of the URL beside the endpoint is shown: its query may hold a key. */
+function endpoints(given: Given): string[] {
+  const names = ['LLM_BASE_URL' as const, ...LLM_PROVIDERS.flatMap((provider) => variablesOf(provider).baseUrl ?? [])];
+  return names.flatMap((name) => {
+    const endpoint = endpointIn(String(given[name] ?? ''));
+    return endpoint === undefined
+      ? []
+      : [`${name} ends with ${endpoint}, which Jackdaw adds itself: it is cut off; give the base URL alone`];
+  });
 }
 
 /** The general variables that the provider's own ones leave without an effect. */

@@ -1,5 +1,6 @@
 import { mistakeLine } from './config-invalid.error.js';
 import { ENV_NAMES } from './env.schema.js';
+import { isQuoted } from './key-text.parser.js';
 
 type Given = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +24,7 @@ export function secretMistakes(given: Given, names: readonly string[] = []): str
 function faultOf(value: string | undefined, isOwn: boolean): string | undefined {
   if (isOwn) return 'is a variable of Jackdaw itself, which no tool is given: use one of its own';
   if (value === undefined) return 'is not set: set that variable, or leave its name out';
+  if (isQuoted(value)) return 'has a value in quotes, which docker’s --env-file keeps: leave them out';
   if (value.length >= MIN_LENGTH) return undefined;
   return `is shorter than ${MIN_LENGTH} characters, too short to be kept out of results and logs: use a longer secret`;
 }

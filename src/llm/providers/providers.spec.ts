@@ -71,6 +71,17 @@ describe('azure', () => {
     expect(await at('/', '2024-10-21')).toBe('/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21');
   });
 
+  it('is asked at its address when that of a whole deployment was given', async () => {
+    const whole = '/openai/deployments/other?api-version=2024-10-21';
+    const dated = '/openai/deployments/my%20gpt/chat/completions?api-version=';
+    expect(await at(whole)).toBe(`${dated}2024-10-21`);
+    expect(await at(whole, '2025-01-01-preview')).toBe(`${dated}2025-01-01-preview`);
+    expect(await at('/openai/v1/?api-version=preview&x=%20')).toBe(
+      '/openai/v1/chat/completions?api-version=preview&x=%20',
+    );
+    expect(await at('/gateway/?key=a', '2024-10-21')).toBe(`/gateway${dated.replace('?', '?key=a&')}2024-10-21`);
+  });
+
   it('has embeddings, of a deployment of their own', async () => {
     const baseUrl = new URL('/', llm.url).href;
     const settings = { provider: 'azure', model: 'embed', apiKey: 'k', baseUrl, apiVersion: '2024-10-21' };

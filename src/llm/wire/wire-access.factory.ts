@@ -46,7 +46,15 @@ function baseUrlOf(rule: AccessRule, settings: ModelSettings): string {
   }
   // User and password in a URL would end up in messages and logs.
   if (url.username || url.password) throw invalid(rule, 'a base URL with a password in it; give the key by itself');
-  return given.replace(/\/+$/, '');
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url.pathname === '/' ? `${url.origin}${url.search}` : `${url.origin}${url.pathname}${url.search}`;
+}
+
+/** The address of an endpoint below a base URL, whose query stays behind the path. @param path such as `/chat/completions` */
+export function endpointOf(baseUrl: string, path: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  return url;
 }
 
 function apiKeyOf(rule: AccessRule, settings: ModelSettings): string | undefined {

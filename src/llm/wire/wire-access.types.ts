@@ -4,7 +4,7 @@ import type { ModelCapabilities } from '../chat.types.js';
 export interface WireAccess {
   readonly provider: string;
   readonly model: string;
-  /** Without a slash at its end. */
+  /** Its path without a slash at its end. It may have a query, which stays behind the path of an endpoint. */
   readonly baseUrl: string;
   readonly apiKey?: string;
   /** The environment variable that holds the key, for messages. */

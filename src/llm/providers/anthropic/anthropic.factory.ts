@@ -3,7 +3,7 @@ import type { HttpClient } from '../../http.client.js';
 import { ModelFactory } from '../../model-factory.js';
 import type { ModelSettings } from '../../model-settings.types.js';
 import type { ChatCodec } from '../../wire/chat-codec.types.js';
-import { createAccess } from '../../wire/wire-access.factory.js';
+import { createAccess, endpointOf } from '../../wire/wire-access.factory.js';
 import { WireChatModel } from '../../wire/wire-chat.model.js';
 import { WireClient } from '../../wire/wire.client.js';
 import { capabilitiesOf } from './capabilities.mapper.js';
@@ -23,7 +23,9 @@ export class AnthropicFactory extends ModelFactory {
     const { name, defaultBaseUrl, key } = this;
     const access = createAccess({ name, defaultBaseUrl, key }, model, settings);
     // Some write the base URL with its version, as that of other providers.
-    const url = new URL(`${access.baseUrl.replace(/\/v1$/, '')}/v1/messages`);
+    const base = new URL(access.baseUrl);
+    base.pathname = base.pathname.replace(/\/v1$/, '');
+    const url = endpointOf(base.href, '/v1/messages');
     const client = new WireClient(access, http, async () => {
       const { SdkClient } = await import('./sdk.client.js');
       return (pool) => new SdkClient(url, pool, access.apiKey!);
