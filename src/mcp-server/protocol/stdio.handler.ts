@@ -1,5 +1,5 @@
 import { serveStdio, StdioServerTransport, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
-import type { Readable, Writable } from 'node:stream';
+import { Transform, type Readable, type TransformCallback, type Writable } from 'node:stream';
 import type { Principal } from '../../common/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
@@ -17,7 +17,7 @@ export class McpStdioHandler {
     { input, output }: { readonly input: Readable; readonly output: Writable },
   ) {
     const connect = (era: 'legacy' | 'modern') => this.connect(era);
-    const transport = new StdioServerTransport(input, output);
+    const transport = new StdioServerTransport(input.pipe(new MarkFilter()), output);
     const onerror = (error: Error): void => offer.report(error);
     this.served = serveStdio(({ era }) => connect(era), { transport, onerror });
   }
@@ -39,6 +39,27 @@ export class McpStdioHandler {
     if (era === 'modern') this.offer.changes.followRuns();
     this.connections.add(told);
     return Object.assign(server, { onclose: () => void this.connections.delete(told) });
+  }
+}
+
+const MARK = Buffer.from('\uFEFF');
+
+/** Removes a byte order mark at the start, which PowerShell writes into pipes; it would make the first message unreadable. */
+class MarkFilter extends Transform {
+  /** The first bytes, until it is known whether they are a mark; afterwards undefined. */
+  private start: Buffer | undefined = Buffer.alloc(0);
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    if (!this.start) return done(null, chunk);
+    const start = Buffer.concat([this.start, chunk]);
+    const isOpen = start.length < MARK.length && MARK.subarray(0, start.length).equals(start);
+    this.start = isOpen ? start : undefined;
+    if (isOpen) return done();
+    done(null, start.subarray(0, MARK.length).equals(MARK) ? start.subarray(MARK.length) : start);
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(null, this.start);
   }
 }
 
