@@ -68,7 +68,7 @@ describe('a byte order mark', () => {
     expect(message.content).toBe('ok');
   });
 
-  it('is ignored in what an MCP program writes', async () => {
+  it('is ignored in messages of an MCP program', async () => {
     const text = JSON.stringify(MARK + '{"jsonrpc":"2.0","id":1,"result":{}}\n');
     const program = spawn(process.execPath, ['-e', `process.stdout.write(${text})`]);
     const parser = new LineParser(1000);
@@ -78,7 +78,7 @@ describe('a byte order mark', () => {
     expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
   });
 
-  it('is ignored in what an MCP client writes, in whatever pieces it comes', async () => {
+  it('is ignored in messages of an MCP client, however they are split', async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const { config } = loadConfig({ env: { DATA_DIR: newFolder(), LOG_LEVEL: 'silent', LLM_PROVIDER: 'offline' } });
     const served = serveStdio(input, output, { config, logStream: { write: () => undefined } });

@@ -100,7 +100,7 @@ describe('the text of a body', () => {
     expect(summary(await post(CHAT, Buffer.from(`\uFEFF\uFEFF${QUESTION}`)))).toEqual([400, 'MALFORMED_JSON']);
   });
 
-  it('is kept byte for byte inside of strings', async () => {
+  it('stays byte for byte inside of strings', async () => {
     const { body } = await jackdaw.post('/api/sessions', { metadata: { note: '\uFEFFx' } });
     const { body: read } = await jackdaw.get(`/api/sessions/${String(body['id'] ?? body['session_id'])}/metadata`);
     expect(read['metadata']).toEqual({ note: '\uFEFFx' });

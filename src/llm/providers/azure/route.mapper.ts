@@ -4,7 +4,7 @@ import type { RouteTo } from '../../openai-wire/wire-dialect.types.js';
 const UNDATED = 'v1';
 const DATED = /^\d{4}-\d{2}-\d{2}/;
 const VERSION = 'api-version';
-/** What may stand behind the endpoint where the address of a deployment was copied, as the portal shows it. */
+/** Path of a deployment behind the endpoint, as the Azure portal shows it. */
 const BEHIND_ENDPOINT = /\/*(?:openai(?:\/v1|\/deployments(?:\/[^/]+)?)?)?\/*$/;
 
 /**
