@@ -143,7 +143,9 @@ describe('a call whose arguments a person edited', () => {
   it('keeps the person’s arguments when its tool asks a question', async () => {
     const run = await ask([['confirm', { text: 'a' }]]);
     await run.after('approve', { arguments: { text: 'b' } });
-    expect(await run.requests()).toMatchObject([{ kind: 'input', arguments: '{"text":"b"}', question: 'b?' }]);
+    expect((await run.answer())['waiting']).toMatchObject([
+      { kind: 'input', arguments: '{"text":"b"}', question: 'b?' },
+    ]);
     await run.after('input', { value: 'yes' });
     expect(sent()[1]).toMatchObject({ content: `${note({ text: 'b' })}\nb: yes` });
   });

@@ -9,6 +9,7 @@ import {
 } from '../common/index.js';
 import {
   RunDecisionService,
+  type RunRecord,
   selectDeniable,
   selectRequest,
   selectRequests,
@@ -18,9 +19,12 @@ import {
   type WaitingRun,
 } from '../run/index.js';
 import { createValueCheck, SecurityPolicies, ToolExecutor, ToolRegistry } from '../tool/index.js';
+import { parseStoredDefinition } from './agent-definition.schema.js';
 import { AgentService } from './agent.service.js';
 import type { RunAnswer } from './agent.types.js';
 import { screenVerdict } from './screened-verdict.policy.js';
+import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
+import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
 /** Which call an answer is for; it may be left out where no other can be meant. */
 interface Addressed {
@@ -68,6 +72,7 @@ export class AgentDecisionService {
     private readonly tools: ToolRegistry,
     private readonly executor: ToolExecutor,
     private readonly policies: SecurityPolicies,
+    private readonly agentTools: SubAgentTools,
   ) {}
 
   async approve(principal: Principal, runId: string, { callId, ...given }: Approval = {}): Promise<RunAnswer> {
@@ -78,7 +83,7 @@ export class AgentDecisionService {
     }
     const request = selectRequest(waiting, 'approval', callId);
     const edited = JSON.stringify(given.arguments);
-    await this.checkArguments(request, edited);
+    await this.checkArguments(waiting.run, request, edited);
     return this.decide(principal, waiting, [request], { kind: 'approve', arguments: edited });
   }
 
@@ -116,8 +121,10 @@ export class AgentDecisionService {
   }
 
   /** By the tool itself, as the model's own arguments are. */
-  private async checkArguments({ tool }: WaitingRequest, edited: string): Promise<void> {
-    const tools = new Map(this.tools.list().map((one) => [one.definition.name, one]));
+  private async checkArguments(run: RunRecord, { tool }: WaitingRequest, edited: string): Promise<void> {
+    // The tools that ask other agents are in no registry.
+    const own = run.kind === AGENT_RUN ? this.agentTools.of(parseStoredDefinition(run.definition)) : [];
+    const tools = new Map([...own, ...this.tools.list()].map((one) => [one.definition.name, one]));
     const checked = await this.executor.check({ name: tool, arguments: edited }, tools);
     if (checked.kind !== 'rejected' || checked.result.success) return;
     throw invalid('arguments', checked.result.error, 'isArguments', {}, checked.mistakes);
