@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { AppError } from '../src/common/index.js';
 import {
   RunDecisionService,
+  selectRequest,
+  selectRequests,
   type Decision,
   type RunContext,
   type RunOutcome,
@@ -99,6 +101,83 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
     });
   });
 
+  describe('an answer after the deadline', () => {
+    const approve = (request: WaitingRequest) => [{ request, verdict: { kind: 'approve' } } as const];
+    const FUTURE = Date.now() + 3_600_000;
+
+    it('is refused by the statement that would accept it, with the deadline, and changes nothing', async () => {
+      const answers = await wait('too-late', [aRequest('a', 1), aRequest('b', null)]);
+      const waiting = await decisions.open(ALICE, 'too-late');
+      const events = await host.events('too-late');
+      for (const verdict of [{ kind: 'approve' }, { kind: 'deny' }, { kind: 'settle', outcome: 'retry' }] as const) {
+        const late = decisions.decide(waiting, [{ request: waiting.requests[0]!, verdict }], 'ann');
+        await expect(late).rejects.toMatchObject({
+          code: 'RUN_NOT_WAITING',
+          details: { run_status: 'waiting', is_retryable: false, expires_at: 1, expired: [{ id: 'a', call_id: 'a' }] },
+        });
+      }
+      expect(await expiryOf('too-late')).toEqual({ status: 'waiting', expires_at: 1 });
+      expect([answers.size, await host.events('too-late')]).toEqual([0, events]);
+    });
+
+    it('is refused whole when it is for one request in time and one that is not', async () => {
+      await wait('half-late', [aRequest('a', 1), aRequest('b', FUTURE)]);
+      const waiting = await decisions.open(ALICE, 'half-late');
+      const both = waiting.requests.flatMap((request) => approve(request));
+      await expect(decisions.decide(waiting, both, 'ann')).rejects.toMatchObject({ details: { expires_at: 1 } });
+      expect(await expiryOf('half-late')).toEqual({ status: 'waiting', expires_at: 1 });
+    });
+
+    it.each([
+      ['later', FUTURE],
+      ['never', null],
+    ])(
+      'counts for a request that expires %s, and the other one can still not be answered',
+      async (when, expires_at) => {
+        const id = `other-${when}`;
+        const answers = await wait(id, [aRequest('a', 1), aRequest('b', expires_at)]);
+        const waitsAgain = new Promise<void>((resolve) => {
+          host.bus.subscribe(id, ({ event }) => event.type === 'run.waiting' && resolve());
+        });
+        const waiting = await decisions.open(ALICE, id);
+        expect(selectRequests(waiting, 'approval')).toEqual([waiting.requests[1]]);
+        await decisions.decide(waiting, approve(waiting.requests[1]!), 'ann');
+        await waitsAgain;
+        expect([...answers.keys()]).toEqual(['b']);
+        const again = await decisions.open(ALICE, id);
+        expect(() => selectRequests(again, 'approval')).toThrow(/expired at 1970-01-01T00:00:00.001Z/);
+        await expect(decisions.decide(again, approve(again.requests[0]!), 'ann')).rejects.toMatchObject({
+          details: { expires_at: 1 },
+        });
+      },
+    );
+
+    it('must say which request it means, also when only one of them is still open', async () => {
+      await wait('ambiguous', [aRequest('a', 1), aRequest('b', null)]);
+      const waiting = await decisions.open(ALICE, 'ambiguous');
+      expect(() => selectRequest(waiting, 'approval')).toThrow(/^Say by callId which one is meant/);
+      expect(selectRequest(waiting, 'approval', 'b')).toEqual(waiting.requests[1]);
+    });
+
+    it('is told the deadline also once the request has expired', async () => {
+      await wait('swept', [aRequest('a', 1), aRequest('b', null)]);
+      const waitsAgain = new Promise<void>((resolve) => {
+        host.bus.subscribe('swept', ({ event }) => event.type === 'run.waiting' && resolve());
+      });
+      await expiry.expireDue();
+      await waitsAgain;
+      const waiting = await decisions.open(ALICE, 'swept');
+      expect(waiting.expired).toMatchObject([{ id: 'a', expires_at: 1 }]);
+      expect(() => selectRequests(waiting, 'approval', 'a')).toThrow(/expired at 1970/);
+      const ended = host.ended('swept');
+      await decisions.decide(waiting, approve(waiting.requests[0]!), 'ann');
+      await ended;
+      await expect(decisions.open(ALICE, 'swept')).rejects.toMatchObject({
+        details: { run_status: 'completed', expires_at: 1, expired: [{ id: 'a' }] },
+      });
+    });
+  });
+
   describe('what nobody answers', () => {
     it('expires when it is due, each request by itself; every way out of waiting forgets the time', async () => {
       const answers = await wait('due', [aRequest('a', 3000), aRequest('b', 1000), aRequest('c', null)]);
@@ -125,7 +204,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect((await decisions.open(ALICE, 'due')).requests).toMatchObject([{ id: 'c' }]);
     });
 
-    it('expires once where several nodes look at it, or is answered by who is faster', async () => {
+    it('expires once where several nodes look at it, and no answer comes in between', async () => {
       const answers = await wait('contested', [aRequest('a', 1)]);
       const other = new RunExpiryService(host.journal, host.bus, decisions, store, host.answers, host.cancels);
       const waiting = await decisions.open(ALICE, 'contested');
@@ -136,10 +215,9 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
         other.expireDue(),
       ]);
       await ended;
-      const by = answers.get('a')?.kind === 'approve' ? 'ann' : null;
-      expect([...answers.values()]).toMatchObject([{ by }]);
+      expect([...answers.values()]).toMatchObject([{ kind: 'expire', by: null }]);
       const decided = (await host.events('contested')).filter(({ event }) => event.type === 'policy.decided');
-      expect(decided.map(({ event }) => event)).toMatchObject([{ by }]);
+      expect(decided.map(({ event }) => event)).toMatchObject([{ by: null }]);
     });
 
     it('is a run that has not begun by its deadline: it ends, once, and those with time stay queued', async () => {

@@ -116,11 +116,23 @@ export function leaveRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: n
   };
 }
 
-/** Leaves `waiting` with an answer, to go on: every way out of it begins so, and one only can be taken. */
-export function answerRun(run: RunKey): Statement {
+/** Until when an answer to a waiting run counts. */
+export interface AnswerTime {
+  /** When the answer came, epoch ms. */
+  readonly at: number;
+  /** How much later than the first request of the run the answered requests expire, in ms. */
+  readonly afterFirstMs: number;
+}
+
+/**
+ * Leaves `waiting` with an answer, to go on: every way out of it begins so, and one only can be taken.
+ * @param time of an answer that counts only before a deadline
+ */
+export function answerRun(run: RunKey, time?: AnswerTime): Statement {
+  const isInTime = time ? ' AND expires_at + ? > ?' : '';
   return {
-    sql: `UPDATE run SET status = 'queued', expires_at = NULL WHERE id = ? AND epoch = ? AND status = 'waiting'`,
-    params: [run.id, run.epoch],
+    sql: `UPDATE run SET status = 'queued', expires_at = NULL WHERE id = ? AND epoch = ? AND status = 'waiting'${isInTime}`,
+    params: [run.id, run.epoch, ...(time ? [time.afterFirstMs, time.at] : [])],
     rows: 1,
   };
 }

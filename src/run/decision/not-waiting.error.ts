@@ -2,25 +2,65 @@ import { AppError } from '../../common/index.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 import type { RunStatus } from '../run.types.js';
 
-/** An answer to a run that asks nothing now. While it goes on it may ask again: the answer can be tried again then. */
-export function notWaiting(runId: string, run_status: RunStatus): AppError {
+/**
+ * An answer to a run that asks nothing now. While it goes on it may ask again: the answer can be tried again then.
+ * @param expired requests of the run that expired before anybody answered
+ */
+export function notWaiting(runId: string, run_status: RunStatus, expired: readonly WaitingRequest[] = []): AppError {
   const isRetryable = run_status === 'queued' || run_status === 'running';
   const hint = isRetryable ? 'it goes on; if it waits again, its events tell for what' : 'there is nothing to decide';
-  return new AppError('RUN_NOT_WAITING', `Run "${runId}" does not wait, it is ${run_status}: ${hint}.`, {
+  const message = `Run "${runId}" does not wait, it is ${run_status}: ${hint}.${expiryNote(expired)}`;
+  return new AppError('RUN_NOT_WAITING', message, {
     isRetryable,
-    details: { run_status, is_retryable: isRetryable },
+    details: { run_status, is_retryable: isRetryable, ...expiryDetails(expired) },
   });
 }
 
-/** An answer to what a waiting run does not ask. */
-export function notAsked(runId: string, wanted: string, waiting: readonly WaitingRequest[]): AppError {
-  const message = `Run "${runId}" does not wait for ${wanted}, but for ${waiting.map(described).join(', ') || 'nothing'}.`;
+/**
+ * An answer to what a waiting run does not ask.
+ * @param expired requests that this answer could be for and that expired before anybody answered
+ */
+export function notAsked(
+  runId: string,
+  wanted: string,
+  waiting: readonly WaitingRequest[],
+  expired: readonly WaitingRequest[] = [],
+): AppError {
+  const open = waiting.map(described).join(', ') || 'nothing';
+  const message = `Run "${runId}" does not wait for ${wanted}, but for ${open}.${expiryNote(expired)}`;
   return new AppError('RUN_NOT_WAITING', message, {
-    details: { run_status: 'waiting', is_retryable: false, waiting },
+    details: { run_status: 'waiting', is_retryable: false, waiting, ...expiryDetails(expired) },
+  });
+}
+
+/** An answer that came after the deadline of every request that it is for; the run did not change. */
+export function answeredLate(runId: string, expired: readonly WaitingRequest[]): AppError {
+  const message = `The answer to run "${runId}" is too late, and nothing was decided.${expiryNote(expired)}`;
+  return new AppError('RUN_NOT_WAITING', message, {
+    details: { run_status: 'waiting', is_retryable: false, ...expiryDetails(expired) },
   });
 }
 
 export function described({ kind, call_id, tool, child_run_id }: WaitingRequest): string {
   if (child_run_id !== undefined) return `run "${child_run_id}", which is call "${call_id}" (${tool}): decide there`;
   return `${kind} of call "${call_id}" (${tool})`;
+}
+
+/** `expires_at` is the latest deadline, in epoch ms: no request of these can be answered after it. */
+function expiryDetails(expired: readonly WaitingRequest[]): Readonly<Record<string, unknown>> {
+  if (expired.length === 0) return {};
+  const expires_at = Math.max(...expired.map((request) => request.expires_at ?? 0));
+  return {
+    expires_at,
+    expired: expired.map(({ id, kind, call_id, tool, expires_at: deadline }) => {
+      return { id, kind, call_id, tool, expires_at: deadline };
+    }),
+  };
+}
+
+function expiryNote(expired: readonly WaitingRequest[]): string {
+  const notes = expired.map((request) => {
+    return ` The ${described(request)} expired at ${new Date(request.expires_at ?? 0).toISOString()}.`;
+  });
+  return notes.join('');
 }

@@ -1,18 +1,33 @@
 import { AppError, fieldMistake } from '../../common/index.js';
 import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
-import { described, notAsked } from './not-waiting.error.js';
+import { answeredLate, described, notAsked } from './not-waiting.error.js';
 import type { WaitingRun } from './run-decision.service.js';
+import { hasExpired } from './waiting-time.policy.js';
 
 /**
- * The requests of a kind that an answer is for: those of the call it names, else all.
- * @throws AppError `RUN_NOT_WAITING` telling what it waits for, when there is none
+ * The requests of a kind that an answer is for: those of the call it names, else all. Requests whose deadline has passed
+ * are left out: no timer need have noticed it.
+ * @param at when the answer came, epoch ms
+ * @throws AppError `RUN_NOT_WAITING` telling what it waits for, when there is none, and the deadline, when that has passed
  */
-export function selectRequests({ run, requests }: WaitingRun, kind: WaitingKind, callId?: string): WaitingRequest[] {
-  const ofKind = requests.filter((request) => request.kind === kind);
-  const selected = callId === undefined ? ofKind : ofKind.filter(({ call_id }) => call_id === callId);
-  if (selected.length > 0) return selected;
+export function selectRequests(
+  waiting: WaitingRun,
+  kind: WaitingKind,
+  callId?: string,
+  at = Date.now(),
+): WaitingRequest[] {
+  const { run, requests } = waiting;
+  const selected = candidates(requests, kind, callId);
+  const open = selected.filter((request) => !hasExpired(request, at));
+  if (open.length > 0) return open;
+  if (selected.length > 0) throw answeredLate(run.id, selected);
   const of = callId === undefined ? '' : ` of call "${callId}"`;
-  throw notAsked(run.id, `${kind}${of}`, requests);
+  throw notAsked(run.id, `${kind}${of}`, requests, candidates(waiting.expired ?? [], kind, callId));
+}
+
+function candidates(requests: readonly WaitingRequest[], kind: WaitingKind, callId?: string): WaitingRequest[] {
+  const ofKind = requests.filter((request) => request.kind === kind);
+  return callId === undefined ? ofKind : ofKind.filter(({ call_id }) => call_id === callId);
 }
 
 /** The requests that a no is for: calls that wait for leave and, where there is none, questions. Throws as `selectRequests`. */
@@ -24,11 +39,12 @@ export function selectDeniable(waiting: WaitingRun, callId?: string): WaitingReq
 
 /** As `selectRequests`, where an answer fits one only. @throws AppError `VALIDATION_FAILED` listing them, when there are more */
 export function selectRequest(waiting: WaitingRun, kind: WaitingKind, callId?: string): WaitingRequest {
-  const selected = selectRequests(waiting, kind, callId);
-  const [request] = selected;
-  if (request && selected.length === 1) return request;
-  const message = `Say by callId which one is meant: ${selected.map(described).join(', ')}.`;
+  const [request] = selectRequests(waiting, kind, callId);
+  // An expired request counts here: an answer that was meant for it must not go to another one.
+  const possible = candidates(waiting.requests, kind, callId);
+  if (request && possible.length === 1) return request;
+  const message = `Say by callId which one is meant: ${possible.map(described).join(', ')}.`;
   throw new AppError('VALIDATION_FAILED', message, {
-    details: { errors: [fieldMistake('callId', message, 'isOneCall', callId)], waiting: selected },
+    details: { errors: [fieldMistake('callId', message, 'isOneCall', callId)], waiting: possible },
   });
 }

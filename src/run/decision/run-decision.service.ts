@@ -6,17 +6,20 @@ import type { PolicyApplied, PolicyDecided } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 import { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
-import { answerRun, insertEvents, insertStep } from '../run-statement.factory.js';
+import { answerRun, insertEvents, insertStep, type AnswerTime } from '../run-statement.factory.js';
 import { runPruned } from '../retention/run-pruned.error.js';
 import type { RunRecord } from '../run.types.js';
 import type { Decision, Verdict } from './decision.types.js';
-import { notWaiting } from './not-waiting.error.js';
+import { answeredLate, notWaiting } from './not-waiting.error.js';
 import { WaitingRunStore } from './waiting-run.store.js';
+import { firstExpiry, hasExpired } from './waiting-time.policy.js';
 
 /** A run that waits, and for what. */
 export interface WaitingRun {
   readonly run: RunRecord;
   readonly requests: readonly WaitingRequest[];
+  /** What it asked before and nobody answered in time. */
+  readonly expired?: readonly WaitingRequest[];
 }
 
 /** One request with what was decided. */
@@ -50,23 +53,26 @@ export class RunDecisionService {
     const run = await this.journal.findOf(principal.tenant, runId);
     if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${runId}".`);
     if (run.prunedAt !== null) throw runPruned(run);
-    if (run.status !== 'waiting') throw notWaiting(runId, run.status);
-    return { run, requests: await this.waiting.requests(runId) };
+    const expired = await this.waiting.expiredRequests(runId);
+    if (run.status !== 'waiting') throw notWaiting(runId, run.status, expired);
+    return { run, requests: await this.waiting.requests(runId), expired };
   }
 
   /**
-   * Records the answers and lets the run go on; what was not answered is asked again.
+   * Records the answers and lets the run go on; what was not answered is asked again. The statement that accepts a
+   * person's answers compares their deadline with the time of the decision, so that no timer is needed to refuse a late one.
    * @param by the id of the principal who decides; `null` when time does
-   * @throws AppError `RUN_NOT_WAITING` when somebody else was first
+   * @throws AppError `RUN_NOT_WAITING` when somebody else was first, or when the deadline of one of the requests has passed
    */
-  async decide({ run }: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
+  async decide(waiting: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
+    const { run } = waiting;
     const at = Date.now();
     const { cipher } = this.journal;
     const last = await this.journal.lastEvent(run.id);
     const told = answers.flatMap((answer) => toEvents(run, answer, by));
     const items = told.map((event, i) => new RunItem(last + 1 + i, at, event));
-    await this.commit(run, [
-      answerRun(run),
+    await this.commit(run, answers, at, [
+      answerRun(run, by === null ? undefined : answerTime(waiting, answers, at)),
       ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at, cipher)),
       ...insertEvents(run, items, cipher),
     ]);
@@ -74,14 +80,29 @@ export class RunDecisionService {
     this.bus.wake(run.id);
   }
 
-  private async commit(run: RunRecord, batch: readonly Statement[]): Promise<void> {
+  private async commit(
+    run: RunRecord,
+    answers: readonly AnsweredRequest[],
+    at: number,
+    batch: readonly Statement[],
+  ): Promise<void> {
     try {
       await this.journal.commit(batch);
     } catch (error) {
       if (!refusalOf(error)) throw error;
-      throw notWaiting(run.id, (await this.journal.find(run.id))?.status ?? 'cancelled');
+      const found = await this.journal.find(run.id);
+      const late = answers.map(({ request }) => request).filter((request) => hasExpired(request, at));
+      if (late.length > 0 && found?.status === 'waiting' && found.epoch === run.epoch) throw answeredLate(run.id, late);
+      throw notWaiting(run.id, found?.status ?? 'cancelled', await this.waiting.expiredRequests(run.id));
     }
   }
+}
+
+/** The row of a run has the deadline of the first request only: what is answered may have more time. */
+function answerTime({ requests }: WaitingRun, answers: readonly AnsweredRequest[], at: number): AnswerTime | undefined {
+  const deadline = firstExpiry(answers.map(({ request }) => request));
+  const first = firstExpiry(requests);
+  return deadline === null ? undefined : { at, afterFirstMs: deadline - (first ?? deadline) };
 }
 
 function toStep({ id }: WaitingRequest, decision: Decision) {

@@ -29,10 +29,23 @@ export class WaitingRunStore {
       `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
       [runId],
     );
-    if (!row) return [];
-    const json = this.cipher.open(row.data, eventPlace(row.tenant, runId, row.n));
-    // What waited before there were requests can only be cancelled.
-    return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
+    return row ? this.requestsIn(runId, row) : [];
+  }
+
+  /** Requests of a run that nobody answered in time, in the order in which they were asked. */
+  async expiredRequests(runId: string): Promise<readonly WaitingRequest[]> {
+    const answers = await this.database.query<{ name: string }>(
+      `SELECT name FROM run_step WHERE run_id = ? AND kind = 'answer' AND subject = 'expire'`,
+      [runId],
+    );
+    if (answers.length === 0) return [];
+    const rows = await this.database.query<WaitingRow>(
+      `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n`,
+      [runId],
+    );
+    const asked = rows.flatMap((row) => this.requestsIn(runId, row));
+    const byId = new Map(asked.map((request) => [`answer:${request.id}`, request]));
+    return answers.flatMap(({ name }) => byId.get(name) ?? []);
   }
 
   /** Runs that wait for somebody who did not come in time, or could not begin in time; the longest due first. */
@@ -42,6 +55,12 @@ export class WaitingRunStore {
       [now],
     );
     return rows.map(({ id }) => id);
+  }
+
+  private requestsIn(runId: string, { n, tenant, data }: WaitingRow): readonly WaitingRequest[] {
+    const json = this.cipher.open(data, eventPlace(tenant, runId, n));
+    // What waited before there were requests can only be cancelled.
+    return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
   }
 
   /** When the next of them expires after a time, in epoch ms. */

@@ -11,3 +11,8 @@ export function firstExpiry(requests: readonly WaitingRequest[]): number | null 
   const times = requests.flatMap(({ expires_at }) => expires_at ?? []);
   return times.length > 0 ? Math.min(...times) : null;
 }
+
+/** Whether an answer at this time is too late: the deadline itself is too late. @param at epoch ms */
+export function hasExpired({ expires_at }: WaitingRequest, at: number): boolean {
+  return expires_at !== null && expires_at <= at;
+}
