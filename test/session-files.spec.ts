@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PINNED } from '../src/session/index.js';
@@ -113,5 +113,17 @@ describe('session files', () => {
     await short.prune(Date.now() + 2000);
     expect(readdirSync(place)).toEqual([]);
     expect((await short.span(KEY)).last).toBe(0);
+  });
+
+  it('are hidden by a read when their time is over, and replaced by the next turn', async () => {
+    const short = await open(60_000);
+    const [name] = readdirSync(place);
+    const past = new Date(Date.now() - 60_000);
+    await utimes(join(place, name!), past, past);
+    expect(await short.span(KEY)).toEqual({ first: 0, last: 0 });
+    expect([await short.get(KEY, [1, 2, 3]), await short.marks(KEY)]).toEqual([[], new Map()]);
+    expect(readdirSync(place)).toEqual([name]);
+    await short.apply(KEY, 9, { kind: 'append', turn: turn(9) });
+    expect(await short.span(KEY)).toEqual({ first: 9, last: 9 });
   });
 });

@@ -124,10 +124,31 @@ describeStates('tools’ states', await stateKinds(), (place) => {
     pass(2000);
     expect(await store.expired(Date.now(), 1000)).toContain(id);
     expect(await states.listContexts(key)).toEqual([]);
-    expect([await dataOf(id), await idle.getContextInfo(id)]).toEqual([null, null]);
-    expect(await place().traces(id)).toEqual([]);
+    const shown = [await dataOf(id), await idle.getContextInfo(id), await idle.deleteState(id, 'business')];
+    expect(shown).toEqual([null, null, false]);
+    expect([await idle.getVersions(id), await idle.getHistory(id, 9)]).toEqual([[], []]);
+    await expect(idle.rollback(id, 1)).rejects.toMatchObject({ code: 'TOOL_STATE_NOT_FOUND' });
     await idle.createContext(key);
+    expect([await dataOf(id), await idle.getVersions(id)]).toEqual([null, []]);
     expect(await idle.updateState(id, 'business', { new: 1 })).toMatchObject({ version: 1, data: { new: 1 } });
+  });
+
+  it('are hidden by a read when they have expired, and removed by a sweep or a write only', async () => {
+    const idle = as({ idleMs: HOUR_MS });
+    const ids = [await idle.createContext(fresh()), await idle.createContext(fresh())] as const;
+    for (const id of ids) await idle.setState(id, 'business', { n: 1 });
+    pass(HOUR_MS);
+    for (const id of ids) {
+      const traces = await place().traces(id);
+      expect(traces.length).toBeGreaterThan(0);
+      const read = [await idle.getState(id, 'business'), await idle.getContextInfo(id), await idle.getVersions(id)];
+      expect([read, await place().traces(id)]).toEqual([[null, null, []], traces]);
+    }
+    const [swept, written] = ids;
+    expect(await store.remove(swept, (await store.load(swept))!.revision)).toBe(true);
+    expect(await place().traces(swept)).toEqual([]);
+    await expect(idle.setState(written, 'business', { n: 2 })).rejects.toMatchObject({ code: 'TOOL_STATE_NOT_FOUND' });
+    expect(await place().traces(written)).toEqual([]);
   });
 
   it('are not removed as expired when somebody has made them anew meanwhile', async () => {

@@ -49,6 +49,16 @@ describe('a session', () => {
     expect(sessions.connections).toEqual([]);
   });
 
+  it('is not found when it was idle for its time, though no timer has closed it', async () => {
+    const id = await begin();
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + IDLE_MS);
+    sessions.use(id, ANN)();
+    expect((await ask(PING, id)).status).toBe(404);
+    expect(sessions.connections).toHaveLength(1);
+    jest.restoreAllMocks();
+    expect((await ask(PING, id)).status).toBe(200);
+  });
+
   it('is not idle while a request or a stream of it is open', async () => {
     const id = await begin();
     const release = sessions.use(id, ANN);

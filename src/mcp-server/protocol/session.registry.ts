@@ -92,10 +92,15 @@ export class SessionRegistry {
     return response;
   }
 
-  /** Another's session is as unknown as none. */
+  /** Another's session is as unknown as none, and so is one that was idle for too long and is not closed yet. */
   private find(id: string, { id: principal, tenant }: Principal): Session | undefined {
     const session = this.sessions.get(id);
-    return session?.owner.id === principal && session.owner.tenant === tenant ? session : undefined;
+    if (session?.owner.id !== principal || session.owner.tenant !== tenant) return undefined;
+    return this.isIdle(session) ? undefined : session;
+  }
+
+  private isIdle({ open, usedAt }: Session): boolean {
+    return open === 0 && performance.now() - usedAt >= this.limits.sessionIdleMs;
   }
 
   /** When there are too many, the one goes that was idle longest of whoever has most: nobody takes the others' room. */
@@ -110,8 +115,7 @@ export class SessionRegistry {
   }
 
   private async closeIdle(): Promise<void> {
-    const before = performance.now() - this.limits.sessionIdleMs;
-    const idle = [...this.sessions.values()].filter(({ open, usedAt }) => open === 0 && usedAt < before);
+    const idle = [...this.sessions.values()].filter((session) => this.isIdle(session));
     await Promise.all(idle.map((session) => end(session)));
   }
 }

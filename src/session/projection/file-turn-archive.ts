@@ -31,7 +31,7 @@ export class FileTurnArchive extends LocalTurnArchive {
 
   protected put(key: SessionKey, turn: StoredTurn): Promise<void> {
     return this.alone(key, async () => {
-      const file = (await this.file(key)) ?? (await SessionFile.create(this.pathOf(key), key));
+      const file = (await this.file(key)) ?? (await this.create(key));
       this.remember(key, file);
       if (!file.has(turn.turn)) await file.addTurn(turn);
     });
@@ -95,9 +95,17 @@ export class FileTurnArchive extends LocalTurnArchive {
     await Promise.allSettled(this.busy.values());
   }
 
+  /** An expired file takes no more turns: the new one replaces it. */
+  private async create(key: SessionKey): Promise<SessionFile> {
+    const path = this.pathOf(key);
+    await this.dropIfOld(path, Date.now());
+    return SessionFile.create(path, key);
+  }
+
+  /** `null` also for an expired file, which stays until the sweep or a new turn removes it. */
   private async file(key: SessionKey): Promise<SessionFile | null> {
     const path = this.pathOf(key);
-    if (await this.dropIfOld(path, Date.now())) return null;
+    if (await this.isOld(path, Date.now())) return null;
     const file = this.files.get(path) ?? (await SessionFile.read(path, key));
     if (file) this.remember(key, file);
     return file;
@@ -114,7 +122,7 @@ export class FileTurnArchive extends LocalTurnArchive {
   private async isOld(path: string, now: number): Promise<boolean> {
     if (this.ttlMs === 0) return false;
     const found = await stat(path).catch(() => null);
-    return found !== null && found.mtimeMs + this.ttlMs < now;
+    return found !== null && found.mtimeMs + this.ttlMs <= now;
   }
 
   private remember(key: SessionKey, file: SessionFile): void {

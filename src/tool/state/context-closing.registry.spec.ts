@@ -37,13 +37,16 @@ describe('who holds something for a context', () => {
     expect(told).toEqual([ID]);
   });
 
-  it('hears that it has expired', async () => {
+  it('hears that it has expired, from the next call', async () => {
     const { told, states } = listen();
     const tool = toolOf({ ttlMs: 1 });
     await states.callAlone(tool, {}, SITE, async () => 1);
-    jest.useFakeTimers({ now: Date.now() + 10 });
+    const later = Date.now() + 10;
+    jest.spyOn(Date, 'now').mockReturnValue(later);
     expect(await (await states.managerOf(tool)).getContextInfo(ID)).toBeNull();
-    jest.useRealTimers();
+    expect(told).toEqual([]);
+    await states.callAlone(tool, {}, SITE, async () => 1);
+    jest.restoreAllMocks();
     expect(told).toEqual([ID]);
   });
 

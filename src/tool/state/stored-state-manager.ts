@@ -6,7 +6,7 @@ import type { ContextQueue } from './context-queue.policy.js';
 import { toEntry } from './state-entry.mapper.js';
 import type { StateStore, StoredContext, StoredVersion } from './stores/state-store.js';
 import { ToolStateManager, type SetStateOptions, type StateUpdate } from './tool-state-manager.js';
-import { contended, contextNotFound, tooManyContexts, versionNotFound } from './tool-state.error.js';
+import { contended, contextNotFound, isDamage, tooManyContexts, versionNotFound } from './tool-state.error.js';
 import type {
   ContextFilter,
   ContextInfo,
@@ -55,11 +55,8 @@ export class StoredStateManager extends ToolStateManager {
   }
 
   async getState(contextId: string, type: StateType): Promise<StateEntry | null> {
-    const stored = await this.store.load(contextId);
-    const now = Date.now();
-    if (stored && !isLive(stored, now)) return this.forget(stored);
-    const state = stored?.states[type];
-    return state && isLive(state, now) ? toEntry(contextId, type, state) : null;
+    const state = (await this.load(contextId))?.states[type];
+    return state && isLive(state, Date.now()) ? toEntry(contextId, type, state) : null;
   }
 
   setState(contextId: string, type: StateType, data: StateData, options?: SetStateOptions): Promise<StateEntry> {
@@ -104,11 +101,11 @@ export class StoredStateManager extends ToolStateManager {
   }
 
   async getHistory(contextId: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
-    return this.store.history(contextId, limit, before);
+    return (await this.isHidden(contextId)) ? [] : this.store.history(contextId, limit, before);
   }
 
   async getVersions(contextId: string): Promise<StateVersion[]> {
-    return (await this.store.versions(contextId)).map(toVersion);
+    return (await this.isHidden(contextId)) ? [] : (await this.store.versions(contextId)).map(toVersion);
   }
 
   async rollback(contextId: string, version: number, by?: string): Promise<StateEntry> {
@@ -140,15 +137,15 @@ export class StoredStateManager extends ToolStateManager {
     return this.queue.next(id, () => this.change(id, change, origin));
   }
 
-  /** One that has expired is gone. */
+  /** `null` also for an expired context, which stays stored until a sweep or a write removes it. */
   async load(id: string): Promise<StoredContext | null> {
     const stored = await this.store.load(id);
-    return stored && !isLive(stored, Date.now()) ? this.forget(stored) : stored;
+    return stored && isLive(stored, Date.now()) ? stored : null;
   }
 
   /** A context as it is, to be changed. @throws AppError as `edit` */
   async open(id: string, origin?: ContextOrigin): Promise<ContextDraft> {
-    const draft = this.draft(await this.load(id), id, origin);
+    const draft = this.draft(await this.loadToWrite(id), id, origin);
     if (draft.isNew) await this.assertRoom(draft.key);
     return draft;
   }
@@ -158,7 +155,7 @@ export class StoredStateManager extends ToolStateManager {
    * now: whoever is refused must hear it before the call is made.
    */
   async drafts(id: string, origin?: ContextOrigin): Promise<() => ContextDraft> {
-    let stored = await this.load(id);
+    let stored = await this.loadToWrite(id);
     if (!stored && this.policy.maxContextsPerSession !== null) {
       await this.edit(id, () => undefined, origin);
       stored = await this.load(id);
@@ -172,7 +169,7 @@ export class StoredStateManager extends ToolStateManager {
     origin: ContextOrigin | undefined,
   ): Promise<T> {
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
-      const draft = this.draft(await this.load(id), id, origin);
+      const draft = this.draft(await this.loadToWrite(id), id, origin);
       const changed = change(draft);
       if (await this.write(draft)) return changed;
       await pause(Math.random() * Math.min(tries, MAX_PAUSE_MS));
@@ -190,10 +187,23 @@ export class StoredStateManager extends ToolStateManager {
     });
   }
 
-  /** Whoever has made it anew meanwhile keeps it. */
-  private async forget({ id, revision }: StoredContext): Promise<null> {
-    if (await this.store.remove(id, revision)) this.closings.closed(id);
+  /** A write removes an expired context first: a new one takes its place. One that another process has replaced stays. */
+  private async loadToWrite(id: string): Promise<StoredContext | null> {
+    const stored = await this.store.load(id);
+    if (!stored || isLive(stored, Date.now())) return stored;
+    if (await this.store.remove(id, stored.revision)) this.closings.closed(id);
     return null;
+  }
+
+  /** Whether a context has expired; a damaged one is shown as what it is. */
+  private async isHidden(id: string): Promise<boolean> {
+    try {
+      const stored = await this.store.load(id);
+      return stored !== null && !isLive(stored, Date.now());
+    } catch (error) {
+      if (isDamage(error)) return false;
+      throw error;
+    }
   }
 
   private draft(stored: StoredContext | null, id: string, origin: ContextOrigin | undefined): ContextDraft {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../common/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
-import { ContextDraft } from './context-draft.builder.js';
+import { ContextDraft, isLive } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
 import { joinCopies, type StatesCopy } from './homes/state-home.js';
 import { asideIn } from './state-entry.mapper.js';
@@ -49,7 +49,9 @@ export class ToolStateForks {
     const home = await this.homes.of(this.homes.nameOf(options));
     const from = contextIdOf(keyOf(tool, past.run));
     await home.catchUp(from);
-    const stored = await home.store.load(from);
+    const found = await home.store.load(from);
+    // An expired state is not revived by a copy of it.
+    const stored = found && isLive(found, Date.now()) ? found : null;
     // What was forgotten stays so.
     const told = past.recorded.filter(({ context_id }) => context_id === from);
     if (!stored && told.length === 0) return [];
@@ -81,7 +83,7 @@ async function businessOf(
 ): Promise<RecordedState | null> {
   const recorded = told.flatMap(businessIn);
   if (recorded.length > 0) return recorded.reduce((one, other) => (other.version > one.version ? other : one));
-  if (!stored) return null;
+  if (!stored || (stored.states.business && !isLive(stored.states.business, Date.now()))) return null;
   const kept = await store.versions(stored.id);
   const isOwn = (by: string | null) => by?.startsWith(`${past.run.runId}:`) === true;
   const firstOwn = kept.findLastIndex(({ by }) => isOwn(by));
