@@ -15,6 +15,7 @@ jest.setTimeout(60_000);
 const HOUR_MS = 3_600_000;
 /** Longer than any deadline here; a direct call waits for seven days. */
 const DAYS_MS = 8 * 24 * HOUR_MS;
+const realNow = Date.now;
 const MODEL = { provider: 'openai' };
 const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = { pay: { to: 'bob', amount: 5 } };
 
@@ -56,8 +57,7 @@ function reply({ messages }: FakeRequest): FakeReply {
 
 /** Moves the clock of this process; timers run on as before, so that no timer can notice it. */
 function pass(ms: number): void {
-  const now = Date.now;
-  jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+  jest.spyOn(Date, 'now').mockImplementation(() => realNow() + ms);
 }
 
 describeDatabases('a deadline that passed while the server was down', await testServers(), (created, kind) => {
@@ -157,5 +157,51 @@ describeDatabases('a deadline that passed while the server was down', await test
       expect(['completed', 'failed']).toContain(late.body['run_status']);
     }
     expect(tools.done).toEqual([]);
+  });
+
+  it('starts and resumes no run whose deadline passed while the server was down', async () => {
+    jest.restoreAllMocks();
+    await jackdaw.stop();
+    jackdaw = await start();
+    tools.isHolding = true;
+    const arrived = tools.arrived();
+    const submit = async (query: string) => {
+      const { body } = await jackdaw.post('/api/agent/runs', { query, sessionId: 's', deadlineMs: HOUR_MS });
+      return String(body['run_id']);
+    };
+    const interrupted = await submit('send');
+    await arrived;
+    const queued = await submit('look');
+    await jackdaw.stop();
+    tools.isHolding = false;
+    const before = [tools.done.length, llm.requests.length];
+    pass(HOUR_MS);
+    jackdaw = await start();
+    for (const id of [interrupted, queued]) {
+      const last = (await jackdaw.events(id)).at(-1);
+      expect(last).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_TIMEOUT' } } });
+    }
+    expect([tools.done.length, llm.requests.length]).toEqual(before);
+  });
+
+  it.each([
+    ['calls no tool', 0],
+    ['asks no model', 1],
+  ])('%s once the deadline of a run has passed, though no timer has noticed it', async (_what, calls) => {
+    jest.restoreAllMocks();
+    await jackdaw.stop();
+    jackdaw = await start();
+    llm.reset();
+    tools.done.length = 0;
+    // The clock moves while the model answers, or while the tool works.
+    llm.always((request) => {
+      if (calls === 0) pass(HOUR_MS);
+      return reply(request);
+    });
+    tools.onLook = () => pass(HOUR_MS);
+    const { body } = await jackdaw.post('/api/agent/runs', { query: 'look', deadlineMs: HOUR_MS });
+    const last = (await jackdaw.events(String(body['run_id']))).at(-1);
+    expect(last).toMatchObject({ event: 'run.failed', data: { error: { code: 'RUN_TIMEOUT' } } });
+    expect([tools.done.length, llm.requests.length]).toEqual([calls, 1]);
   });
 });

@@ -3,6 +3,7 @@ import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../p
 import type { RunFamily } from './child/run-family.types.js';
 import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
+import { missedDeadline } from './deadline.error.js';
 import { fenced, journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
 import { isLive, type RunEvent } from './run-event.types.js';
@@ -97,6 +98,7 @@ export class JournaledRunContext extends RunContext {
     const recorded = this.recorded.get(name);
     if (recorded) return this.replay(recorded, subject) as T;
     if (!this.journal.isSurelyOwner()) await this.confirm();
+    this.checkDeadline(kind);
     this.emit({ type: 'step.started', step: name });
     const result = await action();
     const step = { name, kind, subject, result: toJson(result) };
@@ -126,6 +128,7 @@ export class JournaledRunContext extends RunContext {
   async claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'> {
     const name = `claim:${place}`;
     if (this.recorded.has(name)) return 'unknown';
+    this.checkDeadline('claim');
     this.outbox.add(announcement);
     await this.write([{ name, kind: 'claim', subject: '', result: 'null' }]);
     return 'claimed';
@@ -222,6 +225,18 @@ export class JournaledRunContext extends RunContext {
     );
     opened.catch(() => undefined);
     return opened;
+  }
+
+  /**
+   * The deadline of the run holds although its timer is late, as in a process that was frozen or busy. What must not start
+   * any more is refused here; a tool sees the aborted signal, and its call is recorded as not made.
+   * @throws AppError `RUN_TIMEOUT`
+   */
+  private checkDeadline(kind: StepName['kind']): void {
+    const { deadlineAt } = this.run;
+    if (deadlineAt === null || Date.now() < deadlineAt) return;
+    this.controller.abort(missedDeadline(deadlineAt));
+    if (kind === 'model' || kind === 'claim') this.signal.throwIfAborted();
   }
 
   /** A process that was frozen asks the journal before it does anything to the world. @throws AppError `RUN_FENCED` */

@@ -19,6 +19,8 @@ export class WaitingTools {
   readonly reconciliations = new Map<string | null, () => unknown>();
   /** Whether `send` and `post` leave their mark and then never end. */
   isHolding = false;
+  /** What happens while `look` works. */
+  onLook: (() => void) | undefined;
   private readonly arrivals: (() => void)[] = [];
 
   @Tool({ description: 'Always needs approval.', approval: 'always', input: AMOUNT })
@@ -70,6 +72,7 @@ export class WaitingTools {
 
   @Tool({ description: 'Reads.', effect: 'read', input: TEXT })
   look({ text }: { text: string }): string {
+    this.onLook?.();
     this.done.push(`look ${text}`);
     return `seen ${text}`;
   }
