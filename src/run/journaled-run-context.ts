@@ -3,8 +3,7 @@ import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../p
 import type { RunFamily } from './child/run-family.types.js';
 import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
 import type { Decision } from './decision/decision.types.js';
-import { missedDeadline } from './deadline.error.js';
-import { fenced, journalUnavailable } from './given-up.policy.js';
+import { abortLate, fenced, journalUnavailable } from './given-up.policy.js';
 import { RunContext, type StepName } from './run-context.js';
 import { isLive, type RunEvent } from './run-event.types.js';
 import { firstExpiry, withinDeadline } from './decision/waiting-time.policy.js';
@@ -12,7 +11,7 @@ import type { RunJournal } from './run-journal.js';
 import { RunOutbox, type OutgoingBatch } from './run-outbox.js';
 import { endRun, fence, insertStep, leaveRun } from './run-statement.factory.js';
 import { sealedSummary } from './run-summary.mapper.js';
-import { toJson, toSubject } from './step-record.mapper.js';
+import { replayStep, toJson, toSubject } from './step-record.mapper.js';
 import { afterThisTick, atTickEnd } from './tick-end.policy.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
@@ -96,9 +95,9 @@ export class JournaledRunContext extends RunContext {
     const name = `${kind}:${place}`;
     const subject = toSubject(about);
     const recorded = this.recorded.get(name);
-    if (recorded) return this.replay(recorded, subject) as T;
+    if (recorded) return replayStep(this.runId, recorded, subject) as T;
     if (!this.journal.isSurelyOwner()) await this.confirm();
-    this.checkDeadline(kind);
+    abortLate(this.run, this.controller, kind);
     this.emit({ type: 'step.started', step: name });
     const result = await action();
     const step = { name, kind, subject, result: toJson(result) };
@@ -119,7 +118,7 @@ export class JournaledRunContext extends RunContext {
   async value<T>(place: string, make: () => T | Promise<T>): Promise<T> {
     const name = `value:${place}`;
     const recorded = this.recorded.get(name);
-    if (recorded) return this.replay(recorded, '') as T;
+    if (recorded) return replayStep(this.runId, recorded, '') as T;
     const value = await make();
     this.pendingSteps.push({ name, kind: 'value', subject: '', result: toJson(value) });
     return value;
@@ -128,7 +127,7 @@ export class JournaledRunContext extends RunContext {
   async claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'> {
     const name = `claim:${place}`;
     if (this.recorded.has(name)) return 'unknown';
-    this.checkDeadline('claim');
+    abortLate(this.run, this.controller, 'claim');
     this.outbox.add(announcement);
     await this.write([{ name, kind: 'claim', subject: '', result: 'null' }]);
     return 'claimed';
@@ -164,8 +163,12 @@ export class JournaledRunContext extends RunContext {
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
       const requests = outcome.requests.map((request) => withinDeadline(request, this.run.deadlineAt));
-      const reason = requests[0]?.kind ?? 'approval';
-      const end: RunEvent = { type: 'run.waiting', run_id: this.runId, reason, requests };
+      const end: RunEvent = {
+        type: 'run.waiting',
+        run_id: this.runId,
+        reason: requests[0]?.kind ?? 'approval',
+        requests,
+      };
       await this.commit(leaveRun(this.run, 'waiting', firstExpiry(requests)), [], end);
       return 'waiting';
     }
@@ -181,16 +184,6 @@ export class JournaledRunContext extends RunContext {
     await this.commit(leaveRun(this.run, 'queued'), []);
   }
 
-  private replay(recorded: RecordedStep, subject: string): unknown {
-    if (recorded.subject !== subject) {
-      throw new AppError(
-        'STEP_CONFLICT',
-        `Run ${this.runId} recorded step "${recorded.name}" about "${recorded.subject}", but now it is asked for about "${subject}": the loop is not the one that recorded it.`,
-      );
-    }
-    return JSON.parse(recorded.result);
-  }
-
   /**
    * Commits the steps with what waits. Steps that end together share a batch: each of two batches could take the
    * other step's events along, and a crash between them would leave events whose step happens again.
@@ -198,8 +191,7 @@ export class JournaledRunContext extends RunContext {
   private write(steps: readonly RecordedStep[], companion?: StepCompanion): Promise<void> {
     this.pendingSteps.push(...steps);
     if (companion) this.companions.push(companion);
-    this.writing ??= afterThisTick().then(() => this.writeWaiting());
-    return this.writing;
+    return (this.writing ??= afterThisTick().then(() => this.writeWaiting()));
   }
 
   private async writeWaiting(): Promise<void> {
@@ -225,18 +217,6 @@ export class JournaledRunContext extends RunContext {
     );
     opened.catch(() => undefined);
     return opened;
-  }
-
-  /**
-   * The deadline of the run holds although its timer is late, as in a process that was frozen or busy. What must not start
-   * any more is refused here; a tool sees the aborted signal, and its call is recorded as not made.
-   * @throws AppError `RUN_TIMEOUT`
-   */
-  private checkDeadline(kind: StepName['kind']): void {
-    const { deadlineAt } = this.run;
-    if (deadlineAt === null || Date.now() < deadlineAt) return;
-    this.controller.abort(missedDeadline(deadlineAt));
-    if (kind === 'model' || kind === 'claim') this.signal.throwIfAborted();
   }
 
   /** A process that was frozen asks the journal before it does anything to the world. @throws AppError `RUN_FENCED` */

@@ -49,9 +49,7 @@ export class ToolStateForks {
     const home = await this.homes.of(this.homes.nameOf(options));
     const from = contextIdOf(keyOf(tool, past.run));
     await home.catchUp(from);
-    const found = await home.store.load(from);
-    // An expired state is not revived by a copy of it.
-    const stored = found && isLive(found, Date.now()) ? found : null;
+    const stored = await liveContext(home.store, from);
     // What was forgotten stays so.
     const told = past.recorded.filter(({ context_id }) => context_id === from);
     if (!stored && told.length === 0) return [];
@@ -75,6 +73,12 @@ interface ForkedContext {
   readonly store: StateStore;
   readonly stored: StoredContext | null;
   readonly told: readonly ChangedState[];
+}
+
+/** An expired state is not revived by a copy of it. */
+async function liveContext(store: StateStore, id: string): Promise<StoredContext | null> {
+  const stored = await store.load(id);
+  return stored && isLive(stored, Date.now()) ? stored : null;
 }
 
 async function businessOf(
