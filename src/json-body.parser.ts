@@ -1,7 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
-import { AppError, decodeText, fieldMistake, type JsonFault, messageOf, parseJson } from './common/index.js';
+import {
+  AppError,
+  decodeText,
+  fieldMistake,
+  type JsonFault,
+  messageOf,
+  parseExactJson,
+  parseJson,
+} from './common/index.js';
 
 /** Of a body, in bytes; where pictures may come along, of all else in it. */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -30,7 +38,7 @@ function parseDecoded(request: FastifyRequest, body: Buffer, done: (error: Error
   } catch (error) {
     return done(new AppError('MALFORMED_JSON', `The body cannot be read: ${messageOf(error)}.`));
   }
-  const parsed = parseJson(text);
+  const parsed = parseJson(text, parseExactJson);
   if (!parsed.ok) return done(toError(parsed.fault));
   const isAsking = ASKING_ROUTES.includes(request.routeOptions.url ?? '');
   if (isAsking && body.length - imageLength(parsed.value) > BODY_LIMIT_BYTES) return done(tooLarge());

@@ -1,10 +1,12 @@
+import { isRawJson } from './exact-json.parser.js';
+
 /** JSON with the fields of every object in order, and without those that have no value. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (isPlain(inner) ? ordered(inner) : inner));
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
 function ordered(value: Record<string, unknown>): Record<string, unknown> {

@@ -1,3 +1,5 @@
+import { ExactInteger } from './exact-json.parser.js';
+
 /** What is wrong with one field of a request. */
 export interface FieldMistake {
   /** Its path, as in `images.0.url`. */
@@ -20,6 +22,7 @@ function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null';
   // JSON has no NaN: it is what becomes of a text of a query that is no number.
   if (Number.isNaN(value)) return 'string';
+  if (value instanceof ExactInteger) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 

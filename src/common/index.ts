@@ -9,6 +9,7 @@ export { ERROR_CODES } from './error-code.types.js';
 export type { ErrorCode } from './error-code.types.js';
 export { fieldMistake, issueMistakes } from './field-mistake.factory.js';
 export type { FieldMistake } from './field-mistake.factory.js';
+export { ExactInteger, exactIn, hasExact, isRawJson, parseExactJson, withRounded } from './exact-json.parser.js';
 export { HttpExceptionFilter } from './http-exception.filter.js';
 export { idsFrom, newId } from './id.factory.js';
 export { imageBytes, MAX_IMAGES, parseImage } from './image.parser.js';

@@ -12,13 +12,14 @@ export const MAX_JSON_DEPTH = 100;
 /**
  * Parses JSON from outside: nested at most `MAX_JSON_DEPTH` levels deep (checked before anything recursive touches
  * it), and without the key `__proto__`, which would change an object's prototype when it is copied.
+ * @param parse `parseExactJson` where integers beyond 2^53 must keep their digits
  */
-export function parseJson(text: string): ParsedJson {
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): ParsedJson {
   if (text.length > MAX_JSON_DEPTH && isTooDeep(text))
     return { ok: false, fault: { kind: 'depth', maxDepth: MAX_JSON_DEPTH } };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parse(text);
   } catch {
     return { ok: false, fault: { kind: 'syntax' } };
   }

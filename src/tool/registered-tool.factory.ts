@@ -1,6 +1,6 @@
 import { AppError } from '../common/index.js';
 import type { InputSource } from './input/input.types.js';
-import { createSchemaInput } from './input/schema-input.factory.js';
+import { createSchemaInput, type LargeIntegers } from './input/schema-input.factory.js';
 import { createStandardInput } from './input/standard-input.factory.js';
 import { type Parameter, parametersSchema } from './parameter.builder.js';
 import { toStateful } from './state/stateful-options.policy.js';
@@ -83,9 +83,9 @@ function reconciliationOf(registration: ToolRegistration): Pick<ToolDeclaration,
 }
 
 /** The input that a registration says. Throws `TOOL_INVALID` */
-export function inputOf(parameters: ToolRegistration['parameters'] = []): InputSource {
-  if (isList(parameters)) return createSchemaInput(parametersSchema(parameters));
-  return isStandardSchema(parameters) ? createStandardInput(parameters) : createSchemaInput(parameters);
+export function inputOf(parameters: ToolRegistration['parameters'] = [], large?: LargeIntegers): InputSource {
+  if (isList(parameters)) return createSchemaInput(parametersSchema(parameters), large);
+  return isStandardSchema(parameters) ? createStandardInput(parameters) : createSchemaInput(parameters, large);
 }
 
 function isList(parameters: NonNullable<ToolRegistration['parameters']>): parameters is readonly Parameter[] {

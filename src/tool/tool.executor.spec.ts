@@ -65,7 +65,7 @@ describe('plan', () => {
     ['{"n":', 'position 5'],
     ['[1]', 'must be a JSON object'],
     ['{}', '"n" is required'],
-    ['{"n":"1"}', '"n" must be integer, got string'],
+    ['{"n":"one"}', '"n" must be integer, got string'],
     ['{"n":1,"x":2}', 'unknown argument "x" (known: n)'],
   ])('refuses the arguments %s without calling', async (args, reason) => {
     const handler = jest.fn(() => 1);

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../common/index.js';
 import type { GivenStep } from '../run/index.js';
+import { valueAt } from '../tool/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
 import type { NodeDone } from './execution/node-task.types.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
@@ -48,8 +49,7 @@ function goneTo(
   output: JsonValue,
 ): NodeDone | string {
   const ways = [...cases.map(({ to }) => to), ...(otherwise === undefined ? [] : [otherwise])];
-  const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
-  const to = isObject ? output['to'] : undefined;
+  const to = valueAt(output, ['to']);
   if (to === null) return { status: 'completed', output: { to, case: null }, next: [] };
   if (typeof to === 'string' && ways.includes(to)) {
     return { status: 'completed', output: { to, case: null }, next: [to] };

@@ -1,4 +1,4 @@
-import { parseJson, type JsonFault } from '../../common/index.js';
+import { type JsonFault, parseExactJson, parseJson } from '../../common/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { outputCheckOf } from './output-check.factory.js';
 import type { ParsedOutput } from './output.types.js';
@@ -7,9 +7,9 @@ const FENCE = '```';
 
 /** Reads an answer that must have a format. A code fence around the JSON, with words around it or not, is passed over. */
 export function parseOutput(text: string, format: ResponseFormat): ParsedOutput {
-  const whole = parseJson(text.trim());
+  const whole = parseJson(text.trim(), parseExactJson);
   const fenced = whole.ok ? null : insideFence(text);
-  const parsed = fenced === null ? whole : parseJson(fenced);
+  const parsed = fenced === null ? whole : parseJson(fenced, parseExactJson);
   if (!parsed.ok) return { kind: 'invalid', problem: problemOf(parsed.fault) };
   return outputCheckOf(format)(parsed.value);
 }

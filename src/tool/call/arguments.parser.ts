@@ -1,4 +1,4 @@
-import { parseJson, type JsonFault } from '../../common/index.js';
+import { type JsonFault, parseExactJson, parseJson } from '../../common/index.js';
 import { jsonErrorOffset } from './json-error.parser.js';
 
 export type ParsedArguments =
@@ -14,7 +14,7 @@ const EXCERPT_CHARACTERS = 20;
  */
 export function parseArguments(text: string): ParsedArguments {
   if (text.trim() === '') return { ok: true, value: {} };
-  const parsed = parseJson(text);
+  const parsed = parseJson(text, parseExactJson);
   if (!parsed.ok) return refused(problem(parsed.fault, text));
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,4 +1,4 @@
-import { AppError, type JsonValue, messageOf } from '../../common/index.js';
+import { AppError, type JsonValue, messageOf, parseExactJson } from '../../common/index.js';
 
 export interface JsonResult {
   readonly value: JsonValue;
@@ -15,7 +15,7 @@ export function toJsonResult(returned: unknown): JsonResult {
   if (returned === undefined || returned === null) return { value: null, text: 'null' };
   const text = stringify(returned);
   if (text === undefined) return { value: null, text: 'null' };
-  const value = JSON.parse(text) as JsonValue;
+  const value = parseExactJson(text) as JsonValue;
   return typeof value === 'string' ? { value, text: value } : { value, text };
 }
 

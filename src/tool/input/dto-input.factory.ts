@@ -13,7 +13,7 @@ import { createSchemaInput } from './schema-input.factory.js';
  * gets an instance. Loaded for such tools only. Throws `TOOL_INVALID` for a class that cannot be described.
  */
 export function createDtoInput(dto: DtoClass, advice: string): InputSource {
-  const base = createSchemaInput(createDtoSchema(dto, advice));
+  const base = createSchemaInput(createDtoSchema(dto, advice), 'refuse');
   return {
     schema: base.schema,
     async validate(args): Promise<ToolInput> {

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import { fieldMistake, type FieldMistake } from '../../common/index.js';
 
 /** How many problems the model is told of at once. */
-const MAX_PROBLEMS = 10;
+export const MAX_PROBLEMS = 10;
 const MAX_LISTED = 30;
 const MAX_SHOWN_CHARACTERS = 60;
 
@@ -111,7 +111,7 @@ function pathOf(pointer: string): string {
   return keysOf(pointer).reduce(joinedPath, '');
 }
 
-function keysOf(pointer: string): string[] {
+export function keysOf(pointer: string): string[] {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
@@ -139,6 +139,6 @@ function valueText(value: unknown): string {
   return shortened(JSON.stringify(value) ?? String(value));
 }
 
-function shortened(text: string): string {
+export function shortened(text: string): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }

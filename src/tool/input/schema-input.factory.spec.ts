@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { JsonSchema } from '../../common/index.js';
-import { createSchemaInput } from './schema-input.factory.js';
+import { type JsonSchema, parseExactJson } from '../../common/index.js';
+import { createSchemaInput, createValueCheck } from './schema-input.factory.js';
 
 const reasonOf = (schema: JsonSchema, args: unknown): string => {
   const input = createSchemaInput(schema).validate(args);
@@ -24,7 +24,13 @@ describe('createSchemaInput', () => {
 
   it.each<[JsonSchema, unknown, string]>([
     [{ type: 'integer' }, 'seven', '"n" must be integer, got string'],
-    [{ type: 'integer' }, '7', '"n" must be integer, got string'],
+    [{ type: 'integer' }, '7.0', '"n" must be integer, got string'],
+    [{ type: 'integer' }, '07', '"n" must be integer, got string'],
+    [{ type: 'integer' }, ' 7', '"n" must be integer, got string'],
+    [{ type: 'integer' }, '', '"n" must be integer, got string'],
+    [{ type: 'number' }, '7', '"n" must be number, got string'],
+    [{ type: 'integer', maximum: 5 }, '7', '"n" must be <= 5, got 7'],
+    [{ type: 'integer', maximum: 5 }, '9123456789012345677', '"n" must be <= 5, got 9123456789012346000'],
     [{ type: 'integer' }, 1.5, '"n" must be integer, got 1.5'],
     [{ type: 'string' }, null, '"n" must be string, got null'],
     [{ type: ['string', 'null'] }, [], '"n" must be string or null, got array'],
@@ -113,5 +119,77 @@ describe('createSchemaInput', () => {
         expect(input.validate(nested)).toMatchObject({ valid: false });
       }),
     );
+  });
+});
+
+describe('integers that no number holds', () => {
+  const ID = '9123456789012345677';
+  const read = (schema: JsonSchema, args: string, large?: 'exact' | 'text' | 'refuse') =>
+    createSchemaInput(schema, large).validate(parseExactJson(args));
+
+  it.each<[JsonSchema, string, string, string]>([
+    [OF({ type: 'integer' }), ID, '"n"', 'arguments.n'],
+    [OF({}), `[1,${ID}]`, '"n[1]"', 'arguments.n.1'],
+    [OF({ type: 'object', additionalProperties: true }), `{"id":${ID}}`, '"n.id"', 'arguments.n.id'],
+    [OF({ type: 'string' }), ID, '"n"', 'arguments.n'],
+    [OF({ type: 'number' }), ID, '"n"', 'arguments.n'],
+  ])('are an argument error of a tool that takes values: %j, %s', (schema, value, name, field) => {
+    const input = read(schema, `{"n":${value}}`);
+    expect(input).toEqual({
+      valid: false,
+      reason: `${name} is the integer ${ID}, which cannot be represented exactly: send its digits as a string`,
+      mistakes: [{ field, message: expect.stringContaining(ID), rule: 'exactInteger', got: 'number' }],
+    });
+  });
+
+  it('include what is larger than every number', () => {
+    expect(read(OF({ type: 'integer' }), '{"n":1e400}')).toMatchObject({
+      valid: false,
+      reason: expect.stringContaining('1e400'),
+    });
+  });
+
+  it.each<[JsonSchema]>([
+    [{ type: 'integer' }],
+    [{ type: ['integer', 'null'] }],
+    [{ anyOf: [{ type: 'integer', minimum: 10 }, { type: 'null' }] }],
+    [{ oneOf: [{ type: 'integer' }, { type: 'boolean' }] }],
+    [{ type: 'array', items: { type: 'integer' } }],
+    [{ type: 'object', properties: { 'a/b~c': { type: 'integer' } } }],
+  ])('reach it as a string of digits: %j', (schema) => {
+    const wrap = (value: unknown) => (schema['items'] ? [value] : schema['properties'] ? { 'a/b~c': value } : value);
+    expect(createSchemaInput(OF(schema)).validate({ n: wrap(ID) })).toEqual({ valid: true, value: { n: wrap(ID) } });
+    expect(createSchemaInput(OF(schema)).validate({ n: wrap('42') })).toEqual({ valid: true, value: { n: wrap(42) } });
+  });
+
+  it('are left to a schema that takes strings', () => {
+    const given = { n: '42', m: ID };
+    const schema = { type: 'object', properties: { n: { type: ['string', 'integer'] }, m: {} } };
+    expect(createSchemaInput(schema).validate(given)).toEqual({ valid: true, value: given });
+  });
+
+  it('are refused as digits, too, where a validator behind the schema could round them', () => {
+    const input = createSchemaInput(OF({ type: 'integer' }), 'refuse');
+    expect(input.validate({ n: ID })).toMatchObject({ valid: false, reason: expect.stringContaining(ID) });
+    expect(input.validate({ n: '42' })).toEqual({ valid: true, value: { n: 42 } });
+  });
+
+  it('pass with their digits to a tool that writes JSON again, beside defaults', () => {
+    const schema = {
+      type: 'object',
+      properties: { n: { type: 'array', items: { type: 'integer' } }, m: { default: 1 } },
+    };
+    const input = read(schema, `{"n":[${ID},1e400]}`, 'exact');
+    expect(JSON.stringify(input)).toBe(`{"valid":true,"value":{"n":[${ID},1e400],"m":1}}`);
+    expect(read(schema, `{"n":[1.5,${ID}]}`, 'exact')).toMatchObject({
+      valid: false,
+      reason: '"n[0]" must be integer, got 1.5',
+    });
+  });
+
+  it('pass the check of a value with their digits', () => {
+    const value = parseExactJson(`{"n":${ID}}`);
+    expect(createValueCheck(OF({ type: 'integer' }))(value)).toEqual({ valid: true, value });
+    expect(createValueCheck(OF({ type: 'object' }))(value)).toMatchObject({ valid: false });
   });
 });

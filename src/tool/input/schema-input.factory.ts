@@ -1,29 +1,117 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { AppError, type JsonSchema, messageOf } from '../../common/index.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import {
+  AppError,
+  ExactInteger,
+  exactIn,
+  fieldMistake,
+  hasExact,
+  type JsonSchema,
+  messageOf,
+  withRounded,
+} from '../../common/index.js';
 import { toAjvSchema } from './ajv-schema.mapper.js';
 import { closeSchema } from './closed-schema.mapper.js';
 import { toCurrentDraft } from './draft7.mapper.js';
 import type { ToolInput } from '../tool.types.js';
 import { ajv } from './ajv.loader.js';
 import type { SyncInputSource } from './input.types.js';
-import { toMistakes, toReason } from './reason.mapper.js';
+import { joinedPath, keysOf, MAX_PROBLEMS, shortened, toMistakes, toReason } from './reason.mapper.js';
+
+/**
+ * How an integer that no number holds exactly reaches a tool: `exact` as an `ExactInteger`, for tools that write JSON again;
+ * `text` only as a string of digits, which integer schemas accept; `refuse` not where the schema says integer, since a
+ * validator behind the schema could round the digits. With `text` and `refuse` such a number is an error.
+ */
+export type LargeIntegers = 'exact' | 'text' | 'refuse';
 
 /**
  * The input of a tool whose arguments a JSON Schema (2020-12) describes: closed, compiled once. Throws `TOOL_INVALID`
  * for a schema that does not describe an object, is malformed, or refers to what is not inside it.
  */
-export function createSchemaInput(input: JsonSchema): SyncInputSource {
+export function createSchemaInput(input: JsonSchema, large: LargeIntegers = 'text'): SyncInputSource {
   const schema = closeSchema(asObjectSchema(toCurrentDraft(input)));
   const check = compile(schema);
   const hasDefaults = JSON.stringify(schema).includes('"default":');
   return {
     schema,
     validate(args) {
-      const value = hasDefaults ? copyOf(args) : args;
-      if (check(value)) return { valid: true, value };
+      const isExact = hasExact(args);
+      if (isExact && large !== 'exact') return notExact(args, large);
+      const value = isExact ? withRounded(args) : hasDefaults ? copyOf(args) : args;
+      if (check(value)) return { valid: true, value: isExact ? withExact(value, args) : value };
       const errors = check.errors ?? [];
-      return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors, 'arguments') };
+      if (large === 'exact') return invalid(errors);
+      return checkDigits(check, value, errors.filter(isDigitText), large) ?? invalid(errors);
     },
+  };
+}
+
+function invalid(errors: readonly ErrorObject[]): ToolInput {
+  return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors, 'arguments') };
+}
+
+const DIGITS = /^(?:0|-?[1-9]\d*)$/;
+
+/** A string of digits where the schema says integer. */
+function isDigitText({ keyword, params, data }: ErrorObject): boolean {
+  const types = [(params as { readonly type?: unknown }).type].flat();
+  return keyword === 'type' && types.includes('integer') && typeof data === 'string' && DIGITS.test(data);
+}
+
+/**
+ * Checks the value again with numbers in the place of digit strings. Digits that a number holds become one; others stay a string.
+ * @param found the errors about such strings; without any there is nothing to check again
+ */
+function checkDigits(
+  check: ValidateFunction,
+  args: unknown,
+  found: readonly ErrorObject[],
+  large: LargeIntegers,
+): ToolInput | undefined {
+  if (found.length === 0) return undefined;
+  const value = copyOf(args);
+  const texts = new Map(found.map(({ instancePath, data }) => [instancePath, data as string]));
+  for (const [place, text] of texts) put(value, keysOf(place), new ExactInteger(text).toNumber());
+  if (!check(value)) return invalid(check.errors ?? []);
+  for (const [place, text] of texts) if (!isNumberText(text)) put(value, keysOf(place), new ExactInteger(text));
+  if (!hasExact(value)) return { valid: true, value };
+  if (large === 'refuse') return notExact(value, large);
+  for (const { path, value: integer } of exactIn(value)) put(value, path, integer.text);
+  return { valid: true, value };
+}
+
+function isNumberText(digits: string): boolean {
+  return String(Number(digits)) === digits;
+}
+
+function put(root: unknown, path: readonly string[], value: unknown): void {
+  let place = root as Record<string, unknown>;
+  for (const key of path.slice(0, -1)) place = place[key] as Record<string, unknown>;
+  place[path.at(-1)!] = value;
+}
+
+/** A checked copy with the exact integers of its original. The copy may have more members: defaults. */
+function withExact(copy: unknown, original: unknown): unknown {
+  for (const { path, value } of exactIn(original)) put(copy, path, value);
+  return copy;
+}
+
+function notExact(args: unknown, large: LargeIntegers): ToolInput {
+  const advice =
+    large === 'text'
+      ? 'send its digits as a string'
+      : 'the tool can only take its digits as a string, and only where its schema allows one';
+  const problems = exactIn(args)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ path, value }) => {
+      const name = JSON.stringify(shortened(path.reduce(joinedPath, '')));
+      const message = `${name} is the integer ${shortened(value.text)}, which cannot be represented exactly: ${advice}`;
+      return { message, field: ['arguments', ...path].join('.'), value };
+    });
+  return {
+    valid: false,
+    reason: problems.map(({ message }) => message).join('; '),
+    mistakes: problems.map(({ message, field, value }) => fieldMistake(field, message, 'exactInteger', value)),
   };
 }
 
@@ -38,7 +126,7 @@ export function createValueCheck(
 ): (value: unknown) => ToolInput {
   const check = compile(toCurrentDraft(schema), what, false);
   return (value) => {
-    if (check(value)) return { valid: true, value };
+    if (check(hasExact(value) ? withRounded(value) : value)) return { valid: true, value };
     const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
     return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors) };
   };

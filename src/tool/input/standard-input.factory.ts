@@ -10,7 +10,7 @@ import { createSchemaInput } from './schema-input.factory.js';
  * validator, whose output the tool gets. Throws `TOOL_INVALID` when the schema cannot be written as JSON Schema.
  */
 export function createStandardInput(schema: StandardInputSchema): InputSource {
-  const base = createSchemaInput(jsonSchemaOf(schema));
+  const base = createSchemaInput(jsonSchemaOf(schema), 'refuse');
   return {
     schema: base.schema,
     async validate(args): Promise<ToolInput> {

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError, ExactInteger } from '../../common/index.js';
 import { placeholdersIn, type Placeholder, type TextTemplate } from './text-template.parser.js';
 
 /** Of a text that is not well-formed. */
@@ -10,10 +10,14 @@ export type Arguments = Readonly<Record<string, unknown>>;
 export function argumentAt(args: Arguments, path: readonly string[]): unknown {
   let value: unknown = args;
   for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key];
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
   }
   return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof ExactInteger);
 }
 
 /** What becomes of an argument's own text. @param name for people */
@@ -35,7 +39,8 @@ export function fillText(
 export function scalarTexts(value: unknown, name: string): string[] {
   return [value].flat().map((member) => {
     if (typeof member === 'string') return member;
-    if (typeof member === 'number' || typeof member === 'boolean') return String(member);
+    if (typeof member === 'number' || typeof member === 'boolean' || member instanceof ExactInteger)
+      return String(member);
     const what = member === null ? 'null' : 'a list or an object';
     throw unwritable(`the argument "${name}" holds ${what}, which cannot be written there; give texts or numbers`);
   });

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/index.js';
+import { AppError, ExactInteger } from '../../common/index.js';
 
 /** A place in a JSON value (RFC 6901). */
 export type JsonPointer = readonly string[];
@@ -17,7 +17,8 @@ export function parsePointer(text: string): JsonPointer {
 export function valueAt(value: unknown, pointer: JsonPointer): unknown {
   let here = value;
   for (const key of pointer) {
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
+    if (typeof here !== 'object' || here === null || here instanceof ExactInteger) return undefined;
+    if (!Object.hasOwn(here, key)) return undefined;
     if (Array.isArray(here) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
     here = (here as Record<string, unknown>)[key];
   }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { AppError, parseJson } from '../../common/index.js';
+import { AppError, parseExactJson, parseJson } from '../../common/index.js';
 import type { OutgoingReply } from '../../security/index.js';
 import { type JsonPointer, valueAt } from './json-pointer.parser.js';
 import type { SecretRedaction } from './secret-text.mapper.js';
@@ -36,12 +36,12 @@ export function readReply(reply: OutgoingReply, reading: ReplyReading): unknown 
 
 /** A reply as JSON; undefined for one that is none. */
 export function jsonOf(reply: OutgoingReply): unknown {
-  const parsed = isJson(mediaType(reply.headers)) ? parseJson(textOf(reply) ?? '') : undefined;
+  const parsed = isJson(mediaType(reply.headers)) ? parseJson(textOf(reply) ?? '', parseExactJson) : undefined;
   return parsed?.ok ? parsed.value : undefined;
 }
 
 function readJson(reply: OutgoingReply, reading: ReplyReading): unknown {
-  const parsed = parseJson(textOf(reply) ?? '');
+  const parsed = parseJson(textOf(reply) ?? '', parseExactJson);
   if (!parsed.ok) {
     throw failure(reading, `says that it answers JSON, and it cannot be read (${parsed.fault.kind.replace('_', ' ')})`);
   }
@@ -62,7 +62,7 @@ function statusFailure(reply: OutgoingReply, reading: ReplyReading): AppError {
 /** JSON is read first: escapes may hide what is to be taken out. */
 function saidIn(reply: OutgoingReply, { redaction }: ReplyReading): string {
   const text = textOf(reply) ?? '';
-  const parsed = isJson(mediaType(reply.headers)) ? parseJson(text) : undefined;
+  const parsed = isJson(mediaType(reply.headers)) ? parseJson(text, parseExactJson) : undefined;
   return parsed?.ok ? JSON.stringify(redaction.value(parsed.value)) : redaction.text(text);
 }
 

@@ -39,7 +39,7 @@ interface Endpoint extends Repetition {
 /** A tool of a declared endpoint. @throws AppError `TOOL_INVALID` with all that is wrong, naming `source` */
 export function createRestTool(declaration: RestToolDeclaration, source: string, world: RestToolWorld): Tool {
   const problems: string[] = [];
-  const input = attempt(() => inputOf(declaration.parameters), problems) ?? NO_INPUT;
+  const input = attempt(() => inputOf(declaration.parameters, 'exact'), problems) ?? NO_INPUT;
   const endpoint = createEndpoint(declaration, input.schema, world, problems);
   const { effect, rules, connection } = endpoint;
   // What is made again is this module's own business, which knows what a reply says of it.

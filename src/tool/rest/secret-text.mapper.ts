@@ -1,3 +1,5 @@
+import { ExactInteger } from '../../common/index.js';
+
 const CENSOR = '[redacted]';
 
 /** Takes secrets out of whatever a server says, in every form in which it may say them again. */
@@ -21,10 +23,16 @@ export class SecretRedaction {
   value(value: unknown): unknown {
     if (this.forms.length === 0) return value;
     if (typeof value === 'string') return this.text(value);
+    if (value instanceof ExactInteger) return this.holdsDigits(value) ? CENSOR : value;
     if (typeof value === 'number') return this.holds(value) ? CENSOR : value;
     if (Array.isArray(value)) return value.map((member) => this.value(member));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [this.text(name), this.value(member)]));
+  }
+
+  /** A secret may also be the number that the digits are read as elsewhere. */
+  private holdsDigits(value: ExactInteger): boolean {
+    return this.text(value.text) !== value.text || this.holds(value.toNumber());
   }
 
   private holds(value: number): boolean {

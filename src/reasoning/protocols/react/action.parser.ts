@@ -1,4 +1,4 @@
-import { parseJson } from '../../../common/index.js';
+import { parseExactJson, parseJson } from '../../../common/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { fencedPart, withoutFences } from './fence.parser.js';
 import { parseKeywords } from './loose-json.parser.js';
@@ -139,8 +139,8 @@ function join(first: string, rest: string): string {
 /** @returns undefined when the text is no JSON, or nested too deep to be meant */
 export function tryParse(text: string): unknown {
   if (!mayBeJson(text)) return undefined;
-  const parsed = parseJson(text);
+  const parsed = parseJson(text, parseExactJson);
   if (parsed.ok) return parsed.value;
   // What is JSON but forbidden is for the check of the arguments to refuse, with its reason.
-  return parsed.fault.kind === 'forbidden_key' ? (JSON.parse(text) as unknown) : undefined;
+  return parsed.fault.kind === 'forbidden_key' ? parseExactJson(text) : undefined;
 }

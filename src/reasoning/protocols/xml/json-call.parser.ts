@@ -1,4 +1,4 @@
-import { parseJson } from '../../../common/index.js';
+import { parseExactJson, parseJson } from '../../../common/index.js';
 import { MAX_CALLS } from '../call-limit.policy.js';
 import { mayBeJson } from '../json-text.policy.js';
 
@@ -29,7 +29,7 @@ export function readJsonCalls(text: string): readonly JsonCall[] {
 /** What has no end, or no string that could be a name, is not parsed at all: a parser's error costs more than its work. */
 function readJson(json: string): readonly JsonCall[] {
   if ((!json.endsWith('}') && !json.endsWith(']')) || !json.includes('"') || !mayBeJson(json)) return NONE;
-  const parsed = parseJson(json);
+  const parsed = parseJson(json, parseExactJson);
   return parsed.ok ? toCalls(parsed.value) : NONE;
 }
 
