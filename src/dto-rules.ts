@@ -1,5 +1,6 @@
 import {
   getMetadataStorage,
+  IS_OBJECT,
   ValidationTypes,
   type ValidationArguments,
   type ValidatorConstraintInterface,
@@ -55,6 +56,12 @@ export function brokenElements(dto: object, property: string, rule: string): num
   const broken = field?.rules.find(({ metadata }) => metadata.each && (metadata.name ?? metadata.type) === rule);
   if (!broken || !Array.isArray(values)) return [];
   return values.flatMap((one, at) => (passes(broken, dto, [one]) ? [] : [at]));
+}
+
+/** Whether a field of a class has the rule `IsObject`. */
+export function takesOnlyObjects(type: Function, property: string): boolean {
+  const rules = classRules(type).get(property)?.rules ?? [];
+  return rules.some(({ metadata }) => (metadata.name ?? metadata.type) === IS_OBJECT);
 }
 
 type Condition = (dto: object, value: unknown) => boolean;

@@ -26,7 +26,7 @@ export type {
   RunAnswer,
   SubAgentToolOptions,
 } from './agent/index.js';
-export { AppError, HttpExceptionFilter } from './common/index.js';
+export { AppError, ExactInteger, HttpExceptionFilter } from './common/index.js';
 export type { ErrorCode, Principal } from './common/index.js';
 export { parseAgent } from './dpml/index.js';
 export type { ParseAgentOptions } from './dpml/index.js';

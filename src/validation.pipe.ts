@@ -1,7 +1,15 @@
 import { ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
 import type { ValidatorOptions } from 'class-validator';
-import { AppError, fieldMistake, isRaw, RawValue, type FieldMistake } from './common/index.js';
-import { brokenElements, isSurelyValid } from './dto-rules.js';
+import {
+  AppError,
+  ExactInteger,
+  fieldMistake,
+  isJsonObject,
+  isRaw,
+  RawValue,
+  type FieldMistake,
+} from './common/index.js';
+import { brokenElements, isSurelyValid, takesOnlyObjects } from './dto-rules.js';
 
 const UNKNOWN_FIELD = 'whitelistValidation';
 /** Of a list whose elements are wrong. */
@@ -79,16 +87,21 @@ function prepared(value: object, type: Function, path = ''): Prepared {
     }
     const inner = isRaw(type, name) ? undefined : innerOf(child, type, `${path}${name}`, name);
     unknown.push(...(inner?.unknown ?? []));
-    rest[name] = isRaw(type, name) ? new RawValue(child) : (inner?.rest ?? child);
+    rest[name] = isRaw(type, name) ? new RawValue(rawOf(child, type, name)) : (inner?.rest ?? child);
   }
   return { unknown, rest };
+}
+
+/** An exact integer is an object to class-validator: where only an object is valid, its number is what is refused. */
+function rawOf(child: unknown, type: Function, name: string): unknown {
+  return child instanceof ExactInteger && takesOnlyObjects(type, name) ? child.toNumber() : child;
 }
 
 /** The same of a field that holds another class. */
 function innerOf(child: unknown, type: Function, path: string, name: string): Prepared | undefined {
   const held: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
   const isHeld = typeof held === 'function' && held !== Object && held !== Array;
-  if (!isHeld || typeof child !== 'object' || child === null || Array.isArray(child)) return undefined;
+  if (!isHeld || !isJsonObject(child)) return undefined;
   return prepared(child, held, `${path}.`);
 }
 
@@ -113,6 +126,8 @@ interface Broken {
 /** One, or of a rule for each element of a list one for each that breaks it. */
 function mistakesOf({ property, target, value }: ValidationError, { rule, message, field }: Broken): FieldMistake[] {
   if (rule === UNKNOWN_FIELD) return [unknownField(field, value)];
+  if (value instanceof ExactInteger)
+    return [fieldMistake(field, `${field} is ${value.text}, which cannot be represented exactly`, rule, value)];
   const elements = target && Array.isArray(value) ? brokenElements(target, property, rule) : [];
   if (elements.length === 0) return [fieldMistake(field, withPath(message, property, field), rule, value)];
   return elements.slice(0, TOLD_ELEMENTS).map((at) => {

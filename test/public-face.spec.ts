@@ -20,6 +20,7 @@ describe('the public face', () => {
       'CodeNode',
       'DatabaseExtension',
       'EmbeddingModel',
+      'ExactInteger',
       'Extension',
       'FactMemory',
       'HttpExceptionFilter',

@@ -5,6 +5,7 @@ import {
   type FieldMistake,
   type JsonValue,
   messageOf,
+  parseExactJson,
   type Principal,
 } from '../common/index.js';
 import {
@@ -169,7 +170,7 @@ function toJson(field: string, value: unknown): JsonValue {
     throw invalid(field, `cannot be written as JSON: ${messageOf(error)}`, 'isJson', value);
   }
   if (text === undefined) throw invalid(field, 'must be a JSON value', 'isJson', value);
-  return JSON.parse(text) as JsonValue;
+  return parseExactJson(text) as JsonValue;
 }
 
 /** @param mistakes the same, apart, where that is known */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake, newId, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, newId, parseExactJson, type Principal } from '../common/index.js';
 import type { Statement } from '../persistence/index.js';
 import { LOOP_VERSION } from '../reasoning/index.js';
 import {
@@ -49,7 +49,7 @@ export class AgentForkService {
     const plan = await this.plan(original, request.fromStep);
     const { definition, content, hash } = this.definitions.create(original, edit, plan.hasReplies);
     const id = newId();
-    const { historyOf, heldTo: _heldTo, ...input } = JSON.parse(original.input) as AgentRunInput;
+    const { historyOf, heldTo: _heldTo, ...input } = parseExactJson(original.input) as AgentRunInput;
     // One that took a conversation over has a branch of its own: the turn is no other run's any more.
     const from = historyOf ?? original.sessionId;
     const sessionId = request.sessionId ?? (from === null ? null : newId());

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AppError, toAppError } from '../common/index.js';
+import { AppError, parseExactJson, toAppError } from '../common/index.js';
 import type { ChatModel, Message } from '../llm/index.js';
 import { LOOP_VERSIONS, ReasoningEngine, type ReasoningOutcome } from '../reasoning/index.js';
 import {
@@ -60,7 +60,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
   }
 
   async execute(run: RunRecord, context: RunContext): Promise<RunOutcome> {
-    const input = JSON.parse(run.input) as AgentRunInput;
+    const input = parseExactJson(run.input) as AgentRunInput;
     const definition = asAsked(this.definition(run), input);
     const model = this.model(definition);
     await tellMasked(context, input.masked);

@@ -1,4 +1,4 @@
-import { messageOf, type JsonSchema } from '../common/index.js';
+import { hasExact, messageOf, withRounded, type JsonSchema } from '../common/index.js';
 import type { ResponseFormat } from '../llm/index.js';
 import { assertFormat } from '../reasoning/index.js';
 import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
@@ -55,7 +55,8 @@ function readSchema(given: object, named: { readonly name?: string } = {}): Read
 /** All is read as 2020-12. A library's objects are open as JSON Schema, although most drop what they do not know. */
 function toJsonSchema(given: object): JsonSchema {
   if (isStandardSchema(given)) return closeSchema(jsonSchemaOf(given, 'its schema'));
-  const { $schema: _dropped, ...schema } = given as JsonSchema;
+  // The limits of a schema are numbers.
+  const { $schema: _dropped, ...schema } = (hasExact(given) ? withRounded(given) : given) as JsonSchema;
   return schema;
 }
 

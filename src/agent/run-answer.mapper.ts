@@ -1,3 +1,4 @@
+import { parseExactJson } from '../common/index.js';
 import {
   addUsage,
   isLive,
@@ -179,7 +180,7 @@ function toAnsweredNode(event: Event<'node.started' | 'node.completed'>): Answer
 /** The arguments as a value, or as the model wrote them when they are not JSON. */
 function toActionInput(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return text;
   }

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../common/index.js';
 import type { AuditedEvent, AuditedStep, RunRecord } from '../run/index.js';
 import type { JournalEventDto, JournalStepDto, RunJournalDto } from './run-journal.dto.js';
 
@@ -17,7 +18,7 @@ export function toRunJournal(
     loop_version: run.loopVersion,
     created_at: run.createdAt,
     finished_at: run.finishedAt,
-    input: JSON.parse(run.input),
+    input: parseExactJson(run.input),
     definition: JSON.parse(run.definition),
     steps: steps.slice(0, limit).map(toStep),
     events: events.slice(0, limit).map(toEvent),
@@ -31,12 +32,12 @@ function toStep({ position, name, kind, subject, result, epoch, createdAt }: Aud
 
 /** What a tool keeps with its question for itself is shown to nobody. */
 function shownResult(kind: string, result: string): unknown {
-  const value: unknown = JSON.parse(result);
+  const value: unknown = parseExactJson(result);
   if (kind !== 'suspend') return value;
   const { memo: _memo, ...shown } = value as Readonly<Record<string, unknown>>;
   return shown;
 }
 
 function toEvent({ n, type, data, createdAt }: AuditedEvent): JournalEventDto {
-  return { n, type, data: JSON.parse(data), created_at: createdAt };
+  return { n, type, data: parseExactJson(data), created_at: createdAt };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { canonicalJson } from './canonical-json.mapper.js';
 import { ExactInteger, exactIn, hasExact, parseExactJson, withRounded } from './exact-json.parser.js';
 
@@ -85,10 +85,14 @@ describe('ExactInteger', () => {
   const integer = new ExactInteger(ID);
 
   it('gives its digits as text and as a bigint', () => {
-    expect(`${integer}`).toBe(ID);
-    expect('' + (integer as unknown as string)).toBe(ID);
-    expect(BigInt(integer as unknown as bigint)).toBe(BigInt(ID));
+    expect(String(integer)).toBe(ID);
+    expect(`id ${integer as unknown as string}`).toBe(`id ${ID}`);
+    expect('id ' + (integer as unknown as string)).toBe(`id ${ID}`);
     expect((integer as unknown as bigint) > 1n).toBe(true);
+    expect(integer.toBigInt()).toBe(BigInt(ID));
+    expect(new ExactInteger(`-${ID}.00`).toBigInt()).toBe(-BigInt(ID));
+    expect(new ExactInteger('12345678901234567e2').toBigInt()).toBe(1234567890123456700n);
+    expect(() => new ExactInteger('1e999999').toBigInt()).toThrow(RangeError);
   });
 
   it('refuses arithmetic with plain numbers, which would round', () => {

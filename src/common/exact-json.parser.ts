@@ -11,7 +11,7 @@ const sourceJson = JSON as unknown as SourceJson;
 
 /**
  * An integer that no JavaScript number holds exactly, as it was written in JSON. `JSON.stringify` writes its digits
- * unchanged; `String(value)` and templates give them as text, `BigInt(value)` as a number to calculate with.
+ * unchanged, `String(value)` gives them as text and `toBigInt()` as a number to calculate with.
  */
 export class ExactInteger {
   /** @param text a JSON number */
@@ -32,7 +32,15 @@ export class ExactInteger {
 
   /** Arithmetic with a plain number throws a TypeError instead of rounding. */
   [Symbol.toPrimitive](hint: string): string | bigint {
-    return hint === 'string' ? this.text : toBigInt(this.text);
+    return hint === 'string' ? this.text : this.toBigInt();
+  }
+
+  /** @throws RangeError beyond 10,000 digits, which an exponent of few characters can ask for */
+  toBigInt(): bigint {
+    const { digits, exponent } = decimalOf(this.text)!;
+    if (exponent > MAX_POWER) throw new RangeError(`${this.text} is too large to calculate with`);
+    const value = BigInt(digits) * 10n ** BigInt(exponent);
+    return this.text.startsWith('-') ? -value : value;
   }
 }
 
@@ -50,7 +58,7 @@ export function parseExactJson(text: string): unknown {
 }
 
 /** The JSON text of an integer that parses to an `ExactInteger`. */
-export function isExact(source: string): boolean {
+function isExact(source: string): boolean {
   if (source.length < MIN_LENGTH) return false;
   const written = decimalOf(source);
   if (written === undefined || written.exponent < 0) return false;
@@ -58,6 +66,19 @@ export function isExact(source: string): boolean {
   if (!Number.isFinite(number)) return true;
   const read = decimalOf(String(number))!;
   return read.digits !== written.digits || read.exponent !== written.exponent;
+}
+
+/** A JSON text with every exact integer as a string that begins with a mark. */
+export function markExact(text: string, mark: string): string {
+  if (!mayHoldExact(text)) return text;
+  return text.replaceAll(TOKEN, (token) =>
+    !token.startsWith('"') && isExact(token) ? JSON.stringify(mark + token) : token,
+  );
+}
+
+/** Whether a value is a JSON object: no list, and no number of any kind. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactInteger);
 }
 
 /** Whether a value of `JSON.rawJSON`, which is no object of members. */
@@ -89,6 +110,7 @@ export function withRounded(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withRounded(inner)]));
 }
 
+const MAX_POWER = 10_000;
 const RUN = 16;
 /** Of `1e309`, the shortest integer beyond all numbers. */
 const MIN_LENGTH = 5;
@@ -133,13 +155,3 @@ function decimalOf(source: string): { readonly digits: string; readonly exponent
   if (end === 0) return { digits: '', exponent: 0 };
   return { digits: all.slice(0, end), exponent: Number(exponent) - fraction.length + all.length - end };
 }
-
-/** @throws RangeError for more digits than anyone calculates with */
-function toBigInt(text: string): bigint {
-  const { digits, exponent } = decimalOf(text)!;
-  if (exponent > MAX_POWER) throw new RangeError(`${text} is too large to calculate with`);
-  const value = BigInt(digits) * 10n ** BigInt(exponent);
-  return text.startsWith('-') ? -value : value;
-}
-
-const MAX_POWER = 10_000;

@@ -1,4 +1,4 @@
-import type { JsonSchema, JsonValue } from '../common/index.js';
+import { type JsonSchema, type JsonValue, parseExactJson } from '../common/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { REQUESTS_KEYWORD } from './ask-client.factory.js';
 import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
@@ -96,7 +96,7 @@ function valueOf(value: unknown): Answered {
 
 function parsed(text: unknown): Answered {
   try {
-    return typeof text === 'string' ? valueOf(JSON.parse(text)) : { kind: 'open' };
+    return typeof text === 'string' ? valueOf(parseExactJson(text)) : { kind: 'open' };
   } catch {
     return { kind: 'open' };
   }

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock, Tool as McpTool } from '@modelcontextprotocol/server';
 import type { DirectCallAnswer, RunAnswer } from '../agent/index.js';
-import { type JsonSchema, parseImage } from '../common/index.js';
+import { isJsonObject, type JsonSchema, parseImage } from '../common/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import type { Tool } from '../tool/index.js';
 import { givenContent } from './mcp-content.factory.js';
@@ -91,7 +91,7 @@ function succeeded({ result: value, shown }: ShownCall, outputSchema: JsonSchema
   const given = givenContent(value);
   if (given) return { content: [...given, ...images] };
   const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null)), ...images];
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isObject = isJsonObject(value);
   if (!outputSchema) return { content, ...(isObject && { structuredContent: value }) };
   // A result that was cut is a text.
   if (outputSchema['type'] === 'object' && !isObject) {

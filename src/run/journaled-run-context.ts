@@ -1,4 +1,4 @@
-import { AppError, type Principal } from '../common/index.js';
+import { AppError, parseExactJson, type Principal } from '../common/index.js';
 import { isRefusedAfter, isRefusedAtOnce, refusalOf, type Statement } from '../persistence/index.js';
 import type { RunFamily } from './child/run-family.types.js';
 import type { ChildCall, ChildStanding, RunLineage } from './child/child-run.types.js';
@@ -112,7 +112,7 @@ export class JournaledRunContext extends RunContext {
 
   answer(requestId: string): Decision | undefined {
     const recorded = this.recorded.get(`answer:${requestId}`);
-    return recorded && (JSON.parse(recorded.result) as Decision);
+    return recorded && (parseExactJson(recorded.result) as Decision);
   }
 
   async value<T>(place: string, make: () => T | Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../common/index.js';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ModelBudget } from '../llm/index.js';
 import { Database, type SqlValue, type Statement } from '../persistence/index.js';
@@ -194,7 +195,7 @@ export class RunJournal {
     );
     return rows.map(({ n, tenant, data, created_at }) => {
       const json = this.cipher.open(data, eventPlace(tenant, runId, n));
-      return new RunItem(n, created_at, JSON.parse(json) as RunEvent, json);
+      return new RunItem(n, created_at, parseExactJson(json) as RunEvent, json);
     });
   }
 

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../common/index.js';
 import type { Cipher } from '../security/index.js';
 import { runPlace } from './row-place.factory.js';
 import type { RunRecord } from './run.types.js';
@@ -34,5 +35,5 @@ function toRunSummary(event: TerminalEvent): string {
 
 /** @param text as `toRunSummary` made it; `null` when the run has not ended, or ended before there were summaries */
 export function parseRunSummary(text: string | null): RunSummary | null {
-  return text === null ? null : (JSON.parse(text) as RunSummary);
+  return text === null ? null : (parseExactJson(text) as RunSummary);
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../common/index.js';
+import { AppError, parseExactJson } from '../common/index.js';
 import type { RecordedStep } from './run.types.js';
 
 const MAX_SUBJECT_LENGTH = 256;
@@ -15,7 +15,7 @@ export function toJson(value: unknown): string {
 
 /** The result of a recorded step. @throws AppError `STEP_CONFLICT` when it was recorded about another subject */
 export function replayStep(runId: string, recorded: RecordedStep, subject: string): unknown {
-  if (recorded.subject === subject) return JSON.parse(recorded.result);
+  if (recorded.subject === subject) return parseExactJson(recorded.result);
   throw new AppError(
     'STEP_CONFLICT',
     `Run ${runId} recorded step "${recorded.name}" about "${recorded.subject}", but now it is asked for about "${subject}": the loop is not the one that recorded it.`,

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../common/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement } from '../persistence/index.js';
 import { sessionIsFree } from '../run/index.js';
@@ -209,6 +210,6 @@ export class SessionStore {
   }
 
   private open(key: SessionKey, metadata: string): SessionRecord['metadata'] {
-    return JSON.parse(this.cipher.open(metadata, metadataPlace(key))) as SessionRecord['metadata'];
+    return parseExactJson(this.cipher.open(metadata, metadataPlace(key))) as SessionRecord['metadata'];
   }
 }

@@ -1,4 +1,4 @@
-import { AppError, type JsonValue, messageOf } from '../common/index.js';
+import { AppError, type JsonValue, messageOf, parseExactJson } from '../common/index.js';
 import { createValueCheck } from './input/schema-input.factory.js';
 import type { SuspendOptions } from './tool.types.js';
 
@@ -46,7 +46,7 @@ function asJson(memo: JsonValue): JsonValue {
   }
   if (text === undefined) throw new AppError('TOOL_INVALID', `suspend() got a memo that is no JSON: a ${typeof memo}.`);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= MAX_MEMO_BYTES) return JSON.parse(text) as JsonValue;
+  if (bytes <= MAX_MEMO_BYTES) return parseExactJson(text) as JsonValue;
   const message = `suspend() got a memo of ${bytes} bytes of JSON, and it may have ${MAX_MEMO_BYTES}: keep the rest elsewhere.`;
   throw new AppError('TOOL_INVALID', message);
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, ForkedRuns, type AnsweredNode } from '../agent/index.js';
-import { AppError, fieldMistake, type JsonValue, newId, type Principal } from '../common/index.js';
+import { AppError, fieldMistake, type JsonValue, newId, parseExactJson, type Principal } from '../common/index.js';
 import { RunService, type ForkEdits, type ForkPlan, type RunRecord } from '../run/index.js';
 import { SessionService } from '../session/index.js';
 import { givenNode } from './forked-node.factory.js';
@@ -57,7 +57,7 @@ export class WorkflowForkService {
     const { nodes = [] } = await this.agents.answer(principal, runId);
     const plan = await this.plan(original, graph, fromStep, nodes);
     const edits = editsOf(request, graph);
-    const given = JSON.parse(original.input) as WorkflowRunInput;
+    const given = parseExactJson(original.input) as WorkflowRunInput;
     const id = newId();
     const session = sessionId ?? (original.sessionId === null ? null : newId());
     await this.forks.start(

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { tellMasked } from '../agent/index.js';
-import { AppError, type JsonValue } from '../common/index.js';
+import { AppError, type JsonValue, parseExactJson } from '../common/index.js';
 import {
   NO_USAGE,
   RunHandlerRegistry,
@@ -74,7 +74,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
 
   private async outcome(run: RunRecord, context: RunContext): Promise<WorkflowOutcome> {
     if (run.loopVersion !== WORKFLOW_VERSION) return outdated(run);
-    const { input, isStreaming, masked } = JSON.parse(run.input) as WorkflowRunInput;
+    const { input, isStreaming, masked } = parseExactJson(run.input) as WorkflowRunInput;
     await tellMasked(context, masked);
     return this.engine.run({ graph: this.graphOf(run), input, isStreaming }, context);
   }

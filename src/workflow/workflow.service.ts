@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { AgentService, type RunAnswer } from '../agent/index.js';
-import { AppError, fieldMistake, type FieldMistake, type JsonValue, newId, type Principal } from '../common/index.js';
+import {
+  AppError,
+  fieldMistake,
+  type FieldMistake,
+  isJsonObject,
+  type JsonValue,
+  newId,
+  parseExactJson,
+  type Principal,
+} from '../common/index.js';
 import { RunService, type IdempotentRequest, type RunHandle, type StartRun } from '../run/index.js';
 import { admit } from '../security/index.js';
 import { assertSessionId, SessionService } from '../session/index.js';
@@ -120,9 +129,8 @@ function assertSays({ nodes }: WorkflowGraph, node: NodeDefinition, scope: Scope
 }
 
 function toJson(value: unknown): JsonValue {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject) throw invalid('input', 'it must be an object', 'isObject', value);
-  return JSON.parse(JSON.stringify(value)) as JsonValue;
+  if (!isJsonObject(value)) throw invalid('input', 'it must be an object', 'isObject', value);
+  return parseExactJson(JSON.stringify(value)) as JsonValue;
 }
 
 /** @param mistakes the same, apart, where that is known */

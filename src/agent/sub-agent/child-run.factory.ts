@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { newId } from '../../common/index.js';
+import { newId, parseExactJson } from '../../common/index.js';
 import type { OwnBudget } from '../../llm/index.js';
 import type { Statement } from '../../persistence/index.js';
 import { LOOP_VERSION } from '../../reasoning/index.js';
@@ -122,7 +122,7 @@ function sessionBetween(parentSession: string, agent: string): string {
 }
 
 function inputOf({ input }: RunRecord): AgentRunInput {
-  return JSON.parse(input) as AgentRunInput;
+  return parseExactJson(input) as AgentRunInput;
 }
 
 function isStreamed(parent: RunRecord): boolean {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { PoolClient } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
-import { messageOf } from '../../common/index.js';
+import { messageOf, parseExactJson } from '../../common/index.js';
 import type { ByteStream, ReadConnection } from './connection.executor.js';
 import type { ReadLimits, RowSet } from './database-reader.js';
 import { POSTGRES_RIGHTS, POSTGRES_SCHEMA } from './postgres-catalog.registry.js';
@@ -92,7 +92,7 @@ interface Wire {
 function toValue(value: string | null, type: number): unknown {
   if (value === null) return null;
   if (type === BOOLEAN) return value === 't';
-  if (JSON_TYPES.has(type)) return JSON.parse(value);
+  if (JSON_TYPES.has(type)) return parseExactJson(value);
   if (!NUMBERS.has(type)) return value;
   const number = Number(value);
   return Number.isFinite(number) && (Number.isSafeInteger(number) || !/^-?\d+$/.test(value)) ? number : value;

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import { claimedStatus, isHtml, providerKind, providerMessage } from './provider-message.parser.js';
 import { BadReplyError, StatusError } from './wire-failure.error.js';
 
@@ -13,7 +14,7 @@ export function parseJsonReply(
   if (text.trim() === '') throw new BadReplyError('an empty body');
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson(text);
   } catch {
     throw new BadReplyError(isHtml(text) ? 'an HTML page instead of JSON' : 'something that is not JSON');
   }

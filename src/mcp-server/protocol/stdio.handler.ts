@@ -1,5 +1,7 @@
 import { serveStdio, StdioServerTransport, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
-import { Transform, type Readable, type TransformCallback, type Writable } from 'node:stream';
+import { pipeline, type Readable, Transform, type TransformCallback, type Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { MarkedIntegers } from '../../common/index.js';
 import type { Principal } from '../../common/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
@@ -17,7 +19,7 @@ export class McpStdioHandler {
     { input, output }: { readonly input: Readable; readonly output: Writable },
   ) {
     const connect = (era: 'legacy' | 'modern') => this.connect(era);
-    const transport = new StdioServerTransport(input.pipe(new MarkFilter()), output);
+    const transport = exactTransport(input, output);
     const onerror = (error: Error): void => offer.report(error);
     this.served = serveStdio(({ era }) => connect(era), { transport, onerror });
   }
@@ -61,6 +63,29 @@ class MarkFilter extends Transform {
   override _flush(done: TransformCallback): void {
     done(null, this.start);
   }
+}
+
+/** The SDK parses what it reads itself: integers beyond 2^53 go through it with a mark. */
+function exactTransport(input: Readable, output: Writable): StdioServerTransport {
+  const integers = new MarkedIntegers();
+  const mark = integers.marker();
+  const marked = new Transform({
+    decodeStrings: false,
+    transform: (piece: string | Buffer, _encoding, done) => done(null, mark(decoder.write(piece))),
+    flush: (done) => done(null, mark(decoder.end()) + mark()),
+  });
+  const decoder = new StringDecoder('utf8');
+  const transport = new StdioServerTransport(
+    pipeline(input, new MarkFilter(), marked, () => undefined),
+    output,
+  );
+  let receive: StdioServerTransport['onmessage'];
+  return Object.defineProperty(transport, 'onmessage', {
+    get: () => receive,
+    set: (given: StdioServerTransport['onmessage']) => {
+      receive = given && ((message) => given(integers.restore(message) as typeof message));
+    },
+  });
 }
 
 const EVERYTHING = { has: () => true };

@@ -1,4 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
+import { MarkedIntegers } from '../../common/index.js';
 import type { AppConfig } from '../../config/index.js';
 import { OutgoingFetch } from '../../security/index.js';
 import type { McpServer, McpTransport } from '../mcp-server.types.js';
@@ -29,7 +30,8 @@ export async function createHttpWay(
     ...(origin === 'declared' && { declared: url }),
   });
   const provider = createAuthProvider(auth);
-  const fetch = withHeaders(outgoing.fetch, url, headers);
+  const integers = new MarkedIntegers();
+  const fetch = withMarks(withHeaders(outgoing.fetch, url, headers), integers);
   const inner = new StreamableHTTPClientTransport(url, {
     fetch: provider instanceof ClientCredentialsClient ? provider.watch(fetch) : fetch,
     ...(provider && { authProvider: provider }),
@@ -40,7 +42,7 @@ export async function createHttpWay(
   });
   const consent = auth?.type === 'provider' ? new Consent(inner, auth.provider, signal) : undefined;
   return {
-    transport: new RequestStreamsTransport(inner),
+    transport: new RequestStreamsTransport(inner, integers),
     pid: () => null,
     fault: () => undefined,
     close: async () => {
@@ -62,6 +64,44 @@ function withHeaders(fetch: FetchLike, server: URL, given: Readonly<Record<strin
     for (const [name, value] of own) if (!headers.has(name)) headers.set(name, value);
     return fetch(input, { ...init, headers });
   };
+}
+
+const EVENTS = 'text/event-stream';
+/** Which lines of a body hold JSON, by its type. */
+const JSON_LINES: ReadonlyMap<string, (line: string) => boolean> = new Map([
+  [EVENTS, (line: string) => line.startsWith('data')],
+  ['application/json', () => true],
+]);
+
+function mediaType(headers: Headers): string {
+  return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+}
+
+/** The SDK parses what it receives itself. Messages alone are marked: OAuth replies are asked for without events. */
+function withMarks(fetch: FetchLike, integers: MarkedIntegers): FetchLike {
+  return async (input, init = {}) => {
+    const response = await fetch(input, init);
+    const { body, status, statusText, headers } = response;
+    const isMessage = new Headers(init.headers).get('accept')?.includes(EVENTS);
+    const isJson = isMessage ? JSON_LINES.get(mediaType(headers)) : undefined;
+    if (!body || !isJson) return response;
+    const mark = integers.marker(isJson);
+    const marked = body
+      .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
+      .pipeThrough(
+        new TransformStream<string, string>({
+          transform: (piece, controller) => enqueue(controller, mark(piece)),
+          flush: (controller) => enqueue(controller, mark()),
+        }),
+      )
+      .pipeThrough(new TextEncoderStream());
+    const given = new Response(marked, { status, statusText, headers });
+    return Object.defineProperty(given, 'url', { value: response.url });
+  };
+}
+
+function enqueue(controller: TransformStreamDefaultController<string>, text: string): void {
+  if (text !== '') controller.enqueue(text);
 }
 
 /** The SDK follows a redirect within an origin, and from http to https. */

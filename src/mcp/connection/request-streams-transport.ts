@@ -5,6 +5,9 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
 
+import type { MarkedIntegers } from '../../common/index.js';
+import { withExactResult } from '../process/message.parser.js';
+
 type Id = string | number;
 
 /** How long a server has to end a stream whose request it has answered, in ms. */
@@ -29,11 +32,16 @@ export class RequestStreamsTransport implements Transport {
   private readonly streams = new Map<Id, AbortController>();
   private notices = 0;
 
-  constructor(private readonly inner: StreamableHTTPClientTransport) {
+  /** @param integers those that the transport's `fetch` has marked */
+  constructor(
+    private readonly inner: StreamableHTTPClientTransport,
+    integers: MarkedIntegers,
+  ) {
     Object.assign(inner, {
       onclose: () => this.onclose?.(),
       onerror: (error: Error) => this.onerror?.(error),
-      onmessage: (message: JSONRPCMessage) => {
+      onmessage: (parsed: JSONRPCMessage) => {
+        const message = withExactResult(integers.restore(parsed) as JSONRPCMessage);
         if ('id' in message && !('method' in message)) this.answered(message.id);
         this.onmessage?.(message);
       },

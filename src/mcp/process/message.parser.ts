@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { withoutMark } from '../../common/index.js';
+import { hasExact, parseExactJson, withoutMark, withRounded } from '../../common/index.js';
 import { MAX_VALUES, ValueCounter } from '../../security/index.js';
 
 /** A shorter message cannot hold too many values, in UTF-16 units. */
@@ -13,11 +13,23 @@ const FEW_VALUES = 2 * MAX_VALUES;
 export function parseMessage(line: string): JSONRPCMessage | undefined {
   checkValues(line);
   try {
-    const value = JSON.parse(withoutMark(line)) as { readonly jsonrpc?: unknown } | null;
-    return value?.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined;
+    const value = parseExactJson(withoutMark(line)) as { readonly jsonrpc?: unknown } | null;
+    return value?.jsonrpc === '2.0' ? withExactResult(value as JSONRPCMessage) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Exact integers stay in the structured result of a call alone. Elsewhere the SDK and we expect numbers: in the schemas of a list
+ * of tools, above all, whose limits may be beyond 2^53.
+ */
+export function withExactResult(message: JSONRPCMessage): JSONRPCMessage {
+  if (!hasExact(message)) return message;
+  const rounded = withRounded(message) as JSONRPCMessage;
+  const content = 'result' in message ? message.result['structuredContent'] : undefined;
+  if (content === undefined || !('result' in rounded)) return rounded;
+  return { ...rounded, result: { ...rounded.result, structuredContent: content } };
 }
 
 function checkValues(line: string): void {

@@ -1,4 +1,5 @@
 import { Script, createContext } from 'node:vm';
+import { isJsonObject } from '../../common/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { createValueCheck } from '../../tool/index.js';
 import type { ParsedOutput } from './output.types.js';
@@ -19,9 +20,7 @@ const NAME = 'output';
 /** Of the formats of agents, which are the same objects in every run. */
 const known = new WeakMap<object, OutputCheck>();
 const anyObject: OutputCheck = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? { kind: 'valid', value }
-    : { kind: 'invalid', problem: 'it is not a JSON object' };
+  isJsonObject(value) ? { kind: 'valid', value } : { kind: 'invalid', problem: 'it is not a JSON object' };
 
 /** The check of a format. Throws `TOOL_INVALID` for a schema that cannot be used. */
 export function outputCheckOf(format: ResponseFormat): OutputCheck {

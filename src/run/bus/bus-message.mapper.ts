@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import type { RunPlace } from '../follow/run-place.parser.js';
 import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
@@ -52,7 +53,7 @@ export function toItem({ n, at, place, event }: ItemMessage): RunItem | null {
 /** A message of this version's making; another's is passed over: what it told, the journal has. */
 export function parseMessage(payload: string): BusMessage | null {
   try {
-    const message = JSON.parse(payload) as BusMessage;
+    const message = parseExactJson(payload) as BusMessage;
     return typeof message.from === 'string' ? message : null;
   } catch {
     return null;

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
@@ -60,7 +61,7 @@ export class WaitingRunStore {
   private requestsIn(runId: string, { n, tenant, data }: WaitingRow): readonly WaitingRequest[] {
     const json = this.cipher.open(data, eventPlace(tenant, runId, n));
     // What waited before there were requests can only be cancelled.
-    return (JSON.parse(json) as Partial<RunWaiting>).requests ?? [];
+    return (parseExactJson(json) as Partial<RunWaiting>).requests ?? [];
   }
 
   /** When the next of them expires after a time, in epoch ms. */

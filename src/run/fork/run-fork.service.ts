@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, fieldMistake } from '../../common/index.js';
+import { AppError, fieldMistake, parseExactJson } from '../../common/index.js';
 import type { Statement } from '../../persistence/index.js';
 import type { Cipher } from '../../security/index.js';
 import type { ToolCompleted, ToolStarted } from '../run-event.types.js';
@@ -45,20 +45,20 @@ export class RunForkService {
   /** A value that a run recorded (`RunContext.value`); `null` when it has not. */
   async value(runId: string, place: string): Promise<unknown> {
     const text = await this.store.result(runId, `value:${place}`);
-    return text === null ? null : JSON.parse(text);
+    return text === null ? null : parseExactJson(text);
   }
 
   /** What the calls came to that a fork takes along, as their steps have it. */
   async calls({ original, prefix }: ForkPlan): Promise<unknown[]> {
     const names = prefix.steps.filter((name) => parseStepName(name).kind === 'tool');
     const results = await Promise.all(names.map((name) => this.store.result(original.id, name)));
-    return results.flatMap((text) => (text === null ? [] : [JSON.parse(text) as unknown]));
+    return results.flatMap((text) => (text === null ? [] : [parseExactJson(text)]));
   }
 
   /** The same of a tool's calls in earlier runs of the session, the last first. */
   async earlierCalls(original: RunRecord, tool: string): Promise<unknown[]> {
     if (original.sessionId === null) return [];
-    return (await this.store.earlierCalls(original, tool, EARLIER_CALLS)).map((text) => JSON.parse(text) as unknown);
+    return (await this.store.earlierCalls(original, tool, EARLIER_CALLS)).map(parseExactJson);
   }
 
   /**

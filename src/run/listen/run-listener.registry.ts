@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AppError } from '../../common/index.js';
+import { AppError, parseExactJson } from '../../common/index.js';
 import type { RunItem } from '../run-item.factory.js';
 import { eventTypesOf, type RunEventPattern, type ToldType } from './run-event-pattern.policy.js';
 import type { RunNotice, RunNoticeListener, TellingRun } from './run-listener.types.js';
@@ -107,7 +107,7 @@ export class RunListenerRegistry {
 
 /** A copy: whoever changes what it is told must not change what others read. */
 function toNotice({ id, tenant, sessionId, agent }: TellingRun, item: RunItem): RunNotice {
-  const event = JSON.parse(item.data) as RunNotice['event'];
+  const event = parseExactJson(item.data) as RunNotice['event'];
   return frozen({ runId: id, tenant, sessionId, agent, event });
 }
 

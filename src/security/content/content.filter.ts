@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../common/index.js';
+import { ExactInteger, type JsonValue } from '../../common/index.js';
 import { findCards } from './card.parser.js';
 import { CONTENT_CLASSES, type ContentClass, type Finder, type Span } from './content.types.js';
 import { findEmails } from './email.parser.js';
@@ -114,6 +114,7 @@ function masked(text: string, found: readonly Found[]): string {
 function mapTexts(value: JsonValue, map: (text: string) => string): JsonValue {
   if (typeof value === 'string') return map(value);
   if (typeof value === 'number') return Math.abs(value) >= LEAST_NUMBER ? asNumber(value, map) : value;
+  if (value instanceof ExactInteger) return asNumber(value, map);
   if (Array.isArray(value)) return value.map((one) => mapTexts(one, map));
   if (value === null || typeof value !== 'object') return value;
   const entries = new Map<string, JsonValue>();
@@ -121,7 +122,7 @@ function mapTexts(value: JsonValue, map: (text: string) => string): JsonValue {
   return Object.fromEntries(entries);
 }
 
-function asNumber(value: number, map: (text: string) => string): JsonValue {
+function asNumber(value: number | ExactInteger, map: (text: string) => string): JsonValue {
   const text = String(value);
   const mapped = map(text);
   return mapped === text ? value : mapped;

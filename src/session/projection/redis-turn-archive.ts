@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import type { Redis } from 'ioredis';
 import { closeRedisClient } from '../../persistence/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
@@ -89,7 +90,7 @@ export class RedisTurnArchive extends TurnArchive {
     if (turns.length === 0) return [];
     const fields = turns.toSorted((a, b) => a - b).map(String);
     const texts = await this.redis.hmget(this.names(key)[0], ...fields);
-    return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as StoredTurn]));
+    return texts.flatMap((text) => (text === null ? [] : [parseExactJson(text) as StoredTurn]));
   }
 
   async span(key: SessionKey): Promise<TurnSpan> {

@@ -1,6 +1,6 @@
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { AppError } from '../../common/index.js';
+import { AppError, parseExactJson } from '../../common/index.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
 
 /** A line of a session's file. */
@@ -119,7 +119,7 @@ export class SessionFile {
 
   private async turnAt(handle: FileHandle, { offset, bytes }: Place): Promise<StoredTurn> {
     const { buffer } = await handle.read(Buffer.alloc(bytes), 0, bytes, offset);
-    return (JSON.parse(buffer.toString('utf8')) as { turn: StoredTurn }).turn;
+    return (parseExactJson(buffer.toString('utf8')) as { turn: StoredTurn }).turn;
   }
 
   private async write(lines: readonly Line[]): Promise<void> {
@@ -150,7 +150,7 @@ export class SessionFile {
 
   private parse(text: string): Line {
     try {
-      return JSON.parse(text) as Line;
+      return parseExactJson(text) as Line;
     } catch {
       throw this.damaged(`at byte ${this.size} it is no JSON`);
     }

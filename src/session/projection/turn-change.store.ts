@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, insert, type Statement } from '../../persistence/index.js';
 import type { SessionKey } from '../session.types.js';
@@ -38,7 +39,7 @@ export class TurnChangeStore {
       'SELECT seq, change_data FROM turn_change WHERE tenant = ? AND session_id = ? ORDER BY seq',
       [tenant, id],
     );
-    return rows.map((row) => ({ seq: row.seq, change: JSON.parse(row.change_data) as TurnChange }));
+    return rows.map((row) => ({ seq: row.seq, change: parseExactJson(row.change_data) as TurnChange }));
   }
 
   /** Says that all up to one are done. */

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import { Injectable } from '@nestjs/common';
 import { Database, inLists, insert, type Statement } from '../../persistence/index.js';
 import { Cipher, PLAIN_CIPHER } from '../../security/index.js';
@@ -147,7 +148,7 @@ function toTurn(row: TurnRow, messages: string): StoredTurn {
     turn: row.turn,
     runId: row.run_id,
     status: row.status,
-    messages: JSON.parse(messages) as SessionMessage[],
+    messages: parseExactJson(messages) as SessionMessage[],
     tokens: row.tokens,
     plainTokens: row.plain_tokens,
     mark: row.mark,

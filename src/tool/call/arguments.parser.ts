@@ -1,4 +1,4 @@
-import { type JsonFault, parseExactJson, parseJson } from '../../common/index.js';
+import { ExactInteger, isJsonObject, type JsonFault, parseExactJson, parseJson } from '../../common/index.js';
 import { jsonErrorOffset } from './json-error.parser.js';
 
 export type ParsedArguments =
@@ -17,10 +17,10 @@ export function parseArguments(text: string): ParsedArguments {
   const parsed = parseJson(text, parseExactJson);
   if (!parsed.ok) return refused(problem(parsed.fault, text));
   const { value } = parsed;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     return refused(`The arguments must be a JSON object, got ${kindOf(value)}.`);
   }
-  return { ok: true, value: value as Record<string, unknown> };
+  return { ok: true, value };
 }
 
 function refused(reason: string): ParsedArguments {
@@ -49,5 +49,6 @@ function syntaxProblem(text: string): string {
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
+  if (value instanceof ExactInteger) return 'a number';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }

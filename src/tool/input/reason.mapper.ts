@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { fieldMistake, type FieldMistake } from '../../common/index.js';
+import { ExactInteger, fieldMistake, type FieldMistake } from '../../common/index.js';
 
 /** How many problems the model is told of at once. */
 export const MAX_PROBLEMS = 10;
@@ -88,6 +88,7 @@ function ruleOf({ keyword, message = '' }: ErrorObject): string {
 export function typeText(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (value === null) return 'null';
+  if (value instanceof ExactInteger) return value.text;
   if (value === undefined) return 'nothing';
   return Array.isArray(value) ? 'array' : typeof value;
 }

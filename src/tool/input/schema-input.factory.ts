@@ -156,8 +156,9 @@ function asObjectSchema(schema: JsonSchema): JsonSchema {
  * Arguments are never coerced, and keywords nobody knows are kept. An instance for each (0.1 ms), so that no schema
  * sees the `$id`s of another and all goes when the tool goes.
  */
-function compile(schema: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
+function compile(given: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
   try {
+    const schema = hasExact(given) ? (withRounded(given) as JsonSchema) : given;
     const { Ajv2020, addFormats, metaschema } = ajv();
     if (metaschema.validateSchema(schema) !== true) throw new Error(metaschema.errorsText());
     const instance = new Ajv2020({

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../common/index.js';
+import { type JsonValue, parseExactJson } from '../../common/index.js';
 import type { StoredState } from './stores/state-store.js';
 import { stateDamaged } from './tool-state.error.js';
 import type { StateData, StateEntry, StateType } from './tool-state.types.js';
@@ -93,7 +93,7 @@ function dataIn(type: StateType, json: string): StateData {
 /** @throws AppError `TOOL_STATE_UNAVAILABLE` */
 function parse(json: string): Record<string, JsonValue> {
   try {
-    return JSON.parse(json) as Record<string, JsonValue>;
+    return parseExactJson(json) as Record<string, JsonValue>;
   } catch (error) {
     throw stateDamaged(error);
   }

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../common/index.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ContextClosings } from './context-closing.registry.js';
 import { ContextDraft, isLive } from './context-draft.builder.js';
@@ -244,5 +245,5 @@ function toInfo({ states, ...stored }: StoredContext, manager: string): ContextI
 }
 
 function toVersion({ json, ...version }: StoredVersion): StateVersion {
-  return { ...version, data: JSON.parse(json) as StateData };
+  return { ...version, data: parseExactJson(json) as StateData };
 }

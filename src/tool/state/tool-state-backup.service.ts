@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { AppError, messageOf, newId, RecurringWork, DAY_MS } from '../../common/index.js';
+import { AppError, DAY_MS, messageOf, newId, parseExactJson, RecurringWork } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { Cipher } from '../../security/index.js';
 import type { StateHome } from './homes/state-home.js';
@@ -131,7 +131,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
 
   private parse(text: string, path: string, at: number): { manager: StateManagerName; kept: KeptContext } {
     try {
-      const { manager, id, tenant, text: sealed } = JSON.parse(text) as Line;
+      const { manager, id, tenant, text: sealed } = parseExactJson(text) as Line;
       return { manager, kept: parseFileText(this.cipher.open(sealed, placeOf(tenant, id)), id) };
     } catch (cause) {
       const message = `Line ${at} of ${path} is not one of a backup of tool states: ${messageOf(cause)}`;

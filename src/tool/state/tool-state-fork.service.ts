@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../../common/index.js';
+import { parseExactJson, type Principal } from '../../common/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { Tool } from '../tool.types.js';
 import { ContextDraft, isLive } from './context-draft.builder.js';
@@ -92,7 +92,7 @@ async function businessOf(
   const isOwn = (by: string | null) => by?.startsWith(`${past.run.runId}:`) === true;
   const firstOwn = kept.findLastIndex(({ by }) => isOwn(by));
   const before = firstOwn >= 0 ? kept[firstOwn + 1] : kept.find(({ at }) => at <= past.createdAt);
-  if (before) return { version: before.version, data: JSON.parse(before.json) as StateData };
+  if (before) return { version: before.version, data: parseExactJson(before.json) as StateData };
   // The versions do not go back so far, or there was none before.
   return (await past.earlier(tool)).flatMap(businessIn)[0] ?? null;
 }
@@ -102,7 +102,7 @@ async function sessionOf({ tool, stored, told }: ForkedContext, past: ForkedPast
   const recorded = told.findLast(tellsOfSession);
   if (recorded) return recordedIn(recorded);
   const now = stored?.states.session;
-  if (now && now.updatedAt <= past.createdAt) return living(JSON.parse(now.json) as StateData, now);
+  if (now && now.updatedAt <= past.createdAt) return living(parseExactJson(now.json) as StateData, now);
   const earlier = (await past.earlier(tool)).find(tellsOfSession);
   return earlier ? recordedIn(earlier) : null;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject, parseExactJson } from '../../common/index.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import type { StateData, StateType } from './tool-state.types.js';
 
@@ -129,7 +130,7 @@ export class ToolStateHandle implements ToolState {
 
 /** As it will be read again. @throws TypeError for what is not a JSON object */
 export function toData(value: unknown): StateData {
-  const data = JSON.parse(JSON.stringify(value) ?? 'null') as unknown;
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as StateData;
+  const data = parseExactJson(JSON.stringify(value) ?? 'null');
+  if (isJsonObject(data)) return data as StateData;
   throw new TypeError('A state is a JSON object.');
 }

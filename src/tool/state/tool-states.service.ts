@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { messageOf } from '../../common/index.js';
+import { messageOf, parseExactJson } from '../../common/index.js';
 import { loadConfig } from '../../config/index.js';
 import type { CallSite, Tool } from '../tool.types.js';
 import type { ContextListener } from './context-closing.registry.js';
@@ -180,6 +180,6 @@ function aboutCall({ runId, callId }: StateSite, input: unknown): StateData {
   return {
     run_id: runId,
     call_id: callId,
-    ...(told !== undefined && told.length <= MAX_REMEMBERED && { arguments: JSON.parse(told) as StateData }),
+    ...(told !== undefined && told.length <= MAX_REMEMBERED && { arguments: parseExactJson(told) as StateData }),
   };
 }

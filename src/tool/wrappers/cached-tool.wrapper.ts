@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, type JsonValue } from '../../common/index.js';
+import { canonicalJson, type JsonValue, parseExactJson } from '../../common/index.js';
 import type { Cache } from '../../cache/index.js';
 import { toJsonResult } from '../call/json-result.mapper.js';
 import { IllustratedResult, unfold } from '../illustrated-result.factory.js';
@@ -14,7 +14,7 @@ export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
     const key = keyOf(context);
     const known = await cache.get(key);
-    if (known !== null) return fromEntry(JSON.parse(known) as Entry);
+    if (known !== null) return fromEntry(parseExactJson(known) as Entry);
     const returned = await tool.invoke(input, context);
     if (returned instanceof Suspension) return returned;
     const { value, images } = unfold(returned);

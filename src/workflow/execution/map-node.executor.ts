@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Semaphore, type JsonValue } from '../../common/index.js';
+import { ExactInteger, Semaphore, type JsonValue } from '../../common/index.js';
 import type { WaitingRequest } from '../../run/index.js';
 import type { DefinedNode } from '../definition/node.schema.js';
 import { compileTemplate } from '../template/template.parser.js';
@@ -83,5 +83,6 @@ function toResult(one: Over): JsonValue {
 
 function kindOf(value: JsonValue): string {
   if (value === null) return 'nothing';
+  if (value instanceof ExactInteger) return 'a number';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue } from '../../common/index.js';
+import { canonicalJson, ExactInteger, type JsonValue } from '../../common/index.js';
 import type { Condition } from '../definition/condition.schema.js';
 import { compileTemplate, type Scope } from './template.parser.js';
 
@@ -36,11 +36,17 @@ function rulesOf({ equals, notEquals, in: among, ...rest }: Condition): Rule[] {
     other && ((value, scope) => !isSame(value, other.fill(scope))),
     members && ((value, scope) => members.some((member) => isSame(value, member.fill(scope)))),
     contains === undefined ? undefined : (value) => hasIn(value, contains),
-    greaterThan === undefined ? undefined : (value) => typeof value === 'number' && value > greaterThan,
-    lessThan === undefined ? undefined : (value) => typeof value === 'number' && value < lessThan,
+    greaterThan === undefined ? undefined : (value) => numberOf(value) > greaterThan,
+    lessThan === undefined ? undefined : (value) => numberOf(value) < lessThan,
     exists === undefined ? undefined : (value) => isThere(value) === exists,
   ];
   return rules.filter((rule) => rule !== undefined);
+}
+
+/** `NaN`, which fits no comparison, for what is no number. */
+function numberOf(value: JsonValue): number {
+  if (value instanceof ExactInteger) return value.toNumber();
+  return typeof value === 'number' ? value : Number.NaN;
 }
 
 /** Models write what they are asked for with a capital, or a space around it. */

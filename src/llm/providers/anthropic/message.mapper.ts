@@ -1,4 +1,4 @@
-import { parseImage } from '../../../common/index.js';
+import { isJsonObject, parseExactJson, parseImage } from '../../../common/index.js';
 import type {
   AssistantMessage,
   ContentPart,
@@ -106,8 +106,8 @@ function ownBlocks(signed: SignedReasoning | undefined, calls: number, model: st
 /** An object: what a model wrote instead is shown in one. */
 function toInput(args: string): unknown {
   try {
-    const value: unknown = JSON.parse(args);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { arguments: args };
+    const value: unknown = parseExactJson(args);
+    return isJsonObject(value) ? value : { arguments: args };
   } catch {
     return { arguments: args };
   }

@@ -1,4 +1,4 @@
-import { parseExactJson, parseJson } from '../../../common/index.js';
+import { isJsonObject, parseExactJson, parseJson } from '../../../common/index.js';
 import { mayBeJson } from '../json-text.policy.js';
 import { fencedPart, withoutFences } from './fence.parser.js';
 import { parseKeywords } from './loose-json.parser.js';
@@ -71,7 +71,7 @@ export function toAnswer(input: string): string {
   const bare = withoutFences(input);
   const parsed = tryParse(bare);
   if (typeof parsed === 'string') return parsed;
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return input.trim();
+  if (!isJsonObject(parsed)) return input.trim();
   const values: unknown[] = Object.values(parsed);
   return values.length === 1 && typeof values[0] === 'string' ? values[0] : input.trim();
 }

@@ -1,4 +1,4 @@
-import { parseExactJson, parseJson, type JsonSchema } from '../../../common/index.js';
+import { isJsonObject, parseExactJson, parseJson, type JsonSchema } from '../../../common/index.js';
 import type { ToolCall } from '../../../llm/index.js';
 import type { Tool } from '../../../tool/index.js';
 import { MAX_CALLS, MAX_PARAMETERS, TOO_MANY_CALLS, TOO_MANY_PARAMETERS } from '../call-limit.policy.js';
@@ -62,8 +62,7 @@ function writeCall(call: ToolCall, schema: JsonSchema | undefined): string {
 /** Arguments that are no JSON object are shown as they were: the model is to see its mistake. */
 function writeArguments(text: string, schema: JsonSchema | undefined): readonly string[] {
   const parsed = parseJson(text, parseExactJson);
-  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null || Array.isArray(parsed.value))
-    return text.trim() === '' ? [] : [escapeText(text)];
+  if (!parsed.ok || !isJsonObject(parsed.value)) return text.trim() === '' ? [] : [escapeText(text)];
   return Object.entries(parsed.value).map(([name, value]) => {
     const written = writeValue(value, typesOf(schema, name));
     const hint = written.string === undefined ? '' : ` string="${written.string}"`;

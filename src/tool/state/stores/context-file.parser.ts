@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../../common/index.js';
 import { contextIdOf } from '../context-id.factory.js';
 import type { ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { KeptContext } from './kept-context.mapper.js';
@@ -34,7 +35,7 @@ export function toFileText({ context: { states, ...context }, versions, history 
 
 /** @throws Error saying what is wrong with it */
 export function parseFileText(text: string, id: string): KeptContext {
-  const file = JSON.parse(text) as ContextFile;
+  const file = parseExactJson(text) as ContextFile;
   assertFile(file, id);
   const states = Object.entries(file.states).map(([type, state]) => [type, withText(state)]);
   return {

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../../common/index.js';
 import { isRefusedAtOnce, type Database, type SqlValue, type Statement } from '../../../persistence/index.js';
 import type { ContextFilter, ContextKey, StateData, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.mapper.js';
@@ -112,7 +113,7 @@ export class DatabaseStateStore extends StateStore {
       at: created_at,
       kind,
       by: made_by,
-      detail: JSON.parse(this.codec.open(data, historyPlace({ tenant, id }, n))) as StateData,
+      detail: parseExactJson(this.codec.open(data, historyPlace({ tenant, id }, n))) as StateData,
     }));
   }
 

@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../../common/index.js';
 import type { ContextKey, StateData, StateHistoryEntry, StateType } from '../tool-state.types.js';
 import { STATE_TYPES } from '../tool-state.types.js';
 import type { StateCodec } from './state-codec.mapper.js';
@@ -111,7 +112,7 @@ export function writeEntry(owner: ContextOwner, entry: StateHistoryEntry, codec:
 export function readEntry(owner: ContextOwner, member: string, codec: StateCodec): StateHistoryEntry {
   const { line, rest } = parted(member);
   const [n, at, kind, by] = line as EntryLine;
-  return { n, at, kind, by, detail: JSON.parse(codec.open(rest, historyPlace(owner, n))) as StateData };
+  return { n, at, kind, by, detail: parseExactJson(codec.open(rest, historyPlace(owner, n))) as StateData };
 }
 
 function toStateText({ tenant, id }: ContextOwner, type: StateType, state: StoredState, codec: StateCodec): string {
@@ -127,5 +128,5 @@ function joined(line: readonly unknown[], rest: string): string {
 
 function parted(text: string): { readonly line: unknown; readonly rest: string } {
   const end = text.indexOf('\n');
-  return { line: JSON.parse(text.slice(0, end)), rest: text.slice(end + 1) };
+  return { line: parseExactJson(text.slice(0, end)), rest: text.slice(end + 1) };
 }

@@ -1,4 +1,4 @@
-import { newId } from '../../../common/index.js';
+import { newId, parseExactJson } from '../../../common/index.js';
 import { insert, type Database, type Statement } from '../../../persistence/index.js';
 import type { Cipher } from '../../../security/index.js';
 import type { StateManagerName } from '../stateful-options.types.js';
@@ -87,6 +87,6 @@ export class StateChangeStore {
   }
 
   private open({ id, tenant, data }: ChangeRow, contextId: string): OutgoingChange {
-    return JSON.parse(this.cipher.open(data, changePlace({ tenant, id: contextId }, id))) as OutgoingChange;
+    return parseExactJson(this.cipher.open(data, changePlace({ tenant, id: contextId }, id))) as OutgoingChange;
   }
 }

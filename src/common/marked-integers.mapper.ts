@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { ExactInteger, markExact } from './exact-json.parser.js';
+
+const LINE_END = /[\r\n]/;
+
+/**
+ * Carries exact integers through a library that parses JSON itself: before it, they become strings with a random mark, which no
+ * peer can guess; behind it, `restore` makes exact integers of those. For one connection.
+ */
+export class MarkedIntegers {
+  private readonly mark = `${randomBytes(12).toString('base64url')}:`;
+  /** Nothing has to be restored before the first one. */
+  private isUsed = false;
+
+  /**
+   * A function that takes a text in pieces and gives what is complete of it, marked; without a piece it gives the rest. No JSON
+   * token goes over the end of a line, so that every line is marked by itself.
+   * @param isJson which lines hold JSON
+   */
+  marker(isJson: (line: string) => boolean = () => true): (piece?: string) => string {
+    let open = '';
+    return (piece) => {
+      const end = piece === undefined ? open.length : open.length + lastLineEnd(piece) + 1;
+      if (piece !== undefined && end === open.length) {
+        open += piece;
+        return '';
+      }
+      const text = open + (piece ?? '');
+      open = text.slice(end);
+      return text
+        .slice(0, end)
+        .split(/(?<=[\r\n])/)
+        .map((line) => (isJson(line) ? this.marked(line) : line))
+        .join('');
+    };
+  }
+
+  /** A parsed message with its exact integers. */
+  restore(value: unknown): unknown {
+    return this.isUsed ? this.restored(value) : value;
+  }
+
+  private marked(line: string): string {
+    const marked = markExact(line, this.mark);
+    if (marked !== line) this.isUsed = true;
+    return marked;
+  }
+
+  private restored(value: unknown): unknown {
+    if (typeof value === 'string')
+      return value.startsWith(this.mark) ? new ExactInteger(value.slice(this.mark.length)) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((inner) => this.restored(inner));
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.restored(inner)]));
+  }
+}
+
+function lastLineEnd(piece: string): number {
+  return LINE_END.test(piece) ? Math.max(piece.lastIndexOf('\n'), piece.lastIndexOf('\r')) : -1;
+}
