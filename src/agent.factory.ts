@@ -19,7 +19,7 @@ export async function createAgent(options: CreateAgentOptions = {}): Promise<Age
   try {
     const { mcp } = options;
     if (mcp?.enabled) await context.get(McpRegistry, { strict: false }).get(mcp.name).offered();
-    await context.get(RunService, { strict: false }).recover();
+    await context.get(RunService, { strict: false }).recover('own');
   } catch (error) {
     await context.close();
     throw error;

@@ -1,9 +1,11 @@
 import {
   Inject,
+  Logger,
   Module,
   type DynamicModule,
   type FactoryProvider,
   type OnApplicationBootstrap,
+  type OnModuleDestroy,
   type Type,
 } from '@nestjs/common';
 import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.js';
@@ -131,7 +133,10 @@ const RECOVERY = Symbol('RECOVERY');
 
 /** All of Jackdaw but its HTTP side. */
 @Module({})
-export class JackdawModule implements OnApplicationBootstrap {
+export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('Jackdaw');
+  private starting: NodeJS.Immediate | undefined;
+
   constructor(
     private readonly runs: RunService,
     @Inject(RECOVERY) private readonly recovery: JackdawOptions['recovery'],
@@ -185,7 +190,18 @@ export class JackdawModule implements OnApplicationBootstrap {
 
   /** A tick later, so that no other module's start comes after the first tool call. */
   onApplicationBootstrap(): void {
-    if (this.recovery === 'at-start') setImmediate(() => void this.runs.recover());
+    if (this.recovery === 'at-start') this.starting = setImmediate(() => this.recover());
+  }
+
+  /** What has started by then, the run module ends. */
+  onModuleDestroy(): void {
+    clearImmediate(this.starting);
+  }
+
+  private recover(): void {
+    this.runs.recover().catch((err: unknown) => {
+      this.logger.error({ err }, 'Unfinished runs could not be resumed; they are resumed at the next start');
+    });
   }
 }
 

@@ -6,6 +6,8 @@ import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './stateme
  * resolves, or none of it happened. Nothing can be awaited inside a batch.
  */
 export abstract class Database {
+  private readonly companions = new Map<unknown, unknown>();
+
   abstract readonly dialect: Dialect;
   /** Whether no other process can write to it: SQLite's file is locked. */
   readonly isOwn: boolean = false;
@@ -35,6 +37,16 @@ export abstract class Database {
 
   /** Commits what still waits; then the connection may be closed. */
   abstract close(): Promise<void>;
+
+  /**
+   * What the applications of this process that use this database have in common.
+   * @param key what it is found by, as its class
+   * @param create makes it for the first that asks
+   */
+  shared<T>(key: unknown, create: () => T): T {
+    if (!this.companions.has(key)) this.companions.set(key, create());
+    return this.companions.get(key) as T;
+  }
 
   /** An insert that does nothing when the row is already there. How many rows it touches differs: give it no `rows`. */
   insertIgnore(table: string, row: Row): Statement {

@@ -6,7 +6,7 @@ export { Database } from './database.js';
 export { inLists } from './in-list.factory.js';
 export type { InList } from './in-list.factory.js';
 export { NotificationChannel } from './notification-channel.js';
-export { openPersistence } from './persistence.factory.js';
+export { sharePersistence } from './shared-persistence.registry.js';
 export { PersistenceModule } from './persistence.module.js';
 export type { PersistenceOptions } from './persistence.types.js';
 export { loadPostgresClient } from './postgres-client.factory.js';

@@ -9,8 +9,8 @@ import {
 import { AppConfig } from '../config/index.js';
 import { Database } from './database.js';
 import { NotificationChannel } from './notification-channel.js';
-import { openPersistence } from './persistence.factory.js';
 import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import { sharePersistence } from './shared-persistence.registry.js';
 
 const OPEN_PERSISTENCE = Symbol('OPEN_PERSISTENCE');
 
@@ -28,7 +28,7 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
       providers: [
         {
           provide: OPEN_PERSISTENCE,
-          useFactory: (config: AppConfig) => openPersistence(config, options),
+          useFactory: (config: AppConfig) => sharePersistence(config, options),
           inject: [AppConfig],
         },
         {

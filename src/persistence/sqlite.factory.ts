@@ -26,6 +26,20 @@ export function sqliteFile(config: AppConfig): string {
 }
 
 /**
+ * The file of the database without symbolic links, made where it is missing; `null` for one in memory.
+ * @throws AppError `CONFIG_INVALID` when it cannot be made
+ */
+export function sqlitePlace(config: AppConfig): string | null {
+  const name = sqliteFile(config);
+  if (name === MEMORY) return null;
+  try {
+    return prepareSqliteFile(name);
+  } catch (error) {
+    throw toOpenFailure(name, error);
+  }
+}
+
+/**
  * Opens the database, takes its lock and brings the schema up to date.
  * @throws AppError `DATABASE_LOCKED` when another process owns the file, `CONFIG_INVALID` when it cannot be opened
  */

@@ -7,7 +7,7 @@ export interface NewRun {
   readonly items: readonly RunItem[];
 }
 
-/** @param node of the process that runs it, if it does at once */
+/** @param node of the application that starts it, and executes it if this is not a cluster */
 export function createRun(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): NewRun {
   const run = toRecord(start, status, node, now);
   return { run, items: run.epoch > 0 ? [startedItem(run, now)] : [] };
@@ -27,7 +27,7 @@ function toRecord(start: StartRun, status: 'running' | 'queued', node: string | 
     tenant: start.principal.tenant,
     status,
     epoch: hasBegun ? 1 : 0,
-    owner: status === 'running' ? node : null,
+    owner: node,
     attempts: 0,
     cancelRequestedAt: null,
     createdAt: now,

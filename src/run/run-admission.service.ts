@@ -40,9 +40,9 @@ export class RunAdmissionService implements OnModuleDestroy {
     }
   }
 
-  /** Lets nobody in any more; resolves when all who are in have begun. */
+  /** Lets nobody in any more; resolves when all who are in have begun, and no tracked work is left. */
   async close(): Promise<void> {
     this.closing = true;
-    await Promise.allSettled(this.admitted);
+    while (this.admitted.size > 0) await Promise.allSettled(this.admitted);
   }
 }

@@ -9,10 +9,11 @@ export type WakeListener = (runId: string, isOwn: boolean) => void;
 
 /** The port that carries what happens now: events to followers, and wake-ups to whoever runs a run. What it loses, the journal has. */
 export abstract class RunBus {
-  /** What runs are telling now, for followers that come late. */
-  readonly live = new LiveRunRegistry();
   /** Who hears of every run that is executed here. */
   readonly audience = new RunListenerRegistry();
+
+  /** @param live the text that runs stream at the moment, for followers that come late */
+  constructor(readonly live = new LiveRunRegistry()) {}
 
   /** Tells everybody what a run has done here: once, and not before it is recorded. */
   tell(run: TellingRun, item: RunItem): void {

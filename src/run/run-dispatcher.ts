@@ -4,9 +4,13 @@ import type { RunOpening, RunRecord, RunStatus } from './run.types.js';
 export abstract class RunDispatcher {
   /**
    * Begins to take runs, those first that an earlier process left unfinished; call it once, when the application is
-   * ready.
+   * ready. It resolves at once when the application is being closed.
+   * @param which `own`: not the runs of agents that this application does not have. In a cluster every node takes any run
    */
-  abstract recover(): Promise<void>;
+  abstract recover(which?: 'all' | 'own'): Promise<void>;
+
+  /** Whether the application is being closed. */
+  abstract get isClosing(): boolean;
 
   /**
    * Lets a run begin here; a shutdown waits until it has.
@@ -36,6 +40,9 @@ export abstract class RunDispatcher {
 
   /** Looks soon whether the journal holds a run whose beginning could not be confirmed, and goes on with it if it does. */
   abstract recheck(run: RunRecord): void;
+
+  /** Cancels the run at once if this process executes it; the journal does not hold that the cancel was requested. */
+  abstract cancel(runId: string): void;
 
   /**
    * Executes a queued run as soon as its session is free and there is room, here or elsewhere; nobody waits for it.

@@ -28,6 +28,8 @@ export interface ChildRunMaker {
    * @throws AppError when there is nothing such to run
    */
   create(parent: RunRecord, request: ChildRunRequest, place: ChildRunPlace): StartRun | Promise<StartRun>;
+  /** Whether the application has what such a run is of, as its agent. */
+  serves(run: RunRecord): boolean;
 }
 
 @Injectable()
@@ -41,6 +43,11 @@ export class RunHandlerRegistry {
       throw new AppError('INTERNAL', `Two handlers are registered for runs of kind "${handler.kind}".`);
     }
     this.handlers.set(handler.kind, handler);
+  }
+
+  /** Whether the application has what the run is of, as far as somebody knows. */
+  serves(run: RunRecord): boolean {
+    return this.handlers.has(run.kind) && (this.makers.get(run.kind)?.serves(run) ?? true);
   }
 
   all(): RunHandler[] {

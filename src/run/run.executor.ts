@@ -61,6 +61,11 @@ export class RunExecutor {
     return this.executions.has(runId);
   }
 
+  /** Whether this application has what the run is of, as its agent. */
+  serves(run: RunRecord): boolean {
+    return this.handlers.serves(run);
+  }
+
   cancel(runId: string): void {
     this.executions.get(runId)?.controller.abort(cancelled());
   }

@@ -21,6 +21,7 @@ import { RunIntakeService } from './intake/run-intake.service.js';
 import { RunLoadStore } from './intake/run-load.store.js';
 import { RunListenerRegistry } from './listen/run-listener.registry.js';
 import { LocalRunBus } from './local/local-run-bus.js';
+import { LocalRunHub } from './local/local-run-hub.registry.js';
 import { LocalRunDispatcher } from './local/local-run-dispatcher.js';
 import { LocalRunLease } from './local/local-run-lease.js';
 import { RunAdmissionService } from './run-admission.service.js';
@@ -133,7 +134,7 @@ async function createBus(
   lease: RunLease,
   channel?: NotificationChannel,
 ): Promise<RunBus> {
-  if (!config.cluster.isEnabled) return new LocalRunBus();
+  if (!config.cluster.isEnabled) return new LocalRunBus(database.shared(LocalRunHub, () => new LocalRunHub()));
   const { createClusterRunBus } = await import('./bus/cluster-run-bus.factory.js');
   return createClusterRunBus({ config, database, journal, lease, channel: channel ?? null });
 }
@@ -146,7 +147,7 @@ async function createDispatcher(
   ...[journal, executor, admission, capacity, handlers]: DispatcherParts
 ): Promise<RunDispatcher> {
   if (!config.cluster.isEnabled) {
-    return new LocalRunDispatcher(journal, executor, bus, admission, capacity, config);
+    return new LocalRunDispatcher(journal, executor, bus as LocalRunBus, admission, capacity, config);
   }
   const { createBullRunDispatcher } = await import('./bull/bull-run-dispatcher.factory.js');
   const nodes = lease as NodeRegistry;

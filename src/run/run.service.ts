@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import { RunFamilyService } from './child/run-family.service.js';
 import { START } from './follow/run-place.parser.js';
@@ -22,6 +22,8 @@ export interface RunHandle {
 /** The public face of runs: start, look up, cancel. */
 @Injectable()
 export class RunService {
+  private readonly logger = new Logger(RunService.name);
+
   constructor(
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
@@ -74,10 +76,15 @@ export class RunService {
     return run;
   }
 
-  /** Goes on with every run that an earlier process left unfinished; call it once, when the application is ready. */
-  async recover(): Promise<void> {
-    await this.dispatcher.recover();
-    await this.family.answerAll();
+  /**
+   * Resumes the runs that earlier processes left unfinished; call it once, when the application is ready. A shutdown stops it, and
+   * waits until it has stopped.
+   * @param which `own`: not those of agents that this application does not have; another application of the process may have them
+   */
+  async recover(which: 'all' | 'own' = 'all'): Promise<void> {
+    await this.dispatcher.recover(which);
+    if (this.dispatcher.isClosing) return;
+    await this.dispatcher.admit(() => this.family.answerAll(() => this.dispatcher.isClosing));
   }
 
   /**
@@ -91,6 +98,19 @@ export class RunService {
     throw new AppError('RUN_NOT_CANCELLABLE', `Run "${id}" has already ended: it is ${status}.`, {
       details: { run_status: status },
     });
+  }
+
+  /**
+   * Cancels a run whose caller has left. If this process executes it, no tool is called from now on, even if the request to cancel
+   * cannot be journaled; a run that has ended stays as it is.
+   */
+  async leave(id: string): Promise<void> {
+    this.dispatcher.cancel(id);
+    try {
+      await this.family.cancel(id);
+    } catch (err) {
+      this.logger.warn({ err, run_id: id }, 'The cancel of a run whose caller has left could not be journaled');
+    }
   }
 
   /** Of a run that may be executed anywhere. */

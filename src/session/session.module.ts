@@ -1,6 +1,7 @@
 import { ToolStateModule } from '../tool/index.js';
 import { Module } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
+import { Database } from '../persistence/index.js';
 import { LlmModule } from '../llm/index.js';
 import { SealedTableRegistry } from '../security/index.js';
 import { ConversationStore } from './memory/conversation.store.js';
@@ -29,7 +30,7 @@ import { TurnStore } from './turns/turn-store.js';
     SessionStore,
     TurnChangeStore,
     JournalTurnStore,
-    { provide: TurnArchive, useFactory: openTurnArchive, inject: [AppConfig] },
+    { provide: TurnArchive, useFactory: openTurnArchive, inject: [AppConfig, Database] },
     {
       provide: TurnStore,
       useFactory: (archive: TurnArchive | null, changes: TurnChangeStore, journal: JournalTurnStore) =>

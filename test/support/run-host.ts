@@ -96,6 +96,7 @@ export class RunHost {
     handlers.registerMaker({
       kind: 'test',
       create: (_parent, { name }, { id }) => aRun(id, null, { agent: name }),
+      serves: () => true,
     });
     this.journal = new RunJournal(database);
     this.follower = new RunFollowService(this.journal, this.bus);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/index.js';
+import type { Database } from '../../src/persistence/index.js';
 import { FileTurnArchive } from '../../src/session/projection/file-turn-archive.js';
 import { MemoryTurnArchive } from '../../src/session/projection/memory-turn-archive.js';
 import { RedisTurnArchive } from '../../src/session/projection/redis-turn-archive.js';
@@ -45,7 +46,8 @@ export async function turnPlaces(): Promise<{ places: readonly TurnPlace[]; clea
         const database = await server.create();
         created.push(database);
         const { config } = loadConfig({ env: { SESSION_STORE: database.url } });
-        return (await openTurnArchive(config))!;
+        // The journal's database serves archives in files and in memory alone.
+        return (await openTurnArchive(config, {} as Database))!;
       },
     })),
   ];

@@ -67,6 +67,10 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
     };
   }
 
+  serves({ agent }: RunRecord): boolean {
+    return this.agents.names().includes(agent);
+  }
+
   private agentOf({ name, input, isHandoff }: ChildRunRequest): RegisteredAgent {
     const { definition } = isHandoff ? {} : (input as Partial<AskedQuestion>);
     return definition ? this.agents.define(definition) : this.agents.get(name);

@@ -17,8 +17,11 @@ export function createModelBudget(
   return new StoredModelBudget(createBudgetStore(database), llm.budget, (model) => counters.atHand(model));
 }
 
-/** Where no other process writes, sums need not be asked of the database before each call. */
+/**
+ * Where no other process writes, sums need not be asked of the database before each call. Applications of this process that share the
+ * database share them too.
+ */
 export function createBudgetStore(database: Database): BudgetStore {
   const shared = new SharedBudgetStore(database);
-  return database.isOwn ? new OwnBudgetStore(database, shared) : shared;
+  return database.isOwn ? database.shared(OwnBudgetStore, () => new OwnBudgetStore(database, shared)) : shared;
 }

@@ -50,6 +50,10 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     );
   }
 
+  get isClosing(): boolean {
+    return this.taker.isClosing;
+  }
+
   async beforeApplicationShutdown(): Promise<void> {
     await this.taker.close();
     await this.cluster.leave(async (timeoutMs) => {
@@ -79,6 +83,10 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
 
   adopt(run: RunRecord): void {
     this.inBackground(run.id, this.taker.takeBeside(run.id));
+  }
+
+  cancel(runId: string): void {
+    this.taker.cancel(runId);
   }
 
   recheck(run: RunRecord): void {

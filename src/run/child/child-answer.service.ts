@@ -34,25 +34,31 @@ export class ChildAnswerService {
     }
   }
 
-  /** All runs: for what a crash came before. Those whose answer nobody wants any more are cancelled. */
-  async answerAll(): Promise<void> {
+  /**
+   * All runs: for what a crash came before. Those whose answer nobody wants any more are cancelled.
+   * @param isStopped whether to stop before the next run
+   */
+  async answerAll(isStopped: () => boolean = () => false): Promise<void> {
     await this.forEach(
       (after) => this.store.waitingParents(after),
       (id) => this.answer(id),
+      isStopped,
     );
     await this.forEach(
       (after) => this.store.waitingOrphans(after),
       (id) => this.cancels.cancel(id),
+      isStopped,
     );
   }
 
   private async forEach(
     page: (after: string) => Promise<string[]>,
     tell: (runId: string) => Promise<unknown>,
+    isStopped: () => boolean,
   ): Promise<void> {
-    for (let after: string | undefined = ''; after !== undefined;) {
+    for (let after: string | undefined = ''; after !== undefined && !isStopped();) {
       const ids: string[] = await page(after);
-      for (const id of ids) await tell(id);
+      for (const id of ids) if (!isStopped()) await tell(id);
       after = ids.at(-1);
     }
   }

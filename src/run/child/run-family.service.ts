@@ -59,7 +59,7 @@ export class RunFamilyService implements RunFamily {
   }
 
   /** Lets every run go on that waits for one that has ended, and cancels those that wait for a person and for nobody. */
-  answerAll(): Promise<void> {
-    return this.answers.answerAll();
+  answerAll(isStopped: () => boolean): Promise<void> {
+    return this.answers.answerAll(isStopped);
   }
 }

@@ -90,7 +90,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   private async look(): Promise<void> {
     const now = Date.now();
     await this.expireDue(now);
-    await this.children.answerAll();
+    await this.children.answerAll(() => this.isClosing);
     const next = await this.waiting.nextExpiry(now);
     this.schedule(next === null ? POLL_MS : next - now);
   }

@@ -1,20 +1,32 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import type { RunItem } from '../run-item.factory.js';
+import { LocalRunHub } from './local-run-hub.registry.js';
 
 /** The bus inside one process. A listener that throws is told off in the log and disturbs nobody. */
 @Injectable()
-export class LocalRunBus extends RunBus {
+export class LocalRunBus extends RunBus implements OnApplicationShutdown {
   private readonly logger = new Logger(LocalRunBus.name);
-  private readonly listeners = new Map<string, Set<RunListener>>();
   private readonly wakeListeners: WakeListener[] = [];
+  private readonly disconnect: () => void;
+
+  /** @param hub what the applications of this process that share the database have in common */
+  constructor(readonly hub: LocalRunHub = new LocalRunHub()) {
+    super(hub.live);
+    this.disconnect = hub.connect(this);
+  }
+
+  /** Its listeners belong to an application whose database connection is closed next. */
+  onApplicationShutdown(): void {
+    this.disconnect();
+  }
 
   hasListeners(runId: string): boolean {
-    return this.listeners.has(runId);
+    return this.hub.listeners.has(runId);
   }
 
   publish(runId: string, item: RunItem): void {
-    for (const listener of this.listeners.get(runId) ?? []) {
+    for (const listener of this.hub.listeners.get(runId) ?? []) {
       try {
         listener(item);
       } catch (error) {
@@ -24,20 +36,26 @@ export class LocalRunBus extends RunBus {
   }
 
   subscribe(runId: string, listener: RunListener): () => void {
-    let listeners = this.listeners.get(runId);
-    if (!listeners) this.listeners.set(runId, (listeners = new Set()));
+    const { listeners: all } = this.hub;
+    let listeners = all.get(runId);
+    if (!listeners) all.set(runId, (listeners = new Set()));
     listeners.add(listener);
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.listeners.get(runId) === listeners) this.listeners.delete(runId);
+      if (listeners.size === 0 && all.get(runId) === listeners) all.delete(runId);
     };
   }
 
   wake(runId: string): void {
-    for (const listener of this.wakeListeners) listener(runId, true);
+    this.hub.wake(runId, this);
   }
 
   onWake(listener: WakeListener): void {
     this.wakeListeners.push(listener);
+  }
+
+  /** Calls this application's listeners. @param isOwn whether this application woke the run */
+  woken(runId: string, isOwn: boolean): void {
+    for (const listener of this.wakeListeners) listener(runId, isOwn);
   }
 }

@@ -5,12 +5,12 @@ import { refusalOf } from '../../persistence/index.js';
 import { journalUnavailable } from '../given-up.policy.js';
 import { RunCapacityRegistry } from '../intake/run-capacity.registry.js';
 import { RunAdmissionService } from '../run-admission.service.js';
-import { RunBus } from '../run-bus.js';
 import { RunDispatcher } from '../run-dispatcher.js';
 import { RunExecutor } from '../run.executor.js';
 import { isOpen, RunJournal } from '../run-journal.js';
 import { sessionSlot } from '../run-statement.factory.js';
 import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
+import type { LocalRunBus } from './local-run-bus.js';
 import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
 
 /** Runs that go on at once when a start finds many. */
@@ -21,35 +21,49 @@ const LAST_RETRY_MS = 30_000;
 /**
  * Runs everything in this process, which owns the database: a run that somebody waits for starts at once, a second
  * one in the same session queues behind it. After a start it runs again whatever is queued or running; at shutdown it
- * waits for what runs, then hands the rest over to the next start.
+ * waits for what runs, then hands the rest over to the next start. Where several applications of the process share the
+ * database, each executes the runs that it started; those of a closed one are left to the next application that starts.
  */
 @Injectable()
 export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(LocalRunDispatcher.name);
+  /** Whether the runs that earlier processes left were to be resumed. */
+  private hasRecovered = false;
   private readonly queue = new LocalRunQueue((queued) => this.admission.track(this.startQueued(queued)));
 
   constructor(
     private readonly journal: RunJournal,
     private readonly executor: RunExecutor,
-    private readonly bus: RunBus,
+    private readonly bus: LocalRunBus,
     private readonly admission: RunAdmissionService,
     private readonly capacity: RunCapacityRegistry,
     private readonly config: AppConfig,
   ) {
     super();
-    bus.onWake((runId) => {
-      this.onWake(runId).catch((err: unknown) => this.logger.error({ err, run_id: runId }, 'A run could not be woken'));
+    bus.onWake((runId, isOwn) => {
+      this.onWake(runId, isOwn).catch((err: unknown) =>
+        this.logger.error({ err, run_id: runId }, 'A run could not be woken'),
+      );
     });
+    bus.hub.join(this.node, this.queue);
   }
 
-  async recover(): Promise<void> {
-    const runs = await this.journal.unfinished();
+  async recover(which: 'all' | 'own' = 'all'): Promise<void> {
+    if (this.admission.isClosing) return;
+    const unfinished = await this.admission.track(this.journal.unfinished());
+    this.hasRecovered = true;
+    const found = unfinished.filter((run) => !this.isElsewhere(run));
+    const runs = which === 'all' ? found : found.filter((run) => this.executor.serves(run));
+    if (runs.length < found.length) this.logger.log(othersMessage(found.filter((run) => !runs.includes(run))));
     if (runs.length === 0) return;
     const crashed = runs.filter(({ status }) => status === 'running').length;
     this.logger.log(`Going on with ${runs.length} unfinished runs, ${crashed} of them cut off by a crash`);
     const rest = runs[Symbol.iterator]();
     const worker = async () => {
-      for (const run of rest) await this.goOn(run).catch(() => this.retry(run, FIRST_RETRY_MS));
+      for (const run of rest) {
+        if (this.admission.isClosing) return;
+        await this.goOn(run).catch(() => this.retry(run, FIRST_RETRY_MS));
+      }
     };
     for (let i = 0; i < RECOVERY_CONCURRENCY; i++) void worker();
   }
@@ -61,6 +75,13 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
       this.executor.closeStreams(queued.run.id, 'SHUTTING_DOWN');
       queued.resolve('queued');
     }
+    // Runs that have just ended may have woken others.
+    await this.admission.close();
+    this.bus.hub.leave(this.node);
+  }
+
+  get isClosing(): boolean {
+    return this.admission.isClosing;
   }
 
   admit<T>(begin: () => Promise<T>): Promise<T> {
@@ -69,7 +90,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
 
   isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean {
     const slot = sessionSlot(run);
-    return slot !== null && this.queue.isAwaited(slot);
+    return slot !== null && this.bus.hub.isAwaited(slot);
   }
 
   execute(run: RunRecord, opening?: RunOpening): Promise<RunStatus> {
@@ -88,6 +109,10 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     this.capacity.invite(run.id);
     if (this.queue.has(run.id)) void this.queue.pump(slotOf(run));
     else this.offer(run);
+  }
+
+  cancel(runId: string): void {
+    this.executor.cancel(runId);
   }
 
   recheck(run: RunRecord): void {
@@ -120,7 +145,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     this.capacity.leave(run);
     await this.queue.pumpFull(() => !this.capacity.isFull);
     const slot = sessionSlot(run);
-    if (slot !== null) await this.queue.pump(slot);
+    if (slot !== null) await this.bus.hub.pump(slot);
   }
 
   private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'full' | 'gone'> {
@@ -149,21 +174,31 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     }
   }
 
-  /** A run behind one that waits for a person stays in the queue, but nobody is kept waiting for it. */
+  /**
+   * A run behind one that waits for a person stays in the queue, but nobody is kept waiting for it. One behind a run that no open
+   * application executes would wait until the next start: that run is resumed here.
+   */
   private async stayQueued(queued: QueuedRun): Promise<'busy'> {
     const holder = await this.journal.openOf(queued.run);
     if (holder?.status === 'waiting') {
       this.executor.closeStreams(queued.run.id, 'SESSION_BUSY');
       queued.resolve('queued');
+    } else if (holder && this.hasRecovered && this.isAbandoned(holder)) {
+      this.resume(holder);
     }
     return 'busy';
   }
 
+  private resume(run: RunRecord): void {
+    this.goOn(run).catch(() => this.retry(run, FIRST_RETRY_MS));
+  }
+
   /** Takes a run up again that the journal holds as queued or running and that nobody executes; resolves at its end. */
   private async goOn({ id }: RunRecord): Promise<void> {
-    const run = await this.journal.find(id);
+    const run = await this.admission.track(this.journal.find(id));
     const isUnfinished = run?.status === 'queued' || run?.status === 'running';
-    if (!isUnfinished || this.queue.has(id) || this.executor.has(id)) return;
+    if (!isUnfinished || this.isElsewhere(run) || this.queue.has(id) || this.executor.has(id)) return;
+    if (this.admission.isClosing) return;
     // How it ends is said where it ends, and what could not be journaled is tried again.
     await this.enqueue(run).catch(() => undefined);
   }
@@ -172,8 +207,8 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   private retry(run: RunRecord, delayMs: number): void {
     const timer = setTimeout(() => {
       if (this.admission.isClosing) return;
-      this.journal
-        .putBack(run)
+      this.admission
+        .track(this.journal.putBack(run))
         .then(() => this.goOn(run))
         .catch(() => this.retry(run, Math.min(2 * delayMs, LAST_RETRY_MS)));
     }, delayMs);
@@ -185,19 +220,35 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   }
 
   /** Something about the run changed from outside: a cancel was requested, or an answer was given. */
-  private async onWake(runId: string): Promise<void> {
-    const run = await this.journal.find(runId);
+  private async onWake(runId: string, isOwn: boolean): Promise<void> {
+    const run = await this.admission.track(this.journal.find(runId));
     if (!run) return;
     const isCancelled = run.cancelRequestedAt !== null;
-    if (run.status === 'queued' && !this.queue.has(run.id)) await this.enqueue(run);
-    else if (run.status === 'running' && isCancelled) this.executor.cancel(run.id);
-    else if (run.status === 'waiting' && isCancelled) await this.cancelWaiting(run);
+    if (run.status === 'running' && isCancelled) this.executor.cancel(run.id);
     else if (!isOpen(run.status)) this.queue.remove(run.id)?.resolve(run.status);
+    // The run of a closed application is resumed where it was woken.
+    else if (this.admission.isClosing || !(run.owner === this.journal.node || (isOwn && this.isAbandoned(run)))) return;
+    else if (run.status === 'queued' && !this.queue.has(run.id)) await this.enqueue(run);
+    else if (run.status === 'waiting' && isCancelled) await this.cancelWaiting(run);
+  }
+
+  /** Whether another open application of this process executes the run, or will. */
+  private isElsewhere({ owner }: RunRecord): boolean {
+    return owner !== null && owner !== this.journal.node && this.bus.hub.hasMember(owner);
+  }
+
+  /** Whether the application that executed the run last, or was to, is closed or was in another process. */
+  private isAbandoned({ owner }: RunRecord): boolean {
+    return owner === null || !this.bus.hub.hasMember(owner);
+  }
+
+  private get node(): string {
+    return this.journal.node ?? '';
   }
 
   /** The cancel came while the run turned to waiting. */
   private async cancelWaiting(run: RunRecord): Promise<void> {
-    await this.journal.cancelWaiting(run, Date.now());
+    await this.admission.track(this.journal.cancelWaiting(run, Date.now()));
     await this.goOn(run);
   }
 }
@@ -205,4 +256,9 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
 /** The queue of a run: that of its session, or its own. */
 function slotOf(run: RunRecord): string {
   return sessionSlot(run) ?? `run\n${run.id}`;
+}
+
+function othersMessage(runs: readonly RunRecord[]): string {
+  const agents = [...new Set(runs.map(({ agent }) => `"${agent}"`))].join(', ');
+  return `${runs.length} unfinished runs of ${agents} are left to an application that has these agents`;
 }

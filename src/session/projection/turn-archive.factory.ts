@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { databaseKind, type AppConfig } from '../../config/index.js';
-import { createRedisClient, openPersistence } from '../../persistence/index.js';
+import { createRedisClient, sharePersistence, type Database } from '../../persistence/index.js';
 import { SessionTurnEntity } from '../entities/session-turn.entity.js';
 import { SessionEntity } from '../entities/session.entity.js';
 import { SessionSummaryEntity } from '../entities/session-summary.entity.js';
@@ -13,16 +13,21 @@ import { MemoryTurnArchive } from './memory-turn-archive.js';
 import { RedisTurnArchive } from './redis-turn-archive.js';
 import type { TurnArchive } from './turn-archive.js';
 
-/** The store of turns that is configured; `null` when they are in the journal's database. What it needs is loaded only now. */
-export async function openTurnArchive(config: AppConfig): Promise<TurnArchive | null> {
+/**
+ * The store of turns that is configured; `null` when they are in the journal's database. What it needs is loaded only now.
+ * @param journal applications of this process that share it share the turns in files and in memory, too
+ */
+export async function openTurnArchive(config: AppConfig, journal: Database): Promise<TurnArchive | null> {
   const { store, ttlSeconds } = config.session;
   switch (store.kind) {
     case 'own':
       return null;
     case 'memory':
-      return new MemoryTurnArchive();
-    case 'file':
-      return FileTurnArchive.open(join(config.dataDir, 'sessions'), ttlSeconds * 1000);
+      return journal.shared(MemoryTurnArchive, () => new MemoryTurnArchive());
+    case 'file': {
+      const open = () => FileTurnArchive.open(join(config.dataDir, 'sessions'), ttlSeconds * 1000);
+      return journal.shared(FileTurnArchive, open);
+    }
     case 'redis':
       return openRedis(store.url, ttlSeconds);
     case 'database':
@@ -37,7 +42,7 @@ async function openRedis(url: string, ttlSeconds: number): Promise<RedisTurnArch
 }
 
 async function openDatabase(config: AppConfig, url: string): Promise<DatabaseTurnArchive> {
-  const opened = await openPersistence(config.with({ database: { kind: databaseKind(url), url } }), {
+  const opened = await sharePersistence(config.with({ database: { kind: databaseKind(url), url } }), {
     entities: [SessionEntity, SessionTurnEntity, SessionSummaryEntity],
     migrations: [CreateSession1764000000001, ExtendSession1764000000006, CreateTurnFence1764000000017],
   });

@@ -1,6 +1,6 @@
 import { isDoneWithin } from '../../../common/index.js';
 import type { AppConfig } from '../../../config/index.js';
-import { createRedisClient, openPersistence } from '../../../persistence/index.js';
+import { createRedisClient, sharePersistence } from '../../../persistence/index.js';
 import { ToolStateChangeEntity } from '../entities/tool-state-change.entity.js';
 import { ToolStateEntryEntity } from '../entities/tool-state-entry.entity.js';
 import { ToolStateHistoryEntity } from '../entities/tool-state-history.entity.js';
@@ -33,7 +33,7 @@ export async function openSqliteStateStore(
   file: string,
   options: StateCodecOptions = {},
 ): Promise<DatabaseStateStore> {
-  const opened = await openPersistence(config.with({ database: { kind: 'sqlite', url: `sqlite:${file}` } }), {
+  const opened = await sharePersistence(config.with({ database: { kind: 'sqlite', url: `sqlite:${file}` } }), {
     entities: [
       ToolStateEntity,
       ToolStateEntryEntity,

@@ -1,0 +1,113 @@
+import { AppError } from '../common/index.js';
+import type { AppConfig } from '../config/index.js';
+import { openPersistence } from './persistence.factory.js';
+import type { OpenPersistence, PersistenceOptions } from './persistence.types.js';
+import { parseServerUrl } from './server-url.parser.js';
+import { sqlitePlace } from './sqlite.factory.js';
+
+/** A database of which this process is the one owner, and which the applications of this process share. */
+interface SharedDatabase {
+  readonly config: AppConfig;
+  readonly opened: Promise<OpenPersistence>;
+  users: number;
+  /** Set once the last user has left. */
+  closing: Promise<void> | null;
+}
+
+/** Where a database is that one process owns. */
+interface Place {
+  readonly key: string;
+  /** In messages. */
+  readonly name: string;
+}
+
+/** What decides about data in the database, so that it must be the same in all applications that share it; values are compared, not told. */
+const COMMON_SETTINGS: readonly (readonly [variables: string, pick: (config: AppConfig) => unknown])[] = [
+  ['REDIS_URL', ({ redis }) => redis],
+  ['ENCRYPTION_KEYS or ENCRYPTION_STRICT', ({ encryption }) => encryption],
+  ['SESSION_STORE or SESSION_TTL_SECONDS', ({ session }) => session],
+  ['RUN_RETENTION_DAYS, RUN_RETENTION_FAILED_DAYS or USAGE_RETENTION_DAYS', ({ retention }) => retention],
+  ['ACCESS_LOG_RETENTION_DAYS', ({ accessLog }) => accessLog.keptDays],
+];
+
+/** The open databases of this process: the store that its applications share (several `createAgent`, several Nest applications). */
+const DATABASES = new Map<string, SharedDatabase>();
+
+/**
+ * As `openPersistence`. A database that one process owns (a SQLite file, MariaDB without Redis) is opened once in a process: further
+ * applications get the same one. It is closed when the last of them closes its own.
+ * @throws AppError `DATABASE_LOCKED` also when an application of this process uses it with other settings
+ */
+export async function sharePersistence(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+  const place = placeOf(config);
+  if (place === null) return openPersistence(config, options);
+  for (;;) {
+    const known = DATABASES.get(place.key);
+    if (!known) return openShared(place, config, options);
+    if (known.closing) await known.closing;
+    else return join(known, place, config);
+  }
+}
+
+async function openShared(place: Place, config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
+  const opened = openPersistence(config, options);
+  const shared: SharedDatabase = { config, opened, users: 1, closing: null };
+  DATABASES.set(place.key, shared);
+  try {
+    return useOf(shared, place, await opened);
+  } catch (error) {
+    DATABASES.delete(place.key);
+    throw error;
+  }
+}
+
+async function join(shared: SharedDatabase, place: Place, config: AppConfig): Promise<OpenPersistence> {
+  const different = COMMON_SETTINGS.filter(([, pick]) => !isSame(pick(config), pick(shared.config)));
+  if (different.length > 0) throw usedDifferently(place, different.map(([variables]) => variables).join('; '));
+  shared.users++;
+  // When it cannot be opened, nobody uses it.
+  const opened = await shared.opened;
+  // The first application has told of them.
+  return { ...useOf(shared, place, opened), warnings: [] };
+}
+
+/** The database as one application has it. */
+function useOf(shared: SharedDatabase, { key }: Place, opened: OpenPersistence): OpenPersistence {
+  let closed: Promise<void> | null = null;
+  const leave = async () => {
+    shared.users--;
+    if (shared.users > 0) return;
+    const closing = opened.close();
+    shared.closing = closing.catch(() => undefined).finally(() => DATABASES.delete(key));
+    await closing;
+  };
+  return { ...opened, close: () => (closed ??= leave()) };
+}
+
+/** @returns `null` for a database that many processes share, or that is in memory */
+function placeOf(config: AppConfig): Place | null {
+  switch (config.database.kind) {
+    case 'sqlite': {
+      const file = sqlitePlace(config);
+      return file === null ? null : { key: `sqlite ${file}`, name: file };
+    }
+    case 'mariadb': {
+      if (config.redis.url !== undefined) return null;
+      const { name } = parseServerUrl(config, 3306);
+      return { key: `mariadb ${name}`, name };
+    }
+    case 'postgres':
+      return null;
+  }
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function usedDifferently({ name }: Place, variables: string): AppError {
+  return new AppError(
+    'DATABASE_LOCKED',
+    `The database ${name} is already open in this process, in an application that is configured differently: ${variables}. Applications of one process share a database only if these settings are the same. Write the same values for both (\`env\` of createAgent, \`config\` of JackdawModule.forRoot), give one of them its own database (\`{ DATA_DIR: '…' }\`), or close the other one first.`,
+  );
+}

@@ -1,0 +1,61 @@
+import { LiveRunRegistry } from '../follow/live-run.registry.js';
+import type { RunListener } from '../run-bus.js';
+
+/** Receives the wake-ups of all applications that share the database. */
+interface WokenBus {
+  woken(runId: string, isOwn: boolean): void;
+}
+
+/** The queue of an application. */
+export interface LocalRunMember {
+  /** Whether runs of the application wait for the session. */
+  isAwaited(slot: string): boolean;
+  /** Tries to start the next run that waits for the session. */
+  pump(slot: string): Promise<void>;
+}
+
+/**
+ * What the applications of one process that share a database have in common. A run belongs to the application that started it: only
+ * that one has its tools, so no other executes it while that one is open. Followers, cancels and answers reach it from all of them.
+ */
+export class LocalRunHub {
+  readonly live = new LiveRunRegistry();
+  /** Followers by run. */
+  readonly listeners = new Map<string, Set<RunListener>>();
+  private readonly buses = new Set<WokenBus>();
+  /** Open applications by the id that their runs bear as `owner`. */
+  private readonly members = new Map<string, LocalRunMember>();
+
+  /** @returns a function that ends the connection */
+  connect(bus: WokenBus): () => void {
+    this.buses.add(bus);
+    return () => void this.buses.delete(bus);
+  }
+
+  wake(runId: string, by: WokenBus): void {
+    for (const bus of this.buses) bus.woken(runId, bus === by);
+  }
+
+  join(node: string, member: LocalRunMember): void {
+    this.members.set(node, member);
+  }
+
+  leave(node: string): void {
+    this.members.delete(node);
+  }
+
+  /** Whether an open application owns runs that bear this id. */
+  hasMember(node: string): boolean {
+    return this.members.has(node);
+  }
+
+  isAwaited(slot: string): boolean {
+    for (const member of this.members.values()) if (member.isAwaited(slot)) return true;
+    return false;
+  }
+
+  /** The session is free, or its run waits for a person. */
+  async pump(slot: string): Promise<void> {
+    await Promise.all([...this.members.values()].map((member) => member.pump(slot)));
+  }
+}
