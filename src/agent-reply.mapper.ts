@@ -22,10 +22,12 @@ export interface ChatOptions {
 export interface ChatStreamOptions extends ChatOptions {
   /**
    * What happens when a reply starts again, after its stream broke or another model took over. `throw` (the default): text is
-   * delivered as it comes, and a `StreamRestartedError` ends the stream if the new text differs from what was delivered.
+   * delivered at once, and a `StreamRestartedError` ends the stream if the new text differs from the delivered text.
    * `hold`: each reply is delivered when it is complete. Structured answers are always held.
    */
   readonly onRestart?: 'throw' | 'hold';
+  /** Effect on the run when the iterator is left before its end: `cancel` (the default), or `continue` to its end. */
+  readonly onLeave?: 'cancel' | 'continue';
 }
 
 /** An agent's answer. */
@@ -63,11 +65,14 @@ export function toReply(answer: RunAnswer): ChatReply {
   };
 }
 
-/** A program without types may pass anything. @throws AppError `VALIDATION_FAILED` */
-export function assertOnRestart(given: unknown): void {
-  if (given === 'throw' || given === 'hold') return;
-  const problem = 'must be "throw" or "hold"';
-  throw new AppError('VALIDATION_FAILED', `onRestart ${problem}.`, {
-    details: { errors: [fieldMistake('onRestart', problem, 'isIn', given)] },
+/**
+ * Checks an option of a program without types.
+ * @throws AppError `VALIDATION_FAILED`
+ */
+export function assertOneOf(option: string, given: unknown, allowed: readonly string[]): void {
+  if (allowed.includes(given as string)) return;
+  const problem = `must be ${allowed.map((value) => `"${value}"`).join(' or ')}`;
+  throw new AppError('VALIDATION_FAILED', `${option} ${problem}.`, {
+    details: { errors: [fieldMistake(option, problem, 'isIn', given)] },
   });
 }

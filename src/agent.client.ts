@@ -14,13 +14,13 @@ import {
   type Input,
   type RunAnswer,
   type Settlement,
+  type StreamedChat,
   textOf,
-  type TextStreamOptions,
   toCallValue,
   UserErasureService,
 } from './agent/index.js';
 import {
-  assertOnRestart,
+  assertOneOf,
   type ChatOptions,
   type ChatReply,
   type ChatStreamOptions,
@@ -28,10 +28,11 @@ import {
 } from './agent-reply.mapper.js';
 import { AgentSession } from './agent-session.client.js';
 import { AgentSessions } from './agent-sessions.client.js';
-import type { JsonValue, Principal } from './common/index.js';
+import { AppError, type JsonValue, type Principal } from './common/index.js';
 import { ExtensionLoader } from './extension/index.js';
 import { McpRegistry, type McpServerConfig, McpServerService } from './mcp/index.js';
-import type { RunEvent } from './run/index.js';
+import { LeavableStream } from './leavable-stream.js';
+import { type RunEvent, RunService } from './run/index.js';
 import {
   assertSessionId,
   type Memory,
@@ -55,23 +56,20 @@ import { type WorkflowInput, WorkflowRegistry, WorkflowService, type WorkflowSta
 
 /** An agent without HTTP, over the same services and the same journal as the server. Close it when done. */
 export class Agent {
-  private readonly agents: AgentService;
-  private readonly decisions: AgentDecisionService;
+  private closing: Promise<void> | null = null;
   /** What was said to it, and what people may do with that. */
   readonly sessions: AgentSessions;
 
   constructor(
-    private readonly context: INestApplicationContext,
+    private readonly application: INestApplicationContext,
     private readonly principal: Principal,
     /** What its answers are, as it was given. */
     private readonly responseFormat?: GivenFormat,
   ) {
-    this.agents = context.get(AgentService, { strict: false });
-    this.decisions = context.get(AgentDecisionService, { strict: false });
     this.sessions = new AgentSessions(principal, {
-      sessions: context.get(SessionService, { strict: false }),
-      keeper: context.get(SessionKeeper, { strict: false }),
-      users: context.get(UserErasureService, { strict: false }),
+      sessions: application.get(SessionService, { strict: false }),
+      keeper: application.get(SessionKeeper, { strict: false }),
+      users: application.get(UserErasureService, { strict: false }),
     });
   }
 
@@ -103,29 +101,42 @@ export class Agent {
   }
 
   /**
-   * Asks, and yields the text of the run in pieces: what the model writes beside tool calls, then the answer. The joined pieces
-   * never repeat text: when a reply starts again, only what was not delivered yet is yielded. An answer that has a format is
-   * yielded once it is accepted, and alone. Whoever stops reading does not stop the run.
+   * Asks, and yields the text of the run in pieces: the text of replies with tool calls, then the answer. The joined pieces
+   * never repeat text: when a reply starts again, only the text that was not delivered yet is yielded. An answer that has a
+   * format is yielded once it is accepted, and alone. Leaving the iterator (`break`, `return`, `throw`) cancels the run, and no
+   * tool is called after that, unless `onLeave` is `continue`.
    * @throws StreamRestartedError when a reply starts again with other text than was delivered; the run completes
    * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` when a person must decide
    */
-  async *chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
-    const { onRestart = 'throw', ...chatOptions } = options;
-    assertOnRestart(onRestart);
+  chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
+    const { onRestart = 'throw', onLeave = 'cancel', ...chatOptions } = options;
+    assertOneOf('onRestart', onRestart, ['throw', 'hold']);
+    assertOneOf('onLeave', onLeave, ['cancel', 'continue']);
     const leaving = new AbortController();
-    const run = await this.agents.stream(this.principal, { query, ...chatOptions }, leaving.signal);
+    let started: Promise<StreamedChat> | undefined;
+    const start = () => (started = this.agents.stream(this.principal, { query, ...chatOptions }, leaving.signal));
+    const leave = async () => {
+      leaving.abort();
+      if (onLeave === 'continue') return;
+      const run = await started?.catch(() => undefined);
+      if (run) await this.runs.leave(run.id);
+    };
+    return new LeavableStream(this.textWhenStarted(start, options, leaving.signal), leave);
+  }
+
+  private async *textWhenStarted(
+    start: () => Promise<StreamedChat>,
+    { onRestart, responseFormat = this.responseFormat }: ChatStreamOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void> {
+    const run = await start();
     const replies = onRestart === 'hold' ? 'replies' : 'live';
-    const textOptions: TextStreamOptions = {
+    yield* textOf(run.items, {
       runId: run.id,
       delivery: run.isStructured ? 'answer' : replies,
-      accept: (output) => asSchemaOutput(options.responseFormat ?? this.responseFormat, output),
-      follow: (n) => this.agents.follow(run.id, n, leaving.signal),
-    };
-    try {
-      yield* textOf(run.items, textOptions);
-    } finally {
-      leaving.abort();
-    }
+      accept: (output) => asSchemaOutput(responseFormat, output),
+      follow: (n) => this.agents.follow(run.id, n, signal),
+    });
   }
 
   /**
@@ -281,9 +292,32 @@ export class Agent {
     return this.context.get(SecurityPolicies, { strict: false }).set(policy);
   }
 
-  /** Waits for what runs, then gives the database back. */
-  async close(): Promise<void> {
-    await this.context.close();
+  /**
+   * Waits for what runs, then gives the database back. Runs that do not end in time are resumed at the next start. Every call returns
+   * the same promise.
+   */
+  close(): Promise<void> {
+    this.closing ??= this.application.close();
+    return this.closing;
+  }
+
+  /** @throws AppError `SHUTTING_DOWN` once the agent is closed */
+  private get context(): INestApplicationContext {
+    if (!this.closing) return this.application;
+    throw new AppError('SHUTTING_DOWN', 'The agent is closed: create another one with createAgent().');
+  }
+
+  private get agents(): AgentService {
+    return this.context.get(AgentService, { strict: false });
+  }
+
+  private get decisions(): AgentDecisionService {
+    return this.context.get(AgentDecisionService, { strict: false });
+  }
+
+  /** Also while the agent is being closed. */
+  private get runs(): RunService {
+    return this.application.get(RunService, { strict: false });
   }
 
   private get tools(): ToolRegistry {
