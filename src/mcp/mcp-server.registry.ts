@@ -1,4 +1,10 @@
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { ToolRegistry, ToolStates } from '../tool/index.js';
 import { ChildLedger } from './process/child-ledger.store.js';
@@ -12,7 +18,7 @@ const BEGIN_MS = 50;
 
 /** Owns the servers that agents use tools of: each is connected to in the background, and closed with the application. */
 @Injectable()
-export class McpRegistry implements OnApplicationBootstrap, OnApplicationShutdown {
+export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('McpRegistry');
   private readonly servers = new Map<string, ConnectedServer>();
   private readonly ledger: ChildLedger;
@@ -88,8 +94,12 @@ export class McpRegistry implements OnApplicationBootstrap, OnApplicationShutdow
     return [...this.servers.values()];
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** While runs end, no further server is connected to. */
+  onModuleDestroy(): void {
     clearTimeout(this.timer);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.list().map((server) => server.close()));
   }
 }

@@ -1,3 +1,4 @@
+import { AppError } from '../common/index.js';
 import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
 
@@ -7,6 +8,7 @@ import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './stateme
  */
 export abstract class Database {
   private readonly companions = new Map<unknown, unknown>();
+  private isClosed = false;
 
   abstract readonly dialect: Dialect;
   /** Whether no other process can write to it: SQLite's file is locked. */
@@ -35,8 +37,20 @@ export abstract class Database {
    */
   async purge(): Promise<void> {}
 
-  /** Commits what still waits; then the connection may be closed. */
-  abstract close(): Promise<void>;
+  /** Commits what still waits; then the connection may be closed, and whatever is asked fails with `SHUTTING_DOWN`. */
+  async close(): Promise<void> {
+    await this.drain();
+    this.isClosed = true;
+  }
+
+  /** Commits what still waits. */
+  protected abstract drain(): Promise<void>;
+
+  /** @throws AppError `SHUTTING_DOWN` once it is closed: a driver's own error would not say why */
+  protected assertOpen(): void {
+    if (!this.isClosed) return;
+    throw new AppError('SHUTTING_DOWN', 'The database is closed, since the application that used it is closed.');
+  }
 
   /**
    * What the applications of this process that use this database have in common.

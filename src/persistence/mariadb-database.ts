@@ -28,6 +28,7 @@ export class MariadbDatabase extends Database {
   }
 
   async commit(batch: readonly Statement[]): Promise<void> {
+    this.assertOpen();
     if (batch.length === 0) return;
     const text = this.texts.batch(batch);
     const commit = retryTransient(
@@ -43,6 +44,7 @@ export class MariadbDatabase extends Database {
   }
 
   async query<Found>(sql: string, params: readonly SqlValue[] = []): Promise<Found[]> {
+    this.assertOpen();
     return (await this.send(this.texts.query(sql, params))) as Found[];
   }
 
@@ -50,7 +52,7 @@ export class MariadbDatabase extends Database {
     await this.query('SELECT 1');
   }
 
-  async close(): Promise<void> {
+  protected override async drain(): Promise<void> {
     await Promise.allSettled(this.underWay);
   }
 

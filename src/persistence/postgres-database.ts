@@ -27,6 +27,7 @@ export class PostgresDatabase extends Database {
   }
 
   async commit(batch: readonly Statement[]): Promise<void> {
+    this.assertOpen();
     if (batch.length === 0) return;
     const commit = retryTransient(
       () => this.apply(batch),
@@ -41,6 +42,7 @@ export class PostgresDatabase extends Database {
   }
 
   async query<Found>(sql: string, params: readonly SqlValue[] = []): Promise<Found[]> {
+    this.assertOpen();
     const { name, text } = this.statements.query(sql, params);
     const config = { text, values: [...params], query_timeout: SERVER_LIMITS.answerMs };
     try {
@@ -55,7 +57,7 @@ export class PostgresDatabase extends Database {
     await this.query('SELECT 1');
   }
 
-  async close(): Promise<void> {
+  protected override async drain(): Promise<void> {
     await Promise.allSettled(this.underWay);
   }
 

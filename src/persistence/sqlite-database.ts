@@ -58,6 +58,7 @@ export class SqliteDatabase extends Database {
 
   commit(batch: readonly Statement[], { waitsMs = 0, isEarly = false }: CommitOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {
+      this.assertOpen();
       this.waiting.push({ batch, isEarly, resolve, reject });
       if (waitsMs > 0) this.patience ??= setTimeout(() => this.beginGathering(), waitsMs);
       else this.beginGathering();
@@ -85,6 +86,7 @@ export class SqliteDatabase extends Database {
 
   /** What it has seen is durable when it resolves; once the disk has failed, nothing can be said of that. */
   async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
+    this.assertOpen();
     this.log?.check();
     const rows = this.prepare(sql).all(...params) as Row[];
     if (this.syncing) await this.syncing;
@@ -102,12 +104,12 @@ export class SqliteDatabase extends Database {
     if (left !== null) this.logger.warn(left);
   }
 
-  async close(): Promise<void> {
-    await this.drain();
+  override async close(): Promise<void> {
+    await super.close();
     this.log?.close();
   }
 
-  private async drain(): Promise<void> {
+  protected override async drain(): Promise<void> {
     while (this.syncing || this.waiting.length > 0) {
       this.flush();
       await this.syncing?.catch(() => undefined);

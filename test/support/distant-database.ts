@@ -22,7 +22,7 @@ export class DistantDatabase extends Database {
   ping(): Promise<void> {
     return this.near.ping();
   }
-  close(): Promise<void> {
+  protected override drain(): Promise<void> {
     return this.near.close();
   }
   private delay(): number {

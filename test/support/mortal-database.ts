@@ -49,7 +49,7 @@ export class MortalDatabase extends Database {
   ping(): Promise<void> {
     return this.real.ping();
   }
-  close(): Promise<void> {
+  protected override drain(): Promise<void> {
     return this.real.close();
   }
 }

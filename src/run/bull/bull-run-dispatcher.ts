@@ -131,6 +131,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
 
   /** This process owns the run and is alive, so nobody else would take it: it is put back, which is no crash of its own. */
   private retryLater(run: RunRecord): void {
+    if (this.taker.isClosing) return;
     const retry = async () => {
       await this.journal.putBack(run);
       await this.cluster.offer([run]);

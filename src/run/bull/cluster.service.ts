@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import { isDoneWithin } from '../../common/index.js';
 import { AppConfig } from '../../config/index.js';
 import { RunHandlerRegistry } from '../run-handler.registry.js';
 import { BullRunQueue, type TakeRun } from './bull-run-queue.js';
@@ -7,11 +8,15 @@ import { NodeRegistry } from './node.registry.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 import { RunSweepService } from './run-sweep.service.js';
 
+/** How long a process that leaves waits until its start has stopped, in ms. */
+const START_MS = 2_000;
+
 /** This process's place among those that share the database: it joins, serves, and leaves, in the right order. */
 export class ClusterService {
   private readonly logger = new Logger(ClusterService.name);
   private joined: Promise<void> | undefined;
-  private isLeaving = false;
+  private readonly leaving = new AbortController();
+  private serving: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly nodes: NodeRegistry,
@@ -35,7 +40,12 @@ export class ClusterService {
   }
 
   /** Takes runs from the queue, and looks for those that are in none. */
-  async serve(take: TakeRun, alsoInEverySweep: () => Promise<void>): Promise<void> {
+  serve(take: TakeRun, alsoInEverySweep: () => Promise<void>): Promise<void> {
+    this.serving = this.startServing(take, alsoInEverySweep);
+    return this.serving;
+  }
+
+  private async startServing(take: TakeRun, alsoInEverySweep: () => Promise<void>): Promise<void> {
     await this.untilDone('Joining the other processes', () => this.join());
     if (this.isLeaving) return;
     this.sweep.start(take, alsoInEverySweep);
@@ -58,8 +68,10 @@ export class ClusterService {
 
   /** @param drain waits for what runs as long as it is told, then hands it over */
   async leave(drain: (timeoutMs: number) => Promise<void>): Promise<void> {
-    this.isLeaving = true;
-    this.sweep.stop();
+    this.leaving.abort();
+    await this.sweep.stop();
+    // What is joining must not ask a database that is closed; what the queues are kept on may not answer at all.
+    await isDoneWithin(START_MS, this.serving);
     await this.queue.pause();
     await drain(this.config.shutdownTimeoutMs);
     await this.nodes.stop();
@@ -72,10 +84,16 @@ export class ClusterService {
       try {
         return await work();
       } catch (err) {
+        if (this.isLeaving) return;
         this.logger.warn({ err }, `${what} failed; it is tried again`);
-        await setTimeout(this.config.cluster.checkMs, undefined, { ref: false });
+        const pause = { ref: false, signal: this.leaving.signal };
+        await setTimeout(this.config.cluster.checkMs, undefined, pause).catch(() => undefined);
       }
     }
+  }
+
+  private get isLeaving(): boolean {
+    return this.leaving.signal.aborted;
   }
 
   private served(): string[] {

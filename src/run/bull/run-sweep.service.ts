@@ -17,6 +17,7 @@ export class RunSweepService {
   private readonly logger = new Logger(RunSweepService.name);
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
+  private sweeping: Promise<void> = Promise.resolve();
   private count = 0;
 
   constructor(
@@ -38,16 +39,20 @@ export class RunSweepService {
         await also();
         if (this.nodes.isOldest()) await this.sweep(take);
       } catch (err) {
+        if (this.isStopped) return;
         this.logger.warn({ err }, 'A sweep for runs that nobody runs failed; the next one tries again');
       }
-      if (!this.isStopped) this.timer = setTimeout(() => void sweep(), this.config.cluster.checkMs).unref();
+      if (!this.isStopped) this.timer = setTimeout(next, this.config.cluster.checkMs).unref();
     };
-    void sweep();
+    const next = () => void (this.sweeping = sweep());
+    next();
   }
 
-  stop(): void {
+  /** Resolves when no sweep goes on. */
+  async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
+    await this.sweeping;
   }
 
   private async sweep(take: TakeRun): Promise<void> {

@@ -30,6 +30,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private subscribed = new Set<string>();
   private lookTimer: NodeJS.Timeout | undefined;
   private remindTimer: NodeJS.Timeout | undefined;
+  private isClosed = false;
 
   constructor(
     private readonly channel: NotificationChannel,
@@ -49,6 +50,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.isClosed = true;
     clearTimeout(this.lookTimer);
     clearInterval(this.remindTimer);
     await this.channel.close();
@@ -108,6 +110,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     this.followers.expire();
     this.announce(this.remote.followed(), wantsText);
     this.remote.catchUp().catch((err: unknown) => {
+      if (this.isClosed) return;
       this.logger.warn({ err }, 'The journal could not be asked for what happens elsewhere; it is asked again soon');
     });
   }
