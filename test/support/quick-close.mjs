@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AgentService, createAgent, JackdawModule, RunService, ToolRegistry } from '../../dist/index.js';
 
 const [, , which, settings = '{}'] = process.argv;
@@ -10,7 +11,7 @@ const env = { LLM_PROVIDER: 'offline', LOG_LEVEL: 'warn', ...JSON.parse(settings
 const ann = { id: 'ann', tenant: 'default', roles: ['admin'] };
 const UNFINISHED = 120;
 /** How many turns of the event loop after its creation an application is closed. */
-const MOMENTS = [0, 1, 2, 3, 5, 10, 30, 100, 300];
+const MOMENTS = [0, 1, 3, 30, 300];
 const silent = {
   name: 'silent',
   enabled: true,
@@ -68,7 +69,7 @@ const cases = {
   },
   async http() {
     for (const turns of MOMENTS) {
-      const app = await NestFactory.create(moduleOf({}), { logger: ['error', 'warn'], abortOnError: false });
+      const app = await NestFactory.create(moduleOf({}), new FastifyAdapter(), { logger: ['error', 'warn'], abortOnError: false });
       await app.listen(0, '127.0.0.1');
       await after(turns, app);
     }
@@ -101,7 +102,7 @@ const cases = {
     for (const turns of MOMENTS) await after(turns, await createAgent({ env }));
   },
   async two() {
-    const [a, b] = await Promise.all([createAgent({ env }), createAgent({ env })]);
+    const [a, b] = await Promise.all([createAgent({ env }), createAgent({ env, builtinTools: true })]);
     const asked = b.chat('What is 6*7?').catch((error) => error);
     await a.close();
     const { content } = await asked;

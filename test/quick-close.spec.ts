@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { clusterStores, describeClusters } from './support/cluster-stores.js';
+import { newFolder } from './support/jackdaw.js';
+import { buildIfStale } from './support/process.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+/** A process that a timer, a connection or a child keeps alive never ends by itself. */
+const PATIENCE_MS = 90_000;
+/** PostgreSQL is always a cluster. */
+const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
+const clusters = await clusterStores();
+/** `fill` leaves unfinished runs, which the moments after it recover. */
+const MOMENTS = ['fill', 'start', 'mute', 'fill', 'http', 'chat', 'tool', 'recover', 'agent', 'two', 'mcp'];
+
+interface End {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function endOf(moment: string, env: object): Promise<End> {
+  const child = spawn(process.execPath, ['test/support/quick-close.mjs', moment, JSON.stringify(env)]);
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  clearTimeout(timer);
+  return { code, stdout: stdout.trim().split('\n').at(-1) ?? '', stderr };
+}
+
+describe('an application that is closed soon after its creation', () => {
+  const folder = newFolder();
+  beforeAll(() => buildIfStale(), 120_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function itEndsQuietly(env: () => object): void {
+    it.each(MOMENTS.map((moment, at) => [`${at + 1} ${moment}`, moment]))(
+      'ends the process with code 0 and nothing in stderr: %s',
+      async (_name, moment) => {
+        expect(await endOf(moment, { DATA_DIR: folder, ...env() })).toEqual({ code: 0, stdout: 'closed', stderr: '' });
+      },
+      PATIENCE_MS + 5000,
+    );
+  }
+
+  describe('on SQLite', () => {
+    itEndsQuietly(() => ({}));
+  });
+
+  describeDatabases('on a server', servers, (created) => {
+    itEndsQuietly(() => ({ DATABASE_URL: created().url }));
+  });
+
+  describeClusters('in a cluster', clusters, (store) => {
+    let env: Record<string, string>;
+    beforeAll(async () => {
+      env = await store.open();
+    });
+    afterAll(() => store.close());
+    itEndsQuietly(() => env);
+  });
+});

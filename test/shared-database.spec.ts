@@ -1,0 +1,206 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { NestFactory } from '@nestjs/core';
+import { AgentService, JackdawModule, type Agent, type CreateAgentOptions } from '../src/index.js';
+import { AgentHost } from './support/agent-host.js';
+import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
+import { describeDatabases, testServers } from './support/test-databases.js';
+
+const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
+const host = new AgentHost();
+afterEach(() => host.stop());
+
+type Env = Record<string, string>;
+
+function start(env: Env, script: readonly Scripted[], options: CreateAgentOptions = {}): Promise<Agent> {
+  return host.start({ env, ...options }, script);
+}
+
+/** A tool that counts its calls; they end when the test releases them. */
+function addTill(agent: Agent, name: string) {
+  const called = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const till = { count: 0, called: called.promise, release: released.resolve };
+  agent.registerTool({
+    name,
+    description: 'Pays.',
+    parameters: { type: 'object', properties: {} },
+    handler: async () => {
+      till.count++;
+      called.resolve();
+      await released.promise;
+      return `paid by ${name}`;
+    },
+  });
+  return till;
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+}
+
+/** @param environment of one database */
+function itShares(environment: () => Env): void {
+  it('is opened once for agents that are made at the same time, each with its own tools', async () => {
+    const env = environment();
+    const [a, b] = await Promise.all([
+      start(env, [calls(['a_pay', {}]), says('A.')]),
+      start(env, [calls(['b_pay', {}]), says('B.')]),
+    ]);
+    const tills = [addTill(a, 'a_pay'), addTill(b, 'b_pay')];
+    for (const till of tills) till.release();
+    const [one, other] = await Promise.all([a.chat('x'), b.chat('y')]);
+    expect([one.content, other.content, ...tills.map(({ count }) => count)]).toEqual(['A.', 'B.', 1, 1]);
+    const sessions = (await b.sessions.list()).map(({ id }) => id);
+    expect(sessions).toEqual(expect.arrayContaining([one.sessionId, other.sessionId]));
+  });
+
+  it('stays open for one agent while another one is closed, and is closed with the last one', async () => {
+    const env = environment();
+    const a = await start(env, []);
+    const b = await start(env, [calls(['pay', {}]), says('Paid.'), says('Again.')]);
+    const till = addTill(b, 'pay');
+    const answer = b.chat('Buy.');
+    await till.called;
+    await a.close();
+    till.release();
+    expect((await answer).content).toBe('Paid.');
+    expect((await b.chat('x')).content).toBe('Again.');
+    await b.close();
+    // What it was used with counts no more.
+    const c = await start({ ...env, RUN_RETENTION_DAYS: '77' }, [says('C.')]);
+    expect((await c.chat('x')).content).toBe('C.');
+  });
+
+  it('is opened again while the last agent closes it', async () => {
+    const env = environment();
+    const a = await start(env, [says('A.')]);
+    await a.chat('x');
+    const [b] = await Promise.all([start(env, [says('B.')]), a.close()]);
+    expect((await b.chat('x')).content).toBe('B.');
+  });
+
+  it('is refused to an application that is configured differently, which is told what to write', async () => {
+    const env = environment();
+    const a = await start(env, [says('A.')]);
+    const given = { ...env, RUN_RETENTION_DAYS: '77', ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const refused = start(given, []);
+    await expect(refused).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });
+    const { message } = (await refused.catch((error: unknown) => error)) as Error;
+    expect(message).toMatch(/open in this process.*ENCRYPTION_KEYS.*RUN_RETENTION_DAYS.*DATA_DIR/s);
+    expect(message).not.toContain('77');
+    expect((await a.chat('x')).content).toBe('A.');
+  });
+
+  it('has each run executed once, by the agent that was asked, whatever agent starts meanwhile', async () => {
+    const env = environment();
+    const a = await start(env, [calls(['pay', {}]), says('Paid.'), says('Next.')]);
+    const till = addTill(a, 'pay');
+    const first = a.chat('Buy.', { sessionId: 'queued' });
+    await till.called;
+    const queued = a.chat('And then?', { sessionId: 'queued' });
+    const b = await start(env, []);
+    till.release();
+    expect([(await first).content, (await queued).content]).toEqual(['Paid.', 'Next.']);
+    expect(till.count).toBe(1);
+    await b.close();
+  });
+
+  it('keeps the order of a session in which both agents are asked', async () => {
+    const env = environment();
+    const a = await start(env, [calls(['pay', {}]), says('Paid.')]);
+    const b = await start(env, [says('B.')]);
+    const till = addTill(a, 'pay');
+    const first = a.chat('Buy.', { sessionId: 'both' });
+    await till.called;
+    const second = b.chat('x', { sessionId: 'both' });
+    till.release();
+    expect([(await first).content, (await second).content]).toEqual(['Paid.', 'B.']);
+    const turns = await b.session('both').turns();
+    expect(turns.map(({ messages }) => messages.at(-1)?.content)).toEqual(['Paid.', 'B.']);
+  });
+
+  it('lets one agent approve what a run of the other one waits for: the other one goes on, with its tools', async () => {
+    const env = environment();
+    const a = await start(env, [calls(['pay', {}]), says('Paid.')], { approvals: ['pay'] });
+    const b = await start(env, []);
+    const till = addTill(a, 'pay');
+    till.release();
+    const { runId, waiting } = await a.chat('Buy.');
+    expect(waiting).toHaveLength(1);
+    expect((await b.approve(runId)).content).toBe('Paid.');
+    expect(till.count).toBe(1);
+  });
+}
+
+describe('the database of several agents in one process', () => {
+  describe('on SQLite', () => {
+    itShares(() => host.environment());
+
+    describe('when an agent is closed whose run has not ended', () => {
+      /** @returns what is left of its run when it is closed */
+      async function leaveRun(env: Env, name: string): Promise<string> {
+        const asked = Promise.withResolvers<void>();
+        const reply: Scripted = (_request, signal) => (asked.resolve(), untilAborted(signal!));
+        const agent = await start({ ...env, SHUTDOWN_TIMEOUT_MS: '0' }, [reply], { name });
+        const failure = agent.chat('Buy.', { sessionId: 's' }).catch((error: unknown) => error);
+        await asked.promise;
+        await agent.close();
+        const { code, details } = (await failure) as { code: string; details: { run_id: string } };
+        expect(code).toBe('SHUTTING_DOWN');
+        return details.run_id;
+      }
+
+      it('is resumed by the next agent of its name, not by others', async () => {
+        const env = host.environment();
+        const writer = await start(env, [says('W.')], { name: 'writer' });
+        const runId = await leaveRun(env, 'buyer');
+        await start(env, [], { name: 'reader' });
+        const completed = Promise.withResolvers<string>();
+        const telemetry: CreateAgentOptions['telemetry'] = ({ runId: id, event }) => {
+          if (event.type === 'run.completed') completed.resolve(id);
+        };
+        await start(env, [says('Bought.')], { name: 'buyer', telemetry });
+        expect(await completed.promise).toBe(runId);
+        expect((await writer.chat('x', { sessionId: 's' })).content).toBe('W.');
+        const turns = await writer.session('s').turns();
+        expect(turns.map(({ messages }) => messages.at(-1)?.content)).toEqual(['Bought.', 'W.']);
+      });
+
+      it('is resumed by another one that is asked in its session', async () => {
+        const env = host.environment();
+        const writer = await start(env, [says('Resumed.'), says('W.')], { name: 'writer' });
+        await leaveRun(env, 'buyer');
+        expect((await writer.chat('x', { sessionId: 's' })).content).toBe('W.');
+        const turns = await writer.session('s').turns();
+        expect(turns.map(({ messages }) => messages.at(-1)?.content)).toEqual(['Resumed.', 'W.']);
+      });
+    });
+
+    it('is shared by Nest applications, too', async () => {
+      const env = host.environment();
+      const open = (reply: string) =>
+        NestFactory.createApplicationContext(
+          JackdawModule.forRoot({ config: env, chatModel: new ScriptedChatModel([says(reply)]), agentsDir: false }),
+          { logger: false, abortOnError: false },
+        );
+      const apps = await Promise.all([open('A.'), open('B.')]);
+      const ann = { id: 'ann', tenant: 'default', roles: ['user'] };
+      const answers = await Promise.all(apps.map((app) => app.get(AgentService).chat(ann, { query: 'x' })));
+      await Promise.all(apps.map((app) => app.close()));
+      await apps[0]!.close();
+      expect(answers.map(({ result }) => result)).toEqual(['A.', 'B.']);
+    });
+
+    it('is not shared when it is in memory', async () => {
+      const env = { ...host.environment(), DATABASE_URL: 'sqlite::memory:' };
+      const a = await start(env, [says('A.')]);
+      const b = await start(env, [says('B.')]);
+      await a.chat('x');
+      expect(await b.sessions.list()).toEqual([]);
+    });
+  });
+
+  describeDatabases('on a server', servers, (created) => {
+    itShares(() => ({ ...host.environment(), DATABASE_URL: created().url }));
+  });
+});
