@@ -14,24 +14,16 @@ import {
   type Input,
   type RunAnswer,
   type Settlement,
-  type StreamedChat,
-  textOf,
   toCallValue,
   UserErasureService,
 } from './agent/index.js';
-import {
-  assertOneOf,
-  type ChatOptions,
-  type ChatReply,
-  type ChatStreamOptions,
-  toReply,
-} from './agent-reply.mapper.js';
+import { type ChatOptions, type ChatReply, type ChatStreamOptions, toReply } from './agent-reply.mapper.js';
 import { AgentSession } from './agent-session.client.js';
 import { AgentSessions } from './agent-sessions.client.js';
+import { openChatStream } from './chat-stream.js';
 import { AppError, type JsonValue, type Principal } from './common/index.js';
 import { ExtensionLoader } from './extension/index.js';
 import { McpRegistry, type McpServerConfig, McpServerService } from './mcp/index.js';
-import { LeavableStream } from './leavable-stream.js';
 import { type RunEvent, RunService } from './run/index.js';
 import {
   assertSessionId,
@@ -109,34 +101,8 @@ export class Agent {
    * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` when a person must decide
    */
   chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
-    const { onRestart = 'throw', onLeave = 'cancel', ...chatOptions } = options;
-    assertOneOf('onRestart', onRestart, ['throw', 'hold']);
-    assertOneOf('onLeave', onLeave, ['cancel', 'continue']);
-    const leaving = new AbortController();
-    let started: Promise<StreamedChat> | undefined;
-    const start = () => (started = this.agents.stream(this.principal, { query, ...chatOptions }, leaving.signal));
-    const leave = async () => {
-      leaving.abort();
-      if (onLeave === 'continue') return;
-      const run = await started?.catch(() => undefined);
-      if (run) await this.runs.leave(run.id);
-    };
-    return new LeavableStream(this.textWhenStarted(start, options, leaving.signal), leave);
-  }
-
-  private async *textWhenStarted(
-    start: () => Promise<StreamedChat>,
-    { onRestart, responseFormat = this.responseFormat }: ChatStreamOptions,
-    signal: AbortSignal,
-  ): AsyncGenerator<string, void> {
-    const run = await start();
-    const replies = onRestart === 'hold' ? 'replies' : 'live';
-    yield* textOf(run.items, {
-      runId: run.id,
-      delivery: run.isStructured ? 'answer' : replies,
-      accept: (output) => asSchemaOutput(responseFormat, output),
-      follow: (n) => this.agents.follow(run.id, n, signal),
-    });
+    const format = options.responseFormat ?? this.responseFormat;
+    return openChatStream(this.agents, this.runs, this.principal, { query, ...options }, format);
   }
 
   /**
