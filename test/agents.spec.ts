@@ -72,7 +72,7 @@ describe('agents over REST', () => {
       sub_agents: [],
       handoffs: [],
       response_format: 'json',
-      memory: { enabled: true, policy: 'lru', max_messages: 7, max_context_tokens: 4000 },
+      memory: { enabled: true, policy: 'lru', max_messages: 7, max_context_tokens: 16_000 },
       limits: { max_iterations: 3, run_timeout_ms: 300_000, max_result_bytes: 65_536, max_depth: 3 },
       approvals: [],
     });

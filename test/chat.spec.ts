@@ -173,6 +173,7 @@ describe('a chat', () => {
         context_tokens: expect.any(Number),
         dropped: 2,
         policy: 'sliding_window',
+        max_context_tokens: 16_000,
       });
       expect(llm.lastRequest.messages.slice(1).map(({ content }) => content)).toEqual([
         'two',

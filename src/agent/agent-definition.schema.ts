@@ -51,8 +51,10 @@ export const memoryRulesSchema = z.strictObject({
   enabled: z.boolean().default(true),
   /** `sliding_window`, `fixed_window`, `lru`, `token_budget`, `summary`, or one of the application's own. */
   policy: z.string().regex(/\S/, 'must not be blank').default('sliding_window'),
-  maxMessages: z.int().min(0).max(1_000_000).default(50),
-  maxContextTokens: z.int().min(0).max(100_000_000).default(4000),
+  /** 200 when left out. */
+  maxMessages: z.int().min(0).max(1_000_000).optional(),
+  /** When left out, a quarter of the smallest context window of the models, at most 16,000; 8,000 where it is unknown. */
+  maxContextTokens: z.int().min(0).max(100_000_000).optional(),
   /** Whether earlier tool calls and their results are seen. */
   includeToolCalls: z.boolean().default(true),
   /** With `fixed_window`: so many of the first messages stay. */
@@ -176,6 +178,9 @@ export function withTools(parsed: Parsed): AgentDefinition {
   return { ...parsed, tools };
 }
 
+/** The limits of definitions that were stored before they had memory rules. */
+const FORMER_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
+
 /** What older definitions may lack. */
 type Added = 'subAgents' | 'handoffs' | 'mcpServers' | 'approvals';
 type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | Added> &
@@ -195,7 +200,8 @@ export function parseStoredDefinition(content: string): AgentDefinition {
     approvals = [],
     ...stored
   } = JSON.parse(content) as StoredDefinition;
-  const rules = 'turns' in memory ? {} : memory;
+  const isOld = !('policy' in memory);
+  const rules = isOld ? FORMER_LIMITS : memory;
   return {
     ...stored,
     subAgents,

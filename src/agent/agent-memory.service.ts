@@ -13,13 +13,18 @@ import {
   SessionMemory,
   SessionService,
   countTurn,
+  referenceState,
+  WholeTurnMemory,
   type MemoryPlace,
+  type MemoryRules,
+  type SessionKey,
   type Recollection,
   type SessionMessage,
   type Turn,
 } from '../session/index.js';
 import { budgetsOf } from './agent-budget.factory.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
+import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { summariser } from './summariser.factory.js';
 
@@ -32,8 +37,10 @@ const NOTHING: MemoryPlace = { lastTurn: 0, messageCount: 0 };
 export class AgentMemory {
   constructor(
     private readonly memory: SessionMemory,
+    private readonly wholeTurns: WholeTurnMemory,
     private readonly sessions: SessionService,
     private readonly counters: TokenCounterRegistry,
+    private readonly models: AgentModelFactory,
   ) {}
 
   /** @throws what the model throws when it is to sum up the past */
@@ -43,7 +50,7 @@ export class AgentMemory {
     input: AgentRunInput,
     { definition, model }: { definition: AgentDefinition; model: ChatModel },
   ): Promise<Recollection> {
-    const { memory: rules } = definition;
+    const rules = this.models.memoryRules(definition);
     const sessionId = input.historyOf ?? run.sessionId;
     if (sessionId === null || input.isNewSession) return nothingFrom(rules);
     const key = { tenant: run.tenant, id: sessionId };
@@ -61,14 +68,24 @@ export class AgentMemory {
         countTokens,
         onUsage,
       });
-      looked = withUsage(await this.memory.look(key, rules, summarise), spent);
+      const tools = { summarise, count: countTokens };
+      const past = isWholeTurns(run)
+        ? await this.wholeTurns.look(key, rules, summarise)
+        : await this.memory.look(key, rules, tools);
+      looked = withUsage(past, spent);
       const { repaired } = looked;
       if (repaired.length > 0) context.emit({ type: 'history.repaired', session_id: key.id, turns: repaired });
       // In the batch that records the place: a run that looks again tells its own call, and not this one.
       for (const event of spent) context.emit(event);
       return looked.place;
     });
-    return looked ?? this.memory.lookAgain(key, rules, placeOf(recorded));
+    const past = looked ?? (await this.lookAgain(key, rules, placeOf(recorded)));
+    return isWholeTurns(run) ? past : withReferences(past, input.references);
+  }
+
+  /** By what was recorded: a fork of an older run takes its place over. */
+  private lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
+    return (place.given ? this.memory : this.wholeTurns).lookAgain(key, rules, place);
   }
 
   /** What adds the run's turn to its session, in the batch that ends it. */
@@ -97,6 +114,17 @@ export class AgentMemory {
   }
 }
 
+/** Before version 2 of the loop, turns were given whole or not at all. */
+function isWholeTurns({ loopVersion }: RunRecord): boolean {
+  return loopVersion < 2;
+}
+
+function withReferences(past: Recollection, references: readonly number[] = []): Recollection {
+  const earlier = references.filter((turn) => turn <= past.place.lastTurn);
+  if (earlier.length === 0) return past;
+  return { ...past, state: { ...past.state, references: earlier.map((turn) => referenceState(past.place, turn)) } };
+}
+
 /** What was spent on looking back is part of the place that is recorded. */
 function withUsage(looked: Recollection, spent: readonly RunUsage[]): Recollection {
   if (spent.length === 0) return looked;
@@ -109,7 +137,7 @@ function placeOf(recorded: MemoryPlace | number): MemoryPlace {
   return typeof recorded === 'number' ? { ...NOTHING, lastTurn: recorded } : recorded;
 }
 
-function nothingFrom({ enabled, policy }: AgentDefinition['memory']): Recollection {
+function nothingFrom({ enabled, policy }: MemoryRules): Recollection {
   const state = { message_count: 0, context_tokens: 0, dropped: 0, policy: enabled ? policy : 'none' };
   return { place: NOTHING, messages: [], state, repaired: [] };
 }

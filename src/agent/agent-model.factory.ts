@@ -1,10 +1,13 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { AppConfig, type ModelChoice, type ProviderAccess } from '../config/index.js';
-import { ChatModel, ModelStackFactory, type ModelSettings } from '../llm/index.js';
+import { ChatModel, defaultContextTokens, ModelStackFactory, type ModelSettings } from '../llm/index.js';
+import type { MemoryRules } from '../session/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 import { assertAllowed, type NamedModel } from './allowed-model.policy.js';
 
 const MAX_MODELS = 1000;
+/** Messages of the past that a run sees at most where its agent does not say. */
+const DEFAULT_MESSAGES = 200;
 /** What may be the name of a model. */
 const NAME = /^[^\s]{1,200}$/;
 
@@ -33,6 +36,21 @@ export class AgentModelFactory {
     return made;
   }
 
+  /** What of its session's past a run of the agent may see, with the limits that it leaves to the server. */
+  memoryRules({ memory, model }: Pick<AgentDefinition, 'model' | 'memory'>): MemoryRules {
+    const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = this.contextTokens(model) } = memory;
+    return { ...memory, maxMessages, maxContextTokens };
+  }
+
+  private contextTokens(model: AgentDefinition['model']): number {
+    const others =
+      model.fallback ?? this.config.llm.resilience.fallback.map(({ provider, model: name }) => ({ provider, name }));
+    const models = this.own
+      ? [this.own]
+      : [model, ...others].map((one) => ({ ...one, name: one.name ?? this.nameOf(one.provider) }));
+    return defaultContextTokens(models);
+  }
+
   /**
    * The model that a request names: of a provider that is known, or else of `provider`. Names may have colons, too.
    * @returns null when it is no name
@@ -50,6 +68,15 @@ export class AgentModelFactory {
    */
   assertAllowed(model: NamedModel, agent: Pick<AgentDefinitionInput, 'model' | 'budgets'>): void {
     assertAllowed(model, agent, this.config.llm);
+  }
+
+  /** The name of a provider's default model; empty where the provider is not there. */
+  private nameOf(provider: string): string {
+    try {
+      return this.create({ model: { provider, parameters: {}, fallback: [] } }).name;
+    } catch {
+      return '';
+    }
   }
 
   /** Requests may name ever others: those that were made first go. */

@@ -1,5 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { AgentRegistry, selectionOf, type AgentDefinition } from '../agent/index.js';
+import { AgentModelFactory, AgentRegistry, selectionOf, type AgentDefinition } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolRegistry, ToolSwitchService } from '../tool/index.js';
@@ -14,6 +14,7 @@ export class AgentController {
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
     private readonly switches: ToolSwitchService,
+    private readonly models: AgentModelFactory,
   ) {}
 
   /** All agents, the one that answers when a request names none first; any of their names is an `agent` of a request. */
@@ -34,6 +35,7 @@ export class AgentController {
     return toAgentView(definition, {
       isDefault: this.agents.names()[0] === definition.name,
       tools: names.filter((name) => !off.has(name)),
+      memory: this.models.memoryRules(definition),
     });
   }
 }

@@ -5,10 +5,12 @@ import type { AgentBudgetsDto, AgentDto } from './agent.dto.js';
 interface AgentPlace {
   readonly isDefault: boolean;
   readonly tools: readonly string[];
+  /** As they apply to its runs. */
+  readonly memory: { readonly maxMessages: number; readonly maxContextTokens: number };
 }
 
 /** An agent as the API tells of it: all but its instructions. */
-export function toAgentView(definition: AgentDefinition, { isDefault, tools }: AgentPlace): AgentDto {
+export function toAgentView(definition: AgentDefinition, { isDefault, tools, memory: past }: AgentPlace): AgentDto {
   const { name, description, model, protocol, subAgents, handoffs, responseFormat, memory, limits } = definition;
   const { mcpServers, budgets, guardrails, approvals } = definition;
   return {
@@ -25,8 +27,8 @@ export function toAgentView(definition: AgentDefinition, { isDefault, tools }: A
     memory: {
       enabled: memory.enabled,
       policy: memory.policy,
-      max_messages: memory.maxMessages,
-      max_context_tokens: memory.maxContextTokens,
+      max_messages: past.maxMessages,
+      max_context_tokens: past.maxContextTokens,
     },
     limits: {
       max_iterations: limits.maxIterations,

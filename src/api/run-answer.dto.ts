@@ -1,5 +1,5 @@
 import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/index.js';
-import type { AnsweredBy, MemoryState, WaitingRequest } from '../run/index.js';
+import type { AnsweredBy, MemoryState, ReferenceState, ShortenedTurnState, WaitingRequest } from '../run/index.js';
 
 /** Tokens, summed over the run's model calls. */
 export class RunUsageDto {
@@ -14,6 +14,24 @@ export class RunUsageDto {
   cost?: number;
 }
 
+/** A turn of which the model was not given everything. */
+export class ShortenedTurnDto implements ShortenedTurnState {
+  turn!: number;
+  /** `shortened`: texts were cut or rounds of calls left out. `question_and_answer`: everything between the two was left out. */
+  form!: 'shortened' | 'question_and_answer';
+  /** Messages of the turn that were left out. */
+  dropped_messages!: number;
+  /** UTF-16 units that were cut out of the other messages. */
+  omitted_characters!: number;
+}
+
+/** What the model was given of a turn that the request refers to. */
+export class ReferenceStateDto implements ReferenceState {
+  turn!: number;
+  /** `summarised`: only a summary covers it. */
+  seen!: 'whole' | 'shortened' | 'summarised' | 'dropped';
+}
+
 /** What the run was given of its session's past. */
 export class MemoryStateDto implements MemoryState {
   /** Messages of the session before this run. */
@@ -24,6 +42,12 @@ export class MemoryStateDto implements MemoryState {
   dropped!: number;
   /** The name of the agent's memory policy; `none` when it has no memory. */
   policy!: string;
+  /** The token budget of the run. */
+  max_context_tokens?: number;
+  /** Turns that the model was given shortened, oldest first. */
+  shortened?: ShortenedTurnDto[];
+  /** What the model was given of each turn in the request's `references`. */
+  references?: ReferenceStateDto[];
 }
 
 /** What the agent did in one place of its loop. */

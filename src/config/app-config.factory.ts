@@ -101,10 +101,12 @@ function memoryOf(values: EnvValues): AppConfig['agent']['memory'] {
   return {
     enabled: values.AGENT_MEMORY_ENABLED,
     policy: values.AGENT_MEMORY_POLICY,
-    maxMessages: values.AGENT_MEMORY_MAX_MESSAGES,
-    maxContextTokens: values.AGENT_MEMORY_MAX_CONTEXT_TOKENS,
     includeToolCalls: values.AGENT_MEMORY_INCLUDE_TOOL_CALLS,
     keepFirst: values.AGENT_MEMORY_KEEP_FIRST,
+    ...compact({
+      maxMessages: values.AGENT_MEMORY_MAX_MESSAGES,
+      maxContextTokens: values.AGENT_MEMORY_MAX_CONTEXT_TOKENS,
+    }),
   };
 }
 

@@ -169,8 +169,9 @@ export interface AppConfigValues {
     readonly memory: {
       readonly enabled: boolean;
       readonly policy: string;
-      readonly maxMessages: number;
-      readonly maxContextTokens: number;
+      readonly maxMessages?: number;
+      /** As the model's context window allows, when left out. */
+      readonly maxContextTokens?: number;
       readonly includeToolCalls: boolean;
       readonly keepFirst: number;
     };

@@ -80,8 +80,6 @@ describe('loadConfig', () => {
         memory: {
           enabled: true,
           policy: 'sliding_window',
-          maxMessages: 50,
-          maxContextTokens: 4000,
           includeToolCalls: true,
           keepFirst: 10,
         },

@@ -113,10 +113,14 @@ export const ENV_SCHEMA = z.object({
     .string()
     .default('sliding_window')
     .describe('What of it: `sliding_window`, `fixed_window`, `lru`, `token_budget` or `summary`'),
-  AGENT_MEMORY_MAX_MESSAGES: integer(0, 1_000_000).default(50).describe('Most past messages the model is given'),
+  AGENT_MEMORY_MAX_MESSAGES: integer(0, 1_000_000)
+    .optional()
+    .describe('Most past messages the model is given; 200 when left out'),
   AGENT_MEMORY_MAX_CONTEXT_TOKENS: integer(0, 100_000_000)
-    .default(4000)
-    .describe('Most tokens of past messages the model is given'),
+    .optional()
+    .describe(
+      'Most tokens of past messages the model is given; when left out, a quarter of its context window, at most 16,000, or 8,000 where the window is unknown',
+    ),
   AGENT_MEMORY_INCLUDE_TOOL_CALLS: flag().default(true).describe('Whether it is given past tool calls and results'),
   AGENT_MEMORY_KEEP_FIRST: integer(0, 10_000)
     .default(10)

@@ -25,6 +25,7 @@ export type {
   ToolSpec,
   Usage,
 } from './chat.types.js';
+export { defaultContextTokens } from './context-window.policy.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';

@@ -17,7 +17,7 @@ import { toFailure } from './run-failure.mapper.js';
 
 /**
  * The version of new runs, raised when a recorded run would no longer replay the same way. Version 2 keeps the model's
- * own call in the history when a person edited its arguments.
+ * own call in the history when a person edited its arguments, and shortens turns of the past instead of leaving them out.
  */
 export const LOOP_VERSION = 2;
 /** The versions whose runs this loop replays as they were recorded. */

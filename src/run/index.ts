@@ -29,6 +29,8 @@ export type {
   RunResult,
   HistoryRepaired,
   MemoryState,
+  ReferenceState,
+  ShortenedTurnState,
   RunUsage,
   TerminalEvent,
   ToolCompleted,

@@ -25,10 +25,21 @@ export { LongTermMemoryModule } from './long-term/long-term-memory.module.js';
 export { Memory } from './memory/memory.js';
 export { MemoryFactory } from './memory/memory.factory.js';
 export { MemoryPolicy } from './memory/memory-policy.js';
+export type { TurnGroup } from './memory/memory-policy.js';
 export { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
-export type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary, TurnSize } from './memory/memory.types.js';
+export type {
+  MemoryPlace,
+  MemoryRules,
+  MemoryTools,
+  Recollection,
+  Summarise,
+  Summary,
+  TurnSize,
+} from './memory/memory.types.js';
 export { countTurn } from './memory/turn-tokens.mapper.js';
+export { referenceState } from './memory/recollection.mapper.js';
 export { SessionMemory } from './memory/session-memory.service.js';
+export { WholeTurnMemory } from './memory/whole-turn-memory.service.js';
 export type { SessionExport } from './session-export.schema.js';
 export type { PrunedSessions, SessionOptions } from './session-keeper.service.js';
 export { SessionKeeper } from './session-keeper.service.js';
@@ -38,7 +49,7 @@ export { SessionService } from './session.service.js';
 export { SessionModule } from './session.module.js';
 export { TurnErasureService } from './turn-erasure.service.js';
 export { PINNED } from './session.types.js';
-export type { SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
+export type { SessionKey, SessionMessage, SessionRecord, StoredTurn, Turn, TurnStatus } from './session.types.js';
 
 export const SESSION_ENTITIES = [SessionEntity, SessionTurnEntity, SessionSummaryEntity, TurnChangeEntity, FactEntity];
 export const SESSION_MIGRATIONS = [

@@ -8,6 +8,8 @@ import { ConversationStore } from './memory/conversation.store.js';
 import { MemoryFactory } from './memory/memory.factory.js';
 import { MemoryPolicyRegistry } from './memory/memory-policy.registry.js';
 import { SessionMemory } from './memory/session-memory.service.js';
+import { SummaryExtension } from './memory/summary-extension.service.js';
+import { WholeTurnMemory } from './memory/whole-turn-memory.service.js';
 import { SummaryStore } from './memory/summary.store.js';
 import { ProjectedTurnStore } from './projection/projected-turn-store.js';
 import { TurnChangeStore } from './projection/turn-change.store.js';
@@ -46,14 +48,24 @@ import { TurnStore } from './turns/turn-store.js';
     SessionService,
     SummaryStore,
     MemoryPolicyRegistry,
+    SummaryExtension,
     SessionMemory,
+    WholeTurnMemory,
     SessionContent,
     SessionKeeper,
     TurnErasureService,
     ConversationStore,
     MemoryFactory,
   ],
-  exports: [SessionService, SessionKeeper, SessionMemory, MemoryPolicyRegistry, MemoryFactory, TurnErasureService],
+  exports: [
+    SessionService,
+    SessionKeeper,
+    SessionMemory,
+    WholeTurnMemory,
+    MemoryPolicyRegistry,
+    MemoryFactory,
+    TurnErasureService,
+  ],
 })
 export class SessionModule {
   constructor(tables: SealedTableRegistry) {

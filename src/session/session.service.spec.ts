@@ -43,7 +43,7 @@ async function fill(turns: number): Promise<void> {
 }
 
 async function seen(id: string, { tenant } = ALICE): Promise<unknown[]> {
-  return questions((await memory.look({ tenant, id }, RULES, neverSummarise)).messages);
+  return questions((await memory.look({ tenant, id }, RULES, { summarise: neverSummarise, count: () => 0 })).messages);
 }
 
 function questions(messages: readonly Message[]): unknown[] {

@@ -13,6 +13,9 @@ const LLM_DEFAULTS: ModelParameters = {
   presencePenalty: 0,
 };
 
+/** What an agent of a node's own sees of the past at most, where it says nothing. */
+const SEED_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
+
 /** Where a node stands. */
 interface NodePlace {
   readonly workflow: string;
@@ -49,7 +52,8 @@ export class ResolvedWorkFactory {
     const name = `${workflow.slice(0, 56)}_node${number}`;
     const { llm } = this.config;
     const model = { provider: llm.provider, ...(llm.model !== undefined && { name: llm.model }) };
-    const definition: AgentDefinitionInput = { model, ...given, name };
+    const { memory } = given as Pick<AgentDefinitionInput, 'memory'>;
+    const definition: AgentDefinitionInput = { model, ...given, memory: { ...SEED_LIMITS, ...memory }, name };
     return { ...this.agents.define(definition).definition };
   }
 }

@@ -8,9 +8,11 @@ import {
   MemoryPolicyRegistry,
   SessionMemory,
   SessionService,
+  WholeTurnMemory,
   type MemoryRules,
 } from '../../src/session/index.js';
 import { ConversationStore } from '../../src/session/memory/conversation.store.js';
+import { SummaryExtension } from '../../src/session/memory/summary-extension.service.js';
 import { SummaryStore } from '../../src/session/memory/summary.store.js';
 import { SessionStore } from '../../src/session/session-store.js';
 import { JournalTurnStore } from '../../src/session/turns/journal-turn-store.js';
@@ -21,12 +23,14 @@ export function sessionsOn(database: Database, cipher: Cipher = PLAIN_CIPHER) {
   const turns: TurnStore = new JournalTurnStore(database, cipher);
   const store = new SessionStore(database, cipher);
   const summaries = new SummaryStore(database, cipher);
+  const extension = new SummaryExtension(turns);
   const policies = new MemoryPolicyRegistry();
   const { config } = loadConfig({ env: {} });
   const counters = new TokenCounterRegistry(config, new VocabularyLoader());
   return {
     sessions: new SessionService(store, turns, summaries),
-    memory: new SessionMemory(store, turns, summaries, policies),
+    memory: new SessionMemory(store, turns, summaries, extension, policies),
+    wholeTurns: new WholeTurnMemory(store, turns, summaries, extension, policies),
     memories: new MemoryFactory(new ConversationStore(database, store, turns), policies, counters, config),
     turns,
   };

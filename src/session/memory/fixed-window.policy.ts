@@ -1,10 +1,11 @@
-import { MemoryPolicy, newestWithin, TurnBudget } from './memory-policy.js';
+import { MemoryPolicy, newestFirst, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
 /** The first turns stay, up to `keepFirst` messages; the newest ones have what is left. */
 export class FixedWindowPolicy extends MemoryPolicy {
   readonly name = 'fixed_window';
   override readonly isStable = true;
+  override readonly readsOn = true;
 
   query(rules: MemoryRules) {
     return { ...newestWithin(rules), first: rules.keepFirst };
@@ -19,5 +20,9 @@ export class FixedWindowPolicy extends MemoryPolicy {
     }
     budget.takeNewest(turns);
     return [...budget.taken];
+  }
+
+  override order(turns: readonly TurnSize[], { keepFirst }: MemoryRules) {
+    return [{ turns: turns.map(({ turn }) => turn), maxMessages: keepFirst }, newestFirst(turns)];
   }
 }

@@ -1,7 +1,17 @@
 import type { TurnQuery } from '../turns/turn-store.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
-/** The port to a way of remembering: which turns a run sees. Turns are seen whole or not at all. */
+/** Turns that take the budget one after the other, until one does not fit even as question and answer. */
+export interface TurnGroup {
+  readonly turns: readonly number[];
+  /** The most messages that the group may take. */
+  readonly maxMessages?: number;
+}
+
+/**
+ * The port to a way of remembering: which turns a run sees. The newest turn is always seen, shortened if it must be;
+ * the others are seen whole, as question and answer, or not at all.
+ */
 export abstract class MemoryPolicy {
   /** As in an agent's `memory.policy`. */
   abstract readonly name: string;
@@ -9,12 +19,32 @@ export abstract class MemoryPolicy {
   readonly isStable: boolean = false;
   /** Whether a model makes a summary of what is not seen. */
   readonly summarises: boolean = false;
+  /** Whether `maxMessages` limits it. */
+  readonly countsMessages: boolean = true;
+  /** Whether turns before those of `query` are read when shortened turns leave room for them. */
+  readonly readsOn: boolean = false;
 
   /** What is read to choose from; its numbers bound what a look back costs, however long the session is. */
   abstract query(rules: MemoryRules): Omit<TurnQuery, 'through'>;
 
   /** @param turns what was read, oldest first @returns the numbers of those that are seen, at most as many as the rules allow */
   abstract choose(turns: readonly TurnSize[], rules: MemoryRules): readonly number[];
+
+  /**
+   * The order in which older turns get what the newest turn leaves of the budget. By default those that `choose` names,
+   * the newest first, each by itself.
+   * @param turns what was read, oldest first, without the newest turn
+   */
+  order(turns: readonly TurnSize[], rules: MemoryRules): readonly TurnGroup[] {
+    return this.choose(turns, rules)
+      .toSorted((a, b) => b - a)
+      .map((turn) => ({ turns: [turn] }));
+  }
+}
+
+/** One group of all turns, the newest first. */
+export function newestFirst(turns: readonly TurnSize[]): TurnGroup {
+  return { turns: turns.map(({ turn }) => turn).toReversed() };
 }
 
 /** What reads the newest turns up to both limits; a turn has a message at least. */

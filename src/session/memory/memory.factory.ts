@@ -8,6 +8,9 @@ import type { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
 import { TurnMemory } from './turn-memory.js';
 
+/** The limits of a conversation in hand where neither the environment nor the program says any. */
+const SEED_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
+
 /** Makes conversations in hand. */
 @Injectable()
 export class MemoryFactory {
@@ -25,7 +28,7 @@ export class MemoryFactory {
    * @throws AppError `MEMORY_POLICY_INVALID`
    */
   async create(principal: Principal, rules: Partial<MemoryRules> = {}, model = ''): Promise<Memory> {
-    const all = { ...this.config.agent.memory, ...rules };
+    const all = { ...SEED_LIMITS, ...this.config.agent.memory, ...rules };
     const policy = this.policies.get(all.policy);
     return new TurnMemory(this.conversations, {
       principal,

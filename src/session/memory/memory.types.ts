@@ -1,5 +1,7 @@
 import type { MemoryState, RunUsage } from '../../run/index.js';
 import type { SessionMessage } from '../session.types.js';
+import type { TextCut, TurnCut } from './turn-cut.mapper.js';
+import type { CountTokens } from './turn-shortening.policy.js';
 
 /** What a run may see of its session's past. */
 export interface MemoryRules {
@@ -42,8 +44,32 @@ export interface MemoryPlace {
   /** The turns that were chosen, where they do not follow from the rest. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
+  /** Since version 2 of the loop: what the model is given, for a replay to give it the same bytes. */
+  readonly given?: GivenPast;
   /** What the model that was asked for a summary took, if one was. */
   readonly usage?: RunUsage;
+}
+
+/** Numbers of turns in ascending order; a pair is a range, both ends included. */
+export type TurnRanges = readonly (number | readonly [first: number, last: number])[];
+
+/** The turns that a run was given, and where they were cut. */
+export interface GivenPast {
+  readonly turns: TurnRanges;
+  readonly cuts: readonly TurnCut[];
+  readonly summaryCut?: TextCut;
+  /** Of everything that is given. */
+  readonly tokens: number;
+  /** The limits as they were resolved for the run. */
+  readonly maxMessages: number;
+  readonly maxContextTokens: number;
+}
+
+/** What the past is chosen with. */
+export interface MemoryTools {
+  /** Called when turns are left out and the policy has a summary made of them. */
+  readonly summarise: Summarise;
+  readonly count: CountTokens;
 }
 
 /** What a run sees of the past. */

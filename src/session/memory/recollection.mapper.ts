@@ -1,7 +1,9 @@
+import type { MemoryState, ReferenceState, ShortenedTurnState } from '../../run/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
 import { ASSISTANT_BEGAN, repairTurn, withoutBlanks } from './history-repair.policy.js';
-import type { MemoryPlace, MemoryRules, Recollection, Summary, TurnSize } from './memory.types.js';
+import type { MemoryPlace, MemoryRules, Recollection, Summary, TurnRanges, TurnSize } from './memory.types.js';
 import { toPlainTurn } from './plain-turn.mapper.js';
+import { applyCut, withCut, textOf, type TextCut, type TurnCut } from './turn-cut.mapper.js';
 
 /** What is seen of the turns that were read. */
 export interface Choice {
@@ -26,7 +28,7 @@ export function recollect(
   { seen, summary }: Choice,
   rules: MemoryRules,
 ): Recollection {
-  const messages: SessionMessage[] = summary ? [toMessage(summary)] : [];
+  const messages: SessionMessage[] = summary ? [summaryMessage(summary)] : [];
   const repaired: number[] = [];
   let [tokens, given] = [summary?.tokens ?? 0, 0];
   for (const turn of turns) {
@@ -51,6 +53,63 @@ export function recollect(
   return { place, messages: begunByUser(messages), state, repaired };
 }
 
+/** The turns of a place as messages that every provider takes, with the cuts that the place records. */
+export function recollectGiven(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
+  const { messageCount, summary, given } = place;
+  const cuts = new Map((given?.cuts ?? []).map((cut) => [cut.turn, cut]));
+  const numbers = new Set(expandRanges(given?.turns ?? []));
+  const messages: SessionMessage[] = summary ? [toGiven(summary, given?.summaryCut)] : [];
+  const shortened: ShortenedTurnState[] = [];
+  const repaired: number[] = [];
+  let shown = 0;
+  for (const turn of turns) {
+    if (!numbers.has(turn.turn)) continue;
+    const view = seenOf(turn, rules);
+    const cut = cuts.get(turn.turn);
+    const left = cut ? applyCut(view.messages, cut) : view.messages;
+    if (view.isRepaired) repaired.push(turn.turn);
+    if (cut && cut.form !== 'instructions') shortened.push(toState(cut, cut.form, view.messages));
+    messages.push(...left);
+    shown += left.length;
+  }
+  const state: MemoryState = {
+    message_count: messageCount,
+    context_tokens: given?.tokens ?? 0,
+    dropped: Math.max(messageCount - shown, 0),
+    policy: rules.enabled ? rules.policy : 'none',
+    ...(rules.enabled && given && { max_context_tokens: given.maxContextTokens }),
+    ...(shortened.length > 0 && { shortened }),
+  };
+  return { place, messages: begunByUser(messages), state, repaired };
+}
+
+/** How much of an earlier turn a run was given. */
+export function referenceState({ given, summary }: MemoryPlace, turn: number): ReferenceState {
+  const cut = given?.cuts.find((one) => one.turn === turn);
+  if (expandRanges(given?.turns ?? []).includes(turn) && cut?.form !== 'instructions')
+    return { turn, seen: cut ? 'shortened' : 'whole' };
+  return { turn, seen: summary && turn <= summary.through ? 'summarised' : 'dropped' };
+}
+
+/** @param numbers ascending */
+export function toRanges(numbers: readonly number[]): TurnRanges {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : [first, last]));
+}
+
+export function expandRanges(ranges: TurnRanges): number[] {
+  return ranges.flatMap((range) => {
+    if (typeof range === 'number') return [range];
+    const [first, last] = range;
+    return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  });
+}
+
 /** A turn's messages, mended and as far as the rules let them be seen. */
 export function seenOf({ messages }: StoredTurn, { includeToolCalls }: MemoryRules) {
   const mended = repairTurn(messages);
@@ -64,6 +123,23 @@ function begunByUser(messages: readonly SessionMessage[]): readonly SessionMessa
 }
 
 /** Data, as what it was made of: no instruction. */
-function toMessage({ text }: Summary): SessionMessage {
+export function summaryMessage({ text }: Summary): SessionMessage {
   return { role: 'user', content: `Summary of our conversation so far:\n${text}` };
+}
+
+function toGiven(summary: Summary, cut: TextCut | undefined): SessionMessage {
+  const message = summaryMessage(summary);
+  return cut ? withCut(message, cut) : message;
+}
+
+function toState(
+  { turn, kept, texts = [] }: TurnCut,
+  form: ShortenedTurnState['form'],
+  messages: readonly SessionMessage[],
+): ShortenedTurnState {
+  const omitted = texts.reduce((sum, { message, head, tail, note }) => {
+    const said = messages[message];
+    return note === '' || !said ? sum : sum + textOf(said).length - head - tail;
+  }, 0);
+  return { turn, form, dropped_messages: messages.length - kept.length, omitted_characters: omitted };
 }

@@ -1,142 +1,189 @@
 import { Injectable } from '@nestjs/common';
 import { SessionStore } from '../session-store.js';
 import type { SessionKey, StoredTurn } from '../session.types.js';
-import { TurnStore } from '../turns/turn-store.js';
+import { TurnStore, type TurnQuery } from '../turns/turn-store.js';
 import { MemoryPolicyRegistry } from './memory-policy.registry.js';
 import type { MemoryPolicy } from './memory-policy.js';
-import type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary } from './memory.types.js';
-import { recollect, seenOf, sizeOf, type Choice } from './recollection.mapper.js';
+import type { MemoryPlace, MemoryRules, MemoryTools, Recollection, Summary } from './memory.types.js';
+import { expandRanges, recollectGiven, summaryMessage, toRanges } from './recollection.mapper.js';
+import { SummaryExtension } from './summary-extension.service.js';
 import { SummaryStore } from './summary.store.js';
+import { withCut, type TextCut } from './turn-cut.mapper.js';
+import { cutToTokens } from './turn-shortening.policy.js';
+import { NOTHING_RESERVED, TurnSelection, type Reserved, type Selection } from './turn-selection.builder.js';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 /** Turns that may be marked for what a system message says in them. */
 const MARKED = 100;
-/** Turns that one summary may take up. */
-const MOST_SUMMARISED = 200;
-/** What stays unsummarised, of both limits: so that not every turn needs a new summary. */
-const KEPT_SHARE = 0.5;
-/** What one summary takes up at most, in times of the limit; in tokens at least this. The next run goes on with the rest. */
-const SUMMARISED_TIMES = 4;
-const LEAST_SUMMARISED = 8000;
+/** How often older turns are read because those that were read were shortened. */
+const MOST_PAGES = 8;
+/** Turns that a replay reads in one statement. */
+const READ_AT_ONCE = 500;
+/** The share of the budget that a summary may take. */
+const SUMMARY_SHARE = 1 / 3;
 
 interface Past {
   readonly lastTurn: number;
   readonly messageCount: number;
   readonly isTainted: boolean;
-  /** What there is to choose from. */
   readonly turns: readonly StoredTurn[];
 }
 
-/** Looks back: what a run sees of its session, by the rules of its agent. */
+interface Look extends MemoryTools {
+  readonly key: SessionKey;
+  readonly rules: MemoryRules;
+  readonly policy: MemoryPolicy;
+}
+
+interface Choice {
+  readonly turns: readonly StoredTurn[];
+  readonly selection: Selection;
+  readonly summary: Summary | null;
+  readonly summaryCut: TextCut | null;
+  readonly summaryTokens: number;
+}
+
+/** Selects what a run sees of its session, within the limits of its agent; the newest turn is always seen. */
 @Injectable()
 export class SessionMemory {
   constructor(
     private readonly sessions: SessionStore,
     private readonly turns: TurnStore,
     private readonly summaries: SummaryStore,
+    private readonly extension: SummaryExtension,
     private readonly policies: MemoryPolicyRegistry,
   ) {}
 
-  /** @param summarise asked when turns have to make place and the policy wants them told in short */
-  async look(key: SessionKey, rules: MemoryRules, summarise: Summarise): Promise<Recollection> {
-    const policy = this.policies.get(rules.policy);
-    const past = await this.read(key, policy, rules);
-    const choice = await this.choose(key, past, { policy, rules, summarise });
+  /** Reads the session and decides what is given of it; the decision is in the `place`, which the run records. */
+  async look(key: SessionKey, rules: MemoryRules, tools: MemoryTools): Promise<Recollection> {
+    const look: Look = { ...tools, key, rules, policy: this.policies.get(rules.policy) };
+    const past = await this.read(look);
+    const { turns, selection, summary, summaryCut, summaryTokens } = await this.choose(look, past);
     const place: MemoryPlace = {
       lastTurn: past.lastTurn,
       messageCount: past.messageCount,
-      // Also what was left out may have become a part of what is seen.
+      // What was left out may have become a part of what is seen.
       ...(past.isTainted && { isTainted: true as const }),
-      // Marks may change until the run is replayed.
-      ...((!policy.isStable || past.turns.some(({ mark }) => mark !== null)) && { turns: [...choice.seen] }),
-      ...(choice.summary && { summary: choice.summary }),
+      ...(summary && { summary }),
+      given: {
+        turns: toRanges(selection.turns),
+        cuts: selection.cuts,
+        ...(summaryCut && { summaryCut }),
+        tokens: selection.tokens + summaryTokens,
+        maxMessages: rules.maxMessages,
+        maxContextTokens: rules.maxContextTokens,
+      },
     };
-    return recollect(place, past.turns, choice, rules);
+    return recollectGiven(place, turns, rules);
   }
 
-  /** The same again, for a run that looked before. */
+  /** What an earlier `look` of the run decided, from the same turns. */
   async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
-    const policy = this.policies.get(rules.policy);
-    const { lastTurn: through, turns: only, summary = null } = place;
-    const query = only ? { newest: 0, only } : policy.query(rules);
-    const turns = rules.enabled ? await this.turns.read(key, { ...query, through, marked: MARKED }) : [];
-    const candidates = turns.filter(({ turn }) => turn > (summary?.through ?? 0));
-    const seen = new Set(only ?? this.select(candidates, policy, withRoomFor(summary, rules)));
-    return recollect(place, turns, { seen, summary }, rules);
+    const numbers = expandRanges(place.given?.turns ?? []);
+    const turns: StoredTurn[] = [];
+    for (let at = 0; at < numbers.length; at += READ_AT_ONCE) {
+      const only = numbers.slice(at, at + READ_AT_ONCE);
+      turns.push(...(await this.turns.read(key, { newest: 0, only, through: place.lastTurn })));
+    }
+    return recollectGiven(place, turns, rules);
   }
 
-  private async read(key: SessionKey, policy: MemoryPolicy, rules: MemoryRules): Promise<Past> {
-    const query = { marked: MARKED, ...policy.query(rules), through: NO_LIMIT };
+  private async read({ key, rules, policy }: Look): Promise<Past> {
     const [session, turns] = await Promise.all([
       this.sessions.find(key.tenant, key.id),
-      rules.enabled ? this.turns.read(key, query) : [],
+      rules.enabled ? this.turns.read(key, { marked: MARKED, ...queryOf(policy, rules), through: NO_LIMIT }) : [],
     ]);
     const { lastTurn = 0, messageCount = 0, taintedTurn = null } = session ?? {};
     const isTainted = rules.enabled && taintedTurn !== null && taintedTurn <= lastTurn;
     return { lastTurn, messageCount, isTainted, turns: turns.filter(({ turn }) => turn <= lastTurn) };
   }
 
-  private async choose(
-    key: SessionKey,
-    { turns, lastTurn }: Past,
-    { policy, rules, summarise }: { policy: MemoryPolicy; rules: MemoryRules; summarise: Summarise },
-  ): Promise<Choice> {
-    if (!policy.summarises || !rules.enabled) return { seen: this.select(turns, policy, rules), summary: null };
-    const former = await this.summaries.latest(key, lastTurn);
-    const after = (summary: Summary | null) => turns.filter(({ turn }) => turn > (summary?.through ?? 0));
-    const seen = this.select(after(former), policy, withRoomFor(former, rules));
+  private async choose(look: Look, past: Past): Promise<Choice> {
+    const { key, policy, rules } = look;
+    const isOn = rules.enabled && rules.maxContextTokens > 0 && rules.maxMessages > 0;
+    if (!policy.summarises || !isOn) return this.selectAfter(look, past, null);
+    const former = await this.summaries.latest(key, past.lastTurn);
+    const choice = await this.selectAfter(look, past, former);
     // The newest ones are seen: if the oldest is among them, all are. Numbers do not tell, as turns may be gone.
     const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
-    if (!oldest || seen.has(oldest.turn)) return { seen, summary: former };
-    const summary = await this.extend(key, former, { lastTurn, rules, summarise });
-    if (!summary) return { seen, summary: former };
-    return { seen: this.select(after(summary), policy, withRoomFor(summary, rules)), summary };
+    if (!oldest || choice.selection.seen.has(oldest.turn)) return choice;
+    const staying = (kept: MemoryRules) => this.staying({ ...look, rules: kept }, past.lastTurn);
+    const summary = await this.extension.extend(key, former, { rules, staying, summarise: look.summarise });
+    return summary ? this.selectAfter(look, past, summary) : choice;
   }
 
-  /** Takes the oldest turns up into the summary, so far that the rest is well within the limits; `null` if that cannot be. */
-  private async extend(
-    key: SessionKey,
-    former: Summary | null,
-    { lastTurn, rules, summarise }: { lastTurn: number; rules: MemoryRules; summarise: Summarise },
-  ): Promise<Summary | null> {
-    const policy = this.policies.get('sliding_window');
-    const kept = {
-      ...rules,
-      maxMessages: Math.floor(rules.maxMessages * KEPT_SHARE),
-      maxContextTokens: Math.floor(rules.maxContextTokens * KEPT_SHARE),
-    };
-    const newest = await this.turns.read(key, { ...policy.query(kept), through: lastTurn });
-    const stay = this.select(newest, policy, kept);
-    const oldest = await this.turns.after(key, former?.through ?? 0, MOST_SUMMARISED);
-    const taken = within(
-      oldest.filter(({ turn }) => !stay.has(turn)),
-      Math.max(rules.maxContextTokens * SUMMARISED_TIMES, LEAST_SUMMARISED),
-    );
-    const last = taken.at(-1);
-    if (!last) return null;
-    const messages = taken.flatMap((turn) => seenOf(turn, rules).messages);
-    const made = await summarise(former?.text ?? null, messages);
-    return made && { through: last.turn, text: made.text, tokens: made.tokens };
+  /** The turns that stay beside a summary; the newest one is never taken up into it. */
+  private async staying(look: Look, lastTurn: number): Promise<ReadonlySet<number>> {
+    const { key, policy, rules } = look;
+    const turns = await this.turns.read(key, { ...queryOf(policy, rules), through: lastTurn });
+    const { seen } = new TurnSelection(rules, policy, look.count).select(turns, NOTHING_RESERVED);
+    return new Set([...seen, ...turns.slice(-1).map(({ turn }) => turn)]);
   }
 
-  private select(turns: readonly StoredTurn[], policy: MemoryPolicy, rules: MemoryRules): Set<number> {
-    if (!rules.enabled) return new Set();
-    return new Set(
-      policy.choose(
-        turns.map((turn) => sizeOf(turn, rules)),
-        rules,
-      ),
-    );
+  private async selectAfter(look: Look, past: Past, summary: Summary | null): Promise<Choice> {
+    const { rules, count } = look;
+    const maxTokens = Math.floor(rules.maxContextTokens * SUMMARY_SHARE);
+    const message = summary && summaryMessage(summary);
+    const isFitting = !message || count([message]) <= maxTokens;
+    const summaryCut = isFitting ? null : cutToTokens(message, 0, maxTokens, count);
+    const given = message && summaryCut ? withCut(message, summaryCut) : message;
+    const summaryTokens = given ? count([given]) : 0;
+    const reserved = { messages: given ? 1 : 0, tokens: summaryTokens, through: summary?.through ?? 0 };
+    return { ...(await this.selectWith(look, past, reserved)), summary, summaryCut, summaryTokens };
+  }
+
+  /** Turns that are shortened leave room for older ones, which are read then. */
+  private async selectWith(look: Look, past: Past, reserved: Reserved): Promise<Pick<Choice, 'turns' | 'selection'>> {
+    const { key, policy, rules } = look;
+    const building = new TurnSelection(rules, policy, look.count);
+    let { turns } = past;
+    let selection = building.select(turns, reserved);
+    let query: TurnQuery = { ...queryOf(policy, rules), through: past.lastTurn };
+    for (let pages = 1; policy.readsOn && selection.hasRoom && pages < MOST_PAGES; pages++) {
+      const { newest, maxMessages, maxTokens, isPlain } = query;
+      const bounds = {
+        ...(maxMessages && { maxMessages }),
+        ...(maxTokens && { maxTokens }),
+        ...(isPlain && { isPlain }),
+      };
+      query = { newest, ...bounds, through: oldestRead(turns, query) - 1 };
+      const older = query.through > reserved.through ? await this.turns.read(key, query) : [];
+      if (older.length === 0) break;
+      turns = merged(turns, older);
+      selection = building.select(turns, reserved);
+    }
+    return { turns, selection };
   }
 }
 
-/** The first turns, one at least, up to so many tokens. */
-function within(turns: readonly StoredTurn[], maxTokens: number): readonly StoredTurn[] {
-  let tokens = 0;
-  return turns.filter((turn, at) => (tokens += turn.tokens) <= maxTokens || at === 0);
+/** What a policy reads, the newest turn included. */
+function queryOf(policy: MemoryPolicy, rules: MemoryRules): Omit<TurnQuery, 'through'> {
+  const query = policy.query(rules);
+  const { maxMessages, maxTokens } = query;
+  return {
+    ...query,
+    newest: Math.max(query.newest, 1),
+    ...(maxMessages !== undefined && { maxMessages: Math.max(maxMessages, 1) }),
+    ...(maxTokens !== undefined && { maxTokens: Math.max(maxTokens, 1) }),
+  };
 }
 
-function withRoomFor(summary: Summary | null, rules: MemoryRules): MemoryRules {
-  if (!summary) return rules;
-  return { ...rules, maxContextTokens: rules.maxContextTokens - summary.tokens, maxMessages: rules.maxMessages - 1 };
+/** The oldest of the newest turns that a query has read; marked and first turns are not among these. */
+function oldestRead(turns: readonly StoredTurn[], query: TurnQuery): number {
+  const { through, newest, maxMessages = NO_LIMIT, maxTokens = NO_LIMIT, isPlain } = query;
+  let [oldest, count, messages, tokens] = [through + 1, 0, 0, 0];
+  for (const turn of turns.toReversed()) {
+    if (turn.turn > through) continue;
+    if (count >= newest || messages >= maxMessages || tokens >= maxTokens) break;
+    oldest = turn.turn;
+    count++;
+    messages += turn.messages.length;
+    tokens += isPlain ? turn.plainTokens : turn.tokens;
+  }
+  return oldest;
+}
+
+function merged(turns: readonly StoredTurn[], older: readonly StoredTurn[]): readonly StoredTurn[] {
+  const all = new Map([...older, ...turns].map((turn) => [turn.turn, turn]));
+  return [...all.values()].toSorted((a, b) => a.turn - b.turn);
 }

@@ -1,10 +1,11 @@
-import { MemoryPolicy, newestWithin, TurnBudget } from './memory-policy.js';
+import { MemoryPolicy, newestFirst, newestWithin, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
 /** The newest turns, as many as both limits allow. */
 export class SlidingWindowPolicy extends MemoryPolicy {
   readonly name: string = 'sliding_window';
   override readonly isStable = true;
+  override readonly readsOn = true;
 
   query(rules: MemoryRules) {
     return newestWithin(rules);
@@ -14,5 +15,9 @@ export class SlidingWindowPolicy extends MemoryPolicy {
     const budget = new TurnBudget(maxMessages, maxContextTokens);
     budget.takeNewest(turns);
     return [...budget.taken];
+  }
+
+  override order(turns: readonly TurnSize[]) {
+    return [newestFirst(turns)];
   }
 }

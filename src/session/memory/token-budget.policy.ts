@@ -1,4 +1,4 @@
-import { MemoryPolicy, TurnBudget } from './memory-policy.js';
+import { MemoryPolicy, newestFirst, TurnBudget } from './memory-policy.js';
 import type { MemoryRules, TurnSize } from './memory.types.js';
 
 /** No turn has fewer: what chat formats add to a message, and a word. */
@@ -8,6 +8,8 @@ const LEAST_TOKENS = 4;
 export class TokenBudgetPolicy extends MemoryPolicy {
   readonly name = 'token_budget';
   override readonly isStable = true;
+  override readonly readsOn = true;
+  override readonly countsMessages = false;
 
   query({ maxContextTokens, includeToolCalls }: MemoryRules) {
     return {
@@ -21,5 +23,9 @@ export class TokenBudgetPolicy extends MemoryPolicy {
     const budget = new TurnBudget(Number.POSITIVE_INFINITY, maxContextTokens);
     budget.takeNewest(turns);
     return [...budget.taken];
+  }
+
+  override order(turns: readonly TurnSize[]) {
+    return [newestFirst(turns)];
   }
 }

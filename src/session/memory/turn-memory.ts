@@ -1,12 +1,13 @@
 import { AppError, newId, type Principal } from '../../common/index.js';
-import type { TokenCounter } from '../../llm/index.js';
+import { countMessages, type TokenCounter } from '../../llm/index.js';
 import { assertSessionId } from '../session-id.policy.js';
 import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
 import type { ConversationStore } from './conversation.store.js';
 import type { MemoryPolicy } from './memory-policy.js';
 import { Memory } from './memory.js';
 import type { MemoryRules } from './memory.types.js';
-import { recollect, sizeOf } from './recollection.mapper.js';
+import { recollectGiven, toRanges } from './recollection.mapper.js';
+import { NOTHING_RESERVED, TurnSelection } from './turn-selection.builder.js';
 import { countTurn } from './turn-tokens.mapper.js';
 
 /** Whose a memory is, and by which rules it is seen. */
@@ -65,11 +66,13 @@ export class TurnMemory extends Memory {
     const { policy } = this.options;
     const rules = { ...this.options.rules, ...(maxTokens !== undefined && { maxContextTokens: maxTokens }) };
     const turns = [...this.kept, ...this.newTurns()];
-    const sizes = turns.map((turn) => sizeOf(turn, rules));
-    const seen = new Set(rules.enabled ? policy.choose(sizes, rules) : []);
+    if (!rules.enabled) return [];
+    const count = (messages: readonly SessionMessage[]) => countMessages(this.options.counter, messages);
+    const selection = new TurnSelection(rules, policy, count).select(turns, NOTHING_RESERVED, requiredOf(turns));
+    const { maxMessages, maxContextTokens } = rules;
+    const given = { ...selection, turns: toRanges(selection.turns), maxMessages, maxContextTokens };
     const messageCount = turns.reduce((sum, { messages }) => sum + messages.length, 0);
-    const place = { lastTurn: this.lastTurn, messageCount };
-    return [...recollect(place, rules.enabled ? turns : [], { seen, summary: null }, rules).messages];
+    return [...recollectGiven({ lastTurn: this.lastTurn, messageCount, given }, turns, rules).messages];
   }
 
   async persist(sessionId: string): Promise<void> {
@@ -117,6 +120,15 @@ export class TurnMemory extends Memory {
   private keyOf(id: string) {
     return { tenant: this.options.principal.tenant, id };
   }
+}
+
+/** The newest turns up to the newest one with an answer: a question that is still open leaves the turn before it in sight. */
+function requiredOf(turns: readonly StoredTurn[]): number[] {
+  const speaking = turns.filter(({ messages }) => messages.some(({ role }) => role !== 'system'));
+  const last = speaking.at(-1);
+  if (!last) return [];
+  const isOpen = last.messages.at(-1)?.role !== 'assistant' || openCalls(last.messages).size > 0;
+  return (isOpen ? speaking.slice(-2) : [last]).map(({ turn }) => turn);
 }
 
 /** As the turns of a new session. */

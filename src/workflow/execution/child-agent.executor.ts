@@ -67,7 +67,7 @@ function toOutcome({ end, agent }: Ended, run_id: string): NodeOutcome {
         ...('output' in end && { output: end.output as JsonValue }),
         model,
         usage: { ...usage },
-        memory_state: memory_state ? { ...memory_state } : null,
+        memory_state: memory_state ? ({ ...memory_state } as unknown as JsonValue) : null,
         finish_reason,
         is_complete,
         run_id,

@@ -58,7 +58,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
       ...(work.instructions.trim() !== '' && { instructions: work.instructions }),
       model: resolved(work),
       tools: [],
-      memory: { enabled: false },
+      memory: { enabled: false, maxMessages: 50, maxContextTokens: 4000 },
       limits: ONE_REPLY,
       ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
     };

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { TurnStore } from '../turns/turn-store.js';
+import type { MemoryRules, Summarise, Summary } from './memory.types.js';
+import { seenOf } from './recollection.mapper.js';
+
+/** Turns that one summary may take up. */
+const MOST_SUMMARISED = 200;
+/** What stays unsummarised, of both limits: so that not every turn needs a new summary. */
+const KEPT_SHARE = 0.5;
+/** What one summary takes up at most, in times of the limit; in tokens at least this. The next run goes on with the rest. */
+const SUMMARISED_TIMES = 4;
+const LEAST_SUMMARISED = 8000;
+
+export interface ExtensionRequest {
+  readonly rules: MemoryRules;
+  /** The turns that stay as they are within half of the limits. */
+  readonly staying: (kept: MemoryRules) => Promise<ReadonlySet<number>>;
+  readonly summarise: Summarise;
+}
+
+/** Adds the oldest turns to a session's summary. */
+@Injectable()
+export class SummaryExtension {
+  constructor(private readonly turns: TurnStore) {}
+
+  /** Takes the oldest turns up into the summary, so far that the rest is well within the limits; `null` if that cannot be. */
+  async extend(
+    key: SessionKey,
+    former: Summary | null,
+    { rules, staying, summarise }: ExtensionRequest,
+  ): Promise<Summary | null> {
+    const stay = await staying({
+      ...rules,
+      maxMessages: Math.floor(rules.maxMessages * KEPT_SHARE),
+      maxContextTokens: Math.floor(rules.maxContextTokens * KEPT_SHARE),
+    });
+    const oldest = await this.turns.after(key, former?.through ?? 0, MOST_SUMMARISED);
+    const taken = within(
+      oldest.filter(({ turn }) => !stay.has(turn)),
+      Math.max(rules.maxContextTokens * SUMMARISED_TIMES, LEAST_SUMMARISED),
+    );
+    const last = taken.at(-1);
+    if (!last) return null;
+    const messages = taken.flatMap((turn) => seenOf(turn, rules).messages);
+    const made = await summarise(former?.text ?? null, messages);
+    return made && { through: last.turn, text: made.text, tokens: made.tokens };
+  }
+}
+
+/** The first turns, one at least, up to so many tokens. */
+function within(turns: readonly StoredTurn[], maxTokens: number): readonly StoredTurn[] {
+  let tokens = 0;
+  return turns.filter((turn, at) => (tokens += turn.tokens) <= maxTokens || at === 0);
+}

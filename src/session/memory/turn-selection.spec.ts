@@ -1,0 +1,290 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { countMessages } from '../../llm/index.js';
+import { EstimatedTokenCounter } from '../../llm/tokens/estimated-token-counter.js';
+import { PINNED, type SessionMessage, type StoredTurn } from '../session.types.js';
+import { MemoryPolicyRegistry } from './memory-policy.registry.js';
+import type { MemoryPlace, MemoryRules } from './memory.types.js';
+import { recollectGiven, toRanges } from './recollection.mapper.js';
+import { textOf } from './turn-cut.mapper.js';
+import { NOTHING_RESERVED, TurnSelection } from './turn-selection.builder.js';
+import { countTurn } from './turn-tokens.mapper.js';
+
+const counter = new EstimatedTokenCounter();
+const count = (messages: readonly SessionMessage[]) => countMessages(counter, messages);
+const policies = new MemoryPolicyRegistry();
+const RULES: MemoryRules = {
+  enabled: true,
+  policy: 'sliding_window',
+  maxMessages: 200,
+  maxContextTokens: 1000,
+  includeToolCalls: true,
+  keepFirst: 10,
+};
+
+const user = (content: string): SessionMessage => ({ role: 'user', content });
+const answer = (content: string): SessionMessage => ({ role: 'assistant', content });
+/** A message with calls and their results. */
+const round = (id: string, ...results: readonly string[]): SessionMessage[] => [
+  {
+    role: 'assistant',
+    content: '',
+    toolCalls: results.map((_, at) => ({ id: `${id}_${at}`, name: 'look', arguments: '{}' })),
+  },
+  ...results.map((content, at): SessionMessage => ({ role: 'tool', toolCallId: `${id}_${at}`, name: 'look', content })),
+];
+
+function stored(...all: readonly (readonly SessionMessage[])[]): StoredTurn[] {
+  return all.map((messages, at) => ({
+    turn: at + 1,
+    runId: `r${at}`,
+    status: 'completed',
+    messages,
+    ...countTurn(counter, messages),
+    mark: messages.some(({ role }) => role === 'system') ? PINNED : null,
+    createdAt: 0,
+  }));
+}
+
+function given(turns: readonly StoredTurn[], changes: Partial<MemoryRules> = {}) {
+  const rules = { ...RULES, ...changes };
+  const { maxMessages, maxContextTokens } = rules;
+  const selection = new TurnSelection(rules, policies.get(rules.policy), count).select(turns, NOTHING_RESERVED);
+  const { cuts, tokens } = selection;
+  const place: MemoryPlace = {
+    lastTurn: turns.length,
+    messageCount: turns.reduce((sum, { messages }) => sum + messages.length, 0),
+    given: { turns: toRanges(selection.turns), cuts, tokens, maxMessages, maxContextTokens },
+  };
+  const looked = recollectGiven(place, turns, rules);
+  // What the journal holds is what a replay has.
+  const again = recollectGiven(JSON.parse(JSON.stringify(place)) as MemoryPlace, turns, rules);
+  expect(again).toEqual(looked);
+  return { ...looked, selection, texts: looked.messages.map((message) => textOf(message)) };
+}
+
+const words = (tokens: number) => 'lorem ipsum '.repeat(Math.ceil(tokens / 2));
+
+describe('the newest turn', () => {
+  it('has the start and the end of long results', () => {
+    const long = `START ${words(5000)} END`;
+    const { messages, texts, state } = given(stored([user('q'), ...round('a', long), answer('done')]));
+    expect(messages).toHaveLength(4);
+    expect(texts[2]).toMatch(/^START lorem[^]*\n\[… \d+ characters omitted …\]\n[^]* END$/);
+    expect(state.context_tokens).toBeLessThanOrEqual(1000);
+    expect(state.context_tokens).toBeGreaterThan(900);
+    expect(state.shortened).toEqual([
+      { turn: 1, form: 'shortened', dropped_messages: 0, omitted_characters: expect.any(Number) },
+    ]);
+  });
+
+  it('keeps its calls while shorter results are enough, and then its first and last round longest', () => {
+    const rounds = (size: number, each: number) =>
+      Array.from({ length: 8 }, (_, at) => round(`r${at}`, ...Array.from({ length: each }, () => words(size)))).flat();
+    const few = given(stored([user('q'), ...rounds(300, 1), answer('done')]), { maxContextTokens: 1500 });
+    expect(few.messages).toHaveLength(18);
+    const many = given(stored([user('q'), ...rounds(300, 7), answer('done')]), { maxContextTokens: 4000 });
+    const ids = many.messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId.split('_')[0]] : []));
+    expect(ids).toContain('r0');
+    expect(ids).toContain('r7');
+    expect(many.texts.at(0)).toBe('q');
+    expect(many.texts.at(-1)).toBe('done');
+  });
+
+  it('is within the message limit by leaving out rounds, with whole results where they fit', () => {
+    const rounds = Array.from({ length: 8 }, (_, at) => round(`r${at}`, 'a', 'b', 'c', 'd', 'e', 'f', 'g')).flat();
+    const { messages, state } = given(stored([user('q'), ...rounds, answer('done')]), { maxMessages: 50 });
+    expect(messages).toHaveLength(50);
+    expect(state).toMatchObject({ dropped: 16, shortened: [{ dropped_messages: 16, omitted_characters: 0 }] });
+  });
+
+  it('keeps a long answer whole while shortening the question is enough', () => {
+    const { texts } = given(stored([user(words(5000)), answer(words(300))]), { maxContextTokens: 1800 });
+    expect(texts[0]).toContain('omitted');
+    expect(texts[1]).toBe(words(300));
+  });
+
+  it('shortens question and answer alike when both are too long', () => {
+    const { texts, state } = given(stored([user(words(9000)), answer(words(9000))]));
+    expect(texts.every((text) => text.includes('omitted'))).toBe(true);
+    expect(state.context_tokens).toBeGreaterThan(900);
+  });
+
+  it('loses reasoning and provider state with its rounds, and images before texts', () => {
+    const signedReasoning = { provider: 'p', model: 'm', blocks: [] };
+    const images = [{ type: 'image' as const, url: 'https://a.example/b.png' }];
+    const [call, result] = round('a', 'shown') as [SessionMessage, SessionMessage];
+    const turn = [
+      user('q'),
+      { ...call, reasoning: words(900), signedReasoning } as SessionMessage,
+      { ...result, images } as SessionMessage,
+      { ...answer('done'), reasoning: words(500), signedReasoning } as SessionMessage,
+    ];
+    expect(given(stored(turn)).messages).toEqual([user('q'), answer('done')]);
+    const { messages } = given(stored(turn), { maxContextTokens: 2500 });
+    expect(messages[2]).toEqual({ ...result, content: 'shown\n[1 image omitted]' });
+    expect(messages[3]).toEqual(answer('done'));
+  });
+
+  it('keeps its last text when it ended without an answer', () => {
+    const [call, result] = round('a', words(400)) as [SessionMessage, SessionMessage];
+    const turn = [user('q'), { ...call, content: 'Let me look.', reasoning: words(2000) } as SessionMessage, result];
+    expect(given(stored(turn)).messages).toEqual([user('q'), answer('Let me look.')]);
+  });
+
+  it('cuts no character in two', () => {
+    for (let tail = 0; tail < 4; tail++) {
+      const { texts } = given(stored([user('😀'.repeat(9000) + 'x'.repeat(tail)), answer('ok')]));
+      expect(texts[0]).not.toMatch(/\p{Surrogate}/u);
+    }
+  });
+});
+
+describe('older turns', () => {
+  const big = (n: number) => [user(`q${n}`), ...round(`c${n}`, words(3000)), answer(`a${n}`)];
+  const small = (n: number) => [user(`q${n}`), answer(`a${n}`)];
+
+  it.each(['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary'])(
+    'are reduced to question and answer where they do not fit whole: %s',
+    (policy) => {
+      const { texts, state } = given(stored(small(1), big(2), big(3), small(4)), { policy });
+      expect(texts).toEqual(['q1', 'a1', 'q2', 'a2', 'q3', 'a3', 'q4', 'a4']);
+      expect(state.shortened?.map(({ turn, form }) => [turn, form])).toEqual([
+        [2, 'question_and_answer'],
+        [3, 'question_and_answer'],
+      ]);
+    },
+  );
+
+  it('are left out from the first on that does not fit even so, but with lru', () => {
+    const turns = stored(small(1), [user(words(3000)), answer('a2')], small(3), small(4));
+    expect(given(turns).texts).toEqual(['q3', 'a3', 'q4', 'a4']);
+    expect(given(turns, { policy: 'lru' }).texts).toEqual(['q1', 'a1', 'q3', 'a3', 'q4', 'a4']);
+  });
+
+  it('have what a shortened newest turn leaves', () => {
+    const newest = [
+      user('q2'),
+      { ...answer(''), ...round('c', '')[0], reasoning: words(2000) } as SessionMessage,
+      round('c', 'r')[1]!,
+      answer('a2'),
+    ];
+    expect(given(stored(small(1), newest)).texts).toEqual(['q1', 'a1', 'q2', 'a2']);
+  });
+});
+
+describe('any past', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 30 }),
+    fc.integer({ min: 1, max: 40_000 }).map((length) => 'lorem ipsum '.repeat(length / 12 + 1)),
+    fc.integer({ min: 1, max: 9000 }).map((length) => '文字'.repeat(length / 2)),
+    fc.integer({ min: 1, max: 9000 }).map((length) => '😀'.repeat(length / 2)),
+  );
+  const image = { type: 'image' as const, url: 'https://a.example/b.png' };
+  const question = fc.oneof(
+    text.map(user),
+    fc
+      .tuple(fc.array(text, { maxLength: 3 }), fc.integer({ min: 0, max: 3 }))
+      .map(([texts, images]): SessionMessage => ({
+        role: 'user',
+        content: [
+          ...texts.map((one) => ({ type: 'text' as const, text: one })),
+          ...Array<typeof image>(images).fill(image),
+        ],
+      })),
+  );
+  const aRound = fc.record({
+    said: text,
+    results: fc.array(text, { minLength: 1, maxLength: 4 }),
+    images: fc.integer({ min: 0, max: 2 }),
+  });
+  const turn = fc
+    .record({
+      system: fc.option(text, { freq: 8 }),
+      question: fc.option(question, { freq: 8 }),
+      rounds: fc.array(aRound, { maxLength: 6 }),
+      more: fc.array(fc.oneof(text.map(user), text.map(answer)), { maxLength: 2 }),
+      answer: fc.option(text, { freq: 4 }),
+    })
+    .map(({ system, question: asked, rounds, more, answer: said }): SessionMessage[] => [
+      ...(system === null ? [] : [{ role: 'system' as const, content: system }]),
+      ...(asked === null ? [] : [asked]),
+      ...rounds.flatMap(({ said: content, results, images }, at) => {
+        const [call, ...rest] = round(`c${at}`, ...results);
+        return [
+          { ...call, content } as SessionMessage,
+          ...rest.map((one) =>
+            images ? ({ ...one, images: Array<typeof image>(images).fill(image) } as SessionMessage) : one,
+          ),
+        ];
+      }),
+      ...more,
+      ...(said === null ? [] : [answer(said)]),
+    ]);
+  const rules = fc.record({
+    policy: fc.constantFrom('sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary'),
+    maxMessages: fc.integer({ min: 2, max: 60 }),
+    maxContextTokens: fc.integer({ min: 1000, max: 20_000 }),
+    includeToolCalls: fc.boolean(),
+    keepFirst: fc.integer({ min: 0, max: 12 }),
+  });
+
+  it('is given within its budget, with the newest turn, and valid for any provider', () => {
+    fc.assert(
+      fc.property(fc.array(turn, { maxLength: 8 }), rules, (all, changes) => {
+        const turns = stored(...all.filter((messages) => messages.length > 0));
+        const { messages, selection, state } = given(turns, changes);
+        expect(count(messages)).toBeLessThanOrEqual(changes.maxContextTokens);
+        expect(state.context_tokens).toBeLessThanOrEqual(changes.maxContextTokens);
+        if (changes.policy !== 'token_budget') {
+          const most = Math.max(changes.maxMessages, 2) + 1;
+          expect(messages.length).toBeLessThanOrEqual(most);
+        }
+        expect(faultsOf(messages)).toEqual([]);
+        const speaking = turns.filter((one) => saysSomething(one, changes.includeToolCalls));
+        const newest = speaking.at(-1);
+        if (newest) expect(selection.seen).toContain(newest.turn);
+        // Taking the same again decides the same.
+        expect(given(turns, changes).messages).toEqual(messages);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Whether anything of a turn but system messages is left where blanks and, if so wanted, calls are not. */
+function saysSomething({ messages }: StoredTurn, includeToolCalls: boolean): boolean {
+  return messages.some((message) => {
+    if (message.role === 'system') return false;
+    if (message.role === 'tool') return includeToolCalls;
+    if (typeof message.content !== 'string' && message.content.some(({ type }) => type === 'image')) return true;
+    return (
+      textOf(message).trim() !== '' || (includeToolCalls && message.role === 'assistant' && Boolean(message.toolCalls))
+    );
+  });
+}
+
+/** What every provider refuses. */
+function faultsOf(messages: readonly SessionMessage[]): string[] {
+  const faults: string[] = [];
+  let open = new Set<string>();
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.toolCallId)) faults.push(`a result without a call: ${message.toolCallId}`);
+      continue;
+    }
+    if (open.size > 0) faults.push(`calls without results: ${[...open].join(', ')}`);
+    const calls = (message.role === 'assistant' && message.toolCalls) || [];
+    open = new Set(calls.map(({ id }) => id));
+    if (calls.length === 0 && isBlank(message)) faults.push(`a blank message of the ${message.role}`);
+  }
+  if (open.size > 0) faults.push('calls without results at the end');
+  const first = messages.find(({ role }) => role !== 'system');
+  if (first && first.role !== 'user') faults.push(`the ${first.role} speaks first`);
+  return faults;
+}
+
+function isBlank(message: SessionMessage): boolean {
+  const hasImage = typeof message.content !== 'string' && message.content.some(({ type }) => type === 'image');
+  return !hasImage && textOf(message).trim() === '';
+}

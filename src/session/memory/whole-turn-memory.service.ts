@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { SessionStore } from '../session-store.js';
+import type { SessionKey, StoredTurn } from '../session.types.js';
+import { TurnStore } from '../turns/turn-store.js';
+import { MemoryPolicyRegistry } from './memory-policy.registry.js';
+import type { MemoryPolicy } from './memory-policy.js';
+import type { MemoryPlace, MemoryRules, Recollection, Summarise, Summary } from './memory.types.js';
+import { recollect, sizeOf, type Choice } from './recollection.mapper.js';
+import { SummaryExtension } from './summary-extension.service.js';
+import { SummaryStore } from './summary.store.js';
+
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+/** Turns that may be marked for what a system message says in them. */
+const MARKED = 100;
+interface Past {
+  readonly lastTurn: number;
+  readonly messageCount: number;
+  readonly isTainted: boolean;
+  /** What there is to choose from. */
+  readonly turns: readonly StoredTurn[];
+}
+
+/** What runs before version 2 of the loop see of their session: whole turns only. Their journals are replayed by it. */
+@Injectable()
+export class WholeTurnMemory {
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly turns: TurnStore,
+    private readonly summaries: SummaryStore,
+    private readonly extension: SummaryExtension,
+    private readonly policies: MemoryPolicyRegistry,
+  ) {}
+
+  /** @param summarise asked when turns have to make place and the policy wants them told in short */
+  async look(key: SessionKey, rules: MemoryRules, summarise: Summarise): Promise<Recollection> {
+    const policy = this.policies.get(rules.policy);
+    const past = await this.read(key, policy, rules);
+    const choice = await this.choose(key, past, { policy, rules, summarise });
+    const place: MemoryPlace = {
+      lastTurn: past.lastTurn,
+      messageCount: past.messageCount,
+      // Also what was left out may have become a part of what is seen.
+      ...(past.isTainted && { isTainted: true as const }),
+      // Marks may change until the run is replayed.
+      ...((!policy.isStable || past.turns.some(({ mark }) => mark !== null)) && { turns: [...choice.seen] }),
+      ...(choice.summary && { summary: choice.summary }),
+    };
+    return recollect(place, past.turns, choice, rules);
+  }
+
+  /** The same again, for a run that looked before. */
+  async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
+    const policy = this.policies.get(rules.policy);
+    const { lastTurn: through, turns: only, summary = null } = place;
+    const query = only ? { newest: 0, only } : policy.query(rules);
+    const turns = rules.enabled ? await this.turns.read(key, { ...query, through, marked: MARKED }) : [];
+    const candidates = turns.filter(({ turn }) => turn > (summary?.through ?? 0));
+    const seen = new Set(only ?? this.select(candidates, policy, withRoomFor(summary, rules)));
+    return recollect(place, turns, { seen, summary }, rules);
+  }
+
+  private async read(key: SessionKey, policy: MemoryPolicy, rules: MemoryRules): Promise<Past> {
+    const query = { marked: MARKED, ...policy.query(rules), through: NO_LIMIT };
+    const [session, turns] = await Promise.all([
+      this.sessions.find(key.tenant, key.id),
+      rules.enabled ? this.turns.read(key, query) : [],
+    ]);
+    const { lastTurn = 0, messageCount = 0, taintedTurn = null } = session ?? {};
+    const isTainted = rules.enabled && taintedTurn !== null && taintedTurn <= lastTurn;
+    return { lastTurn, messageCount, isTainted, turns: turns.filter(({ turn }) => turn <= lastTurn) };
+  }
+
+  private async choose(
+    key: SessionKey,
+    { turns, lastTurn }: Past,
+    { policy, rules, summarise }: { policy: MemoryPolicy; rules: MemoryRules; summarise: Summarise },
+  ): Promise<Choice> {
+    if (!policy.summarises || !rules.enabled) return { seen: this.select(turns, policy, rules), summary: null };
+    const former = await this.summaries.latest(key, lastTurn);
+    const after = (summary: Summary | null) => turns.filter(({ turn }) => turn > (summary?.through ?? 0));
+    const seen = this.select(after(former), policy, withRoomFor(former, rules));
+    // The newest ones are seen: if the oldest is among them, all are. Numbers do not tell, as turns may be gone.
+    const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
+    if (!oldest || seen.has(oldest.turn)) return { seen, summary: former };
+    const staying = async (kept: MemoryRules) => {
+      const window = this.policies.get('sliding_window');
+      return this.select(await this.turns.read(key, { ...window.query(kept), through: lastTurn }), window, kept);
+    };
+    const summary = await this.extension.extend(key, former, { rules, staying, summarise });
+    if (!summary) return { seen, summary: former };
+    return { seen: this.select(after(summary), policy, withRoomFor(summary, rules)), summary };
+  }
+
+  private select(turns: readonly StoredTurn[], policy: MemoryPolicy, rules: MemoryRules): Set<number> {
+    if (!rules.enabled) return new Set();
+    return new Set(
+      policy.choose(
+        turns.map((turn) => sizeOf(turn, rules)),
+        rules,
+      ),
+    );
+  }
+}
+
+function withRoomFor(summary: Summary | null, rules: MemoryRules): MemoryRules {
+  if (!summary) return rules;
+  return { ...rules, maxContextTokens: rules.maxContextTokens - summary.tokens, maxMessages: rules.maxMessages - 1 };
+}
