@@ -5,6 +5,7 @@ import { countMessages } from '../src/llm/index.js';
 import { EstimatedTokenCounter } from '../src/llm/tokens/estimated-token-counter.js';
 import { NO_USAGE } from '../src/run/index.js';
 import {
+  countTurn,
   PINNED,
   type MemoryRules,
   type SessionMemory,
@@ -39,6 +40,12 @@ function turn(n: number, { messages = 2, tokens = 10 } = {}): Turn {
   };
 }
 
+/** A turn with its real tokens. */
+function saying(n: number, ...said: readonly SessionMessage[]): Turn {
+  const messages: SessionMessage[] = [{ role: 'user', content: `${n}.0` }, ...said];
+  return { runId: `run-${n}`, status: 'completed', messages, ...countTurn(counter, messages) };
+}
+
 const TURNS_A_BATCH = 500;
 
 describeDatabases('the memory of sessions', servers, (created) => {
@@ -64,7 +71,7 @@ describeDatabases('the memory of sessions', servers, (created) => {
     for (let at = 0; at < statements.length; at += TURNS_A_BATCH)
       await opened.database.commit(statements.slice(at, at + TURNS_A_BATCH).flat());
   };
-  const fillPlain = (count: number) => fill(Array.from({ length: count }, (_, at) => turn(at + 1)));
+  const fillPlain = (length: number) => fill(Array.from({ length }, (_, at) => turn(at + 1)));
   const mark = (n: number, by: number | null) => opened.database.commit(turns.mark(KEY, n, by));
   const look = (rules: Partial<MemoryRules>, summarise: Summarise = neverSummarise) =>
     memory.look(KEY, { ...RULES, ...rules }, { summarise, count });
@@ -204,6 +211,30 @@ describeDatabases('the memory of sessions', servers, (created) => {
     expect([first.place.summary?.through, seenOf(first)]).toEqual([8, [40]]);
     await opened.database.commit(sessions.summaryStatements(ALICE, 's', first.place.summary!));
     expect((await look(rules, summarise)).place.summary?.through).toBe(16);
+  });
+
+  it('cuts a summary that is too long, never takes the newest turn into one, and keeps it whole in the store', async () => {
+    const text = 'lorem ipsum '.repeat(900);
+    await fill([1, 2, 3].map((n) => saying(n, { role: 'assistant', content: text })));
+    const rules = { policy: 'summary', maxContextTokens: 1000 };
+    const first = await look(rules, async () => ({ text, tokens: count([{ role: 'user', content: text }]) }));
+    expect(first.place.summary).toMatchObject({ through: 2, text });
+    expect(first.messages[0]?.content).toContain('omitted');
+    expect(seenOf(first)).toEqual([3]);
+    expect(count(first.messages)).toBeLessThanOrEqual(1000);
+    expect((await memory.lookAgain(KEY, { ...RULES, ...rules }, first.place)).messages).toEqual(first.messages);
+  });
+
+  it('reads further back where turns were reduced', async () => {
+    const call = { id: 'c', name: 'look', arguments: '{}' };
+    const said: SessionMessage[] = [
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'tool', toolCallId: 'c', name: 'look', content: 'lorem ipsum '.repeat(1000) },
+      { role: 'assistant', content: 'ok' },
+    ];
+    await fill([turn(1), saying(2, ...said), saying(3, ...said), saying(4, ...said), turn(5)]);
+    for (const policy of ['sliding_window', 'fixed_window', 'lru', 'token_budget'])
+      expect(await seen({ policy, maxContextTokens: 1000 })).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('begins with the user, and says nothing blank', async () => {

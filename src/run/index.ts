@@ -28,9 +28,6 @@ export type {
   RunFinishReason,
   RunResult,
   HistoryRepaired,
-  MemoryState,
-  ReferenceState,
-  ShortenedTurnState,
   RunUsage,
   TerminalEvent,
   ToolCompleted,
@@ -45,6 +42,7 @@ export { toAccount } from './call-account.mapper.js';
 export type { ModelMeter } from './model-meter.types.js';
 export { RunAuditStore } from './run-audit.store.js';
 export type { AuditedEvent, AuditedStep } from './run-audit.store.js';
+export type { MemoryState, ReferenceState, ShortenedTurnState } from './memory-state.types.js';
 export type { RunFailure } from './run-failure.types.js';
 export type { NodeCompleted, NodeKind, NodeStarted } from './node-event.types.js';
 export type { ToldImage } from './told-image.types.js';

@@ -1,9 +1,19 @@
 import type { MemoryState, ReferenceState, ShortenedTurnState } from '../../run/index.js';
 import type { SessionMessage, StoredTurn } from '../session.types.js';
 import { ASSISTANT_BEGAN, repairTurn, withoutBlanks } from './history-repair.policy.js';
-import type { MemoryPlace, MemoryRules, Recollection, Summary, TurnRanges, TurnSize } from './memory.types.js';
+import type {
+  GivenPast,
+  MemoryPlace,
+  MemoryRules,
+  Recollection,
+  Summary,
+  TurnRanges,
+  TurnSize,
+} from './memory.types.js';
 import { toPlainTurn } from './plain-turn.mapper.js';
 import { applyCut, withCut, textOf, type TextCut, type TurnCut } from './turn-cut.mapper.js';
+
+const NOTHING_GIVEN: GivenPast = { turns: [], cuts: [], tokens: 0, maxMessages: 0, maxContextTokens: 0 };
 
 /** What is seen of the turns that were read. */
 export interface Choice {
@@ -55,32 +65,25 @@ export function recollect(
 
 /** The turns of a place as messages that every provider takes, with the cuts that the place records. */
 export function recollectGiven(place: MemoryPlace, turns: readonly StoredTurn[], rules: MemoryRules): Recollection {
-  const { messageCount, summary, given } = place;
-  const cuts = new Map((given?.cuts ?? []).map((cut) => [cut.turn, cut]));
-  const numbers = new Set(expandRanges(given?.turns ?? []));
-  const messages: SessionMessage[] = summary ? [toGiven(summary, given?.summaryCut)] : [];
-  const shortened: ShortenedTurnState[] = [];
-  const repaired: number[] = [];
-  let shown = 0;
-  for (const turn of turns) {
-    if (!numbers.has(turn.turn)) continue;
-    const view = seenOf(turn, rules);
-    const cut = cuts.get(turn.turn);
-    const left = cut ? applyCut(view.messages, cut) : view.messages;
-    if (view.isRepaired) repaired.push(turn.turn);
-    if (cut && cut.form !== 'instructions') shortened.push(toState(cut, cut.form, view.messages));
-    messages.push(...left);
-    shown += left.length;
-  }
+  const { messageCount, summary, given = NOTHING_GIVEN } = place;
+  const cuts = new Map(given.cuts.map((cut) => [cut.turn, cut]));
+  const numbers = new Set(expandRanges(given.turns));
+  const views = turns
+    .filter(({ turn }) => numbers.has(turn))
+    .map(({ turn, messages }) => ({ turn, ...seenOf({ messages }, rules), cut: cuts.get(turn) }));
+  const messages = views.flatMap((view) => (view.cut ? applyCut(view.messages, view.cut) : view.messages));
+  const shortened = views.flatMap((view) => shortenedState(view.cut, view.messages));
   const state: MemoryState = {
     message_count: messageCount,
-    context_tokens: given?.tokens ?? 0,
-    dropped: Math.max(messageCount - shown, 0),
+    context_tokens: given.tokens,
+    dropped: Math.max(messageCount - messages.length, 0),
     policy: rules.enabled ? rules.policy : 'none',
-    ...(rules.enabled && given && { max_context_tokens: given.maxContextTokens }),
+    ...(rules.enabled && { max_context_tokens: given.maxContextTokens }),
     ...(shortened.length > 0 && { shortened }),
   };
-  return { place, messages: begunByUser(messages), state, repaired };
+  const all = summary ? [toGiven(summary, given.summaryCut), ...messages] : messages;
+  const repaired = views.filter(({ isRepaired }) => isRepaired).map(({ turn }) => turn);
+  return { place, messages: begunByUser(all), state, repaired };
 }
 
 /** How much of an earlier turn a run was given. */
@@ -111,7 +114,7 @@ export function expandRanges(ranges: TurnRanges): number[] {
 }
 
 /** A turn's messages, mended and as far as the rules let them be seen. */
-export function seenOf({ messages }: StoredTurn, { includeToolCalls }: MemoryRules) {
+export function seenOf({ messages }: Pick<StoredTurn, 'messages'>, { includeToolCalls }: MemoryRules) {
   const mended = repairTurn(messages);
   const seen = includeToolCalls ? mended : toPlainTurn(mended);
   return { messages: withoutBlanks(seen), isRepaired: mended !== messages };
@@ -132,14 +135,12 @@ function toGiven(summary: Summary, cut: TextCut | undefined): SessionMessage {
   return cut ? withCut(message, cut) : message;
 }
 
-function toState(
-  { turn, kept, texts = [] }: TurnCut,
-  form: ShortenedTurnState['form'],
-  messages: readonly SessionMessage[],
-): ShortenedTurnState {
+function shortenedState(cut: TurnCut | undefined, messages: readonly SessionMessage[]): ShortenedTurnState[] {
+  if (!cut || cut.form === 'instructions') return [];
+  const { turn, form, kept, texts = [] } = cut;
   const omitted = texts.reduce((sum, { message, head, tail, note }) => {
     const said = messages[message];
     return note === '' || !said ? sum : sum + textOf(said).length - head - tail;
   }, 0);
-  return { turn, form, dropped_messages: messages.length - kept.length, omitted_characters: omitted };
+  return [{ turn, form, dropped_messages: messages.length - kept.length, omitted_characters: omitted }];
 }

@@ -45,6 +45,17 @@ interface Room {
   tokens: number;
 }
 
+/** Conversations that are given by their turns; null for a whole one. */
+type Taken = Map<number, ShortenedTurn | null>;
+
+interface Instructions {
+  /** The system messages that are given, by turn and index, with their cuts. */
+  readonly kept: ReadonlyMap<string, TextCut | null>;
+  readonly tokens: number;
+}
+
+const NOTHING: ShortenedTurn = { form: 'shortened', kept: [], texts: [], bare: [], messages: 0, tokens: 0 };
+
 /** What is taken before turns are chosen. */
 export interface Reserved extends TurnLimits {
   /** Turns up to this one give their system messages only: a summary covers them. */
@@ -73,35 +84,49 @@ export class TurnSelection {
   select(turns: readonly StoredTurn[], reserved: Reserved, required?: readonly number[]): Selection {
     const views = turns.map((turn) => this.viewOf(turn));
     const candidates = views.filter(({ turn, said }) => said.length > 0 && turn.turn > reserved.through);
-    const taken = new Map<number, ShortenedTurn | null>();
-    const { maxMessages, maxContextTokens, enabled } = this.rules;
-    const isOn = enabled && maxContextTokens > 0 && (maxMessages > 0 || !this.policy.countsMessages);
-    const most = this.policy.countsMessages ? maxMessages : Infinity;
-    const instructions = this.instructionsOf(views, isOn ? { messages: most, tokens: maxContextTokens } : null);
-    if (!isOn) return this.build(views, instructions, taken, false);
-    const start = candidates.some(({ messages, said }) => messages[said[0]!]!.role !== 'user');
-    const room: Room = {
-      messages: most - reserved.messages - instructions.kept.size - (start ? 1 : 0),
-      tokens: maxContextTokens - reserved.tokens - instructions.tokens - (start ? this.count([ASSISTANT_BEGAN]) : 0),
+    const limits = this.limits();
+    const instructions = this.instructionsOf(views, limits);
+    const taken: Taken = new Map();
+    if (limits) {
+      const first = required ?? candidates.slice(-1).map(({ turn }) => turn.turn);
+      const room = this.roomIn(limits, reserved, instructions, candidates);
+      this.takeRequired(
+        candidates.filter(({ turn }) => first.includes(turn.turn)),
+        room,
+        taken,
+      );
+      const older = candidates.filter(({ turn }) => !taken.has(turn.turn));
+      const sizes = older.map(({ turn }) => sizeOf(turn, this.rules));
+      for (const group of this.policy.order(sizes, this.rules)) this.takeGroup(group, room, taken);
+      return this.build(views, instructions, taken, hasRoomFor(candidates, room, taken));
+    }
+    return this.build(views, instructions, taken, false);
+  }
+
+  /** Null when nothing but system messages is given. */
+  private limits(): TurnLimits | null {
+    const { maxMessages, maxContextTokens: tokens, enabled } = this.rules;
+    const messages = this.policy.countsMessages ? maxMessages : Infinity;
+    return enabled && tokens > 0 && messages > 0 ? { messages, tokens } : null;
+  }
+
+  private roomIn(
+    limits: TurnLimits,
+    reserved: Reserved,
+    { kept, tokens }: Instructions,
+    candidates: readonly TurnView[],
+  ): Room {
+    // A word of ours may stand before an assistant that speaks first.
+    const mayBegin = candidates.some(({ messages, said }) => messages[said[0]!]!.role !== 'user');
+    const word = mayBegin ? { messages: 1, tokens: this.count([ASSISTANT_BEGAN]) } : { messages: 0, tokens: 0 };
+    return {
+      messages: limits.messages - reserved.messages - kept.size - word.messages,
+      tokens: limits.tokens - reserved.tokens - tokens - word.tokens,
     };
-    const newest = candidates.at(-1);
-    const first = required ?? (newest ? [newest.turn.turn] : []);
-    this.takeRequired(
-      candidates.filter(({ turn }) => first.includes(turn.turn)),
-      room,
-      taken,
-    );
-    const older = candidates.filter(({ turn }) => !taken.has(turn.turn));
-    const sizes = older.map(({ turn }) => sizeOf(turn, this.rules));
-    for (const group of this.policy.order(sizes, this.rules)) this.takeGroup(group, room, taken);
-    const isAll = candidates.every(({ turn }) => taken.has(turn.turn));
-    const isCut = [...taken.values()].some((cut) => cut !== null);
-    const hasRoom = isAll && isCut && room.messages >= 2 && room.tokens >= LEAST_ROOM;
-    return this.build(views, instructions, taken, hasRoom);
   }
 
   /** Newest last; each leaves at least an equal share to those before it. */
-  private takeRequired(views: readonly TurnView[], room: Room, taken: Map<number, ShortenedTurn | null>): void {
+  private takeRequired(views: readonly TurnView[], room: Room, taken: Taken): void {
     for (const [at, view] of views.toReversed().entries()) {
       const shares = views.length - at;
       const limits = { messages: Math.floor(room.messages / shares), tokens: Math.floor(room.tokens / shares) };
@@ -112,7 +137,7 @@ export class TurnSelection {
     }
   }
 
-  private takeGroup(group: TurnGroup, room: Room, taken: Map<number, ShortenedTurn | null>): void {
+  private takeGroup(group: TurnGroup, room: Room, taken: Taken): void {
     let left = group.maxMessages ?? Infinity;
     for (const number of group.turns) {
       const view = this.views.get(number);
@@ -133,65 +158,53 @@ export class TurnSelection {
     return isLess && fits(cut.messages, cut.tokens, limits) ? cut : undefined;
   }
 
-  private take(view: TurnView, cut: ShortenedTurn | null, room: Room, taken: Map<number, ShortenedTurn | null>): void {
+  private take(view: TurnView, cut: ShortenedTurn | null, room: Room, taken: Taken): void {
     taken.set(view.turn.turn, cut);
     room.messages -= cut?.messages ?? view.said.length;
     room.tokens -= cut?.tokens ?? view.tokens;
   }
 
   /** The newest system messages; one that does not fit is shortened, and those before it are left out. */
-  private instructionsOf(views: readonly TurnView[], limits: TurnLimits | null) {
-    const kept = new Set<string>();
-    const texts = new Map<string, TextCut>();
+  private instructionsOf(views: readonly TurnView[], limits: TurnLimits | null): Instructions {
+    const kept = new Map<string, TextCut | null>();
+    const most = limits ? Math.ceil(limits.messages * INSTRUCTION_SHARE) : Infinity;
+    let room = limits ? Math.floor(limits.tokens * INSTRUCTION_SHARE) : Infinity;
     let tokens = 0;
-    const most = {
-      messages: limits ? Math.ceil(limits.messages * INSTRUCTION_SHARE) : Infinity,
-      tokens: limits ? Math.floor(limits.tokens * INSTRUCTION_SHARE) : Infinity,
-    };
-    for (const { turn, instructions, messages } of views.toReversed()) {
-      for (const at of instructions.toReversed()) {
-        if (kept.size >= most.messages || tokens >= most.tokens) break;
-        const whole = this.count([messages[at]!]);
-        const cut =
-          tokens + whole <= most.tokens ? null : cutToTokens(messages[at]!, at, most.tokens - tokens, this.count);
-        if (!cut && tokens + whole > most.tokens) return { kept, texts, tokens };
-        const key = `${turn.turn}:${at}`;
-        kept.add(key);
-        if (cut) texts.set(key, cut);
-        tokens += cut ? this.count([withCut(messages[at]!, cut)]) : whole;
-      }
+    const all = views.flatMap((view) => view.instructions.map((at) => ({ view, at })));
+    for (const { view, at } of all.toReversed().slice(0, most)) {
+      const message = view.messages[at]!;
+      const isWhole = this.count([message]) <= room;
+      const cut = isWhole ? null : cutToTokens(message, at, room, this.count);
+      if (!isWhole && !cut) break;
+      kept.set(keyOf(view, at), cut);
+      const taken = this.count([cut ? withCut(message, cut) : message]);
+      tokens += taken;
+      room -= taken;
     }
-    return { kept, texts, tokens };
+    return { kept, tokens };
   }
 
-  private build(
-    views: readonly TurnView[],
-    instructions: ReturnType<TurnSelection['instructionsOf']>,
-    taken: ReadonlyMap<number, ShortenedTurn | null>,
-    hasRoom: boolean,
-  ): Selection {
+  private build(views: readonly TurnView[], instructions: Instructions, taken: Taken, hasRoom: boolean): Selection {
     const cuts: TurnCut[] = [];
     const turns: number[] = [];
     let { tokens } = instructions;
-    for (const { turn, messages, said, instructions: system, tokens: whole } of views) {
-      const isTaken = taken.has(turn.turn);
-      const cut = taken.get(turn.turn) ?? null;
-      const keyed = system.map((at) => ({ at, key: `${turn.turn}:${at}` }));
-      const given = keyed.filter(({ key }) => instructions.kept.has(key));
-      const kept = [...given.map(({ at }) => at), ...(isTaken ? (cut?.kept ?? said) : [])].toSorted((a, b) => a - b);
-      const texts = [...given.flatMap(({ key }) => instructions.texts.get(key) ?? []), ...(cut?.texts ?? [])];
-      if (isTaken) tokens += cut?.tokens ?? whole;
-      if (kept.length === 0 && !isTaken) continue;
-      turns.push(turn.turn);
-      const isWhole = kept.length === messages.length && texts.length === 0 && !cut?.bare.length;
-      if (isWhole) continue;
-      cuts.push({
-        turn: turn.turn,
-        form: isTaken ? (cut?.form ?? 'shortened') : 'instructions',
+    for (const view of views) {
+      const number = view.turn.turn;
+      const isTaken = taken.has(number);
+      const conversation = isTaken ? (taken.get(number) ?? wholeOf(view)) : NOTHING;
+      const system = view.instructions.filter((at) => instructions.kept.has(keyOf(view, at)));
+      if (!isTaken && system.length === 0) continue;
+      tokens += conversation.tokens;
+      turns.push(number);
+      const kept = [...system, ...conversation.kept].toSorted((a, b) => a - b);
+      const texts = [...system.flatMap((at) => instructions.kept.get(keyOf(view, at)) ?? []), ...conversation.texts];
+      const cut = cutOfTurn(number, {
+        ...conversation,
         kept,
-        ...(texts.length > 0 && { texts }),
-        ...(cut?.bare.length && { bare: cut.bare }),
+        texts,
+        form: isTaken ? conversation.form : 'instructions',
       });
+      if (kept.length < view.messages.length || cut.texts || cut.bare) cuts.push(cut);
     }
     return { turns, seen: new Set(taken.keys()), cuts, tokens, hasRoom };
   }
@@ -210,6 +223,28 @@ export class TurnSelection {
     this.views.set(turn.turn, made);
     return made;
   }
+}
+
+/** Whether everything that was read is given, and shorter than it is, so that older turns would find room. */
+function hasRoomFor(candidates: readonly TurnView[], room: Room, taken: Taken): boolean {
+  const isAll = candidates.every(({ turn }) => taken.has(turn.turn));
+  const isCut = [...taken.values()].some((cut) => cut !== null);
+  return isAll && isCut && room.messages >= 2 && room.tokens >= LEAST_ROOM;
+}
+
+function wholeOf({ said, tokens }: TurnView): ShortenedTurn {
+  return { ...NOTHING, kept: said, messages: said.length, tokens };
+}
+
+function cutOfTurn(
+  turn: number,
+  { form, kept, texts, bare }: Pick<ShortenedTurn, 'kept' | 'texts' | 'bare'> & Pick<TurnCut, 'form'>,
+): TurnCut {
+  return { turn, form, kept, ...(texts.length > 0 && { texts }), ...(bare.length > 0 && { bare }) };
+}
+
+function keyOf({ turn }: TurnView, at: number): string {
+  return `${turn.turn}:${at}`;
 }
 
 function fits(messages: number, tokens: number, limits: TurnLimits): boolean {
