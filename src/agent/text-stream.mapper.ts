@@ -142,6 +142,7 @@ class RunText {
 
   private append(piece: string): string {
     const overlap = Math.min(piece.length, this.delivered.length - this.repeated);
+    if (overlap === 0) return this.extend(piece);
     if (!this.delivered.startsWith(piece.slice(0, overlap), this.repeated)) throw this.restarted();
     this.repeated += overlap;
     return this.extend(piece.slice(overlap));
