@@ -193,7 +193,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.recovery === 'at-start') this.starting = setImmediate(() => this.recover());
   }
 
-  /** What has started by then, the run module ends. */
+  /** The run module ends a recovery that has already started. */
   onModuleDestroy(): void {
     clearImmediate(this.starting);
   }

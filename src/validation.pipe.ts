@@ -92,7 +92,7 @@ function prepared(value: object, type: Function, path = ''): Prepared {
   return { unknown, rest };
 }
 
-/** An exact integer is an object to class-validator: where only an object is valid, its number is what is refused. */
+/** An exact integer is an object to class-validator: where only an object is valid, its number is passed and rejected. */
 function rawOf(child: unknown, type: Function, name: string): unknown {
   return child instanceof ExactInteger && takesOnlyObjects(type, name) ? child.toNumber() : child;
 }

@@ -21,7 +21,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = { pay: { to
 
 type Decision = readonly ['approve' | 'deny' | 'input' | 'settle', unknown?];
 
-/** Every way to answer, by what a run waits for. */
+/** All decisions, by the kind of the open request. */
 const DECISIONS: Readonly<Record<string, readonly Decision[]>> = {
   approval: [
     ['approve'],

@@ -35,7 +35,7 @@ const post = (path: string, body: string) => send('POST', path, body);
 const call = (tool: string, id: string) => post(`tools/${tool}/call`, `{"arguments":{"id":${id}}}`);
 const runIdIn = (text: string) => /"run_id":"([^"]+)"/.exec(text)![1]!;
 
-/** Says what the tool's result was. */
+/** Replies with the tool's result. */
 function echo({ messages }: FakeRequest) {
   return { text: String(messages.at(-1)?.content) };
 }

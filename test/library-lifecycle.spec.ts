@@ -150,7 +150,7 @@ describe('the iterator of chatStream', () => {
     expect(heard.types.filter((type) => type === 'run.started')).toHaveLength(1);
   });
 
-  it('lets the run go on when it is left with onLeave: continue', async () => {
+  it('continues the run when the caller leaves it with onLeave: continue', async () => {
     const { agent, model, heard, till } = await streaming();
     const replied = model.next().then((reply) => (reply.say('I shall pay.'), reply));
     for await (const _ of agent.chatStream('Buy.', { onLeave: 'continue' })) break;
@@ -164,7 +164,10 @@ describe('the iterator of chatStream', () => {
 
   it('cancels nothing when it has ended, or when the run waits for a person', async () => {
     const heard = new Heard();
-    const agent = await host.start({ telemetry: heard.listener, approvals: ['pay'] }, [says('Hello.'), calls(['pay', {}])]);
+    const agent = await host.start({ telemetry: heard.listener, approvals: ['pay'] }, [
+      says('Hello.'),
+      calls(['pay', {}]),
+    ]);
     new Till(agent);
     const whole = agent.chatStream('Hello.');
     for await (const piece of whole) expect(piece).not.toBe('');
@@ -190,7 +193,7 @@ describe('the iterator of chatStream', () => {
 });
 
 describe('closing an agent', () => {
-  it('does not wait for a run that was left: it ends while its tool goes on', async () => {
+  it('does not wait for a run that its caller left: it resolves while the tool continues', async () => {
     const model = new PacedChatModel();
     const heard = new Heard();
     const agent = await host.start({ chatModel: model, telemetry: heard.listener });

@@ -76,7 +76,7 @@ describe.each(['sliding_window', 'fixed_window', 'lru', 'token_budget', 'summary
       expect(state['context_tokens']).toBeLessThanOrEqual(2000);
       expect(state['context_tokens']).toBeGreaterThan(1200);
       expect(charactersOf(seen)).toBeLessThan(2000 * 6);
-      // What is stored is whole.
+      // The stored turn is whole.
       const stored = await jackdaw.messages('s');
       expect(stored).toHaveLength(4 + rounds * (calls + 1));
       expect(JSON.stringify(stored)).not.toContain('omitted');
@@ -115,7 +115,7 @@ describe('the budget', () => {
   });
 });
 
-it('reports what the model saw of the turns that a question refers to', async () => {
+it('reports which part of each referenced turn the model received', async () => {
   await start({ AGENT_MEMORY_MAX_CONTEXT_TOKENS: '1000' });
   llm.reset();
   llm.always(({ messages }) => {
@@ -137,7 +137,7 @@ it('reports what the model saw of the turns that a question refers to', async ()
 });
 
 describe('a run that starts again on another node', () => {
-  /** The second question waits for its model when the server stops; what it was asked with. */
+  /** Stops while the second question waits for its model. @returns the run and its model request */
   async function interrupt(dataDir: string): Promise<{ runId: string; request: FakeRequest }> {
     const never = gate();
     llm.reset();

@@ -159,7 +159,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       expect(selectRequest(waiting, 'approval', 'b')).toEqual(waiting.requests[1]);
     });
 
-    it('is told the deadline also once the request has expired', async () => {
+    it('gets the deadline also after the sweep has expired the request', async () => {
       await wait('swept', [aRequest('a', 1), aRequest('b', null)]);
       const waitsAgain = new Promise<void>((resolve) => {
         host.bus.subscribe('swept', ({ event }) => event.type === 'run.waiting' && resolve());

@@ -66,7 +66,7 @@ function itShares(environment: () => Env): void {
     expect((await answer).content).toBe('Paid.');
     expect((await b.chat('x')).content).toBe('Again.');
     await b.close();
-    // What it was used with counts no more.
+    // The settings of the closed applications no longer apply.
     const c = await start({ ...env, RUN_RETENTION_DAYS: '77' }, [says('C.')]);
     expect((await c.chat('x')).content).toBe('C.');
   });
@@ -79,7 +79,7 @@ function itShares(environment: () => Env): void {
     expect((await b.chat('x')).content).toBe('B.');
   });
 
-  it('is refused to an application that is configured differently, which is told what to write', async () => {
+  it('rejects an application with different settings, with an error that names the variables', async () => {
     const env = environment();
     const a = await start(env, [says('A.')]);
     const given = { ...env, RUN_RETENTION_DAYS: '77', ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
@@ -119,7 +119,7 @@ function itShares(environment: () => Env): void {
     expect(turns.map(({ messages }) => messages.at(-1)?.content)).toEqual(['Paid.', 'B.']);
   });
 
-  it('lets one agent approve what a run of the other one waits for: the other one goes on, with its tools', async () => {
+  it('lets one agent approve a call of the other agent: the other one resumes the run with its own tools', async () => {
     const env = environment();
     const a = await start(env, [calls(['pay', {}]), says('Paid.')], { approvals: ['pay'] });
     const b = await start(env, []);
@@ -137,7 +137,7 @@ describe('the database of several agents in one process', () => {
     itShares(() => host.environment());
 
     describe('when an agent is closed whose run has not ended', () => {
-      /** @returns what is left of its run when it is closed */
+      /** Closes an agent during its run. @returns the id of the unfinished run */
       async function leaveRun(env: Env, name: string): Promise<string> {
         const asked = Promise.withResolvers<void>();
         const reply: Scripted = (_request, signal) => (asked.resolve(), untilAborted(signal!));

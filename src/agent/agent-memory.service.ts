@@ -83,7 +83,7 @@ export class AgentMemory {
     return isWholeTurns(run) ? past : withReferences(past, input.references);
   }
 
-  /** By what was recorded: a fork of an older run takes its place over. */
+  /** Selects the memory by the recorded place: a fork of an older run inherits the place of that run. */
   private lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
     return (place.given ? this.memory : this.wholeTurns).lookAgain(key, rules, place);
   }

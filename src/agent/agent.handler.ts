@@ -189,7 +189,7 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
 function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
   const error = new AppError(
     'RUN_VERSION_UNSUPPORTED',
-    `The run was begun by version ${run.loopVersion} of the loop; this server runs ${LOOP_VERSIONS.join(' and ')}. Ask again.`,
+    `The run was started by version ${run.loopVersion} of the loop; this server runs ${LOOP_VERSIONS.join(' and ')}. Ask again.`,
   );
   return {
     kind: 'ended',

@@ -25,14 +25,14 @@ export class ShortenedTurnDto implements ShortenedTurnState {
   omitted_characters!: number;
 }
 
-/** What the model was given of a turn that the request refers to. */
+/** The part of a referenced turn that the model received. */
 export class ReferenceStateDto implements ReferenceState {
   turn!: number;
   /** `summarised`: only a summary covers it. */
   seen!: 'whole' | 'shortened' | 'summarised' | 'dropped';
 }
 
-/** What the run was given of its session's past. */
+/** The part of the session's history that the run received. */
 export class MemoryStateDto implements MemoryState {
   /** Messages of the session before this run. */
   message_count!: number;
@@ -46,7 +46,7 @@ export class MemoryStateDto implements MemoryState {
   max_context_tokens?: number;
   /** Turns that the model was given shortened, oldest first. */
   shortened?: ShortenedTurnDto[];
-  /** What the model was given of each turn in the request's `references`. */
+  /** For each turn in the request's `references`, the part that the model received. */
   references?: ReferenceStateDto[];
 }
 

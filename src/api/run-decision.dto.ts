@@ -15,8 +15,8 @@ export class ApproveDto {
   callId?: string;
 
   /**
-   * What the call is executed with instead of the model's arguments; checked like those. The history keeps the model's call,
-   * and its result begins with a note of the change.
+   * Arguments that replace the model's arguments of the call; validated in the same way. The history retains the model's
+   * call, and its result begins with a note of the change.
    */
   @MayBeLeftOut()
   @IsObject()

@@ -6,7 +6,7 @@ const ENTRY_BYTES = 300;
 
 interface Entry {
   readonly value: string;
-  /** Epoch ms. The monotonic clock of the library stands still while the machine sleeps. */
+  /** Epoch ms. The library's monotonic clock stops while the machine sleeps. */
   readonly expiresAt: number;
 }
 

@@ -119,8 +119,8 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * A number of up to 15 digits is exact unless its exponent exceeds the largest number. Of 16 digits and points in a row one
- * stands at a multiple of 16: the others need not be looked at.
+ * A number of up to 15 digits is exact unless its exponent exceeds the largest number. In 16 consecutive digits and points
+ * one has an index that is a multiple of 16: only these indexes are checked.
  */
 function mayHoldExact(text: string): boolean {
   for (let at = RUN - 1; at < text.length; at += RUN) {

@@ -13,9 +13,9 @@ export class MarkedIntegers {
   private isUsed = false;
 
   /**
-   * A function that takes a text in pieces and gives what is complete of it, marked; without a piece it gives the rest. No JSON
-   * token goes over the end of a line, so that every line is marked by itself.
-   * @param isJson which lines hold JSON
+   * Creates a function that takes a text in pieces and returns its complete lines, marked. Without a piece it returns the rest.
+   * A JSON token never spans two lines, so every line is marked separately.
+   * @param isJson whether a line contains JSON
    */
   marker(isJson: (line: string) => boolean = () => true): (piece?: string) => string {
     let open = '';

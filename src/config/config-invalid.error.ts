@@ -3,7 +3,7 @@ import { ENV_SCHEMA, type EnvName } from './env.schema.js';
 
 const LONGEST_SHOWN = 80;
 
-/** A value as it may stand in a message: no secrets, no password and no query of a URL, not too long. */
+/** A value for a message: without secrets, without the password and query of a URL, truncated. */
 function shown(name: EnvName, text: string): string {
   if (ENV_SCHEMA.shape[name].meta()?.['isSecret']) return 'its value';
   const safe = text.replace(/\/\/[^/@]*@/, '//***@').replace(/(:\/\/[^?]*\?).*/s, '$1***');

@@ -53,9 +53,9 @@ export abstract class Database {
   }
 
   /**
-   * What the applications of this process that use this database have in common.
-   * @param key what it is found by, as its class
-   * @param create makes it for the first that asks
+   * An object that all applications of this process that use this database share.
+   * @param key identifies the object, for example its class
+   * @param create creates the object at the first call
    */
   shared<T>(key: unknown, create: () => T): T {
     if (!this.companions.has(key)) this.companions.set(key, create());

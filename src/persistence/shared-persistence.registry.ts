@@ -21,7 +21,10 @@ interface Place {
   readonly name: string;
 }
 
-/** What decides about data in the database, so that it must be the same in all applications that share it; values are compared, not told. */
+/**
+ * Settings that affect data in the database: all applications that share it must have the same ones. Messages contain the
+ * variables, never the values.
+ */
 const COMMON_SETTINGS: readonly (readonly [variables: string, pick: (config: AppConfig) => unknown])[] = [
   ['REDIS_URL', ({ redis }) => redis],
   ['ENCRYPTION_KEYS or ENCRYPTION_STRICT', ({ encryption }) => encryption],
@@ -65,9 +68,9 @@ async function join(shared: SharedDatabase, place: Place, config: AppConfig): Pr
   const different = COMMON_SETTINGS.filter(([, pick]) => !isSame(pick(config), pick(shared.config)));
   if (different.length > 0) throw usedDifferently(place, different.map(([variables]) => variables).join('; '));
   shared.users++;
-  // When it cannot be opened, nobody uses it.
+  // If opening fails, `openShared` removes the entry: the count needs no correction.
   const opened = await shared.opened;
-  // The first application has told of them.
+  // The first application has reported the warnings.
   return { ...useOf(shared, place, opened), warnings: [] };
 }
 

@@ -1,4 +1,4 @@
-/** What a run was given of its session's past; wire form. */
+/** The part of the session's history that a run received; wire form. */
 export interface MemoryState {
   /** Messages of the session before this run. */
   readonly message_count: number;
@@ -12,7 +12,7 @@ export interface MemoryState {
   readonly max_context_tokens?: number;
   /** Turns that the model was given shortened, oldest first. */
   readonly shortened?: ShortenedTurnState[];
-  /** What the model was given of each turn in the request's `references`. */
+  /** For each turn in the request's `references`, the part that the model received. */
   readonly references?: ReferenceState[];
 }
 
@@ -27,7 +27,7 @@ export interface ShortenedTurnState {
   readonly omitted_characters: number;
 }
 
-/** What a model was given of a turn that the request refers to; wire form. */
+/** The part of a referenced turn that a model received; wire form. */
 export interface ReferenceState {
   readonly turn: number;
   /** `summarised`: only a summary covers it. */

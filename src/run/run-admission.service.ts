@@ -4,11 +4,11 @@ import { AppError } from '../common/index.js';
 /** When to come back: to another process, or to the next one. */
 const RETRY_MS = 1_000;
 
-/** Who still comes in: at a shutdown nobody, and what has come in is waited for. */
+/** Admits new runs. At a shutdown it rejects new runs and waits for the admitted ones. */
 @Injectable()
 export class RunAdmissionService implements OnModuleDestroy {
   private closing = false;
-  /** Runs that were let in and are being journaled or claimed. */
+  /** Admitted runs that are being journaled or claimed. */
   private readonly admitted = new Set<Promise<unknown>>();
 
   get isClosing(): boolean {
@@ -40,7 +40,7 @@ export class RunAdmissionService implements OnModuleDestroy {
     }
   }
 
-  /** Lets nobody in any more; resolves when all who are in have begun, and no tracked work is left. */
+  /** Rejects new runs; resolves when all admitted runs have started and no tracked work is left. */
   async close(): Promise<void> {
     this.closing = true;
     while (this.admitted.size > 0) await Promise.allSettled(this.admitted);

@@ -45,7 +45,7 @@ export class RunHandlerRegistry {
     this.handlers.set(handler.kind, handler);
   }
 
-  /** Whether the application has what the run is of, as far as somebody knows. */
+  /** Whether the application has the run's subject, such as its agent; `true` if the kind has no maker to ask. */
   serves(run: RunRecord): boolean {
     return this.handlers.has(run.kind) && (this.makers.get(run.kind)?.serves(run) ?? true);
   }

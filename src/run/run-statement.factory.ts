@@ -125,7 +125,7 @@ export interface AnswerTime {
 }
 
 /**
- * Leaves `waiting` with an answer, to go on: every way out of it begins so, and one only can be taken.
+ * Leaves `waiting` with an answer and resumes the run. Every resumption starts with this statement, and only one succeeds.
  * @param time of an answer that counts only before a deadline
  */
 export function answerRun(run: RunKey, time?: AnswerTime): Statement {

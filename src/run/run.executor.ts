@@ -61,7 +61,7 @@ export class RunExecutor {
     return this.executions.has(runId);
   }
 
-  /** Whether this application has what the run is of, as its agent. */
+  /** Whether this application has the run's subject, such as its agent. */
   serves(run: RunRecord): boolean {
     return this.handlers.serves(run);
   }

@@ -69,18 +69,18 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   /**
-   * Registers the tools of a lazily loaded module and of the modules that it brought along: all of them, or none. Called
-   * again with the same module it registers what was unregistered since, and nothing else.
-   * @param moduleRef what `LazyModuleLoader.load()` resolved to
+   * Registers the tools of a lazily loaded module and of the modules that it imported: all of them, or none. A second call
+   * with the same module registers only the tools that were unregistered since.
+   * @param moduleRef the result of `LazyModuleLoader.load()`
    * @returns the names of the module's tools
-   * @throws AppError `TOOL_DUPLICATE` naming both modules; `TOOL_INVALID` with every mistake, and for what is no `ModuleRef`
+   * @throws AppError `TOOL_DUPLICATE` naming both modules; `TOOL_INVALID` with every mistake, and for a value that is no `ModuleRef`
    */
   async registerModule(moduleRef: ModuleRef): Promise<readonly string[]> {
     if (this.exploreModule) return this.exploreModule(moduleRef);
     throw new AppError('TOOL_INVALID', 'registerModule(): this registry belongs to no Nest application.');
   }
 
-  /** @param explore registers the tools of a module; whoever knows the application's modules sets it */
+  /** @param explore registers the tools of a module; set by the explorer of the application's modules */
   useModules(explore: (moduleRef: ModuleRef) => Promise<readonly string[]>): void {
     this.exploreModule = explore;
   }

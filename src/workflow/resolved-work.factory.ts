@@ -13,7 +13,7 @@ const LLM_DEFAULTS: ModelParameters = {
   presencePenalty: 0,
 };
 
-/** What an agent of a node's own sees of the past at most, where it says nothing. */
+/** Default memory limits of an inline agent of a node. */
 const SEED_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
 
 /** Where a node stands. */

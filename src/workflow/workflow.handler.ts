@@ -106,7 +106,7 @@ function toText(output: JsonValue): string {
 function outdated({ loopVersion }: RunRecord): Ended {
   const { code, message } = new AppError(
     'RUN_VERSION_UNSUPPORTED',
-    `The run was begun by version ${loopVersion} of workflows; this server runs version ${WORKFLOW_VERSION}. Start it again.`,
+    `The run was started by version ${loopVersion} of workflows; this server runs version ${WORKFLOW_VERSION}. Start it again.`,
   );
   const failure = { code, message, is_retryable: false };
   return { kind: 'ended', finishReason: 'error', output: null, cost: {}, isTainted: false, failure };

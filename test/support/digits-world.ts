@@ -97,7 +97,7 @@ export async function startDigitsWorld(llm: FakeLlm, web: WebServer): Promise<Ja
         },
         {
           name: 'get_order',
-          description: 'Tells of an order.',
+          description: 'Returns an order.',
           parameters: INTEGER,
           method: 'GET',
           url: `${web.url}/order/{id}`,

@@ -88,7 +88,7 @@ function toEvent(
 function outdated({ loopVersion }: RunRecord, tool: string): Ended {
   const { code, message } = new AppError(
     'RUN_VERSION_UNSUPPORTED',
-    `The call was begun by version ${loopVersion} of direct calls; this server makes version ${TOOL_CALL_VERSION}. Look whether it happened, then call again.`,
+    `The call was started by version ${loopVersion} of direct calls; this server makes version ${TOOL_CALL_VERSION}. Look whether it happened, then call again.`,
   );
   return {
     kind: 'ended',

@@ -65,7 +65,7 @@ class MarkFilter extends Transform {
   }
 }
 
-/** The SDK parses what it reads itself: integers beyond 2^53 go through it with a mark. */
+/** The SDK parses its input itself: integers beyond 2^53 pass through it as marked strings. */
 function exactTransport(input: Readable, output: Writable): StdioServerTransport {
   const integers = new MarkedIntegers();
   const mark = integers.marker();

@@ -77,7 +77,7 @@ function mediaType(headers: Headers): string {
   return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
-/** The SDK parses what it receives itself. Messages alone are marked: OAuth replies are asked for without events. */
+/** The SDK parses responses itself. Only messages are marked: OAuth requests do not accept events. */
 function withMarks(fetch: FetchLike, integers: MarkedIntegers): FetchLike {
   return async (input, init = {}) => {
     const response = await fetch(input, init);

@@ -35,7 +35,7 @@ function toMessage(toolCallId: string, name: string, result: ToolResult): Omit<T
   return { role: 'tool', toolCallId, name, ...(images && { images }) };
 }
 
-/** What the model reads; when a person edited its call, with a note of that. */
+/** The result text for the model, with a note when a person edited the call. */
 function contentOf({ decoded, request }: Loop, index: number, result: ToolResult): string {
   const content = toolResultText(result);
   const written = decoded!.message.toolCalls![index]!.arguments;

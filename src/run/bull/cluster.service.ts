@@ -8,7 +8,7 @@ import { NodeRegistry } from './node.registry.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 import { RunSweepService } from './run-sweep.service.js';
 
-/** How long a process that leaves waits until its start has stopped, in ms. */
+/** Maximum wait of a leaving process for the end of its own start, in ms. */
 const START_MS = 2_000;
 
 /** This process's place among those that share the database: it joins, serves, and leaves, in the right order. */
@@ -66,11 +66,11 @@ export class ClusterService {
     }
   }
 
-  /** @param drain waits for what runs as long as it is told, then hands it over */
+  /** @param drain waits for active runs up to the timeout, then hands them over */
   async leave(drain: (timeoutMs: number) => Promise<void>): Promise<void> {
     this.leaving.abort();
     await this.sweep.stop();
-    // What is joining must not ask a database that is closed; what the queues are kept on may not answer at all.
+    // A pending join must not query a closed database. The wait has a limit, since Redis may not respond.
     await isDoneWithin(START_MS, this.serving);
     await this.queue.pause();
     await drain(this.config.shutdownTimeoutMs);

@@ -48,7 +48,7 @@ export class RunSweepService {
     next();
   }
 
-  /** Resolves when no sweep goes on. */
+  /** Resolves when no sweep is active. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);

@@ -35,7 +35,7 @@ export class ChildAnswerService {
   }
 
   /**
-   * All runs: for what a crash came before. Those whose answer nobody wants any more are cancelled.
+   * Answers all waiting runs whose answer a crash prevented, and cancels waiting runs whose parent run has ended.
    * @param isStopped whether to stop before the next run
    */
   async answerAll(isStopped: () => boolean = () => false): Promise<void> {

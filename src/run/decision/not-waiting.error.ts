@@ -3,8 +3,8 @@ import type { WaitingRequest } from './waiting-request.types.js';
 import type { RunStatus } from '../run.types.js';
 
 /**
- * An answer to a run that asks nothing now. While it goes on it may ask again: the answer can be tried again then.
- * @param expired requests of the run that expired before anybody answered
+ * The error of an answer to a run without an open request. A queued or running run may wait again, so the answer may be retried.
+ * @param expired requests of the run that expired without an answer
  */
 export function notWaiting(runId: string, run_status: RunStatus, expired: readonly WaitingRequest[] = []): AppError {
   const isRetryable = run_status === 'queued' || run_status === 'running';
@@ -17,8 +17,8 @@ export function notWaiting(runId: string, run_status: RunStatus, expired: readon
 }
 
 /**
- * An answer to what a waiting run does not ask.
- * @param expired requests that this answer could be for and that expired before anybody answered
+ * The error of an answer that matches no open request of a waiting run.
+ * @param expired requests that match this answer and expired without an answer
  */
 export function notAsked(
   runId: string,

@@ -5,10 +5,10 @@ import type { WaitingRun } from './run-decision.service.js';
 import { hasExpired } from './waiting-time.policy.js';
 
 /**
- * The requests of a kind that an answer is for: those of the call it names, else all. Requests whose deadline has passed
- * are left out: no timer need have noticed it.
- * @param at when the answer came, epoch ms
- * @throws AppError `RUN_NOT_WAITING` telling what it waits for, when there is none, and the deadline, when that has passed
+ * The requests of a kind that an answer is for: those of the named call, else all. Requests whose deadline has passed
+ * are left out, without the help of a timer.
+ * @param at time of the answer, epoch ms
+ * @throws AppError `RUN_NOT_WAITING` when no request matches; it names the open requests, and the deadline if that has passed
  */
 export function selectRequests(
   waiting: WaitingRun,

@@ -18,7 +18,7 @@ import { firstExpiry, hasExpired } from './waiting-time.policy.js';
 export interface WaitingRun {
   readonly run: RunRecord;
   readonly requests: readonly WaitingRequest[];
-  /** What it asked before and nobody answered in time. */
+  /** Earlier requests of the run that expired without an answer. */
   readonly expired?: readonly WaitingRequest[];
 }
 
@@ -59,10 +59,10 @@ export class RunDecisionService {
   }
 
   /**
-   * Records the answers and lets the run go on; what was not answered is asked again. The statement that accepts a
+   * Records the answers and resumes the run; requests without an answer are issued again. The statement that accepts a
    * person's answers compares their deadline with the time of the decision, so that no timer is needed to refuse a late one.
-   * @param by the id of the principal who decides; `null` when time does
-   * @throws AppError `RUN_NOT_WAITING` when somebody else was first, or when the deadline of one of the requests has passed
+   * @param by the id of the principal who decides; `null` for a decision by timeout or by the system
+   * @throws AppError `RUN_NOT_WAITING` when another decision came first, or when the deadline of one of the requests has passed
    */
   async decide(waiting: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
     const { run } = waiting;
@@ -98,7 +98,7 @@ export class RunDecisionService {
   }
 }
 
-/** The row of a run has the deadline of the first request only: what is answered may have more time. */
+/** The row of a run has the deadline of the first request only: the answered requests may have later deadlines. */
 function answerTime({ requests }: WaitingRun, answers: readonly AnsweredRequest[], at: number): AnswerTime | undefined {
   const deadline = firstExpiry(answers.map(({ request }) => request));
   const first = firstExpiry(requests);

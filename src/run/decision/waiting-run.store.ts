@@ -33,7 +33,7 @@ export class WaitingRunStore {
     return row ? this.requestsIn(runId, row) : [];
   }
 
-  /** Requests of a run that nobody answered in time, in the order in which they were asked. */
+  /** Requests of a run that expired without an answer, oldest first. */
   async expiredRequests(runId: string): Promise<readonly WaitingRequest[]> {
     const answers = await this.database.query<{ name: string }>(
       `SELECT name FROM run_step WHERE run_id = ? AND kind = 'answer' AND subject = 'expire'`,

@@ -10,7 +10,7 @@ export class LocalRunBus extends RunBus implements OnApplicationShutdown {
   private readonly wakeListeners: WakeListener[] = [];
   private readonly disconnect: () => void;
 
-  /** @param hub what the applications of this process that share the database have in common */
+  /** @param hub shared by the applications of this process that use the same database */
   constructor(readonly hub: LocalRunHub = new LocalRunHub()) {
     super(hub.live);
     this.disconnect = hub.connect(this);

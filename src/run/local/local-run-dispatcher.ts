@@ -175,8 +175,8 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   }
 
   /**
-   * A run behind one that waits for a person stays in the queue, but nobody is kept waiting for it. One behind a run that no open
-   * application executes would wait until the next start: that run is resumed here.
+   * A run behind one that waits for a person stays in the queue, and its caller gets a response at once. A run behind one that no
+   * open application executes would wait until the next start: the abandoned run is resumed here.
    */
   private async stayQueued(queued: QueuedRun): Promise<'busy'> {
     const holder = await this.journal.openOf(queued.run);

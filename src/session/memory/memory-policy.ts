@@ -31,9 +31,9 @@ export abstract class MemoryPolicy {
   abstract choose(turns: readonly TurnSize[], rules: MemoryRules): readonly number[];
 
   /**
-   * The order in which older turns get what the newest turn leaves of the budget. By default those that `choose` names,
-   * the newest first, each by itself.
-   * @param turns what was read, oldest first, without the newest turn
+   * The order in which older turns get the rest of the budget after the newest turn. By default the turns that `choose`
+   * returns, the newest first, each in a group of its own.
+   * @param turns the turns that were read, oldest first, without the newest turn
    */
   order(turns: readonly TurnSize[], rules: MemoryRules): readonly TurnGroup[] {
     return this.choose(turns, rules)

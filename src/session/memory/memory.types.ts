@@ -44,7 +44,7 @@ export interface MemoryPlace {
   /** The turns that were chosen, where they do not follow from the rest. */
   readonly turns?: readonly number[];
   readonly summary?: Summary;
-  /** Since version 2 of the loop: what the model is given, for a replay to give it the same bytes. */
+  /** Since version 2 of the loop: the model's part of the history, so that a replay sends the same bytes. */
   readonly given?: GivenPast;
   /** What the model that was asked for a summary took, if one was. */
   readonly usage?: RunUsage;
@@ -65,7 +65,7 @@ export interface GivenPast {
   readonly maxContextTokens: number;
 }
 
-/** What the past is chosen with. */
+/** Functions for the selection of the history. */
 export interface MemoryTools {
   /** Called when turns are left out and the policy has a summary made of them. */
   readonly summarise: Summarise;

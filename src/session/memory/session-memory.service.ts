@@ -13,9 +13,9 @@ import { cutToTokens } from './turn-shortening.policy.js';
 import { NOTHING_RESERVED, TurnSelection, type Reserved, type Selection } from './turn-selection.builder.js';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
-/** Turns that may be marked for what a system message says in them. */
+/** Maximum number of turns that are read because they are marked, for example for a system message. */
 const MARKED = 100;
-/** How often older turns are read because those that were read were shortened. */
+/** Maximum number of pages that one selection reads: shortened turns leave room for older ones. */
 const MOST_PAGES = 8;
 /** Turns that a replay reads in one statement. */
 const READ_AT_ONCE = 500;
@@ -43,7 +43,7 @@ interface Choice {
   readonly summaryTokens: number;
 }
 
-/** Selects what a run sees of its session, within the limits of its agent; the newest turn is always seen. */
+/** Selects a run's part of its session within the limits of the agent; the newest turn is always included. */
 @Injectable()
 export class SessionMemory {
   constructor(
@@ -54,7 +54,7 @@ export class SessionMemory {
     private readonly policies: MemoryPolicyRegistry,
   ) {}
 
-  /** Reads the session and decides what is given of it; the decision is in the `place`, which the run records. */
+  /** Reads the session and selects the run's part of it; the decision is in the `place`, which the run records. */
   async look(key: SessionKey, rules: MemoryRules, tools: MemoryTools): Promise<Recollection> {
     const look: Look = { ...tools, key, rules, policy: this.policies.get(rules.policy) };
     const past = await this.read(look);
@@ -62,7 +62,7 @@ export class SessionMemory {
     const place: MemoryPlace = {
       lastTurn: past.lastTurn,
       messageCount: past.messageCount,
-      // What was left out may have become a part of what is seen.
+      // Taint of omitted turns counts: selected turns may repeat their content.
       ...(past.isTainted && { isTainted: true as const }),
       ...(summary && { summary }),
       given: {
@@ -77,7 +77,7 @@ export class SessionMemory {
     return recollectGiven(place, turns, rules);
   }
 
-  /** What an earlier `look` of the run decided, from the same turns. */
+  /** Applies the decision of an earlier `look` of the run to the same turns. */
   async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
     const numbers = expandRanges(place.given?.turns ?? []);
     const turns: StoredTurn[] = [];
@@ -104,7 +104,7 @@ export class SessionMemory {
     if (!policy.summarises || !isOn) return this.selectAfter(look, past, null);
     const former = await this.summaries.latest(key, past.lastTurn);
     const choice = await this.selectAfter(look, past, former);
-    // The newest ones are seen: if the oldest is among them, all are. Numbers do not tell, as turns may be gone.
+    // The selection starts at the newest turn: if it includes the oldest, it includes all. Turn numbers may have gaps.
     const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
     if (!oldest || choice.selection.seen.has(oldest.turn)) return choice;
     const staying = (kept: MemoryRules) => this.staying({ ...look, rules: kept }, past.lastTurn);
@@ -112,7 +112,7 @@ export class SessionMemory {
     return summary ? this.selectAfter(look, past, summary) : choice;
   }
 
-  /** The turns that stay beside a summary; the newest one is never taken up into it. */
+  /** The turns that a summary does not cover; a summary never covers the newest turn. */
   private async staying(look: Look, lastTurn: number): Promise<ReadonlySet<number>> {
     const { key, policy, rules } = look;
     const turns = await this.turns.read(key, { ...queryOf(policy, rules), through: lastTurn });
@@ -156,7 +156,7 @@ export class SessionMemory {
   }
 }
 
-/** What a policy reads, the newest turn included. */
+/** The query of a policy, extended to include the newest turn. */
 function queryOf(policy: MemoryPolicy, rules: MemoryRules): Omit<TurnQuery, 'through'> {
   const query = policy.query(rules);
   const { maxMessages, maxTokens } = query;

@@ -4,12 +4,13 @@ import { TurnStore } from '../turns/turn-store.js';
 import type { MemoryRules, Summarise, Summary } from './memory.types.js';
 import { seenOf } from './recollection.mapper.js';
 
-/** Turns that one summary may take up. */
+/** Maximum number of turns that one summary adds. */
 const MOST_SUMMARISED = 200;
-/** What stays unsummarised, of both limits: so that not every turn needs a new summary. */
+/** Share of both limits that stays unsummarised, so that not every turn needs a new summary. */
 const KEPT_SHARE = 0.5;
-/** What one summary takes up at most, in times of the limit; in tokens at least this. The next run goes on with the rest. */
+/** Maximum tokens that one summary adds, as a multiple of the token limit. The next run continues with the rest. */
 const SUMMARISED_TIMES = 4;
+/** Lower bound of that maximum, in tokens. */
 const LEAST_SUMMARISED = 8000;
 
 export interface ExtensionRequest {
@@ -24,7 +25,7 @@ export interface ExtensionRequest {
 export class SummaryExtension {
   constructor(private readonly turns: TurnStore) {}
 
-  /** Takes the oldest turns up into the summary, so far that the rest is well within the limits; `null` if that cannot be. */
+  /** Adds the oldest turns to the summary until the rest is well within the limits; `null` without a new summary. */
   async extend(
     key: SessionKey,
     former: Summary | null,

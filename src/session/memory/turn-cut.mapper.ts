@@ -6,15 +6,15 @@ export interface TextCut {
   readonly message: number;
   readonly head: number;
   readonly tail: number;
-  /** The text that stands for the omitted part; empty when the text is whole. */
+  /** The text that replaces the omitted part; empty when the text is whole. */
   readonly note: string;
-  /** The text that stands for the omitted images; the images stay when it is left out. */
+  /** The text that replaces the omitted images; without it the images stay. */
   readonly imageNote?: string;
 }
 
 /**
- * How a turn is given that is not given whole; a part of the run's journal. Indexes refer to the turn's messages as they
- * would be given whole. A replay applies it as it is: nothing is decided again.
+ * The form of a turn that a model does not receive whole; a part of the run's journal. Indexes refer to the messages of the
+ * whole turn. A replay applies it unchanged: nothing is decided again.
  */
 export interface TurnCut {
   readonly turn: number;

@@ -18,7 +18,7 @@ const INSTRUCTION_SHARE = 0.25;
 /** Fewer tokens than this hold no further turn. */
 const LEAST_ROOM = 32;
 
-/** What a run is given of the turns that were read. */
+/** A run's part of the turns that were read. */
 export interface Selection {
   /** Turns of which anything is given, ascending. */
   readonly turns: readonly number[];
@@ -56,7 +56,7 @@ interface Instructions {
 
 const NOTHING: ShortenedTurn = { form: 'shortened', kept: [], texts: [], bare: [], messages: 0, tokens: 0 };
 
-/** What is taken before turns are chosen. */
+/** The share of the limits that is used before turns are chosen. */
 export interface Reserved extends TurnLimits {
   /** Turns up to this one give their system messages only: a summary covers them. */
   readonly through: number;
@@ -78,7 +78,7 @@ export class TurnSelection {
   ) {}
 
   /**
-   * @param turns what was read, oldest first
+   * @param turns the turns that were read, oldest first
    * @param required numbers of turns that are given in any case; the newest one that says anything when left out
    */
   select(turns: readonly StoredTurn[], reserved: Reserved, required?: readonly number[]): Selection {
@@ -238,7 +238,7 @@ function wholeOf({ said, tokens }: TurnView): ShortenedTurn {
 
 function cutOfTurn(
   turn: number,
-  { form, kept, texts, bare }: Pick<ShortenedTurn, 'kept' | 'texts' | 'bare'> & Pick<TurnCut, 'form'>,
+  { form, kept, texts, bare }: Omit<ShortenedTurn, 'form' | 'messages' | 'tokens'> & Pick<TurnCut, 'form'>,
 ): TurnCut {
   return { turn, form, kept, ...(texts.length > 0 && { texts }), ...(bare.length > 0 && { bare }) };
 }

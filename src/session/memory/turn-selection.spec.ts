@@ -57,7 +57,7 @@ function given(turns: readonly StoredTurn[], changes: Partial<MemoryRules> = {})
     given: { turns: toRanges(selection.turns), cuts, tokens, maxMessages, maxContextTokens },
   };
   const looked = recollectGiven(place, turns, rules);
-  // What the journal holds is what a replay has.
+  // A replay reads the place from the journal.
   const again = recollectGiven(JSON.parse(JSON.stringify(place)) as MemoryPlace, turns, rules);
   expect(again).toEqual(looked);
   return { ...looked, selection, texts: looked.messages.map((message) => textOf(message)) };
@@ -162,7 +162,7 @@ describe('older turns', () => {
     expect(given(turns, { policy: 'lru' }).texts).toEqual(['q1', 'a1', 'q3', 'a3', 'q4', 'a4']);
   });
 
-  it('have what a shortened newest turn leaves', () => {
+  it('get the rest of the budget after a shortened newest turn', () => {
     const newest = [
       user('q2'),
       { ...answer(''), ...round('c', '')[0], reasoning: words(2000) } as SessionMessage,

@@ -4,13 +4,13 @@ import { applyCut, cutOf, textOf, withCut, type TextCut } from './turn-cut.mappe
 /** Counts the tokens of messages as the run's model does. */
 export type CountTokens = (messages: readonly SessionMessage[]) => number;
 
-/** What a turn may take at most. */
+/** Maximum size of a turn. */
 export interface TurnLimits {
   readonly messages: number;
   readonly tokens: number;
 }
 
-/** What is left of a turn: indexes of its messages, cuts in their texts, and what that takes. */
+/** A turn after shortening: indexes of the retained messages, cuts in their texts, and the resulting size. */
 export interface ShortenedTurn {
   readonly form: 'shortened' | 'question_and_answer';
   readonly kept: readonly number[];
@@ -40,7 +40,7 @@ interface TurnParts {
   readonly answer: number | null;
 }
 
-/** How long texts may be, in UTF-16 units; a text that is limited has no images. */
+/** Maximum lengths of texts, in UTF-16 units; a limited text has no images. */
 interface Lengths {
   readonly result: number;
   readonly user: number;
@@ -140,7 +140,7 @@ class TurnDraft {
     return this.kept().reduce((longest, at) => Math.max(longest, textOf(this.all[at]!).length), 0);
   }
 
-  /** Reasoning of earlier turns is no part of what was said. */
+  /** Drops the reasoning of the answer: it is not part of the conversation. */
   bareAnswer(): void {
     const { answer } = this.parts;
     const message = answer === null ? undefined : this.all[answer];

@@ -10,17 +10,17 @@ import { SummaryExtension } from './summary-extension.service.js';
 import { SummaryStore } from './summary.store.js';
 
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
-/** Turns that may be marked for what a system message says in them. */
+/** Maximum number of turns that are read because they are marked, for example for a system message. */
 const MARKED = 100;
 interface Past {
   readonly lastTurn: number;
   readonly messageCount: number;
   readonly isTainted: boolean;
-  /** What there is to choose from. */
+  /** The turns to choose from. */
   readonly turns: readonly StoredTurn[];
 }
 
-/** What runs before version 2 of the loop see of their session: whole turns only. Their journals are replayed by it. */
+/** The memory of runs before version 2 of the loop: whole turns only. Replays of these runs use it. */
 @Injectable()
 export class WholeTurnMemory {
   constructor(
@@ -31,7 +31,7 @@ export class WholeTurnMemory {
     private readonly policies: MemoryPolicyRegistry,
   ) {}
 
-  /** @param summarise asked when turns have to make place and the policy wants them told in short */
+  /** @param summarise called when turns exceed the limits and the policy uses summaries */
   async look(key: SessionKey, rules: MemoryRules, summarise: Summarise): Promise<Recollection> {
     const policy = this.policies.get(rules.policy);
     const past = await this.read(key, policy, rules);
@@ -39,7 +39,7 @@ export class WholeTurnMemory {
     const place: MemoryPlace = {
       lastTurn: past.lastTurn,
       messageCount: past.messageCount,
-      // Also what was left out may have become a part of what is seen.
+      // Taint of omitted turns counts: selected turns may repeat their content.
       ...(past.isTainted && { isTainted: true as const }),
       // Marks may change until the run is replayed.
       ...((!policy.isStable || past.turns.some(({ mark }) => mark !== null)) && { turns: [...choice.seen] }),
@@ -79,7 +79,7 @@ export class WholeTurnMemory {
     const former = await this.summaries.latest(key, lastTurn);
     const after = (summary: Summary | null) => turns.filter(({ turn }) => turn > (summary?.through ?? 0));
     const seen = this.select(after(former), policy, withRoomFor(former, rules));
-    // The newest ones are seen: if the oldest is among them, all are. Numbers do not tell, as turns may be gone.
+    // The selection starts at the newest turn: if it includes the oldest, it includes all. Turn numbers may have gaps.
     const [oldest] = await this.turns.after(key, former?.through ?? 0, 1);
     if (!oldest || seen.has(oldest.turn)) return { seen, summary: former };
     const staying = async (kept: MemoryRules) => {

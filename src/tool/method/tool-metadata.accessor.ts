@@ -55,7 +55,7 @@ export class ToolMetadataAccessor {
     });
   }
 
-  /** What is wrong with the marks of a class and of the classes that it extends: each names class and member. */
+  /** Errors in the marks of a class and of its base classes; each error names the class and the member. */
   problems(type: unknown, key = TOOL_METADATA): string[] {
     const problems: string[] = [];
     for (let at = type; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {

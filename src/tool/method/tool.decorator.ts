@@ -38,7 +38,7 @@ export function Tool(options: ToolOptions) {
 }
 
 /**
- * Marks a method as a tool's is, under a key of one's own: it is called in the same way, and no model is told of it.
+ * Marks a method in the same way as a tool, under another metadata key: it is called like a tool, and no model sees it.
  * @param decorator the name of the decorator, for messages
  */
 export function markMethod(key: string, options: ToolOptions, decorator: string) {
@@ -48,7 +48,7 @@ export function markMethod(key: string, options: ToolOptions, decorator: string)
     const type = typeof target === 'function' ? target : target.constructor;
     const marks = (Reflect.getOwnMetadata(MARKS_METADATA + key, type) as readonly Mark[] | undefined) ?? [];
     Reflect.defineMetadata(MARKS_METADATA + key, [...marks, { decorator, member: method, kind }], type);
-    // Whoever reads the marks refuses the others, with the names of all that are wrong.
+    // The reader of the marks rejects the others, with the names of all invalid members.
     if (kind !== 'method') return;
     markParameters(target, method);
     Reflect.defineMetadata(ENTRY_PROVIDER_WATERMARK, true, type);

@@ -196,7 +196,7 @@ export class StoredStateManager extends ToolStateManager {
     return null;
   }
 
-  /** Whether a context has expired; a damaged one is shown as what it is. */
+  /** Whether a context has expired; a damaged one is not hidden, so that it is shown as damaged. */
   private async isHidden(id: string): Promise<boolean> {
     try {
       const stored = await this.store.load(id);

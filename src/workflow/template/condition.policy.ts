@@ -43,7 +43,7 @@ function rulesOf({ equals, notEquals, in: among, ...rest }: Condition): Rule[] {
   return rules.filter((rule) => rule !== undefined);
 }
 
-/** `NaN`, which fits no comparison, for what is no number. */
+/** The number of a value; `NaN`, which fits no comparison, for other types. */
 function numberOf(value: JsonValue): number {
   if (value instanceof ExactInteger) return value.toNumber();
   return typeof value === 'number' ? value : Number.NaN;
