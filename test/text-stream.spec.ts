@@ -220,8 +220,9 @@ describe('a stream that holds replies', () => {
 
   it('is asked for with a value that is known', async () => {
     const agent = await start();
-    const { error } = await read(agent.chatStream('x', { onRestart: 'retry' as never }));
-    expect(error).toMatchObject({ code: 'VALIDATION_FAILED', details: { errors: [{ field: 'onRestart' }] } });
+    const invalid = { onRestart: 'retry' as never };
+    expect(() => agent.chatStream('x', invalid)).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));
+    expect(() => agent.chatStream('x', invalid)).toThrow('onRestart must be "throw" or "hold"');
     expect(llm.requests).toHaveLength(0);
   });
 });

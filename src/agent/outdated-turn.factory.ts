@@ -32,9 +32,9 @@ export function outdatedTurn(question: Message, told: readonly RunEvent[], maxRe
       const open = openResult(name, started !== undefined);
       if (!completed) closing.push({ type: 'tool.completed', iteration, call_id: id, ...open });
       const result = completed ? (completed as unknown as ToolResult) : open;
-      const text = toolResultText(result);
+      const plain = toolResultText(result);
       const isEdited = started !== undefined && areArgumentsChanged(written, started.arguments);
-      const content = isEdited ? withEditNote(text, started.arguments, maxResultBytes) : text;
+      const content = isEdited ? withEditNote(plain, started.arguments, maxResultBytes) : plain;
       messages.push({ role: 'tool', toolCallId: id, name, content });
     }
   }

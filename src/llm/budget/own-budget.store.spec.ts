@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { beginMany, entry, NOW, scope } from '../../../test/support/budget-entries.js';
 import { BudgetWorld } from '../../../test/support/budget-world.js';
 import { AppError } from '../../common/index.js';
-import { createBudgetStore } from './model-budget.factory.js';
 import { OwnBudgetStore } from './own-budget.store.js';
 import { SharedBudgetStore } from './shared-budget.store.js';
 
@@ -232,7 +231,8 @@ it('is not replaced while a call goes on, nor asked meanwhile', async () => {
 
 it('has every reservation, whenever sums are replaced beside it', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
-    const own = createBudgetStore(world.opened.database);
+    const { database } = world.opened;
+    const own = new OwnBudgetStore(database, new SharedBudgetStore(database));
     await own.sum(scope('run:x'));
     const key = `session:${ticks}`;
     const reserving = own.reserve(entry('r:model:1', 100, [key]), null, [scope(key)], NOW);

@@ -56,8 +56,8 @@ export class MethodHandlerFactory {
     return async (_input, request) => {
       const contextId = ContextIdFactory.getByRequest(request);
       // Only with a strategy several calls share a durable instance, which must not see the request of the first one.
-      const { payload, getParent } = contextId as ContextId & { payload?: unknown };
-      const isShared = getParent !== undefined && wrapper.isDependencyTreeDurable();
+      const { payload } = contextId as ContextId & { payload?: unknown };
+      const isShared = contextId.getParent !== undefined && wrapper.isDependencyTreeDurable();
       this.contexts.registerRequestProvider(isShared ? payload : request, contextId);
       const own = await this.injector.loadPerContext(instance, host, collection, contextId, wrapper);
       return this.prepare(own, method, contextId, wrapper.id)(request);

@@ -63,9 +63,8 @@ function kindOf(target: object, member: unknown, descriptor: unknown): Mark['kin
   if (typeof target === 'function') return 'static member';
   if (typeof member === 'symbol') return 'symbol';
   if (typeof descriptor !== 'object' || descriptor === null) return 'field';
-  const { get, set, value } = descriptor as PropertyDescriptor;
-  if (get ?? set) return 'accessor';
-  return typeof value === 'function' ? 'method' : 'field';
+  if ('get' in descriptor || 'set' in descriptor) return 'accessor';
+  return typeof (descriptor as PropertyDescriptor).value === 'function' ? 'method' : 'field';
 }
 
 /** A standard decorator is not given its class, and Nest does not support it: all that can be named is the member. */

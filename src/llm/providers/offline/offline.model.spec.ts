@@ -51,6 +51,15 @@ describe('OfflineModel', () => {
     );
   });
 
+  it('gives the note of a call that a person edited with its result', async () => {
+    const note =
+      '[A person changed the arguments of this call to {"expression":"1/0"}. The following is the result of the changed call.]\n';
+    expect(await answerAfter('1+1', `${note}7`)).toBe(`${note}7`);
+    expect(await answerAfter('1+1', `${note}Error: division by zero`)).toBe(
+      `${note}The tool calculator failed: Error: division by zero`,
+    );
+  });
+
   it('says what it is and how to set a real model', async () => {
     for (const [text, word] of [
       ['hello', 'Hello!'],
