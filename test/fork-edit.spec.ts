@@ -83,6 +83,16 @@ describe('an edited fork', () => {
     expect((await world.forks.journal(anew.id))['definition']).toMatchObject({ protocol: 'react' });
   });
 
+  it('sees the past by its own memory rules', async () => {
+    const fork = await world.forks.make(runId, 'model:2', {
+      agent: { memory: { maxContextTokens: 1, maxMessages: 3 } },
+    });
+    const [event] = fork.events.slice(-1);
+    expect(event!.data).toMatchObject({ memory_state: { max_context_tokens: 1 } });
+    const same = await world.forks.make(runId, 'model:2', { agent: { instructions: 'Be loud.' } });
+    expect(same.events.at(-1)!.data).toMatchObject({ memory_state: { max_context_tokens: 8000 } });
+  });
+
   it('has other instructions, tools, memory and limits', async () => {
     const agent = {
       instructions: 'Be loud.',

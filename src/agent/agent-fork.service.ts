@@ -12,7 +12,7 @@ import {
 } from '../run/index.js';
 import { SessionService, type MemoryPlace } from '../session/index.js';
 import { succeededResult } from '../tool/index.js';
-import type { AgentDefinition } from './agent-definition.schema.js';
+import { parseStoredDefinition, type AgentDefinition } from './agent-definition.schema.js';
 import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
@@ -21,6 +21,9 @@ import { assertSeen } from './given-image.policy.js';
 import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
+
+/** The step that records what a run sees of its session. */
+const WINDOW_STEP = 'value:window';
 
 /** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
 @Injectable()
@@ -46,8 +49,9 @@ export class AgentForkService {
     const original = await this.runs.get(principal, runId);
     if (original.kind !== AGENT_RUN) throw invalid('id', `run "${runId}" is not an agent's`, runId);
     assertFits(edit, request.fromStep);
-    const plan = await this.plan(original, request.fromStep);
-    const { definition, content, hash } = this.definitions.create(original, edit, plan.hasReplies);
+    const planned = await this.plan(original, request.fromStep);
+    const { definition, content, hash } = this.definitions.create(original, edit, planned.hasReplies);
+    const plan = withMemoryOf(planned, definition);
     const id = newId();
     const { historyOf, heldTo: _heldTo, ...input } = parseExactJson(original.input) as AgentRunInput;
     // One that took a conversation over has a branch of its own: the turn is no other run's any more.
@@ -124,6 +128,14 @@ export class AgentForkService {
   ): Promise<Statement[]> {
     return to === null ? [] : this.sessions.branchStatements(principal, to, from, window);
   }
+}
+
+/** A fork with other memory rules reads the past again: what was recorded of it follows the former rules. */
+function withMemoryOf(plan: ForkPlan, { memory }: AgentDefinition): ForkPlan {
+  const former = parseStoredDefinition(plan.original.definition).memory;
+  if (JSON.stringify(former) === JSON.stringify(memory)) return plan;
+  const { steps, events } = plan.prefix;
+  return { ...plan, prefix: { steps: steps.filter((name) => name !== WINDOW_STEP), events } };
 }
 
 function assertFits(edit: ForkEdit, fromStep: string): void {

@@ -79,7 +79,7 @@ export class SessionMemory {
 
   /** Applies the decision of an earlier `look` of the run to the same turns. */
   async lookAgain(key: SessionKey, rules: MemoryRules, place: MemoryPlace): Promise<Recollection> {
-    const numbers = expandRanges(place.given?.turns ?? []);
+    const numbers = rules.enabled ? expandRanges(place.given?.turns ?? []) : [];
     const turns: StoredTurn[] = [];
     for (let at = 0; at < numbers.length; at += READ_AT_ONCE) {
       const only = numbers.slice(at, at + READ_AT_ONCE);
