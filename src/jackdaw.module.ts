@@ -11,7 +11,7 @@ import {
 import { AgentModule, type AgentModuleOptions, Extension } from './agent/index.js';
 import { AppError, Later } from './common/index.js';
 import { JackdawFeatureModule, type JackdawFeatureOptions, toProvider } from './jackdaw-feature.module.js';
-import { AppConfigModule, type AppConfig, type EnvRecord } from './config/index.js';
+import { AppConfigModule, type AppConfig, type EnvRecord, loadGiven, type LoadedConfig } from './config/index.js';
 import { DpmlModule } from './dpml/index.js';
 import { ExtensionModule, loadRunEventModule } from './extension/index.js';
 import {
@@ -24,6 +24,7 @@ import {
 } from './llm/index.js';
 import { MCP_ENTITIES, MCP_MIGRATIONS, type McpConfig, McpModule } from './mcp/index.js';
 import { type WorkflowInput, WorkflowModule } from './workflow/index.js';
+import { moduleFor } from './module.registry.js';
 import { PersistenceModule } from './persistence/index.js';
 import { RUN_ENTITIES, RUN_MIGRATIONS, RunModule, RunService } from './run/index.js';
 import {
@@ -142,15 +143,26 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(RECOVERY) private readonly recovery: JackdawOptions['recovery'],
   ) {}
 
+  /** With the same options it is one module, however often an application imports it; other modules add to it with `forFeature`. */
   static forRoot(options: JackdawOptions = {}): DynamicModule {
-    return JackdawModule.assemble(options, options);
+    const loaded = loadGiven(options.config ?? {}, options.authenticator !== undefined);
+    return moduleFor({ ...options, config: loaded }, () => JackdawModule.assemble(options, options, loaded));
   }
 
   /**
    * The same with options that are there only once the application begins, made of what is injected.
    * @param options beside them, what says which modules there are
    */
-  static forRootAsync({ imports = [], inject = [], useFactory, ...options }: JackdawAsyncOptions): DynamicModule {
+  static forRootAsync(options: JackdawAsyncOptions): DynamicModule {
+    return moduleFor(options, () => JackdawModule.assembleAsync(options));
+  }
+
+  private static assembleAsync({
+    imports = [],
+    inject = [],
+    useFactory,
+    ...options
+  }: JackdawAsyncOptions): DynamicModule {
     const later: DynamicModule = {
       module: LaterModule,
       global: true,
@@ -167,7 +179,11 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     return JackdawFeatureModule.with(feature);
   }
 
-  private static assemble(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): DynamicModule {
+  private static assemble(
+    options: FixedOptions,
+    given: LaterOptions | Later<LaterOptions>,
+    loaded?: LoadedConfig,
+  ): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
     assertExtensions(extensions);
     const rest = RestToolModule.forRoot(of(given, ({ restTools = [] }) => restTools));
@@ -182,7 +198,17 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     const memory = LongTermMemoryModule.forRoot({ isEnabled: longTermMemory, embeddingModel });
     return {
       module: JackdawModule,
-      imports: [...foundations(options, given), ...SHARED, memory, rest, mcp, files, workflows, ...additions(options)],
+      imports: [
+        loaded ? AppConfigModule.of(loaded) : configured(options, given),
+        ...foundations(options, given),
+        ...SHARED,
+        memory,
+        rest,
+        mcp,
+        files,
+        workflows,
+        ...additions(options),
+      ],
       providers: [...[...tools, ...extensions].map(toProvider), { provide: RECOVERY, useValue: recovery }],
       exports: [AgentModule, ...SHARED, memory, rest, mcp, workflows, ExtensionModule],
     };
@@ -219,13 +245,14 @@ function of<T>(given: LaterOptions | Later<LaterOptions>, part: (options: LaterO
   return given instanceof Later ? given.map(part) : part(given);
 }
 
+function configured({ authenticator }: FixedOptions, given: LaterOptions | Later<LaterOptions>): DynamicModule {
+  const config = of(given, ({ config = {} }) => config);
+  return AppConfigModule.forRoot(config, authenticator !== undefined);
+}
+
 function foundations(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): Imports {
   const { authenticator, promptBuilder, processors } = options;
   return [
-    AppConfigModule.forRoot(
-      of(given, ({ config = {} }) => config),
-      authenticator !== undefined,
-    ),
     PersistenceModule.forRoot({
       entities: [
         ...RUN_ENTITIES,

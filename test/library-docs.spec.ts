@@ -56,6 +56,12 @@ describe('the code in docs/library.md', () => {
     expect(lines.slice(-3)).toEqual([expect.stringMatching(/Two$/), '(The answer changed:)', 'Three orders.']);
   }, 60_000);
 
+  it('leaves a stream whose run goes on', async () => {
+    llm.reply({ text: 'Once upon a time there was a bird that used tools.' });
+    const { stdout, stderr } = await run(2);
+    expect([stdout, stderr]).toEqual([expect.stringMatching(/^Once/), '']);
+  }, 60_000);
+
   it('has an agent in an application of one’s own', async () => {
     llm.reply({ calls: [{ name: 'count', arguments: { input: 'lamps' } }] }, { text: 'Seven.' });
     expect((await run(3)).stdout).toContain('Seven.');

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AgentService, JackdawModule, type Agent, type CreateAgentOptions } from '../src/index.js';
+import { AgentService, JackdawModule, type JackdawOptions, type Agent, type CreateAgentOptions } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -189,6 +190,43 @@ describe('the database of several agents in one process', () => {
       await Promise.all(apps.map((app) => app.close()));
       await apps[0]!.close();
       expect(answers.map(({ result }) => result)).toEqual(['A.', 'B.']);
+    });
+
+    describe('of an application that imports forRoot twice', () => {
+      const ann = { id: 'ann', tenant: 'default', roles: ['user'] };
+
+      function open(root: JackdawOptions, feature: JackdawOptions) {
+        class Feature {}
+        Module({ imports: [JackdawModule.forRoot(feature)] })(Feature);
+        class Root {}
+        Module({ imports: [JackdawModule.forRoot(root), Feature] })(Root);
+        return NestFactory.createApplicationContext(Root, { logger: false, abortOnError: false });
+      }
+
+      it('has one Jackdaw when the options are equal', async () => {
+        const env = host.environment();
+        const chatModel = new ScriptedChatModel([says('A.')]);
+        const app = await open({ config: env, chatModel }, { config: { ...env }, chatModel });
+        const answer = await app.get(AgentService, { strict: false }).chat(ann, { query: 'x' });
+        await app.close();
+        expect(answer.result).toBe('A.');
+      });
+
+      it('is told what to write when they differ', async () => {
+        const config = host.environment();
+        const refused = open({ config }, { config, builtinTools: false });
+        await expect(refused).rejects.toMatchObject({
+          code: 'CONFIG_INVALID',
+          message: expect.stringMatching(/imported twice.*JackdawModule\.forFeature/s),
+        });
+      });
+
+      it('takes the variables of each time that it is imported', async () => {
+        const options = { config: host.environment() };
+        const before = JackdawModule.forRoot(options);
+        expect(JackdawModule.forRoot({ config: { ...options.config } })).toBe(before);
+        expect(JackdawModule.forRoot({ config: { ...options.config, SESSION_BUSY: 'reject' } })).not.toBe(before);
+      });
     });
 
     it('is not shared when it is in memory', async () => {

@@ -1,11 +1,20 @@
 import { Logger, Module, type DynamicModule } from '@nestjs/common';
-import { Later, provided } from '../common/index.js';
+import { ModulesContainer } from '@nestjs/core';
+import { AppError, Later, provided } from '../common/index.js';
 import { AppConfig } from './app-config.types.js';
 import { readConfig, type EnvRecord, type LoadedConfig } from './config.loader.js';
 
 type Given = AppConfig | EnvRecord;
 
 const LOADED = Symbol('LOADED');
+
+/**
+ * @param given a configuration that is already built, or variables that win over the process environment
+ * @throws AppError `CONFIG_INVALID` that lists every mistake
+ */
+export function loadGiven(given: Given, hasAuthenticator: boolean): LoadedConfig {
+  return given instanceof AppConfig ? { config: given, warnings: [] } : readConfig(given, hasAuthenticator);
+}
 
 /** Provides `AppConfig` to the whole application. */
 @Module({})
@@ -16,9 +25,12 @@ export class AppConfigModule {
    * @throws AppError `CONFIG_INVALID` that lists every mistake, at once: before Nest makes or logs anything
    */
   static forRoot(given: Given | Later<Given> = {}, hasAuthenticator = false): DynamicModule {
-    const read = (one: Given) =>
-      one instanceof AppConfig ? { config: one, warnings: [] } : readConfig(one, hasAuthenticator);
-    const loaded = given instanceof Later ? given.map(read) : read(given);
+    const load = (one: Given) => loadGiven(one, hasAuthenticator);
+    return AppConfigModule.of(given instanceof Later ? given.map(load) : load(given));
+  }
+
+  /** As `forRoot`, with what is loaded already. */
+  static of(loaded: LoadedConfig | Later<LoadedConfig>): DynamicModule {
     return {
       module: AppConfigModule,
       global: true,
@@ -26,13 +38,26 @@ export class AppConfigModule {
         provided(LOADED, loaded),
         {
           provide: AppConfig,
-          useFactory: ({ config, warnings }: LoadedConfig) => withWarnings(config, warnings),
-          inject: [LOADED],
+          useFactory: ({ config, warnings }: LoadedConfig, modules: ModulesContainer) => {
+            assertOnlyOne(modules);
+            return withWarnings(config, warnings);
+          },
+          inject: [LOADED, ModulesContainer],
         },
       ],
       exports: [AppConfig],
     };
   }
+}
+
+/** With two configurations, each part of an application would take one of them by chance. */
+function assertOnlyOne(modules: ModulesContainer): void {
+  const count = [...modules.values()].filter(({ metatype }) => metatype === AppConfigModule).length;
+  if (count < 2) return;
+  throw new AppError(
+    'CONFIG_INVALID',
+    'JackdawModule.forRoot is imported twice in this application, with different options. Import it once, in the root module; other modules add tools, agents, MCP servers and workflows with JackdawModule.forFeature({ … }).',
+  );
 }
 
 /** Warnings are for the application's own logger, which is there only once its providers are made. */

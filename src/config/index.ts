@@ -1,5 +1,5 @@
 /** The one place that reads the environment: variables become one checked, typed, frozen `AppConfig`. */
-export { AppConfigModule } from './app-config.module.js';
+export { AppConfigModule, loadGiven } from './app-config.module.js';
 export { AppConfig } from './app-config.types.js';
 export type {
   ApiKeyEntry,
