@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { clusterStores, describeClusters } from './support/cluster-stores.js';
 import { newFolder } from './support/jackdaw.js';
-import { buildIfStale } from './support/process.js';
+import { buildIfStale, CODE_CACHE } from './support/process.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
 
 /** A process that a timer, a connection or a child keeps alive never ends by itself. */
@@ -13,7 +13,7 @@ const PATIENCE_MS = 90_000;
 const servers = (await testServers()).filter(({ kind }) => kind === 'mariadb');
 const clusters = await clusterStores();
 /** `fill` leaves unfinished runs, which the moments after it recover. */
-const MOMENTS = ['fill', 'start', 'mute', 'fill', 'http', 'chat', 'tool', 'recover', 'agent', 'two', 'mcp'];
+const MOMENTS = ['fill', 'start recover mute', 'fill', 'http chat tool agent', 'two mcp'];
 
 interface End {
   readonly code: number | null;
@@ -22,7 +22,8 @@ interface End {
 }
 
 async function endOf(moment: string, env: object): Promise<End> {
-  const child = spawn(process.execPath, ['test/support/quick-close.mjs', moment, JSON.stringify(env)]);
+  const args = ['test/support/quick-close.mjs', moment, JSON.stringify(env)];
+  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: CODE_CACHE } });
   const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
