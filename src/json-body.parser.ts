@@ -17,21 +17,30 @@ export const BODY_LIMIT_BYTES = 1024 * 1024;
 export const ASKING_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'];
 
 /** Fastify's parser of JSON bodies. @throws AppError `MALFORMED_JSON`, `VALIDATION_FAILED` or `PAYLOAD_TOO_LARGE` */
-export function parseJsonBody(
-  request: FastifyRequest,
-  body: Buffer,
-  done: (error: Error | null, value?: unknown) => void,
-): void {
+export function parseJsonBody(request: FastifyRequest, body: Buffer, done: Done): void {
   if (body.length === 0) return done(null, undefined);
   const encodings = encodingsOf(request);
   if (encodings.length === 0) return parseDecoded(request, body, done);
-  decompress(body, encodings, request.routeOptions.bodyLimit).then(
-    (decoded) => parseDecoded(request, decoded, done),
-    (error: Error) => done(error),
-  );
+  void parseCompressed(request, { body, encodings }, done);
 }
 
-function parseDecoded(request: FastifyRequest, body: Buffer, done: (error: Error | null, value?: unknown) => void) {
+type Done = (error: Error | null, value?: unknown) => void;
+
+async function parseCompressed(
+  request: FastifyRequest,
+  { body, encodings }: { readonly body: Buffer; readonly encodings: readonly string[] },
+  done: Done,
+): Promise<void> {
+  let decoded: Buffer;
+  try {
+    decoded = await decompress(body, encodings, request.routeOptions.bodyLimit);
+  } catch (error) {
+    return done(error as Error);
+  }
+  parseDecoded(request, decoded, done);
+}
+
+function parseDecoded(request: FastifyRequest, body: Buffer, done: Done): void {
   let text: string;
   try {
     text = decodeText(body);
@@ -67,7 +76,7 @@ function encodingsOf({ headers }: FastifyRequest): string[] {
 }
 
 /** @throws AppError `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE` or `MALFORMED_JSON` */
-async function decompress(body: Buffer, [encoding = '', ...others]: string[], limit: number): Promise<Buffer> {
+async function decompress(body: Buffer, [encoding = '', ...others]: readonly string[], limit: number): Promise<Buffer> {
   const decoder = DECODERS.get(encoding);
   if (!decoder || others.length > 0) {
     const message = `A body may have one content-encoding of ${[...DECODERS.keys()].join(', ')}; send it so, or uncompressed.`;

@@ -31,7 +31,7 @@ describe('a compressed body', () => {
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-    ['identity', Buffer.from],
+    ['identity', (text) => Buffer.from(text)],
   ])('is decoded: %s', async (encoding, compress) => {
     expect(summary(await post(CHAT, compress(QUESTION), encoding))).toEqual([200, '3']);
   });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AgentService, JackdawModule, type JackdawOptions, type Agent, type CreateAgentOptions } from '../src/index.js';
+import { AgentService, type ChatReply, JackdawModule, type JackdawOptions, type Agent, type CreateAgentOptions } from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -139,12 +139,13 @@ describe('the database of several agents in one process', () => {
 
     describe('when an agent is closed whose run has not ended', () => {
       /** Closes an agent during its run. @returns the id of the unfinished run */
-      async function leaveRun(env: Env, name: string): Promise<string> {
+      async function leaveRun(env: Env, name: string, meanwhile: () => unknown = () => undefined): Promise<string> {
         const asked = Promise.withResolvers<void>();
         const reply: Scripted = (_request, signal) => (asked.resolve(), untilAborted(signal!));
         const agent = await start({ ...env, SHUTDOWN_TIMEOUT_MS: '0' }, [reply], { name });
         const failure = agent.chat('Buy.', { sessionId: 's' }).catch((error: unknown) => error);
         await asked.promise;
+        meanwhile();
         await agent.close();
         const { code, details } = (await failure) as { code: string; details: { run_id: string } };
         expect(code).toBe('SHUTTING_DOWN');
@@ -165,6 +166,14 @@ describe('the database of several agents in one process', () => {
         expect((await writer.chat('x', { sessionId: 's' })).content).toBe('W.');
         const turns = await writer.session('s').turns();
         expect(turns.map(({ messages }) => messages.at(-1)?.content)).toEqual(['Bought.', 'W.']);
+      });
+
+      it('is resumed by another one that was asked in its session before', async () => {
+        const env = host.environment();
+        const writer = await start(env, [says('Resumed.'), says('W.')], { name: 'writer' });
+        let queued: Promise<ChatReply> | undefined;
+        await leaveRun(env, 'buyer', () => (queued = writer.chat('x', { sessionId: 's' })));
+        expect((await queued)?.content).toBe('W.');
       });
 
       it('is resumed by another one that is asked in its session', async () => {

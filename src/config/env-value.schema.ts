@@ -62,7 +62,7 @@ export function baseUrl() {
 }
 
 /** The endpoint at the end of the path of a URL, such as `/chat/completions`. */
-export function endpointIn(text: string): string | undefined {
+export function endpointIn(text = ''): string | undefined {
   return ENDPOINT.exec(URL.parse(text)?.pathname ?? '')?.[0].replace(/\/+$/, '');
 }
 

@@ -34,7 +34,7 @@ function urlsWithoutKey(chosen: string, given: Given): string[] {
 function endpoints(given: Given): string[] {
   const names = ['LLM_BASE_URL' as const, ...LLM_PROVIDERS.flatMap((provider) => variablesOf(provider).baseUrl ?? [])];
   return names.flatMap((name) => {
-    const endpoint = endpointIn(String(given[name] ?? ''));
+    const endpoint = endpointIn(given[name] as string | undefined);
     return endpoint === undefined
       ? []
       : [`${name} ends with ${endpoint}, which Jackdaw adds itself: it is cut off; give the base URL alone`];

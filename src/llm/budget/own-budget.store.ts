@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { AppError } from '../../common/index.js';
 import { insertAll, type Database, type Statement } from '../../persistence/index.js';
 import { BudgetBook, type BookedEntry, type BookedSum } from './budget-book.builder.js';
 import { runIdOf, toTotalRow } from './budget-row.mapper.js';
@@ -209,7 +210,7 @@ export class OwnBudgetStore extends BudgetStore {
       const unwritten = this.book.unwritten();
       if (unwritten.length > 0) this.writeLater();
       this.writeAll(unwritten.filter(({ at }) => at <= before)).catch((err: unknown) => {
-        this.logger.warn({ err }, 'What model calls have used is not written yet');
+        if (!isClosed(err)) this.logger.warn({ err }, 'What model calls have used is not written yet');
       });
     }, TOLD_WITHIN_MS).unref();
   }
@@ -224,7 +225,7 @@ export class OwnBudgetStore extends BudgetStore {
       for (const booked of unwritten) this.book.arrived(booked);
     } catch (error) {
       for (const booked of unwritten) booked.isWritten = false;
-      this.writeLater();
+      if (!isClosed(error)) this.writeLater();
       throw error;
     }
   }
@@ -252,4 +253,9 @@ function isSame(one: BudgetEntry | null | undefined, other: BudgetEntry | null):
 /** Somebody settles again what is settled. */
 function isSettledAs(there: BudgetEntry, { id, tokens, cost }: BudgetEntry): boolean {
   return there.expiresAt === null && there.id === id && there.tokens === tokens && there.cost === cost;
+}
+
+/** The application has closed its database meanwhile. */
+function isClosed(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'SHUTTING_DOWN';
 }

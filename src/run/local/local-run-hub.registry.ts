@@ -12,6 +12,8 @@ export interface LocalRunMember {
   isAwaited(slot: string): boolean;
   /** Tries to start the next run that waits for the session. */
   pump(slot: string): Promise<void>;
+  /** The same for all sessions. */
+  pumpAll(): Promise<void>;
 }
 
 /**
@@ -41,8 +43,10 @@ export class LocalRunHub {
     this.members.set(node, member);
   }
 
+  /** What waits behind a run that the application did not finish may be resumed by the others now. */
   leave(node: string): void {
     this.members.delete(node);
+    for (const member of this.members.values()) void member.pumpAll();
   }
 
   /** Whether an open application owns runs that bear this id. */

@@ -70,6 +70,11 @@ export class LocalRunQueue {
     this.pumping.delete(slot);
   }
 
+  /** Tries the heads of all queues. */
+  async pumpAll(): Promise<void> {
+    await Promise.all([...this.queues.keys()].map((slot) => this.pump(slot)));
+  }
+
   /** Tries those that wait for room, the most urgent first, as long as there may be some. */
   async pumpFull(hasRoom: () => boolean): Promise<void> {
     for (const slot of this.fullInOrder()) {
