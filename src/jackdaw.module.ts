@@ -246,8 +246,8 @@ function of<T>(given: LaterOptions | Later<LaterOptions>, part: (options: LaterO
 }
 
 function configured({ authenticator }: FixedOptions, given: LaterOptions | Later<LaterOptions>): DynamicModule {
-  const config = of(given, ({ config = {} }) => config);
-  return AppConfigModule.forRoot(config, authenticator !== undefined);
+  const configOf = ({ config = {} }: LaterOptions) => config;
+  return AppConfigModule.forRoot(of(given, configOf), authenticator !== undefined);
 }
 
 function foundations(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): Imports {

@@ -1,19 +1,19 @@
 import type { DynamicModule } from '@nestjs/common';
 import { AppConfig } from './config/index.js';
 
-/** What a module was made of; it is held as long as the module is. */
+/** The options of each module. */
 const OPTIONS = new WeakMap<DynamicModule, object>();
 
 /**
- * The modules that `JackdawModule.forRoot` has made, as long as anything refers to them. Nest tells dynamic modules apart by their
- * identity: with one object for equal options, an application that imports them twice has Jackdaw once. A module only describes
- * providers; each application makes its own.
+ * The modules that `JackdawModule.forRoot` created and that are still referenced. Nest identifies a dynamic module by its object:
+ * with one object for equal options, an application that imports `forRoot` twice has Jackdaw once. A module only describes
+ * providers; each application creates its own.
  */
 let known: WeakRef<DynamicModule>[] = [];
 
 /**
- * The module that was made before with equal options, or a new one.
- * @param options compared as data: plain objects and arrays by what they hold, functions and instances by their identity
+ * The module that was created before with equal options, or a new one.
+ * @param options compared as data: plain objects and arrays by their content, functions and instances by their identity
  */
 export function moduleFor(options: object, make: () => DynamicModule): DynamicModule {
   known = known.filter((one) => one.deref() !== undefined);

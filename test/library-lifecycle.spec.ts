@@ -168,7 +168,7 @@ describe('the iterator of chatStream', () => {
       says('Hello.'),
       calls(['pay', {}]),
     ]);
-    new Till(agent);
+    const till = new Till(agent);
     const whole = agent.chatStream('Hello.');
     for await (const piece of whole) expect(piece).not.toBe('');
     await whole.return(undefined);
@@ -176,6 +176,7 @@ describe('the iterator of chatStream', () => {
     await expect(waiting.next()).rejects.toMatchObject({ code: 'RUN_WAITING' });
     await waiting.return(undefined);
     expect(heard.types).not.toContain('run.cancelled');
+    expect(till.count).toBe(0);
   });
 
   it('starts no run when it is left before its first piece was asked for', async () => {

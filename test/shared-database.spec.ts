@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AgentService, type ChatReply, JackdawModule, type JackdawOptions, type Agent, type CreateAgentOptions } from '../src/index.js';
+import {
+  AgentService,
+  type ChatReply,
+  JackdawModule,
+  type JackdawOptions,
+  type Agent,
+  type CreateAgentOptions,
+} from '../src/index.js';
 import { AgentHost } from './support/agent-host.js';
 import { calls, says, ScriptedChatModel, type Scripted } from './support/scripted-chat-model.js';
 import { describeDatabases, testServers } from './support/test-databases.js';
@@ -197,7 +204,7 @@ describe('the database of several agents in one process', () => {
       const ann = { id: 'ann', tenant: 'default', roles: ['user'] };
       const answers = await Promise.all(apps.map((app) => app.get(AgentService).chat(ann, { query: 'x' })));
       await Promise.all(apps.map((app) => app.close()));
-      await apps[0]!.close();
+      await apps[0].close();
       expect(answers.map(({ result }) => result)).toEqual(['A.', 'B.']);
     });
 
@@ -221,7 +228,7 @@ describe('the database of several agents in one process', () => {
         expect(answer.result).toBe('A.');
       });
 
-      it('is told what to write when they differ', async () => {
+      it('fails with the remedy when they differ', async () => {
         const config = host.environment();
         const refused = open({ config }, { config, builtinTools: false });
         await expect(refused).rejects.toMatchObject({

@@ -22,7 +22,7 @@ import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
-/** The step that records what a run sees of its session. */
+/** The step that records the part of the session that a run sees. */
 const WINDOW_STEP = 'value:window';
 
 /** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
@@ -130,7 +130,7 @@ export class AgentForkService {
   }
 }
 
-/** A fork with other memory rules reads the past again: what was recorded of it follows the former rules. */
+/** A fork with other memory rules reads the past again: its recorded selection follows the former rules. */
 function withMemoryOf(plan: ForkPlan, { memory }: AgentDefinition): ForkPlan {
   const former = parseStoredDefinition(plan.original.definition).memory;
   if (JSON.stringify(former) === JSON.stringify(memory)) return plan;

@@ -29,7 +29,7 @@ export class AppConfigModule {
     return AppConfigModule.of(given instanceof Later ? given.map(load) : load(given));
   }
 
-  /** As `forRoot`, with what is loaded already. */
+  /** As `forRoot`, with a configuration that is already loaded. */
   static of(loaded: LoadedConfig | Later<LoadedConfig>): DynamicModule {
     return {
       module: AppConfigModule,

@@ -78,7 +78,7 @@ describe('a base URL', () => {
     ['http://x/v1/embeddings?a=b', 'http://x/v1?a=b', '/embeddings'],
     ['http://x/v1/completions', 'http://x/v1', '/completions'],
     ['http://x/messages', 'http://x/', '/messages'],
-  ])('is what is before a complete endpoint, with a warning: %s', (given, cut, endpoint) => {
+  ])('is the part before a complete endpoint, with a warning: %s', (given, cut, endpoint) => {
     const { config, warnings } = loadConfig({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: given } });
     expect(config.llm.access['openai']?.baseUrl).toBe(cut);
     expect(warnings).toEqual([

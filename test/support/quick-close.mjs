@@ -1,4 +1,4 @@
-// Closes applications at the moments that it is told. Prints `closed`; the process must then end by itself, with nothing in stderr.
+// Closes applications at given moments. Prints `closed`; the process must then end by itself, with nothing in stderr.
 import 'reflect-metadata';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Module } from '@nestjs/common';

@@ -226,9 +226,17 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     const isCancelled = run.cancelRequestedAt !== null;
     if (run.status === 'running' && isCancelled) this.executor.cancel(run.id);
     else if (!isOpen(run.status)) this.queue.remove(run.id)?.resolve(run.status);
-    // The run of a closed application is resumed where it was woken.
-    else if (this.admission.isClosing || !(run.owner === this.journal.node || (isOwn && this.isAbandoned(run)))) return;
-    else if (run.status === 'queued' && !this.queue.has(run.id)) await this.enqueue(run);
+    else if (this.isResumedHere(run, isOwn)) await this.resumeWoken(run, isCancelled);
+  }
+
+  /** The run of a closed application is resumed by the application that woke it. */
+  private isResumedHere(run: RunRecord, isOwn: boolean): boolean {
+    if (this.admission.isClosing) return false;
+    return run.owner === this.journal.node || (isOwn && this.isAbandoned(run));
+  }
+
+  private async resumeWoken(run: RunRecord, isCancelled: boolean): Promise<void> {
+    if (run.status === 'queued' && !this.queue.has(run.id)) await this.enqueue(run);
     else if (run.status === 'waiting' && isCancelled) await this.cancelWaiting(run);
   }
 

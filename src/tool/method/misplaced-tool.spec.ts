@@ -35,7 +35,7 @@ class SetterTools {
   set put(_value: unknown) {}
 }
 
-/** What an `accessor` is compiled to. */
+/** The compiled form of an `accessor`. */
 class AccessorTools {
   @Tool({ description })
   get both(): unknown {
