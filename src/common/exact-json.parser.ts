@@ -1,11 +1,9 @@
+import { randomBytes } from 'node:crypto';
+
 /** The JSON functions of Node 22 that TypeScript's libraries do not declare yet (proposal "JSON.parse source text access"). */
 interface SourceJson {
   rawJSON(text: string): object;
   isRawJSON(value: unknown): boolean;
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
-  ): unknown;
 }
 const sourceJson = JSON as unknown as SourceJson;
 
@@ -44,36 +42,42 @@ export class ExactInteger {
   }
 }
 
+/** Prefix of the strings that represent exact integers between two parsers; random, so that no text contains it. */
+const MARK = `${randomBytes(12).toString('base64url')}:`;
+
 /**
  * `JSON.parse` that keeps integers which a number would round (`ExactInteger`). Other numbers are read as usual: a decimal
- * is the nearest number. JSON without 16 digits in a row and without a three-digit exponent is only scanned for these.
+ * is the nearest number. JSON without 16 digits in a row and without a three-digit exponent is only scanned for these. Otherwise
+ * the text is parsed twice, which takes a sixth of the time of a reviver that sees the source of every value.
  * @throws SyntaxError as `JSON.parse`
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!mayHoldExact(text) || !holdsExact(text)) return value;
-  return sourceJson.parse(text, (_key, inner, { source }) =>
-    typeof inner === 'number' && source !== undefined && isExact(source) ? new ExactInteger(source) : inner,
-  );
+  const marked = markExact(text, MARK);
+  return marked === text ? value : restoreExact(JSON.parse(marked), MARK);
 }
 
-/** The JSON text of an integer that parses to an `ExactInteger`. */
-function isExact(source: string): boolean {
-  if (source.length < MIN_LENGTH) return false;
-  const written = decimalOf(source);
-  if (written === undefined || written.exponent < 0) return false;
-  const number = Number(source);
-  if (!Number.isFinite(number)) return true;
-  const read = decimalOf(String(number))!;
-  return read.digits !== written.digits || read.exponent !== written.exponent;
-}
-
-/** A JSON text with every exact integer as a string that begins with a mark. */
+/** A valid JSON text with every exact integer as a string that begins with a mark. */
 export function markExact(text: string, mark: string): string {
-  if (!mayHoldExact(text)) return text;
-  return text.replaceAll(TOKEN, (token) =>
-    !token.startsWith('"') && isExact(token) ? JSON.stringify(mark + token) : token,
-  );
+  let marked = '';
+  let at = 0;
+  for (const { start, token } of exactTokens(text)) {
+    marked += text.slice(at, start) + JSON.stringify(mark + token);
+    at = start + token.length;
+  }
+  return at === 0 ? text : marked + text.slice(at);
+}
+
+/** Puts exact integers in the place of marked strings, inside the value itself. */
+export function restoreExact(value: unknown, mark: string): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? new ExactInteger(value.slice(mark.length)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const members = value as Record<string, unknown>;
+  for (const key of Object.keys(members)) {
+    const member = members[key];
+    if (typeof member === 'object' || typeof member === 'string') members[key] = restoreExact(member, mark);
+  }
+  return value;
 }
 
 /** Whether a value is a JSON object: no list, and no number of any kind. */
@@ -112,26 +116,52 @@ export function withRounded(value: unknown): unknown {
 
 const MAX_POWER = 10_000;
 const RUN = 16;
-/** Of `1e309`, the shortest integer beyond all numbers. */
-const MIN_LENGTH = 5;
-const LARGE_EXPONENT = /\d[eE]\+?\d{3}/;
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const LARGE_EXPONENT = /\d[eE]\+?\d{3}/g;
+const TOKEN = /-?\d[\d.]*(?:[eE][+-]?\d+)?/y;
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const BEFORE_NUMBER = new Set([undefined, ' ', '\t', '\n', '\r', ':', ',', '[']);
+
+interface NumberToken {
+  readonly start: number;
+  readonly token: string;
+}
 
 /**
- * A number of up to 15 digits is exact unless its exponent exceeds the largest number. In 16 consecutive digits and points
- * one has an index that is a multiple of 16: only these indexes are checked.
+ * The exact integers of a text, in order. A number of up to 15 digits is exact unless its exponent exceeds the largest number. In
+ * 16 consecutive digits and points one has an index that is a multiple of 16: only these indexes are checked.
  */
-function mayHoldExact(text: string): boolean {
+function exactTokens(text: string): NumberToken[] {
+  const found = new Map<number, string>();
+  const add = (at: number): void => {
+    const start = text[at - 1] === '-' ? at - 1 : at;
+    if (!BEFORE_NUMBER.has(text[start - 1])) return;
+    TOKEN.lastIndex = start;
+    const token = TOKEN.exec(text)?.[0];
+    if (token !== undefined && isExact(token)) found.set(start, token);
+  };
   for (let at = RUN - 1; at < text.length; at += RUN) {
     if (!isDigit(text, at)) continue;
-    let start = at;
-    while (start > 0 && isDigit(text, start - 1)) start--;
+    const start = startOfRun(text, at);
     let end = at + 1;
     while (end < text.length && isDigit(text, end)) end++;
-    if (end - start >= RUN) return true;
+    if (end - start >= RUN && !isPlainDecimal(text, start, end)) add(start);
+    // A long run is read once.
+    at += Math.floor((end - at) / RUN) * RUN;
   }
-  return LARGE_EXPONENT.test(text);
+  for (const { index } of text.matchAll(LARGE_EXPONENT)) add(startOfRun(text, index));
+  return found.size === 0 ? [] : outsideStrings(text, found);
+}
+
+function startOfRun(text: string, at: number): number {
+  let start = at;
+  while (start > 0 && isDigit(text, start - 1)) start--;
+  return start;
+}
+
+/** Whether the digits certainly are a decimal: they have a point, and their last digit, which is not 0, is behind it. */
+function isPlainDecimal(text: string, start: number, end: number): boolean {
+  const isLast = text[end] !== 'e' && text[end] !== 'E' && text[end - 1] !== '0';
+  return isLast && text.slice(start, end).includes('.');
 }
 
 function isDigit(text: string, at: number): boolean {
@@ -139,10 +169,38 @@ function isDigit(text: string, at: number): boolean {
   return (unit >= 0x30 && unit <= 0x39) || unit === 0x2e;
 }
 
-/** @param text valid JSON */
-function holdsExact(text: string): boolean {
-  for (const [token] of text.matchAll(TOKEN)) if (!token.startsWith('"') && isExact(token)) return true;
-  return false;
+function outsideStrings(text: string, found: ReadonlyMap<number, string>): NumberToken[] {
+  const tokens: NumberToken[] = [];
+  let open = text.indexOf('"');
+  let close = open < 0 ? text.length : endOfString(text, open);
+  for (const start of [...found.keys()].toSorted((a, b) => a - b)) {
+    while (open >= 0 && close < start) {
+      open = text.indexOf('"', close + 1);
+      close = open < 0 ? text.length : endOfString(text, open);
+    }
+    if (open < 0 || start < open) tokens.push({ start, token: found.get(start)! });
+  }
+  return tokens;
+}
+
+/** Index of the quote that ends the string, or the length of the text. */
+function endOfString(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text[at - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+/** Whether a JSON number is an integer that would be written with other digits once it was a number. */
+function isExact(source: string): boolean {
+  const written = decimalOf(source);
+  if (written === undefined || written.exponent < 0) return false;
+  const number = Number(source);
+  if (!Number.isFinite(number)) return true;
+  const read = decimalOf(String(number))!;
+  return read.digits !== written.digits || read.exponent !== written.exponent;
 }
 
 /** A decimal without zeros at either end: `digits` times ten to the power of `exponent`. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ExactInteger, markExact } from './exact-json.parser.js';
+import { markExact, restoreExact } from './exact-json.parser.js';
 
 const LINE_END = /[\r\n]/;
 
@@ -37,21 +37,13 @@ export class MarkedIntegers {
 
   /** A parsed message with its exact integers. */
   restore(value: unknown): unknown {
-    return this.isUsed ? this.restored(value) : value;
+    return this.isUsed ? restoreExact(value, this.mark) : value;
   }
 
   private marked(line: string): string {
     const marked = markExact(line, this.mark);
     if (marked !== line) this.isUsed = true;
     return marked;
-  }
-
-  private restored(value: unknown): unknown {
-    if (typeof value === 'string')
-      return value.startsWith(this.mark) ? new ExactInteger(value.slice(this.mark.length)) : value;
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((inner) => this.restored(inner));
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.restored(inner)]));
   }
 }
 
