@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { loadConfig } from '../src/config/index.js';
 import { LLM_ENTITIES, LLM_MIGRATIONS } from '../src/llm/index.js';
 import type { BudgetStore } from '../src/llm/budget/budget.store.js';
-import { createBudgetStore } from '../src/llm/budget/model-budget.factory.js';
+import { OwnBudgetStore } from '../src/llm/budget/own-budget.store.js';
 import { SharedBudgetStore } from '../src/llm/budget/shared-budget.store.js';
 import { StoredModelBudget } from '../src/llm/budget/stored-model-budget.js';
 import type { CallEnd, JournaledUsage } from '../src/llm/budget/model-budget.js';
@@ -26,6 +26,12 @@ const took = (totalTokens: number, cost = 0): CallEnd => ({
   kind: 'answered',
   result: says('a', { usage: { promptTokens: totalTokens, completionTokens: 0, totalTokens, cost } }),
 });
+
+/** A store of its own for each test; `createBudgetStore` gives all users of a database the same one. */
+function newStore({ database }: OpenPersistence): BudgetStore {
+  const shared = new SharedBudgetStore(database);
+  return database.isOwn ? new OwnBudgetStore(database, shared) : shared;
+}
 
 describeDatabases('budgets', servers, (created, kind) => {
   let opened: OpenPersistence;
@@ -66,8 +72,8 @@ describeDatabases('budgets', servers, (created, kind) => {
     other = kind === 'sqlite' ? opened : await open();
   });
   beforeEach(() => {
-    store = createBudgetStore(opened.database);
-    otherStore = other === opened ? store : createBudgetStore(other.database);
+    store = newStore(opened);
+    otherStore = other === opened ? store : newStore(other);
     tenant = `t${++tenants}`;
     jest.spyOn(Date, 'now').mockReturnValue(NOON);
   });

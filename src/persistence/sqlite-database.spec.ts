@@ -193,7 +193,8 @@ describe('a batch that may wait', () => {
     const last = database.commit([add(3)], { waitsMs: 10_000 });
     await database.close();
     await last;
-    expect(await ids()).toEqual([1, 2, 3]);
+    expect(await source.query('SELECT id FROM item ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
+    await expect(database.query('SELECT 1')).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
   });
 });
 
