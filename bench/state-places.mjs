@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import mysql from 'mysql2/promise';
 import { Client } from 'pg';
 import { loadConfig } from '../dist/config/index.js';
-import { openPersistence } from '../dist/persistence/index.js';
+import { openPersistence } from '../dist/persistence/persistence.factory.js';
 import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../dist/tool/index.js';
 import { ContextQueue } from '../dist/tool/state/context-queue.policy.js';
 import { DatabaseStateStore } from '../dist/tool/state/stores/database-state-store.js';

@@ -102,7 +102,7 @@ export class Agent {
    */
   chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
     const format = options.responseFormat ?? this.responseFormat;
-    return openChatStream(this.agents, this.runs, this.principal, { query, ...options }, format);
+    return openChatStream(() => this.agents, this.runs, this.principal, { query, ...options }, format);
   }
 
   /**

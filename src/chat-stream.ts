@@ -5,11 +5,12 @@ import type { RunService } from './run/index.js';
 
 /**
  * Starts a run at the first `next` and yields its text. Leaving the iterator cancels the run unless `onLeave` is `continue`.
+ * @param agents called at the first `next`; throws once the agent is closed
  * @param format the effective format of the answer: the request's or the agent's
  * @throws AppError `VALIDATION_FAILED` for an invalid option
  */
 export function openChatStream(
-  agents: AgentService,
+  agents: () => AgentService,
   runs: RunService,
   principal: Principal,
   request: ChatStreamOptions & { readonly query: string },
@@ -22,13 +23,14 @@ export function openChatStream(
   let started: Promise<StreamedChat> | undefined;
 
   async function* text(): AsyncGenerator<string, void> {
-    const run = await (started = agents.stream(principal, chat, leaving.signal));
+    const service = agents();
+    const run = await (started = service.stream(principal, chat, leaving.signal));
     const replies = onRestart === 'hold' ? 'replies' : 'live';
     yield* textOf(run.items, {
       runId: run.id,
       delivery: run.isStructured ? 'answer' : replies,
       accept: (output) => asSchemaOutput(format, output),
-      follow: (n) => agents.follow(run.id, n, leaving.signal),
+      follow: (n) => service.follow(run.id, n, leaving.signal),
     });
   }
 

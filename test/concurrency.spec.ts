@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/persistence/index.js';
+import type { LocalRunHub } from '../src/run/local/local-run-hub.registry.js';
 import { RunBus } from '../src/run/run-bus.js';
 import { FakeLlm } from './support/fake-llm.js';
 import type { FakeReply, FakeRequest } from './support/fake-llm.types.js';
@@ -65,8 +66,8 @@ async function expectNothingLeft(): Promise<void> {
   const database = jackdaw.app.get(Database, { strict: false });
   const open = `SELECT id, status FROM run WHERE session_slot IS NOT NULL OR status NOT IN ('completed', 'failed', 'cancelled')`;
   expect(await database.query(open)).toEqual([]);
-  const bus = jackdaw.app.get<RunBus, { listeners: ReadonlyMap<string, unknown> }>(RunBus, { strict: false });
-  expect(bus.listeners.size).toBe(0);
+  const bus = jackdaw.app.get<RunBus, { hub: LocalRunHub }>(RunBus, { strict: false });
+  expect(bus.hub.listeners.size).toBe(0);
 }
 
 describe('two chats at once in one session', () => {

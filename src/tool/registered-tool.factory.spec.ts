@@ -52,7 +52,7 @@ describe('a tool registered at run time', () => {
   it.each([
     [{}, '"n" is required'],
     [{ n: -1 }, '"n" must be >= 0'],
-    [{ n: '4' }, '"n" must be integer, got string'],
+    [{ n: 'four' }, '"n" must be integer, got string'],
     [{ n: 1, m: 2 }, 'unknown argument "m"'],
   ])('refuses the arguments %j', async (args, reason) => {
     await expect(registryOf({}).call('double', args)).rejects.toThrow(coded('TOOL_INVALID_ARGUMENTS', reason));

@@ -1,7 +1,7 @@
 // A process that changes a tool's state without end, to be killed: PLACE is json, sqlite or postgres, WHERE its folder, file
 // or URL. It says "ready <n>" with what it finds, then "written <how many> <n>" after each change that it was told is kept.
 import { loadConfig } from '../../dist/config/index.js';
-import { openPersistence } from '../../dist/persistence/index.js';
+import { openPersistence } from '../../dist/persistence/persistence.factory.js';
 import { TOOL_ENTITIES, TOOL_MIGRATIONS } from '../../dist/tool/index.js';
 import { ContextQueue } from '../../dist/tool/state/context-queue.policy.js';
 import { DatabaseStateStore } from '../../dist/tool/state/stores/database-state-store.js';
