@@ -8,15 +8,16 @@ const SMALL_FILES = 104;
 const SMALL_LINES = 25;
 /** Ceilings: a commit that raises one gives the reason. Names of a module's index, types included; at the package root without. */
 const INDEX_NAMES: Readonly<Record<string, number>> = {
-  'src/agent/index.ts': 51,
-  'src/llm/index.ts': 58,
-  'src/run/index.ts': 99,
+  'src/agent/index.ts': 53,
+  'src/common/index.ts': 50,
+  'src/llm/index.ts': 59,
+  'src/run/index.ts': 101,
   'src/security/index.ts': 64,
   'src/tool/index.ts': 112,
 };
 const MOST_NAMES = 40;
-const ROOT_NAMES = 75;
-const README = { lines: 637, bytes: 83_300 };
+const ROOT_NAMES = 77;
+const README = { lines: 640, bytes: 83_700 };
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
