@@ -17,6 +17,7 @@ const OPEN_PERSISTENCE = Symbol('OPEN_PERSISTENCE');
 /** Owns the connection: open before any other provider asks for it, closed after all of them are done. */
 @Module({})
 export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
+  private closed: Promise<void> | undefined;
   private readonly logger = new Logger(PersistenceModule.name);
 
   constructor(@Inject(OPEN_PERSISTENCE) private readonly opened: OpenPersistence) {}
@@ -52,7 +53,9 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
     for (const warning of this.opened.warnings) this.logger.warn(warning);
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.opened.close();
+  /** An application may be closed twice. */
+  onApplicationShutdown(): Promise<void> {
+    this.closed ??= this.opened.close();
+    return this.closed;
   }
 }
