@@ -23,9 +23,8 @@ const mute = {
   name: 'mute',
   capabilities: {},
   generate: (_request, { signal }) => untilAborted(signal),
-  // eslint-disable-next-line require-yield
   async *stream(_request, { signal }) {
-    await untilAborted(signal);
+    yield await untilAborted(signal);
   },
 };
 
