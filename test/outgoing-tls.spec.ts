@@ -82,7 +82,7 @@ describe('what calls out over TLS', () => {
       `${API}:${expired.port} cannot be trusted: its certificate is refused (CERT_HAS_EXPIRED).`,
     ]);
     const [told] = await callsOf([at('/', plain)]);
-    expect(told).toContain(`${API}:${plain.port} does not speak TLS as it should (E`);
+    expect(told).toContain(`TLS handshake with ${API}:${plain.port} failed (E`);
     await plain.close();
     expect([server, expired, plain].flatMap(({ requests }) => requests)).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe('what calls out over TLS', () => {
   it('connects to no address that is not allowed, whatever certificate waits there', async () => {
     const before = server.connections;
     const [told] = await callsOf([at()], '127.0.0.2');
-    expect(told).toContain(`${API} leads to an address that is not public (loopback), and is not called`);
+    expect(told).toContain(`${API} resolves to an address that is not public (loopback), and calls to it are not allowed`);
     expect(server.connections).toBe(before);
   });
 
@@ -102,7 +102,7 @@ describe('what calls out over TLS', () => {
     lead('/on', '/');
     lead('/away', at('/', expired));
     const [down, on, away] = await callsOf([at('/down'), at('/on'), at('/away')], `127.0.0.1,${API}:${expired.port}`);
-    expect(down).toBe(`${API}:${server.port} leads from https to http, which is not followed.`);
+    expect(down).toBe(`${API}:${server.port} redirects from https to http, which is refused.`);
     expect(on).toBe('{"said":"hello"}');
     expect(away).toContain('its certificate is refused (CERT_HAS_EXPIRED)');
     expect(plain.connections).toBe(0);

@@ -70,8 +70,8 @@ describe('AccessGuard', () => {
   it.each([
     [{}, 'No API key'],
     [{ authorization: 'Basic one' }, 'No API key'],
-    [{ authorization: 'Bearer two' }, 'not known'],
-    [{ 'x-api-key': 'two' }, 'not known'],
+    [{ authorization: 'Bearer two' }, 'is unknown'],
+    [{ 'x-api-key': 'two' }, 'is unknown'],
   ])('refuses %j as nobody', async (headers, message) => {
     const { request, answer } = ask(guardOf(ANN), 'read', headers);
     await expect(answer).rejects.toMatchObject({ code: 'UNAUTHENTICATED', message: expect.stringContaining(message) });
@@ -82,8 +82,8 @@ describe('AccessGuard', () => {
     [{ roles: ['viewer'] }, 'the roles viewer do not have it'],
     [{ roles: ['constructor', 'ops'] }, 'the roles constructor, ops do not have it'],
     [{ roles: [] }, 'the roles (none) do not have it'],
-    [{ roles: ['admin'], scopes: ['runs:read'] }, 'narrowed'],
-    [{ roles: ['admin'], scopes: [] }, 'narrowed'],
+    [{ roles: ['admin'], scopes: ['runs:read'] }, 'restricted'],
+    [{ roles: ['admin'], scopes: [] }, 'restricted'],
   ])('refuses %j what needs runs:write', async (rights, why) => {
     const { request, answer } = ask(guardOf({ ...ANN, ...rights }), 'write', ONE);
     await expect(answer).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe('AccessGuard', () => {
     const { answer } = ask(guardOf({ ...ANN, scopes: ['keys'] }), 'either', ONE);
     await expect(answer).rejects.toMatchObject({
       code: 'FORBIDDEN',
-      message: 'This needs one of the scopes "chat", "runs:read", and the key is narrowed to others.',
+      message: 'This request needs one of the scopes "chat", "runs:read", and the key is restricted to other scopes.',
       details: { scopes: ['chat', 'runs:read'] },
     });
   });

@@ -12,8 +12,8 @@ import { REQUIRED_SCOPE } from './requires.decorator.js';
 import type { Scope } from './scope.types.js';
 
 /**
- * Gives every HTTP request its principal and lets it through if that may do what the route does; denies by default.
- * Other contexts (a tool call, above all) already have the principal of their run and pass untouched.
+ * Authenticates every HTTP request and checks the scope of its route; denies by default.
+ * Other contexts (tool calls) already carry the principal of their run and pass unchanged.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -47,16 +47,16 @@ function unauthenticated({ headers }: PrincipalRequest): AppError {
     'UNAUTHENTICATED',
     keyFrom(headers) === undefined
       ? 'No API key: send it as `Authorization: Bearer <key>` or `X-API-Key: <key>`.'
-      : 'This API key is not known here: check it, or ask an admin for one.',
+      : 'This API key is unknown: check it, or ask an admin for a new one.',
   );
 }
 
 function checkScope(principal: Principal, scopes: readonly Scope[] = []): void {
   if (scopes.length === 0) {
-    throw new AppError('FORBIDDEN', 'This route does not say which scope it needs, and is served to nobody.');
+    throw new AppError('FORBIDDEN', 'Route has no required scope; access denied.');
   }
   if (scopes.some((scope) => hasScope(principal, scope))) return;
-  throw new AppError('FORBIDDEN', `This needs ${named(scopes)}, and ${whyNot(principal, scopes)}.`, {
+  throw new AppError('FORBIDDEN', `This request needs ${named(scopes)}, and ${whyNot(principal, scopes)}.`, {
     details: scopes.length === 1 ? { scope: scopes[0] } : { scopes },
   });
 }
@@ -67,6 +67,6 @@ function named(scopes: readonly Scope[]): string {
 }
 
 function whyNot({ roles }: Principal, scopes: readonly Scope[]): string {
-  if (scopes.some((scope) => hasScope({ roles }, scope))) return 'the key is narrowed to others';
+  if (scopes.some((scope) => hasScope({ roles }, scope))) return 'the key is restricted to other scopes';
   return `the roles ${roles.join(', ') || '(none)'} do not have ${scopes.length === 1 ? 'it' : 'one'}`;
 }

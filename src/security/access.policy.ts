@@ -2,7 +2,7 @@ import type { Principal, Role } from '../common/index.js';
 import { ALL_SCOPES, SCOPES, type Scope } from './scope.types.js';
 
 const ADMIN_ONLY: readonly Scope[] = ['tools:write', 'keys', 'erase', 'audit'];
-/** Of those who run the server, whatever tenants there are. */
+/** Scopes of the server's operators, across tenants. */
 const OPERATOR_ONLY: readonly Scope[] = ['operate'];
 const OF_TENANTS = SCOPES.filter((scope) => !OPERATOR_ONLY.includes(scope));
 const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
@@ -11,19 +11,19 @@ const RIGHTS: Readonly<Record<Role, readonly Scope[]>> = {
   viewer: OF_TENANTS.filter((scope) => scope.endsWith(':read')),
   operator: ['usage:read', ...OPERATOR_ONLY],
 };
-/** By whatever name a principal has as a role. */
+/** Keyed by any string, since an own authenticator may return unknown roles. */
 const SCOPES_OF_ROLE = new Map<string, ReadonlySet<Scope>>(
   Object.entries(RIGHTS).map(([role, scopes]) => [role, new Set(scopes)]),
 );
 
 type Rights = Pick<Principal, 'roles' | 'scopes'>;
 
-/** Whether a principal may do what needs this scope: one of the roles has it, and the scopes do not leave it out. */
+/** Whether a principal has a scope: one of its roles includes it, and its own scopes, if any, do not exclude it. */
 export function hasScope({ roles, scopes }: Rights, scope: Scope): boolean {
   return roles.some((role) => SCOPES_OF_ROLE.get(role)?.has(scope)) && isWithin(scopes, scope);
 }
 
-/** All that a principal may do. */
+/** All scopes of a principal. */
 export function scopesOf(principal: Rights): readonly Scope[] {
   return SCOPES.filter((scope) => hasScope(principal, scope));
 }

@@ -6,7 +6,7 @@ import { Authenticator } from './authenticator.js';
 import { StoredKeyRegistry } from './keys/stored-key.registry.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
-/** Keys, configured ones and those of the table: a principal is who still has one. */
+/** Authenticates by API key: configured keys first, then the table. A principal exists as long as its key is valid. */
 @Injectable()
 export class ApiKeyAuthenticator extends Authenticator {
   constructor(

@@ -2,7 +2,7 @@ import type { PrincipalRequest } from './principal-request.types.js';
 
 type Headers = PrincipalRequest['headers'];
 
-/** The key a request bears: `Authorization: Bearer <key>`, else `X-API-Key`. */
+/** The API key of a request: `Authorization: Bearer <key>`, else `X-API-Key`. */
 export function keyFrom(headers: Headers): string | undefined {
   const { authorization } = headers;
   const bearer = typeof authorization === 'string' ? /^Bearer +(\S+) *$/i.exec(authorization)?.[1] : undefined;
@@ -10,7 +10,7 @@ export function keyFrom(headers: Headers): string | undefined {
   return bearer ?? (typeof header === 'string' && header !== '' ? header : undefined);
 }
 
-/** The name in a request's `Host` header, without its port; undefined when it has none. */
+/** The host name of the `Host` header, without its port; `undefined` without the header. */
 export function hostNameFrom(headers: Headers): string | undefined {
   const { host } = headers;
   return typeof host === 'string' ? /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host)?.[1] : undefined;

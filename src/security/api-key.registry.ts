@@ -7,7 +7,7 @@ interface KnownKey {
   readonly principal: Principal;
 }
 
-/** Knows the hashes of the configured keys and whose they are; the keys themselves are kept nowhere. */
+/** The configured keys: SHA-256 hash and principal of each. The keys themselves are not stored. */
 export class ApiKeyRegistry {
   private readonly known: readonly KnownKey[];
 
@@ -22,7 +22,7 @@ export class ApiKeyRegistry {
     return this.known.length === 0;
   }
 
-  /** Whose key this is, in a time that depends on the number of keys only. */
+  /** The principal of a key. Takes a time that depends only on the number of keys (constant-time comparison). */
   find(key: string): Principal | undefined {
     const hash = createHash('sha256').update(key).digest();
     let found: Principal | undefined;
@@ -32,7 +32,7 @@ export class ApiKeyRegistry {
     return found;
   }
 
-  /** The principal of this id, if a key of theirs is configured. */
+  /** The principal with this id, if a key of it is configured. */
   ownerOf(tenant: string, id: string): Principal | undefined {
     return this.known.find(({ principal }) => principal.tenant === tenant && principal.id === id)?.principal;
   }

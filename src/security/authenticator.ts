@@ -3,14 +3,14 @@ import { PrincipalDirectory } from './principal-directory.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
 /**
- * The port that says who asks. One's own, for JWT or OIDC, takes the place of the keys; it may inject
- * `ApiKeyAuthenticator` and ask that, too. Ids are unique in a tenant, whoever gives them: runs and sessions keep them.
- * Of a principal's roles `admin`, `user` and `viewer` count.
+ * The port that identifies the caller of a request. An application's own implementation (JWT, OIDC) replaces API keys;
+ * it may inject `ApiKeyAuthenticator` and delegate to it. Principal ids must be unique in a tenant, since runs and
+ * sessions store them. Known roles: `admin`, `user`, `viewer`, `operator`; others grant nothing.
  */
 export abstract class Authenticator extends PrincipalDirectory {
   /**
-   * Who a request is from, or `null` when it bears nothing that is known: it is then answered with 401.
-   * @throws AppError `UNAUTHENTICATED` to say why; any other error is answered as a fault of the server
+   * The caller's principal, or `null` without a known credential (status 401).
+   * @throws AppError `UNAUTHENTICATED` with a reason; any other error becomes status 500
    */
   abstract authenticate(request: CredentialRequest): Promise<Principal | null>;
 }

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { AppError, type Principal } from '../common/index.js';
 import type { PrincipalRequest } from './principal-request.types.js';
 
-/** The principal of the request that a handler serves. Not for public routes: they have none. */
+/** The principal of the current request. Public routes have none: the parameter then throws. */
 export const CurrentPrincipal = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => {
   const { principal } = context.switchToHttp().getRequest<PrincipalRequest>();
   if (principal) return principal;

@@ -1,4 +1,4 @@
-/** Who asks, and what they may: credentials become principals, and a global guard lets none through without its scope. */
+/** Authentication, scopes, API keys, access log, encryption at rest, content filters, rate limits and guarded outgoing HTTP. */
 import { AccessLogEntryEntity } from './entities/access-log-entry.entity.js';
 import { CallRateEntity } from './rate-limit/entities/call-rate.entity.js';
 import { CreateCallRate1764000000011 } from './rate-limit/migrations/1764000000011-create-call-rate.migration.js';

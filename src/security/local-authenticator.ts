@@ -6,7 +6,7 @@ import { KeyUseRegistry } from './keys/key-use.registry.js';
 import { LOCAL, refuseForeignHost } from './local-host.policy.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
-/** The default: keys where there are any, else whoever sits at this machine. */
+/** The default authenticator: API keys if any exist, else callers from this machine only. */
 @Injectable()
 export class LocalAuthenticator extends Authenticator {
   constructor(
@@ -22,7 +22,7 @@ export class LocalAuthenticator extends Authenticator {
     return LOCAL;
   }
 
-  /** Without keys nobody was ever given rights to revoke. */
+  /** Without keys there are no rights that could have been revoked. */
   async lookUp(principal: Principal): Promise<Principal | null> {
     return (await this.use.areNeeded()) ? this.keys.lookUp(principal) : principal;
   }

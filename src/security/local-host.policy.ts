@@ -3,7 +3,7 @@ import { isLoopback } from '../config/index.js';
 import { hostNameFrom } from './api-key.parser.js';
 import type { CredentialRequest } from './principal-request.types.js';
 
-/** Who asks on a server that needs no keys: whoever sits at its machine. */
+/** The principal of every request to a server without keys, which serves its own machine only. */
 export const LOCAL: Principal = Object.freeze({
   id: 'local',
   tenant: 'default',
@@ -11,7 +11,7 @@ export const LOCAL: Principal = Object.freeze({
 });
 
 /**
- * A page of a foreign site can point its own name at 127.0.0.1; its requests then bear that name as host.
+ * Rejects DNS rebinding: a third-party site can point its own name at 127.0.0.1; its requests then carry that name in `Host`.
  * @throws AppError `FORBIDDEN`
  */
 export function refuseForeignHost({ headers }: Pick<CredentialRequest, 'headers'>): void {
@@ -19,6 +19,6 @@ export function refuseForeignHost({ headers }: Pick<CredentialRequest, 'headers'
   if (host !== undefined && isLoopback(host)) return;
   throw new AppError(
     'FORBIDDEN',
-    'Without API_KEYS only this machine is served, as localhost or 127.0.0.1 (against DNS rebinding); the Host header of this request names another. Set API_KEYS to serve others.',
+    'Without API_KEYS the server answers only requests to localhost or 127.0.0.1 (protection against DNS rebinding); the Host header of this request names another host. Set API_KEYS to serve other hosts.',
   );
 }

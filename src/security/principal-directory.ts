@@ -1,7 +1,7 @@
 import type { Principal } from '../common/index.js';
 
-/** The port that knows what a principal may do now; asked when a run goes on that somebody began earlier. */
+/** The port that returns a principal's current rights; used when a run resumes. */
 export abstract class PrincipalDirectory {
-  /** The principal with the rights of today, or `null` when all were revoked. */
+  /** The principal with its current rights, or `null` if all were revoked. */
   abstract lookUp(principal: Principal): Promise<Principal | null>;
 }

@@ -1,17 +1,17 @@
 import type { Principal } from '../common/index.js';
 
-/** What an authenticator sees of a request. */
+/** The part of a request that an authenticator reads. */
 export interface CredentialRequest {
   readonly method: string;
   /** The path with its query. */
   readonly url: string;
-  /** By their names in lower case. */
+  /** Keyed by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The address that the request came from. */
+  /** Address of the client. */
   readonly ip: string;
 }
 
-/** A request that the guard has let through. */
+/** A request that passed the guard. */
 export interface PrincipalRequest extends CredentialRequest {
   principal?: Principal;
 }

@@ -10,10 +10,10 @@ import { StoredKeyRegistry } from './keys/stored-key.registry.js';
 import { LocalAuthenticator } from './local-authenticator.js';
 import { PrincipalDirectory } from './principal-directory.js';
 
-/** Knows who there is. Global, so that runs of an application with keys find it. */
+/** Provides authentication. Global, so that runs can look up their principals. */
 @Module({})
 export class PrincipalModule {
-  /** @param own an authenticator in the place of the keys: a class, which Nest makes, or an object */
+  /** @param own an authenticator that replaces API keys: a class, which Nest instantiates, or an object */
   static forRoot(own?: Type<Authenticator> | Authenticator): DynamicModule {
     return {
       module: PrincipalModule,

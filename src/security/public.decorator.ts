@@ -2,5 +2,5 @@ import { SetMetadata } from '@nestjs/common';
 
 export const IS_PUBLIC = 'jackdaw:public';
 
-/** A route, or all routes of a controller, that needs no credential: health, above all. */
+/** Marks a route, or all routes of a controller, that needs no credential (such as health). */
 export const Public = () => SetMetadata(IS_PUBLIC, true);

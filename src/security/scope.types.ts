@@ -1,4 +1,4 @@
-/** What a request can need. A closed list: every route names one, and what names none is refused. */
+/** All scopes. Every route names at least one; a route without one is denied. */
 export const SCOPES = [
   'chat',
   'runs:read',
@@ -17,5 +17,5 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Everything that a key's role may. */
+/** All scopes of the key's role. */
 export const ALL_SCOPES = '*';

@@ -7,14 +7,13 @@ const FIRST_SWEEP_MS = 90_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const ENTRIES_A_BATCH = 500;
 
-/** Deletes old entries of the access log, a few at a time. Every process does it; doing it twice does no harm. */
+/** Deletes expired access log entries in batches. Every process runs it; the deletion is idempotent. */
 @Injectable()
 export class AccessLogRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(AccessLogRetentionService.name);
   private readonly sweeps = new RecurringWork({
     work: () => this.sweep(Date.now()).then(() => SWEEP_EVERY_MS),
-    onFailure: (err) =>
-      this.logger.error({ err }, 'Old entries of the access log could not be deleted; they are tried again'),
+    onFailure: (err) => this.logger.error({ err }, 'Failed to delete expired access log entries; retrying'),
     retryMs: SWEEP_EVERY_MS,
   });
 
@@ -23,7 +22,7 @@ export class AccessLogRetentionService implements OnApplicationBootstrap, Before
     private readonly config: AppConfig,
   ) {}
 
-  /** Also when nothing is recorded any more: what was is to go in its time. */
+  /** Runs even while recording is off, so that existing entries still expire. */
   onApplicationBootstrap(): void {
     if (this.config.accessLog.keptDays > 0) this.sweeps.start(FIRST_SWEEP_MS);
   }
@@ -32,7 +31,7 @@ export class AccessLogRetentionService implements OnApplicationBootstrap, Before
     await this.sweeps.stop();
   }
 
-  /** Deletes all that is too old at a time. @param now epoch ms */
+  /** Deletes all entries older than the retention period. @param now epoch ms */
   async sweep(now: number): Promise<void> {
     const { keptDays } = this.config.accessLog;
     if (keptDays === 0) return;

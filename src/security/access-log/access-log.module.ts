@@ -3,7 +3,7 @@ import { AccessLogRetentionService } from './access-log-retention.service.js';
 import { AccessLogService } from './access-log.service.js';
 import { AccessLogStore } from './access-log.store.js';
 
-/** The access log, for every module that lets people read. */
+/** The access log, for every module that serves stored data. */
 @Global()
 @Module({
   providers: [AccessLogStore, AccessLogService, AccessLogRetentionService],

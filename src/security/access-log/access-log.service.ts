@@ -4,18 +4,18 @@ import { AppConfig } from '../../config/index.js';
 import { AccessLogStore } from './access-log.store.js';
 import type { AccessAction, AccessEntry, AccessFilter, AccessTarget } from './access-log.types.js';
 
-/** An entry is written after this time at the latest: so much of the log a crash may take along. */
+/** Maximum delay until an entry is written, in ms; a crash loses at most this much of the log. */
 const WRITE_MS = 500;
 const ENTRIES_A_BATCH = 200;
 const RETRY_MS = 5_000;
-/** What the column holds, in characters. */
+/** Width of the column, in characters. */
 const MAX_NAME = 128;
-/** While the database does not answer, no more than these are kept. */
+/** Maximum buffered entries while the database is unavailable. */
 const MOST_WAITING = 100_000;
 
 /**
- * Records who read, exported or erased what, off the path of the request. A clean stop writes all of it; a crash may lose
- * the last moments.
+ * Records which principal read, exported or erased which data, outside of the request path. A clean stop writes all
+ * entries; a crash may lose the last `WRITE_MS`.
  */
 @Injectable()
 export class AccessLogService implements BeforeApplicationShutdown, OnApplicationShutdown {
@@ -25,7 +25,7 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | null = null;
   private lost = 0;
-  /** Tells entries of one millisecond apart, in their order. */
+  /** Orders entries of the same millisecond. */
   private count = 0;
 
   constructor(
@@ -36,8 +36,8 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
   }
 
   /**
-   * Records what was done; call it when it was allowed.
-   * @param targetId empty when all of a kind are meant
+   * Records one access; call it after the access was authorised.
+   * @param targetId empty for a list of the kind
    */
   record({ tenant, id: principal }: Principal, action: AccessAction, targetKind: AccessTarget, targetId: string): void {
     if (!this.isEnabled) return;
@@ -53,8 +53,8 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
   }
 
   /**
-   * A tenant's entries, the newest first; those of other processes as far as they are written.
-   * @param before the last entry of the page before
+   * A tenant's entries, newest first. Includes entries of other processes once they are written.
+   * @param before the last entry of the previous page
    */
   async list(
     { tenant }: Principal,
@@ -66,7 +66,7 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
     return this.store.list(tenant, filter, limit, before);
   }
 
-  /** Writes what waits. @returns when all of it is durable, or cannot be written now */
+  /** Writes all buffered entries. Resolves when they are durable, or when the database refuses them now. */
   async writeAll(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -79,7 +79,7 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
     await this.writeAll();
   }
 
-  /** What the last requests did, which were still being answered. */
+  /** Writes the entries of requests that were still open at the first flush. */
   async onApplicationShutdown(): Promise<void> {
     await this.writeAll();
     clearTimeout(this.timer);
@@ -95,19 +95,24 @@ export class AccessLogService implements BeforeApplicationShutdown, OnApplicatio
       try {
         await this.store.add(batch);
       } catch (err) {
-        this.logger.error({ err }, `${this.waiting.length} entries of the access log wait to be written`);
+        this.logger.error(
+          { err },
+          `Failed to write the access log; ${this.waiting.length} entries are buffered, retrying`,
+        );
         this.schedule(RETRY_MS);
         return;
       }
       this.waiting = this.waiting.slice(batch.length);
     }
     if (this.lost > 0)
-      this.logger.error(`${this.lost} entries of the access log were lost: the database was away too long`);
+      this.logger.error(
+        `Access log entries lost: ${this.lost}; the buffer was full while the database was unavailable`,
+      );
     this.lost = 0;
   }
 }
 
-/** An application may name its principals as it likes; no name may keep the whole log from being written. */
+/** Makes any principal id storable: an application's ids may be too long or hold NUL, and must not block the log. */
 function storable(name: string): string {
   return name.slice(0, MAX_NAME).toWellFormed().replaceAll('\0', '\ufffd');
 }

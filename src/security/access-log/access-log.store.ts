@@ -16,12 +16,12 @@ type Condition = readonly [sql: string, ...params: SqlValue[]];
 
 const OLD = 'at < ?';
 
-/** The table `access_log`: entries are added, listed, and deleted when they are old. */
+/** The table `access_log`: insert, list, delete expired entries. */
 @Injectable()
 export class AccessLogStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds entries, all or none; those that are there already stay as they are. */
+  /** Inserts entries in one batch; existing entries are not changed. */
   async add(entries: readonly AccessEntry[]): Promise<void> {
     await this.database.commit(
       entries.map(({ targetKind, targetId, ...entry }) =>
@@ -31,8 +31,8 @@ export class AccessLogStore {
   }
 
   /**
-   * A tenant's entries, the newest first.
-   * @param before the last entry of the page before
+   * A tenant's entries, newest first.
+   * @param before the last entry of the previous page
    */
   async list(
     tenant: string,
@@ -41,7 +41,7 @@ export class AccessLogStore {
     before?: Pick<AccessEntry, 'at' | 'id'>,
   ): Promise<AccessEntry[]> {
     const conditions: Condition[] = [['tenant = ?', tenant], ...conditionsOf(filter)];
-    // The first half says it in a way that an index can use.
+    // `at <= ?` is redundant, but lets the database use the index.
     if (before) conditions.push(['at <= ? AND (at < ? OR id < ?)', before.at, before.at, before.id]);
     const where = conditions.map(([sql]) => sql).join(' AND ');
     const rows = await this.database.query<AccessRow>(
@@ -52,7 +52,7 @@ export class AccessLogStore {
     return rows.map(({ target_kind, target_id, ...row }) => ({ ...row, targetKind: target_kind, targetId: target_id }));
   }
 
-  /** Deletes up to `limit` entries from before a time. @returns whether there are more */
+  /** Deletes up to `limit` entries older than `time` (epoch ms). @returns whether older entries remain */
   async dropBefore(time: number, limit: number): Promise<boolean> {
     await this.database.commit([this.database.limitedDelete('access_log', ['id'], OLD, [time], limit)]);
     return (await this.database.query(`SELECT id FROM access_log WHERE ${OLD} LIMIT 1`, [time])).length > 0;

@@ -1,7 +1,7 @@
-/** What was done. */
+/** Kind of access. */
 export type AccessAction = 'read' | 'export' | 'fork' | 'erase' | 'call' | 'enable' | 'disable' | 'rollback';
 
-/** What it was done to. `sessions` and `runs` are the lists of them, which have no id. */
+/** Kind of the accessed resource. `sessions` and `runs` are lists, which have no id. */
 export const ACCESS_TARGETS = [
   'session',
   'session.messages',
@@ -25,15 +25,15 @@ export interface AccessEntry {
   readonly tenant: string;
   /** Epoch ms. */
   readonly at: number;
-  /** The id of who asked. */
+  /** Id of the caller. */
   readonly principal: string;
   readonly action: AccessAction;
   readonly targetKind: AccessTarget;
-  /** Empty when all of a kind are meant. */
+  /** Empty for a list. */
   readonly targetId: string;
 }
 
-/** Which accesses are asked for; what is left out does not matter. */
+/** Filter of a listing; absent fields match everything. */
 export interface AccessFilter {
   readonly principal?: string;
   readonly targetKind?: AccessTarget;

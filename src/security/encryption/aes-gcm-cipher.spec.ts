@@ -112,7 +112,7 @@ describe('a sealed text', () => {
       told = error as AppError;
     }
     expect(told?.message).toMatch(
-      /^What is stored as run_step\.result of "run", row "tool:1:1" is not what was written/,
+      /^The stored run_step\.result of "run", row "tool:1:1" does not match the text that was written/,
     );
     expect(told?.isRetryable).toBe(false);
     expect(told?.details).toEqual({ column: 'run_step.result', owner: 'run', row: 'tool:1:1' });

@@ -8,13 +8,13 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG = { authTagLength: 16 };
 
-/** IVs are drawn many at a time: asking for them costs more than they do. Each is used once. */
+/** Pool of random IVs, each used once; one large `randomFillSync` is cheaper than many small ones. */
 const ivs = Buffer.alloc(512 * IV_BYTES);
 let used = ivs.length;
 
 /**
- * AES-256-GCM with a random IV a text. The head and the place are authenticated with it, so that a text changed in any
- * byte, cut off, or moved to another row does not open.
+ * AES-256-GCM with a random IV per text. Header and place are authenticated data, so that a text that was changed,
+ * truncated or moved to another row does not open.
  */
 export class AesGcmCipher extends Cipher {
   readonly head: string;
@@ -22,8 +22,8 @@ export class AesGcmCipher extends Cipher {
   private readonly keys = new Map<string, KeyObject>();
 
   /**
-   * @param keys the first seals, all open; at least one
-   * @param isStrict whether a text that is not sealed is refused: else it is taken for one from before there were keys
+   * @param keys at least one; the first encrypts, all decrypt
+   * @param isStrict whether unencrypted text is refused; otherwise it counts as written before keys were configured
    */
   constructor(
     keys: readonly EncryptionKey[],
@@ -49,8 +49,9 @@ export class AesGcmCipher extends Cipher {
   open(stored: string, place: RowPlace): string {
     if (!stored.startsWith(SEALED)) return this.openPlain(stored, place);
     const sealed = parseSealed(stored);
-    if (!sealed) throw dataTampered(place, 'its head is no head');
-    if (sealed.version !== SEALED_VERSION) throw dataTampered(place, `its form "${sealed.version}" is not known`);
+    if (!sealed) throw dataTampered(place, 'its header is malformed');
+    if (sealed.version !== SEALED_VERSION)
+      throw dataTampered(place, `its format version "${sealed.version}" is unknown`);
     const key = this.keys.get(sealed.keyId);
     if (!key) throw keyUnknown(place, sealed.keyId);
     return decrypt(key, sealed, place);
@@ -63,7 +64,7 @@ export class AesGcmCipher extends Cipher {
   }
 }
 
-/** @returns bytes to be used before the next call */
+/** @returns a view that the next call may overwrite */
 function nextIv(): Buffer {
   if (used === ivs.length) {
     randomFillSync(ivs);
@@ -74,7 +75,7 @@ function nextIv(): Buffer {
 
 function decrypt(key: KeyObject, { head, body }: SealedText, place: RowPlace): string {
   const bytes = Buffer.from(body, 'base64url');
-  // What decodes is lenient: more than one text would stand for the same bytes.
+  // `Buffer.from` is lenient: several texts decode to the same bytes. Accept the canonical one only.
   const isExact = bytes.length >= IV_BYTES + TAG.authTagLength && bytes.toString('base64url') === body;
   if (!isExact) throw dataTampered(place, 'it was changed or cut off');
   const end = bytes.length - TAG.authTagLength;
@@ -93,7 +94,7 @@ function decrypt(key: KeyObject, { head, body }: SealedText, place: RowPlace): s
   return text.toString('utf8');
 }
 
-/** A JSON array: whatever characters the parts have, no two places are the same text. */
+/** Additional authenticated data: a JSON array, so that different places never yield the same text. */
 function authenticated(head: string, { tenant, column, owner, row, version = 0 }: RowPlace): Buffer {
   return Buffer.from(JSON.stringify([head, tenant, column, owner, String(row), version]));
 }

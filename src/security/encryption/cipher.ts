@@ -1,27 +1,27 @@
-/** Where a text is stored. A sealed text opens only in the place that it was sealed for. */
+/** Storage location of a text. An encrypted text opens only at the location that it was encrypted for. */
 export interface RowPlace {
   readonly tenant: string;
   /** `table.column`. */
   readonly column: string;
-  /** The session, run or other thing that the row belongs to. */
+  /** Id of the session, run or other resource that owns the row. */
   readonly owner: string;
-  /** What tells the row apart within its owner; empty when the owner has one. */
+  /** Key of the row within its owner; empty if the owner has one row. */
   readonly row: string | number;
-  /** Of rows that are changed: counted up, so that no earlier text can be put back. */
+  /** Version of an updatable row, counted up, so that an earlier text cannot be restored. */
   readonly version?: number;
 }
 
-/** The port to encryption at rest. What it takes is JSON text, which is never empty and never begins as a sealed text does. */
+/** The port to encryption at rest. Its input is JSON text, which is never empty and never starts like an encrypted text. */
 export abstract class Cipher {
-  /** What everything begins with that it seals now; `null` when it leaves texts as they are. */
+  /** Prefix of texts that it encrypts now; `null` if it stores plain text. */
   abstract readonly head: string | null;
 
-  /** The text as it is stored. */
+  /** Encrypts a text for storage. */
   abstract seal(text: string, place: RowPlace): string;
 
   /**
-   * The text that was stored.
-   * @throws AppError `DATA_TAMPERED` when it is not what was stored in this place, `ENCRYPTION_KEY_UNKNOWN`
+   * Decrypts a stored text.
+   * @throws AppError `DATA_TAMPERED` if it was not encrypted for this location, `ENCRYPTION_KEY_UNKNOWN`
    */
   abstract open(stored: string, place: RowPlace): string;
 }

@@ -6,8 +6,8 @@ import { SealedTableRegistry } from './sealed-table.registry.js';
 import type { SealedTable } from './sealed-table.types.js';
 
 /**
- * Looks at one row of each table before anything is served: a server that has lost its keys would fail at every reading,
- * and write plain text where none was meant to be.
+ * Decrypts one row of each table before the server listens: a server with a missing key would fail every read and
+ * could write plain text.
  */
 @Injectable()
 export class EncryptionStartService implements OnModuleInit {
@@ -19,7 +19,7 @@ export class EncryptionStartService implements OnModuleInit {
     private readonly rows: SealedRowStore,
   ) {}
 
-  /** @throws AppError `CONFIG_INVALID` when a key is missing */
+  /** @throws AppError `CONFIG_INVALID` if a key is missing */
   async onModuleInit(): Promise<void> {
     await Promise.all(this.tables.list().map((table) => this.check(table)));
   }
@@ -41,6 +41,6 @@ export class EncryptionStartService implements OnModuleInit {
     if (error instanceof AppError && error.code === 'ENCRYPTION_KEY_UNKNOWN') {
       throw new AppError('CONFIG_INVALID', `ENCRYPTION_KEYS lacks a key. ${error.message}`, { cause: error });
     }
-    this.logger.error({ err: error }, 'A stored row cannot be read');
+    this.logger.error({ err: error }, 'Failed to decrypt a stored row');
   }
 }

@@ -7,7 +7,7 @@ import { ReencryptionService } from './reencryption.service.js';
 import { SealedRowStore } from './sealed-row.store.js';
 import { SealedTableRegistry } from './sealed-table.registry.js';
 
-/** Encryption at rest, for every module that stores what users say. */
+/** Encryption at rest, for every module that stores user text. */
 @Global()
 @Module({
   providers: [

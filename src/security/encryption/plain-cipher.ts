@@ -2,7 +2,7 @@ import { Cipher, type RowPlace } from './cipher.js';
 import { dataTampered, keyUnknown } from './sealed-text.error.js';
 import { parseSealed, SEALED } from './sealed-text.parser.js';
 
-/** Without keys: texts are stored as they are. */
+/** Null cipher without keys: stores plain text. */
 export class PlainCipher extends Cipher {
   readonly head = null;
 
@@ -13,7 +13,7 @@ export class PlainCipher extends Cipher {
   open(stored: string, place: RowPlace): string {
     if (!stored.startsWith(SEALED)) return stored;
     const sealed = parseSealed(stored);
-    throw sealed ? keyUnknown(place, sealed.keyId) : dataTampered(place, 'its head is no head');
+    throw sealed ? keyUnknown(place, sealed.keyId) : dataTampered(place, 'its header is malformed');
   }
 }
 

@@ -11,28 +11,28 @@ const AGAIN_MS = 60_000;
 const HEADS_A_PAGE = 500;
 const ROWS_A_BATCH = 100;
 const CHARS_A_BATCH = 1_000_000;
-/** Rows that cannot be read are told one by one up to here; then they are only counted. */
-const TOLD = 10;
+/** Maximum unreadable rows that are logged one by one; further ones are only counted. */
+const MAX_LOGGED = 10;
 
-/** What became of the rows that are not encrypted with the first key. */
+/** Result of one pass over all rows that are not encrypted with the first key. */
 export interface ReencryptionReport {
   readonly rewritten: number;
-  /** Those that could not be opened, and are as they were. */
+  /** Rows that could not be decrypted; they are unchanged. */
   readonly failed: number;
-  /** Whether all rows were looked at. */
+  /** Whether the pass covered all rows; `false` after a shutdown. */
   readonly isWhole: boolean;
 }
 
 /**
- * Encrypts with the first key what is stored plain or under an earlier one: once a start, in the background, a little at
- * a time. Every process does it; what one has done the others pass over, and what changes meanwhile is left as it is.
+ * Re-encrypts rows that are plain text or encrypted with an earlier key: once per start, in the background, in batches.
+ * Every process runs it; rows already rewritten are skipped, and rows that change meanwhile are left unchanged.
  */
 @Injectable()
 export class ReencryptionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(ReencryptionService.name);
   private readonly rounds = new RecurringWork({
-    work: () => this.rewriteAndTell(),
-    onFailure: (err) => this.logger.error({ err }, 'Rows could not be encrypted anew; they are tried again'),
+    work: () => this.rewriteAndReport(),
+    onFailure: (err) => this.logger.error({ err }, 'Re-encryption failed; retrying'),
     retryMs: AGAIN_MS,
   });
 
@@ -50,7 +50,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     await this.rounds.stop();
   }
 
-  /** Goes through all tables once; without keys there is nothing to do. */
+  /** One pass over all tables; does nothing without keys. */
   async rewriteAll(): Promise<ReencryptionReport> {
     const { head } = this.cipher;
     let [rewritten, failed] = [0, 0];
@@ -66,25 +66,26 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
         if (page.length < HEADS_A_PAGE) break;
         await this.rounds.rest();
       }
-      if (rewritten > 0) this.logger.log(`Encrypted ${rewritten} rows anew so far; the table ${table.name} is done`);
+      if (rewritten > 0) this.logger.log(`Re-encrypted table ${table.name}; ${rewritten} rows rewritten so far`);
     }
-    // What the rows were before would still be in the file.
+    // Deleted plain text would otherwise stay in the database file.
     if (rewritten > 0) await this.rows.purge();
     return { rewritten, failed, isWhole: !this.rounds.isStopping };
   }
 
-  private async rewriteAndTell(): Promise<null> {
-    this.tell(await this.rewriteAll());
+  private async rewriteAndReport(): Promise<null> {
+    this.report(await this.rewriteAll());
     return null;
   }
 
-  private tell({ rewritten, failed, isWhole }: ReencryptionReport): void {
+  private report({ rewritten, failed, isWhole }: ReencryptionReport): void {
     const { head } = this.cipher;
-    if (failed > 0) this.logger.error(`${failed} rows cannot be read; the key that they were written with must stay`);
-    else if (isWhole) this.logger.log(`Every row is encrypted as ${head}… (${rewritten} were not)`);
+    if (failed > 0)
+      this.logger.error(`${failed} rows cannot be decrypted; keep the key that encrypted them in ENCRYPTION_KEYS`);
+    else if (isWhole) this.logger.log(`All rows are encrypted as ${head}… (${rewritten} rewritten)`);
   }
 
-  /** @returns how many rows could not be opened */
+  /** @returns number of rows that could not be decrypted */
   private async rewrite(table: SealedTable, stale: readonly StoredRow[], failedBefore: number): Promise<number> {
     let failed = 0;
     let batch: Statement[] = [];
@@ -92,7 +93,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     for (const found of stale) {
       if (this.rounds.isStopping) break;
       const row = await this.rows.read(table, found);
-      const replacements = row && this.replacementsOf(table, row, failedBefore + failed < TOLD);
+      const replacements = row && this.replacementsOf(table, row, failedBefore + failed < MAX_LOGGED);
       failed += row && !replacements ? 1 : 0;
       batch.push(...(replacements ?? []).map((replacement) => this.rows.replace(table, found, replacement)));
       chars += lengthOf(replacements ?? []);
@@ -105,8 +106,8 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
     return failed;
   }
 
-  /** @returns `null` when a text cannot be opened */
-  private replacementsOf(table: SealedTable, row: StoredRow, isTold: boolean): Replacement[] | null {
+  /** @returns `null` if a text cannot be decrypted */
+  private replacementsOf(table: SealedTable, row: StoredRow, isLogged: boolean): Replacement[] | null {
     try {
       return table.columns.flatMap(({ name, place }) => {
         const from = row[name];
@@ -115,7 +116,7 @@ export class ReencryptionService implements OnApplicationBootstrap, BeforeApplic
         return [{ column: name, from, to: this.cipher.seal(this.cipher.open(from, at), at) }];
       });
     } catch (err) {
-      if (isTold) this.logger.error({ err }, 'A row could not be encrypted anew');
+      if (isLogged) this.logger.error({ err }, 'Failed to re-encrypt a row');
       return null;
     }
   }
@@ -125,7 +126,7 @@ function lengthOf(replacements: readonly Replacement[]): number {
   return replacements.reduce((sum, { from, to }) => sum + from.length + to.length, 0);
 }
 
-/** A text that is there, and is not encrypted with the first key. An empty one is what retention leaves. */
+/** Whether a stored text is not encrypted with the first key. Empty texts (left by retention) stay empty. */
 function isStale(stored: string | number | null | undefined, head: string): stored is string {
   return typeof stored === 'string' && stored !== '' && !stored.startsWith(head);
 }

@@ -3,21 +3,21 @@ import { Database, type SqlValue, type Statement } from '../../persistence/index
 import type { SealedTable, StoredRow } from './sealed-table.types.js';
 import { MAX_HEAD } from './sealed-text.parser.js';
 
-/** A column's text and what is to stand in its place. */
+/** New text of a column; `from` is the expected current text. */
 export interface Replacement {
   readonly column: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** Goes through tables with sealed columns along their primary keys. */
+/** Reads and updates tables with encrypted columns in the order of their primary keys. */
 @Injectable()
 export class SealedRowStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Up to `limit` rows after a key, in the order of the key, with no more than the heads of their texts.
-   * @param after the last row of the page before; `null` for the first page
+   * Up to `limit` rows after a key, in the order of the key, with only the first `MAX_HEAD` characters of their texts.
+   * @param after the last row of the previous page; `null` for the first page
    */
   async heads(table: SealedTable, after: StoredRow | null, limit: number): Promise<StoredRow[]> {
     const columns = table.columns.map(({ name }) => `substr(${name}, 1, ${MAX_HEAD}) AS ${name}`);
@@ -25,7 +25,7 @@ export class SealedRowStore {
     const order = `ORDER BY ${table.key.join(', ')} LIMIT ?`;
     if (!after) return this.database.query(`${select} ${order}`, [limit]);
     const rows: StoredRow[] = [];
-    // (a, b) > (x, y) in stretches of the key that every database finds along its index: the rest of a = x, then a > x.
+    // (a, b) > (x, y) as several queries that each use the index: first the rest of a = x, then a > x.
     for (let depth = table.key.length; depth > 0 && rows.length < limit; depth--) {
       const key = table.key.slice(0, depth);
       const where = key.map((name, at) => `${name} ${at === depth - 1 ? '>' : '='} ?`).join(' AND ');
@@ -35,7 +35,7 @@ export class SealedRowStore {
     return rows;
   }
 
-  /** The row with the highest key, whole. */
+  /** The row with the highest key, with whole texts. */
   async last(table: SealedTable): Promise<StoredRow | null> {
     const order = `ORDER BY ${table.key.map((name) => `${name} DESC`).join(', ')} LIMIT 1`;
     const columns = [...plainColumns(table), ...table.columns.map(({ name }) => name)].join(', ');
@@ -43,7 +43,7 @@ export class SealedRowStore {
     return row ?? null;
   }
 
-  /** A row whole; `null` when it is gone. */
+  /** A row with whole texts; `null` if it was deleted. */
   async read(table: SealedTable, row: StoredRow): Promise<StoredRow | null> {
     const columns = [...plainColumns(table), ...table.columns.map(({ name }) => name)].join(', ');
     const sql = `SELECT ${columns} FROM ${table.name} WHERE ${isRow(table)}`;
@@ -51,7 +51,7 @@ export class SealedRowStore {
     return found ?? null;
   }
 
-  /** What replaces a text, unless it has become another one meanwhile. */
+  /** Statement that replaces a text, unless it has changed meanwhile. */
   replace(table: SealedTable, row: StoredRow, { column, from, to }: Replacement): Statement {
     return {
       sql: `UPDATE ${table.name} SET ${column} = ? WHERE ${isRow(table)} AND ${column} = ?`,
@@ -59,7 +59,7 @@ export class SealedRowStore {
     };
   }
 
-  /** Takes what the rows were before out of the database's files. */
+  /** Removes the previous texts from the database's files. */
   purge(): Promise<void> {
     return this.database.purge();
   }

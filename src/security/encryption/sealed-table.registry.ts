@@ -1,6 +1,6 @@
 import type { SealedTable } from './sealed-table.types.js';
 
-/** Every table with sealed columns; modules tell theirs when they are made. */
+/** All tables with encrypted columns; each module registers its own. */
 export class SealedTableRegistry {
   private readonly tables = new Map<string, SealedTable>();
 

@@ -1,21 +1,21 @@
 import type { RowPlace } from './cipher.js';
 
-/** A row as the database gives it. */
+/** A row as the database returns it. */
 export type StoredRow = Readonly<Record<string, string | number | null>>;
 
-/** A column whose texts are sealed; `null` and empty texts are not. */
+/** A column with encrypted texts; `null` and empty texts are stored as they are. */
 export interface SealedColumn {
   readonly name: string;
-  /** @param row has the key and what `also` names */
+  /** @param row has the columns of `key` and `also` */
   readonly place: (row: StoredRow) => RowPlace;
 }
 
-/** A table with sealed columns, for what goes through all of its rows. */
+/** A table with encrypted columns. */
 export interface SealedTable {
   readonly name: string;
   /** The columns of the primary key, in its order. */
   readonly key: readonly string[];
-  /** Further columns that a place is made of. */
+  /** Further columns that `place` reads. */
   readonly also?: readonly string[];
   readonly columns: readonly SealedColumn[];
 }

@@ -5,7 +5,7 @@ import type { RowPlace } from './cipher.js';
 export function dataTampered({ column, owner, row }: RowPlace, why: string): AppError {
   return new AppError(
     'DATA_TAMPERED',
-    `What is stored as ${column} of "${owner}"${row === '' ? '' : `, row "${row}"`} is not what was written there: ${why}. Restore the row from a backup.`,
+    `The stored ${column} of "${owner}"${row === '' ? '' : `, row "${row}"`} does not match the text that was written: ${why}. Restore the row from a backup.`,
     { details: { column, owner, row } },
   );
 }

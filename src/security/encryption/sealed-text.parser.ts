@@ -1,12 +1,12 @@
-/** No JSON text begins so. */
+/** Prefix of encrypted texts; no JSON text starts with it. */
 export const SEALED = 'enc:';
-/** The one form there is: AES-256-GCM, `base64url(IV 12 bytes, text, tag 16 bytes)`. */
+/** The only format version: AES-256-GCM, `base64url(IV 12 bytes, text, tag 16 bytes)`. */
 export const SEALED_VERSION = '1';
-/** The longest head, in characters. */
+/** Maximum length of a header, in characters. */
 export const MAX_HEAD = SEALED.length + SEALED_VERSION.length + 18;
 
 export interface SealedText {
-  /** All before the body. */
+  /** The text before the body. */
   readonly head: string;
   readonly version: string;
   readonly keyId: string;
@@ -17,7 +17,7 @@ export function headOf(keyId: string): string {
   return `${SEALED}${SEALED_VERSION}:${keyId}:`;
 }
 
-/** @returns `null` when it only begins as a sealed text */
+/** @returns `null` for a text that has the prefix but not the format */
 export function parseSealed(stored: string): SealedText | null {
   const [head, version, keyId] = /^enc:(\d{1,4}):([A-Za-z0-9_-]{1,16}):/.exec(stored) ?? [];
   if (head === undefined || version === undefined || keyId === undefined) return null;

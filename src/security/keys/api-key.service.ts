@@ -11,7 +11,7 @@ import { hashOf, StoredKeyRegistry } from './stored-key.registry.js';
 
 const KEY_BYTES = 32;
 
-/** Makes, lists and revokes the keys of a principal's own tenant. */
+/** Creates, lists and revokes the API keys of the caller's tenant. */
 @Injectable()
 export class ApiKeyService {
   constructor(
@@ -21,9 +21,9 @@ export class ApiKeyService {
   ) {}
 
   /**
-   * @returns the key, which is kept nowhere, beside what is kept
-   * @throws AppError `VALIDATION_FAILED` when it could never be used as it is said, `FORBIDDEN` when it may more than
-   * its maker, `REQUEST_REFUSED` when it is the first and no admin's
+   * @returns the key in clear text, which is not stored, and its stored record
+   * @throws AppError `VALIDATION_FAILED` for an expiry in the past or a scope outside of the role, `FORBIDDEN` for a
+   * scope that the caller lacks, `REQUEST_REFUSED` if the first key is not an admin key
    */
   async create(maker: Principal, wanted: NewApiKey): Promise<{ key: string; record: ApiKeyRecord }> {
     const now = Date.now();
@@ -38,12 +38,12 @@ export class ApiKeyService {
     return { key, record };
   }
 
-  /** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+  /** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
   list({ tenant }: Principal, limit: number, cursor?: string): Promise<ApiKeyPage> {
     return this.store.list(tenant, limit, cursor);
   }
 
-  /** Here it takes effect at once, in other processes within seconds. @throws AppError `KEY_NOT_FOUND` */
+  /** Takes effect at once in this process, in others within 3 s. @throws AppError `KEY_NOT_FOUND` */
   async revoke({ tenant }: Principal, id: string): Promise<void> {
     if (!(await this.store.revoke(tenant, id, Date.now()))) {
       throw new AppError('KEY_NOT_FOUND', `There is no key "${id}": \`GET /api/keys\` lists those there are.`);
@@ -62,20 +62,20 @@ function checkUsable({ role, scopes, expiresAt }: NewApiKey, now: number): void 
   }
 }
 
-/** From the first key on everybody needs one: it must be one that can make others. */
+/** Once a key exists, every request needs one; so the first key must be able to create others. */
 function checkFirst(maker: Principal, { role, scopes }: NewApiKey): void {
   if (maker !== LOCAL || hasScope({ roles: [role], scopes }, 'keys')) return;
   throw new AppError(
     'REQUEST_REFUSED',
-    'From the first key on every request needs one, so the first must be able to make others: give it the role "admin".',
+    'Once a key exists, every request needs one, so the first key must be able to create others: give it the role "admin".',
   );
 }
 
-/** Who was narrowed cannot make a key that was not. */
+/** A caller with restricted scopes cannot create a key with more. */
 function checkWithin(maker: Principal, { role, scopes }: NewApiKey): void {
   const beyond = scopesOf({ roles: [role], scopes }).find((scope) => !hasScope(maker, scope));
   if (beyond === undefined) return;
-  throw new AppError('FORBIDDEN', `A key may have no scope that its maker lacks: "${beyond}".`, {
+  throw new AppError('FORBIDDEN', `A key cannot have a scope that its creator lacks: "${beyond}".`, {
     details: { scope: beyond },
   });
 }

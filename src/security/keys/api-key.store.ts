@@ -18,7 +18,7 @@ interface ApiKeyRow {
 
 const COLUMNS = 'id, tenant, name, role, scopes, created_at, created_by, expires_at, revoked_at, last_used_at';
 
-/** The table of keys. It has their SHA-256 and never tells it: whoever reads the table learns no key. */
+/** The table `api_key`. It stores the SHA-256 of each key only, and never returns it. */
 @Injectable()
 export class ApiKeyStore {
   constructor(private readonly database: Database) {}
@@ -49,10 +49,10 @@ export class ApiKeyStore {
   }
 
   /**
-   * A tenant's keys, the newest first.
-   * @param cursor the `next` of the page before
-   * @param limit the most keys of the page
-   * @throws AppError `VALIDATION_FAILED` for a cursor that no page gave
+   * A tenant's keys, newest first.
+   * @param cursor the `next` of the previous page
+   * @param limit maximum keys of the page
+   * @throws AppError `VALIDATION_FAILED` for an invalid cursor
    */
   async list(tenant: string, limit: number, cursor?: string): Promise<ApiKeyPage> {
     if (cursor !== undefined && !/^[\w-]{1,64}$/.test(cursor)) throw notACursor(cursor);
@@ -64,7 +64,7 @@ export class ApiKeyStore {
     return { keys, next: found.length > limit ? keys.at(-1)!.id : null };
   }
 
-  /** Revokes a key, once: the first time stands. @returns whether the tenant has such a key */
+  /** Revokes a key; a second call keeps the first time of revocation. @returns whether the tenant has such a key */
   async revoke(tenant: string, id: string, at: number): Promise<boolean> {
     const sql = 'UPDATE api_key SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ? AND tenant = ?';
     try {
@@ -80,7 +80,7 @@ export class ApiKeyStore {
     await this.database.commit([{ sql: 'UPDATE api_key SET last_used_at = ? WHERE id = ?', params: [at, id] }]);
   }
 
-  /** Whether no key was ever made; revoked and expired ones count. */
+  /** Whether no key was ever created; revoked and expired keys count as created. */
   async isEmpty(): Promise<boolean> {
     return (await this.database.query('SELECT id FROM api_key LIMIT 1')).length === 0;
   }

@@ -3,31 +3,31 @@ import type { ALL_SCOPES, Scope } from '../scope.types.js';
 
 export type KeyScope = Scope | typeof ALL_SCOPES;
 
-/** What a key is to be. */
+/** Properties of a key to create. */
 export interface NewApiKey {
   readonly name: string;
   readonly role: Role;
-  /** To what the rights of the role are narrowed. */
+  /** Restricts the scopes of the role; `*` means all of them. */
   readonly scopes: readonly KeyScope[];
-  /** Epoch ms; `null` is never. */
+  /** Epoch ms; `null` for no expiry. */
   readonly expiresAt: number | null;
 }
 
-/** A key as it is kept: all of it but the key itself. Times are epoch ms. */
+/** A stored key, without the key itself. Times are epoch ms. */
 export interface ApiKeyRecord extends NewApiKey {
-  /** Also the id of the principal whose key it is. */
+  /** Also the id of the key's principal. */
   readonly id: string;
   readonly tenant: string;
   readonly createdAt: number;
-  /** The id of the principal who made it. */
+  /** Id of the principal that created it. */
   readonly createdBy: string;
   readonly revokedAt: number | null;
-  /** To the minute. */
+  /** Accurate to a minute. */
   readonly lastUsedAt: number | null;
 }
 
 export interface ApiKeyPage {
   readonly keys: readonly ApiKeyRecord[];
-  /** What to give as cursor for the next page; `null` on the last one. */
+  /** Cursor of the next page; `null` on the last page. */
   readonly next: string | null;
 }

@@ -1,12 +1,12 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { ApiKeyStore } from './api-key.store.js';
 
-/** How long "no key was made yet" is believed: a first key made by another process is needed here so much later, in ms. */
-const BELIEVED_MS = 3_000;
+/** Cache time of "no key exists", in ms: delay until a first key created by another process is required here. */
+const CACHE_MS = 3_000;
 
 /**
- * Knows whether requests need a credential: where keys are configured or somebody's own authenticator decides, and once a
- * key was made. That key may be revoked or expire: what needed one before does not become open again.
+ * Whether requests need a credential: if keys are configured, the application has its own authenticator, or a key was
+ * ever created. A revoked or expired key does not reopen the server.
  */
 export class KeyUseRegistry implements OnModuleInit {
   private readAt = Number.NEGATIVE_INFINITY;
@@ -20,21 +20,21 @@ export class KeyUseRegistry implements OnModuleInit {
     await this.areNeeded();
   }
 
-  /** As far as is known, without asking the database: for routes that must answer without it. */
+  /** Last known state, without a query: for routes that must answer without the database. */
   get isOpen(): boolean {
     return !this.isNeeded;
   }
 
   async areNeeded(): Promise<boolean> {
     const age = performance.now() - this.readAt;
-    if (this.isNeeded || age < BELIEVED_MS) return this.isNeeded;
+    if (this.isNeeded || age < CACHE_MS) return this.isNeeded;
     const isEmpty = await this.store.isEmpty();
     this.readAt = performance.now();
     if (!isEmpty) this.isNeeded = true;
     return this.isNeeded;
   }
 
-  /** A first key was made here. */
+  /** Records that this process created a key. */
   noteKey(): void {
     this.isNeeded = true;
   }

@@ -5,39 +5,39 @@ import { ALL_SCOPES } from '../scope.types.js';
 import { ApiKeyStore } from './api-key.store.js';
 import type { ApiKeyRecord } from './api-key.types.js';
 
-/** How long a key is known without another look: a revocation takes so long to reach other processes, in ms. */
+/** Cache time of a key, in ms: maximum delay until a revocation reaches other processes. */
 const KNOWN_MS = 3_000;
-/** The most keys that are known at once. */
+/** Maximum cached keys. */
 const MAX_KNOWN = 10_000;
-/** How exact `last_used_at` is, in ms. */
+/** Resolution of `last_used_at`, in ms. */
 const USE_MS = 60_000;
-/** What we make: `jd_` and 256 random bits. Anything else is no key of the table. */
+/** Format of created keys: `jd_` and 256 random bits. Other texts need no query. */
 const KEY = /^jd_[\w-]{43}$/;
 
 interface KnownKey {
   readonly record: ApiKeyRecord;
-  /** On the monotonic clock: one that is set back makes nothing young. */
+  /** On the monotonic clock, in ms, so that a wall clock set back cannot extend the cache time. */
   readonly readAt: number;
-  /** As noted; epoch ms. */
+  /** Last written `last_used_at`, epoch ms. */
   usedAt: number;
 }
 
-/** The hash that a key is kept as. Plain SHA-256 is enough, and fast: a random key of 256 bits cannot be guessed from it. */
+/** The stored hash of a key. Plain SHA-256 suffices: a random key of 256 bits cannot be guessed from its hash. */
 export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Knows the keys of the table: those used lately without asking it. Keys that do not exist are never remembered. */
+/** Looks up keys of the table and caches those used recently. Unknown keys are not cached. */
 @Injectable()
 export class StoredKeyRegistry {
   private readonly logger = new Logger(StoredKeyRegistry.name);
   private readonly known = new Map<string, KnownKey>();
-  /** Counts revocations: what was read before one is not remembered after it. */
+  /** Counts revocations, so that a read that started before one is not cached after it. */
   private revocations = 0;
 
   constructor(private readonly store: ApiKeyStore) {}
 
-  /** Whose key this is; `null` when there is none. @throws AppError `UNAUTHENTICATED` when it was revoked or has expired */
+  /** The principal of a key; `null` for an unknown key. @throws AppError `UNAUTHENTICATED` if it is revoked or expired */
   async find(key: string): Promise<Principal | null> {
     if (!KEY.test(key)) return null;
     const found = await this.read(hashOf(key));
@@ -49,19 +49,19 @@ export class StoredKeyRegistry {
     return toPrincipal(found.record);
   }
 
-  /** The principal of this id, if their key is still good; always asks the table. */
+  /** The principal with this id, if its key is still valid; always queries the table. */
   async ownerOf(tenant: string, id: string): Promise<Principal | null> {
     const record = await this.store.find(tenant, id);
     return record && !faultOf(record, Date.now()) ? toPrincipal(record) : null;
   }
 
-  /** Lets a revocation that was just committed take effect here at once. */
+  /** Applies a committed revocation to this process at once. */
   forget(id: string): void {
     this.revocations++;
     for (const [hash, { record }] of this.known) if (record.id === id) this.known.delete(hash);
   }
 
-  /** By the hash: what somebody without a key can time is how far the hash of a guess goes, which tells nothing. */
+  /** Looks up by hash: the duration of a lookup then reveals nothing about a key. */
   private async read(hash: string): Promise<KnownKey | null> {
     const known = this.known.get(hash);
     const now = performance.now();
@@ -82,12 +82,12 @@ export class StoredKeyRegistry {
     this.known.delete(oldest);
   }
 
-  /** Behind the request's back, and rarely. */
+  /** Updates `last_used_at` in the background, at most once per `USE_MS`. */
   private noteUse(key: KnownKey, now: number): void {
     if (now - key.usedAt < USE_MS) return;
     key.usedAt = now;
     this.store.noteUse(key.record.id, now).catch((err: unknown) => {
-      this.logger.warn({ err, key_id: key.record.id }, 'The use of a key could not be noted');
+      this.logger.warn({ err, key_id: key.record.id }, 'Failed to update last_used_at of an API key');
     });
   }
 }

@@ -1,14 +1,14 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Who may be called: anybody's `public` address; a `local` one where it is allowed by name or range; one that hands out a
- * cloud machine's credentials (`metadata`) only where exactly it is allowed; any other (`special`) where its range is.
+ * Class of an address. `public` may always be called; `local` if its name or range is allowed; `metadata` (hands out a
+ * cloud machine's credentials) only if exactly this address is allowed; `special` if its range is allowed.
  */
 export type AddressKind = 'public' | 'local' | 'metadata' | 'special';
 
 export interface ClassifiedAddress {
   readonly kind: AddressKind;
-  /** For people: `loopback`, `private`, `linkLocal`, … */
+  /** Readable name of its range: `loopback`, `private`, `linkLocal`, … */
   readonly range: string;
 }
 
@@ -16,8 +16,7 @@ type Address = ReturnType<typeof ipaddr.parse>;
 type Range = readonly [Address, number];
 
 /**
- * Where clouds answer what a machine is and may do (AWS EC2, ECS and EKS, Google, Azure, Alibaba, Oracle). Some of them
- * are public by their range.
+ * Metadata services of clouds (AWS EC2, ECS and EKS, Google, Azure, Alibaba, Oracle). Some lie in public ranges.
  */
 const METADATA = new Set(
   [
@@ -35,13 +34,13 @@ const METADATA = new Set(
 
 const LOCAL = new Set(['private', 'loopback', 'carrierGradeNat', 'uniqueLocal']);
 
-/** All that is given out to the public (IANA, IPv6 Global Unicast Address Assignments); what lies outside is none. */
+/** Range of public IPv6 addresses (IANA, IPv6 Global Unicast Address Assignments). */
 const GLOBAL_UNICAST: Range = [ipaddr.parse('2000::'), 3];
-/** IPv4 in IPv6, by the gateways of networks that have no IPv4 (RFC 6052). */
+/** IPv4 addresses embedded in IPv6 by NAT64 gateways (RFC 6052). */
 const NAT64: Range = [ipaddr.parse('64:ff9b::'), 96];
 const NAT64_PREFIX_BYTES = 12;
 
-/** Says of an address, as a resolver or a socket gives it, what it is. */
+/** Classifies an address as a resolver or a socket returns it. */
 export function classifyAddress(text: string): ClassifiedAddress {
   const address = parseAddress(text);
   return address ? classify(address) : { kind: 'special', range: 'unreadable' };
@@ -62,13 +61,13 @@ function classify(address: Address): ClassifiedAddress {
   return isPublic ? { kind: 'public', range } : { kind: 'special', range: range === 'unicast' ? 'unassigned' : range };
 }
 
-/** The gateway passes on to the IPv4 address inside; a private one is of the gateway's network. */
+/** A NAT64 gateway forwards to the embedded IPv4 address; a private one belongs to the gateway's network. */
 function classifyNat64(address: Address): ClassifiedAddress {
   const inner = classify(ipaddr.fromByteArray(address.toByteArray().slice(NAT64_PREFIX_BYTES)));
   return inner.kind === 'public' ? inner : { kind: 'special', range: `NAT64 of ${inner.range}` };
 }
 
-/** Without its zone (`%eth0`), which says over which interface and not where. */
+/** Ignores the zone (`%eth0`), which names an interface, not a destination. */
 function parseAddress(text: string): Address | undefined {
   const [plain = ''] = text.split('%');
   return ipaddr.isValid(plain) ? ipaddr.process(plain) : undefined;

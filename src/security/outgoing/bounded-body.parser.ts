@@ -13,14 +13,14 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   br: promisify(brotliDecompress),
 };
 
-/** What is asked for: the encodings that are understood. */
+/** Value of `Accept-Encoding`. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
 /**
- * Reads a reply to its end, or to where it becomes too long, and decodes it; neither what is sent nor what comes out of
- * it is ever held beyond the limit. Leaving early closes the connection.
- * @param from whose reply it is, for errors
- * @throws AppError `OUTGOING_FAILED` for one that is too long, or is encoded in a way that is not understood
+ * Reads and decodes a reply body. Neither the encoded nor the decoded body exceeds `maxBytes` in memory. Stopping
+ * early closes the connection.
+ * @param from host of the reply, for errors
+ * @throws AppError `OUTGOING_FAILED` for a body that is too long, damaged or in an unsupported encoding
  */
 export async function readBounded(
   body: Readable,
@@ -50,11 +50,10 @@ function decoderOf(encoding: string | undefined, from: string): Decoder | undefi
   const name = (encoding ?? 'identity').trim().toLowerCase();
   if (name === 'identity' || name === '') return undefined;
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (!decoder)
-    throw notTaken(`The reply of ${from} is encoded in a way that is not understood: use ${ACCEPTED_ENCODINGS}.`);
+  if (!decoder) throw notTaken(`The reply of ${from} has an unsupported content encoding: use ${ACCEPTED_ENCODINGS}.`);
   return decoder;
 }
 
 function tooLong(from: string, maxBytes: number): Error {
-  return notTaken(`The reply of ${from} is longer than the ${maxBytes} bytes that are taken.`);
+  return notTaken(`The reply of ${from} is longer than the limit of ${maxBytes} bytes.`);
 }

@@ -5,12 +5,12 @@ export interface CallTimes {
   readonly firstByteTimeoutMs?: number;
 }
 
-/** Times one call and ends it; its signal is aborted by either clock and by the caller. */
+/** Time limits of one call. Its signal aborts on a time-out and on the caller's abort. */
 export interface CallClock {
   readonly signal: AbortSignal;
-  /** Which time was over, if one was. */
+  /** The time-out error, if a limit has passed. */
   readonly failure: Error | undefined;
-  /** From now on a reply is waited for. */
+  /** Starts the limit until the first byte of the reply. */
   awaitFirstByte(host: string): void;
   firstByteCame(): void;
   stop(): void;
@@ -31,7 +31,7 @@ export function callClock({ timeoutMs, firstByteTimeoutMs }: CallTimes, signal?:
     },
     awaitFirstByte(name) {
       host = name;
-      if (firstByteTimeoutMs !== undefined) silence = end(firstByteTimeoutMs, 'did not begin to answer');
+      if (firstByteTimeoutMs !== undefined) silence = end(firstByteTimeoutMs, 'did not start to answer');
     },
     firstByteCame: () => clearTimeout(silence),
     stop() {

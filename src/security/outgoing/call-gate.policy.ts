@@ -1,16 +1,16 @@
 import { failed, tookTooLong } from './outgoing.error.js';
 
-/** How many calls are made at once, and what becomes of the others. */
+/** Concurrency limit of calls and limits of their queue. */
 export interface GateOptions {
-  /** The most that are made at once. */
+  /** Maximum concurrent calls. */
   readonly most: number;
-  /** The most that wait for their turn. */
+  /** Maximum queued calls. */
   readonly mostWaiting: number;
-  /** The longest time that one waits, in ms. */
+  /** Maximum time in the queue, in ms. */
   readonly waitMs: number;
 }
 
-/** Lets as many calls through at once as there are connections; the others wait in the order in which they came. */
+/** Limits concurrent calls to the number of connections; further calls queue in order of arrival. */
 export class CallGate {
   private inside = 0;
   private readonly waiting: (() => void)[] = [];
@@ -18,9 +18,9 @@ export class CallGate {
   constructor(private readonly options: GateOptions) {}
 
   /**
-   * Makes a call as soon as it may be made.
-   * @throws AppError `OUTGOING_FAILED` when too many wait, `OUTGOING_TIMEOUT` when it has waited too long, both retryable;
-   * the signal's reason; what the call throws
+   * Runs a call as soon as a connection is free.
+   * @throws AppError `OUTGOING_FAILED` if the queue is full, `OUTGOING_TIMEOUT` after `waitMs` (both retryable); the
+   * signal's reason; the call's error
    */
   async pass<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.inside < this.options.most) this.inside++;
@@ -36,7 +36,9 @@ export class CallGate {
     const { most, mostWaiting, waitMs } = this.options;
     signal.throwIfAborted();
     if (this.waiting.length >= mostWaiting) {
-      throw failed(`All ${most} connections of this session are in use, and ${mostWaiting} calls wait for one.`);
+      throw failed(
+        `All ${most} connections of this session are in use, and the queue of ${mostWaiting} calls is full.`,
+      );
     }
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -45,19 +47,19 @@ export class CallGate {
         settle();
       };
       const go = () => end(resolve);
-      const giveUp = (reason: unknown) => {
+      const fail = (reason: unknown) => {
         this.waiting.splice(this.waiting.indexOf(go), 1);
         end(() => reject(reason));
       };
-      const abort = () => giveUp(signal.reason);
-      const late = () => giveUp(tookTooLong(`No connection of this session became free within ${waitMs} ms.`));
+      const abort = () => fail(signal.reason);
+      const late = () => fail(tookTooLong(`No connection of this session became free within ${waitMs} ms.`));
       const timer = setTimeout(late, waitMs);
       signal.addEventListener('abort', abort, { once: true });
       this.waiting.push(go);
     });
   }
 
-  /** Whoever waits longest takes the place. */
+  /** Passes the free place to the call that has waited longest. */
   private leave(): void {
     const next = this.waiting.shift();
     if (next) next();

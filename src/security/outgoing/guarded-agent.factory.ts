@@ -4,15 +4,15 @@ import { createGuardedConnector } from './guarded-connector.factory.js';
 import { type OutgoingPlacePolicy, toPlace } from './outgoing-place.policy.js';
 import type { ConnectionOptions } from './outgoing.types.js';
 
-/** An idle connection is kept this long, in ms, or as long as the server says: one that it closes first fails a call. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Lifetime of an idle connection, in ms, unless the server announces one. A connection that the server closes first fails a call. */
 const KEEP_ALIVE_MS = 4000;
 const LONGEST_KEEP_ALIVE_MS = 60_000;
 const MAX_HEADER_BYTES = 16_384;
-/** Of one place at once; further calls wait for their turn, within their own time. */
+/** Maximum connections per host and port; further calls queue within their own time limit. */
 const MAX_CONNECTIONS = 64;
 
-/** A pool of connections, every one of which `policy` has agreed to. @param lookup who knows names */
+/** A connection pool; `policy` checks each connection. @param lookup name resolver */
 export async function createGuardedAgent(
   policy: OutgoingPlacePolicy,
   lookup: LookupFunction,
@@ -29,7 +29,7 @@ export async function createGuardedAgent(
     keepAliveMaxTimeout: wanted.idleMs ?? LONGEST_KEEP_ALIVE_MS,
     clientTtl: wanted.lifetimeMs ?? null,
     allowH2: false,
-    // A call has clocks of its own: undici's are coarse (about 1 s) and stop between the phases. Silence is theirs.
+    // A call has its own time limits: undici's are coarse (about 1 s) and stop between phases. They limit silence only.
     headersTimeout: wanted.readTimeoutMs ?? 0,
     bodyTimeout: wanted.readTimeoutMs ?? 0,
     factory: (origin: string | URL, poolOptions: object) => {

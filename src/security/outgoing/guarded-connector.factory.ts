@@ -9,21 +9,21 @@ import { failed, tookTooLong } from './outgoing.error.js';
 type Connector = buildConnector.connector;
 
 export interface ConnectorOptions {
-  /** The longest time of a TCP and TLS handshake, in ms. */
+  /** Maximum time of the TCP and TLS handshake, in ms. */
   readonly connectTimeoutMs: number;
-  /** Who knows names; the operating system as a rule. */
+  /** Name resolver; the operating system by default. */
   readonly lookup: LookupFunction;
-  /** The longest time in which nothing of a request is taken, in ms. */
+  /** Maximum time without progress while a request is sent, in ms. */
   readonly writeTimeoutMs?: number | undefined;
-  /** How often the system asks whether the other side is still there, in ms; by default 60,000. */
+  /** Interval of TCP keep-alive probes, in ms; by default 60,000. */
   readonly probeMs?: number | undefined;
 }
 
 /**
- * Makes connections to one place. A name is looked up once for each: all addresses that the answer has are checked, and
- * these very ones are connected to, so that a name that answers otherwise a moment later wins nothing. What the socket is
- * connected to is checked once more before a byte of the request is sent.
- * @param build undici's own
+ * Creates connections to one host and port. Each connection resolves the name once, checks all returned addresses and
+ * connects to exactly these, so that DNS rebinding has no effect. The socket's remote address is checked again before
+ * the first byte of the request is sent.
+ * @param build undici's `buildConnector`
  */
 export function createGuardedConnector(
   build: typeof buildConnector,
@@ -35,13 +35,16 @@ export function createGuardedConnector(
     timeout: connectTimeoutMs,
     allowH2: false,
     ...(probeMs !== undefined && { keepAliveInitialDelay: probeMs }),
-    // Its type wants a host and port, which each connection brings.
+    // The type requires a host and port, which each connection supplies.
     ...({ lookup: guardedLookup(lookup, place, policy) } as object),
   });
   return (options, callback) => {
-    // Node looks up no address that is given as one.
+    // Node does not resolve literal addresses, so the lookup would not check them.
     const given = toPlace(options.hostname, place.port);
-    const fault = given.host === place.host ? policy.placeFault(place) : failed(`${given.host} is another place.`);
+    const fault =
+      given.host === place.host
+        ? policy.placeFault(place)
+        : failed(`${given.host} is not the host of this connection pool.`);
     if (fault) return queueMicrotask(() => callback(fault, null));
     connect(options, (...[error, socket]) => {
       if (!socket) return callback(error, null);
@@ -57,11 +60,11 @@ export function createGuardedConnector(
   };
 }
 
-/** The socket's own clock starts anew with all that is read and with every part that is taken of what is written. */
+/** The socket's time-out restarts with each read and with each written chunk that the peer accepts. */
 function limitWriting(socket: Socket, { host }: OutgoingPlace, writeTimeoutMs: number): void {
   socket.setTimeout(writeTimeoutMs, () => {
     if (socket.writableLength === 0) return;
-    socket.destroy(tookTooLong(`${host} took nothing of the request within ${writeTimeoutMs} ms.`));
+    socket.destroy(tookTooLong(`${host} accepted no part of the request within ${writeTimeoutMs} ms.`));
   });
 }
 

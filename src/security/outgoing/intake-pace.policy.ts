@@ -1,24 +1,24 @@
-/** Work that was put off is done in parcels, so that the clock does not ring for every message; in ms. */
-const SHORTEST_REST_MS = 25;
+/** Minimum pause, in ms: bundles deferred work instead of setting a timer for every message. */
+const MIN_PAUSE_MS = 25;
 
 /**
- * How much of what a foreign program sends is taken in a second, so that one that sends without an end leaves time for
- * all else. What was saved up in a quiet second may come at once.
+ * Rate limit (token bucket) on the input from another program, so that endless input leaves CPU time for other work.
+ * A quiet second may be followed by a burst of the same size.
  */
 export class IntakePace {
   private left: number;
   private at = performance.now();
 
-  /** @param perSecond in whatever unit `take` counts */
+  /** @param perSecond in the unit of `take` */
   constructor(private readonly perSecond: number) {
     this.left = perSecond;
   }
 
-  /** Takes so much in. Gives how long nothing more is to be taken, in ms; 0 as a rule. */
+  /** Counts input. @returns pause before the next read, in ms; usually 0 */
   take(amount: number): number {
     const now = performance.now();
     this.left = Math.min(this.perSecond, this.left + ((now - this.at) / 1000) * this.perSecond) - amount;
     this.at = now;
-    return this.left >= 0 ? 0 : Math.max(SHORTEST_REST_MS, (-this.left / this.perSecond) * 1000);
+    return this.left >= 0 ? 0 : Math.max(MIN_PAUSE_MS, (-this.left / this.perSecond) * 1000);
   }
 }

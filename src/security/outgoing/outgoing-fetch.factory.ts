@@ -17,26 +17,26 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 const BODILESS = new Set([101, 103, 204, 205, 304]);
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** How many events are read in a second, and how many bytes count as one. */
+/** Maximum server-sent events per second; `BYTES_AS_EVENT` bytes count as one. */
 const EVENTS_PER_SECOND = 500;
 const BYTES_AS_EVENT = 32_768;
-/** Events are passed on in parts of so many bytes, since what comes at once may hold thousands of them. */
+/** Size in which chunks are passed on, since one chunk may contain thousands of events. */
 const PART_BYTES = 4096;
 
 type Passing = Transformer<Uint8Array, Uint8Array>;
 
 export interface OutgoingFetchOptions {
-  /** Where an operator said that is to be called: it may be called whatever place it is. */
+  /** URL that an operator configured: it may be called whatever its address is. */
   readonly declared?: URL;
-  /** The longest message, in bytes: a whole body, or one event of a stream of events. */
+  /** Maximum message size, in bytes: of a whole body, or of one server-sent event. */
   readonly maxMessageBytes: number;
-  /** Hears of all that comes, in bytes. */
+  /** Called with the size of each received chunk, in bytes. */
   readonly onReceived?: (bytes: number) => void;
-  /** Who knows names, in the place of the operating system. */
+  /** Name resolver; the operating system by default. */
   readonly lookup?: LookupFunction;
 }
 
-/** The standard's `fetch` over guarded connections, for libraries that bring their own protocol. */
+/** `fetch` over guarded connections, for libraries that implement a protocol themselves. */
 export class OutgoingFetch {
   private readonly policy: OutgoingPlacePolicy;
   private agent: Promise<Agent> | undefined;
@@ -53,8 +53,8 @@ export class OutgoingFetch {
   }
 
   /**
-   * As the standard's, but a place that may not be called is refused, and a message that is too long ends its body.
-   * @throws AppError `OUTGOING_REFUSED`, `OUTGOING_FAILED`, `SHUTTING_DOWN`; the signal's reason when it is aborted
+   * Like the standard `fetch`, but refuses forbidden addresses and fails the body at a message that is too long.
+   * @throws AppError `OUTGOING_REFUSED`, `OUTGOING_FAILED`, `SHUTTING_DOWN`; the signal's reason if it is aborted
    */
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(input);
@@ -70,14 +70,14 @@ export class OutgoingFetch {
     }
   };
 
-  /** Ends what goes on, too. */
+  /** Also aborts open calls. */
   async close(): Promise<void> {
     this.isClosed = true;
     await (await this.agent)?.destroy();
   }
 
   private open(): Promise<Agent> {
-    if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The connection is closed; nothing further is called.');
+    if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The connection is closed; no further call is possible.');
     this.agent ??= createGuardedAgent(this.policy, this.options.lookup ?? lookup);
     return this.agent;
   }
@@ -114,7 +114,7 @@ function limitOfBody(url: URL, { maxMessageBytes, onReceived }: OutgoingFetchOpt
   };
 }
 
-/** Events are as long as bodies may be, and come no faster than leaves time for others: the server waits meanwhile. */
+/** Limits the size and the rate of events; backpressure makes the server wait. */
 function limitOfEvents(url: URL, { maxMessageBytes, onReceived }: OutgoingFetchOptions, pace: IntakePace): Passing {
   const events = new EventCounter();
   return {
@@ -133,24 +133,23 @@ function limitOfEvents(url: URL, { maxMessageBytes, onReceived }: OutgoingFetchO
 }
 
 function check({ host }: URL, length: number, values: number, maxBytes: number): void {
-  if (length > maxBytes) throw notTaken(`A message of ${host} is longer than the ${maxBytes} bytes that are taken.`);
-  if (values > MAX_VALUES)
-    throw notTaken(`A message of ${host} has more than the ${MAX_VALUES} values that are taken.`);
+  if (length > maxBytes) throw notTaken(`A message of ${host} is longer than the limit of ${maxBytes} bytes.`);
+  if (values > MAX_VALUES) throw notTaken(`A message of ${host} has more than the limit of ${MAX_VALUES} values.`);
 }
 
 /** An event ends with an empty line (HTML Standard, server-sent events). */
 class EventCounter {
-  /** Bytes of the event whose end has not come yet. */
+  /** Bytes of the current, unfinished event. */
   length = 0;
   private counter = new ValueCounter();
   private isLineEmpty = true;
 
-  /** Of that event. */
+  /** JSON values of the current event. */
   get values(): number {
     return this.counter.values;
   }
 
-  /** Gives how many events end in the chunk. */
+  /** @returns number of events that end in the chunk */
   count(chunk: Uint8Array): number {
     let ended = 0;
     this.counter.count(chunk);

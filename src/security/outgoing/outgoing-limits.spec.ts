@@ -44,7 +44,7 @@ describe('what calls out takes no more than it may', () => {
     await expect(get('/big', { limits: { maxBytes: 4096 } })).rejects.toMatchObject({
       code: 'OUTGOING_FAILED',
       isRetryable: false,
-      message: expect.stringContaining('longer than the 4096 bytes'),
+      message: expect.stringContaining('longer than the limit of 4096 bytes'),
     });
   });
 
@@ -54,8 +54,8 @@ describe('what calls out takes no more than it may', () => {
   });
 
   it.each([
-    ['exotic', 'is encoded in a way that is not understood'],
-    ['gzip, gzip', 'is encoded in a way that is not understood'],
+    ['exotic', 'has an unsupported content encoding'],
+    ['gzip, gzip', 'has an unsupported content encoding'],
     ['gzip', 'cannot be decompressed'],
   ])('of the encoding %s', async (encoding, fault) => {
     server.on('/', (_request, reply) => void reply.writeHead(200, { 'content-encoding': encoding }).end('plain'));
@@ -67,7 +67,7 @@ describe('what calls out takes no more than it may', () => {
     server.on('/slow', (_request, reply) => void reply.writeHead(200).write('x'));
     await expect(get('/silent', { limits: { firstByteTimeoutMs: 30 } })).rejects.toMatchObject({
       code: 'OUTGOING_TIMEOUT',
-      message: `127.0.0.1:${server.port} did not begin to answer within 30 ms.`,
+      message: `127.0.0.1:${server.port} did not start to answer within 30 ms.`,
     });
     await expect(get('/slow', { limits: { firstByteTimeoutMs: 5000, timeoutMs: 60 } })).rejects.toMatchObject({
       code: 'OUTGOING_TIMEOUT',

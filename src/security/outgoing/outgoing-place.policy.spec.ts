@@ -170,7 +170,7 @@ describe('what may be called', () => {
   ])('lets %s:%i lead to %s: %s', (host, port, address, isAllowed) => {
     const policy = policyOf({ OUTGOING_ALLOW: 'db.internal,*.svc.example:81' });
     const fault = policy.addressFault(toPlace(host, port), address);
-    expect(fault?.message ?? 'none').toContain(isAllowed ? 'none' : 'leads to an address that is not public');
+    expect(fault?.message ?? 'none').toContain(isAllowed ? 'none' : 'resolves to an address that is not public');
     // An address inside the network is nobody's business.
     expect(fault?.message ?? '').not.toContain(address);
   });
@@ -196,7 +196,7 @@ describe('what may be called', () => {
     ];
     expect(open.map((url) => faultOf(url, policy))).toEqual(open.map(() => 'none'));
     for (const url of ['http://10.1.0.1', 'http://100.100.100.200', 'https://10.2.0.1', 'http://[fd00::2]']) {
-      expect(faultOf(url, policy)).toContain('leads there only where OUTGOING_ALLOW names host and port');
+      expect(faultOf(url, policy)).toContain('is followed there only if OUTGOING_ALLOW names its host and port');
     }
     const reach = (name: string, address: string) => policy.addressFault(toPlace(name, 80), address)?.message ?? 'none';
     expect(reach('db.internal', '10.9.9.9')).toBe('none');
@@ -209,7 +209,7 @@ describe('what may be called', () => {
   it('keeps to the ports it is given', () => {
     const policy = policyOf({ OUTGOING_PORTS: '443', OUTGOING_ALLOW: '10.0.0.1:5432' });
     expect(faultOf('https://1.1.1.1', policy)).toBe('none');
-    expect(faultOf('http://1.1.1.1', policy)).toContain('Port 80 of 1.1.1.1 is none of OUTGOING_PORTS');
+    expect(faultOf('http://1.1.1.1', policy)).toContain('Port 80 of 1.1.1.1 is not in OUTGOING_PORTS');
     expect(faultOf('http://10.0.0.1:5432', policy)).toBe('none');
     expect(policy.addressFault(toPlace('example.com', 22), '1.1.1.1')?.message).toContain('Port 22');
   });

@@ -9,9 +9,9 @@ export type OutgoingRules = AppConfig['outgoing'];
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 const ALLOWING = 'an operator can allow it with OUTGOING_ALLOW';
-const LEADING = 'a redirect of another origin leads there only where OUTGOING_ALLOW names host and port';
+const LEADING = 'a redirect from another origin is followed there only if OUTGOING_ALLOW names its host and port';
 
-/** Says which places may be called. It is asked of a URL, of what a name leads to, and of what is connected to. */
+/** Decides which hosts and addresses may be called. Checks a URL, its resolved addresses and the connected address. */
 export class OutgoingPlacePolicy {
   constructor(
     private readonly rules: OutgoingRules,
@@ -19,39 +19,41 @@ export class OutgoingPlacePolicy {
   ) {}
 
   /**
-   * What holds where a redirect from another origin leads: an entry that stands for a range, for many names or for any
-   * port was meant for the calls that are declared, and not for whom a stranger sends there.
+   * The policy for redirects from another origin: entries of OUTGOING_ALLOW that cover a range, many names or any port
+   * apply to configured calls only, not to a destination that another server chose.
    */
   ofRedirects(): OutgoingPlacePolicy {
     return new OutgoingPlacePolicy({ ...this.rules, allow: this.rules.allow.filter(isOnePlace) }, true);
   }
 
   /**
-   * Checks all that a URL says by itself. The URL is parsed as browsers do, so that every way to write an address
-   * (`0x7f.1`, `2130706433`, full-width digits) has become the usual one. @throws AppError `OUTGOING_REFUSED`
+   * Checks a URL before name resolution. WHATWG URL parsing has already normalised every notation of an address
+   * (`0x7f.1`, `2130706433`, full-width digits). @throws AppError `OUTGOING_REFUSED`
    */
   checkUrl(url: URL): void {
     const port = DEFAULT_PORTS[url.protocol];
-    if (port === undefined) throw refused(`${url.protocol}// is not called: use http:// or https://.`);
+    if (port === undefined) throw refused(`${url.protocol}// is not supported: use http:// or https://.`);
     if (url.username !== '' || url.password !== '') {
-      throw refused(`The address of ${url.hostname} has a user name or password in it, which is not sent.`);
+      throw refused(
+        `The URL of ${url.hostname} contains a user name or password, which is not supported: send credentials in a header.`,
+      );
     }
     const fault = this.placeFault(toPlace(url.hostname, url.port === '' ? port : Number(url.port)));
     if (fault) throw fault;
   }
 
-  /** Why a place is refused before anything is looked up. */
+  /** Reason to refuse a host before name resolution, if any. */
   placeFault(place: OutgoingPlace): AppError | undefined {
     const { host } = place;
     if (host === '') return refused('The address has no host.');
     if (isIP(host)) return this.addressFault(place, host);
     const isLocal = host === 'localhost' || host.endsWith('.localhost');
     return isLocal && this.allowing(place).length === 0
-      ? refused(`${host} is this machine, which is not called; ${this.advice}.`)
+      ? refused(`${host} is this machine, and calls to it are not allowed; ${this.advice}.`)
       : undefined;
   }
 
-  /** Why an address that a place leads to is refused. What it is, is said; which it is, only of one that was given. */
+  /** Reason to refuse a resolved or literal address, if any. The message contains the address only if the URL does. */
   addressFault(place: OutgoingPlace, address: string): AppError | undefined {
     const { kind, range } = classifyAddress(address);
     const ranges = this.rangesOf(place, address);
@@ -62,8 +64,8 @@ export class OutgoingPlacePolicy {
       special: ranges.length > 0,
     }[kind];
     if (!isOpen) {
-      const what = place.host === address ? `${address} is` : `${place.host} leads to an address that is`;
-      return refused(`${what} not public (${range}), and is not called; ${this.advice}.`);
+      const what = place.host === address ? `${address} is` : `${place.host} resolves to an address that is`;
+      return refused(`${what} not public (${range}), and calls to it are not allowed; ${this.advice}.`);
     }
     const isNamed = ranges.length > 0 || this.allowing(place).length > 0;
     return this.isClosed(place.port) && !isNamed ? portFault(place.host, place.port) : undefined;
@@ -73,7 +75,7 @@ export class OutgoingPlacePolicy {
     return this.isOfRedirects ? LEADING : ALLOWING;
   }
 
-  /** To redirects an address is open as such, and not to every name that leads to it. */
+  /** For redirects, an allowed range applies to literal addresses only, not to names that resolve into it. */
   private rangesOf({ host, port }: OutgoingPlace, address: string): readonly OutgoingTarget[] {
     if (this.isOfRedirects && isIP(host) === 0) return [];
     return this.rules.allow.filter((target) => isRangeOf(target, address, port));
@@ -90,7 +92,7 @@ export class OutgoingPlacePolicy {
   }
 }
 
-/** The place of a URL's host, as it stands there. */
+/** Host and port of a URL: without brackets and trailing dots, in lower case. */
 export function toPlace(hostname: string, port: number): OutgoingPlace {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   return { host: bare.toLowerCase().replace(/\.+$/, ''), port };
@@ -104,7 +106,7 @@ function isRangeOf(target: OutgoingTarget, address: string, port: number): boole
   return target.kind === 'range' && fits(target.port, port) && isInRange(address, target);
 }
 
-/** Whether it allows one address and no other. */
+/** Whether an entry covers exactly one address. */
 function isSingle(target: OutgoingTarget): boolean {
   return target.kind === 'range' && target.prefix === (isIP(target.address) === 4 ? 32 : 128);
 }
@@ -118,5 +120,5 @@ function fits(allowed: number | undefined, port: number): boolean {
 }
 
 function portFault(host: string, port: number): AppError {
-  return refused(`Port ${port} of ${host} is none of OUTGOING_PORTS, and is not called.`);
+  return refused(`Port ${port} of ${host} is not in OUTGOING_PORTS; calls to it are not allowed.`);
 }

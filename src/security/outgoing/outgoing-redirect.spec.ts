@@ -8,7 +8,7 @@ import { OutgoingClient } from './outgoing.client.js';
 const lookup: LookupFunction = (_name, _options, callback) =>
   setImmediate(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
 
-const REFUSED = 'a redirect of another origin leads there only where OUTGOING_ALLOW names host and port';
+const REFUSED = 'a redirect from another origin is followed there only if OUTGOING_ALLOW names its host and port';
 
 describe('a redirect to another origin', () => {
   let open: WebServer;

@@ -69,7 +69,8 @@ describe('what calls out', () => {
       const closed = new OutgoingClient({ allow: [], ports: [] });
       await expect(closed.send({ url: server.url, method: 'GET' })).rejects.toMatchObject({
         code: 'OUTGOING_REFUSED',
-        message: '127.0.0.1 is not public (loopback), and is not called; an operator can allow it with OUTGOING_ALLOW.',
+        message:
+          '127.0.0.1 is not public (loopback), and calls to it are not allowed; an operator can allow it with OUTGOING_ALLOW.',
       });
       await closed.close();
       expect(server.connections).toBe(before);
@@ -84,7 +85,7 @@ describe('what calls out', () => {
         const url = `http://rebind.example:${server.port}/`;
         await expect(closed.send({ url, method: 'GET' })).rejects.toMatchObject({
           code: 'OUTGOING_REFUSED',
-          message: expect.stringContaining('rebind.example leads to an address that is not public'),
+          message: expect.stringContaining('rebind.example resolves to an address that is not public'),
         });
         await closed.close();
         expect({ asked: asked(), connections: server.connections - before }).toEqual({ asked: 1, connections: 0 });
@@ -178,7 +179,7 @@ describe('what calls out', () => {
       ['http://localhost/', 'is this machine'],
       ['file:///etc/passwd', 'use http:// or https://'],
       ['http://user:pass@example.com/', 'user name or password'],
-      ['http://[', 'leads to no URL'],
+      ['http://[', 'with an invalid URL in Location'],
     ])('but not to %s', async (location, fault) => {
       to(location, 302)(server, '/here');
       await expect(get('/here')).rejects.toThrow(fault);

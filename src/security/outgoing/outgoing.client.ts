@@ -13,14 +13,14 @@ import type { ConnectionOptions, OutgoingCookies, OutgoingReply, OutgoingRequest
 import { type Hop, redirectedHop, tooManyRedirects } from './redirect.policy.js';
 
 export interface OutgoingOptions extends ConnectionOptions {
-  /** Without it any number of calls is made at once. */
+  /** Concurrency limit; unlimited by default. */
   readonly gate?: GateOptions;
-  /** Who knows names, in the place of the operating system. */
+  /** Name resolver; the operating system by default. */
   readonly lookup?: LookupFunction;
 }
 
-/** Connections, and what allows them. */
-interface Way {
+/** A connection pool and its policy. */
+interface Route {
   readonly policy: OutgoingPlacePolicy;
   agent?: Promise<Agent>;
 }
@@ -30,14 +30,13 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 
 /**
- * The one way out of the application for what tools call: a pool of keep-alive connections that reaches public places,
- * and of others those that `OUTGOING_ALLOW` names. The environment's proxies play no part. `undici` is loaded at the
- * first call.
+ * The HTTP client for all calls of tools: a pool of keep-alive connections to public addresses and to those that
+ * `OUTGOING_ALLOW` permits. Ignores proxy variables of the environment. Loads `undici` at the first call.
  */
 export class OutgoingClient {
-  private readonly own: Way;
-  /** To where another origin redirects: a connection that a declared call may have is not one for everybody. */
-  private readonly foreign: Way;
+  private readonly own: Route;
+  /** For redirects from another origin, which must not reuse connections of configured calls. */
+  private readonly foreign: Route;
   private readonly gate: CallGate | undefined;
   private isClosed = false;
 
@@ -51,16 +50,16 @@ export class OutgoingClient {
     this.gate = options.gate && new CallGate(options.gate);
   }
 
-  /** Another one that may call the same places, with connections of its own; whoever asks for it closes it. */
+  /** A client with the same rules and its own connections; the caller closes it. */
   apart(options: Omit<OutgoingOptions, 'lookup'>): OutgoingClient {
     const { lookup: known } = this.options;
     return new OutgoingClient(this.rules, { ...options, ...(known && { lookup: known }) });
   }
 
   /**
-   * Calls, follows redirects, and gives the whole reply, whatever its status. Each place on the way is checked.
-   * @throws AppError `OUTGOING_REFUSED`; `OUTGOING_FAILED` or `OUTGOING_TIMEOUT`, retryable where the same call may do
-   * better; `SHUTTING_DOWN`; the signal's reason when it is aborted
+   * Sends a request, follows redirects and returns the whole reply, whatever its status. Checks each destination.
+   * @throws AppError `OUTGOING_REFUSED`; `OUTGOING_FAILED` or `OUTGOING_TIMEOUT`, retryable if the same call may
+   * succeed later; `SHUTTING_DOWN`; the signal's reason if it is aborted
    */
   async send(request: OutgoingRequest): Promise<OutgoingReply> {
     const { limits = {}, signal } = request;
@@ -82,7 +81,7 @@ export class OutgoingClient {
     for (const { agent } of [this.own, this.foreign]) await (await agent)?.destroy();
   }
 
-  /** @param hops with the first one; each further one comes to them */
+  /** @param hops contains the first request; each redirect is appended */
   private async follow(
     hops: Hop[],
     { limits = {}, cookies }: OutgoingRequest,
@@ -104,9 +103,9 @@ export class OutgoingClient {
     maxBytes: number,
     cookies: OutgoingCookies | undefined,
   ): Promise<{ next?: Hop; reply: OutgoingReply }> {
-    const way = hop.isForeign ? this.foreign : this.own;
-    way.policy.checkUrl(hop.url);
-    const agent = await this.open(way);
+    const route = hop.isForeign ? this.foreign : this.own;
+    route.policy.checkUrl(hop.url);
+    const agent = await this.open(route);
     clock.awaitFirstByte(hop.url.host);
     const {
       statusCode: status,
@@ -115,7 +114,7 @@ export class OutgoingClient {
     } = await agent.request(toDispatch(withCookies(hop, cookies), clock.signal));
     clock.firstByteCame();
     cookies?.take(hop.url, [given['set-cookie'] ?? []].flat());
-    // It is told of by what reads it; nobody else may be surprised by it.
+    // The reader reports stream errors; without a listener they would be uncaught.
     body.on('error', () => undefined);
     const headers = joined(given);
     try {
@@ -125,22 +124,22 @@ export class OutgoingClient {
         hop.method === 'HEAD' ? await drained(body) : await readBounded(body, headers, maxBytes, hop.url.host);
       return { reply: { status, headers, body: bytes } };
     } catch (error) {
-      // Nobody reads on: the connection is of no more use.
+      // The rest of the body is not read, so the connection cannot be reused.
       body.destroy();
       throw error;
     }
   }
 
-  private open(way: Way): Promise<Agent> {
-    if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; nothing further is called.');
-    way.agent ??= createGuardedAgent(way.policy, this.options.lookup ?? lookup, this.options);
-    return way.agent;
+  private open(route: Route): Promise<Agent> {
+    if (this.isClosed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further call is possible.');
+    route.agent ??= createGuardedAgent(route.policy, this.options.lookup ?? lookup, this.options);
+    return route.agent;
   }
 }
 
 function firstHop({ url: given, method, headers = {}, body, secrets = [] }: OutgoingRequest): Hop {
   const url = typeof given === 'string' ? URL.parse(given) : given;
-  if (!url) throw refused('The address that is to be called is no URL.');
+  if (!url) throw refused('The address of the call is not a valid URL.');
   return {
     url,
     method,
@@ -151,7 +150,7 @@ function firstHop({ url: given, method, headers = {}, body, secrets = [] }: Outg
   };
 }
 
-/** To each place its own: they are no part of what a redirect may take along. */
+/** Adds the cookies of each destination; a redirect does not carry them along. */
 function withCookies(hop: Hop, cookies: OutgoingCookies | undefined): Hop {
   const cookie = cookies?.headerFor(hop.url);
   return cookie === undefined ? hop : { ...hop, headers: { ...hop.headers, cookie } };
@@ -168,7 +167,7 @@ function toDispatch({ url, method, headers, body }: Hop, signal: AbortSignal): D
   };
 }
 
-/** What a redirect says beside where to is short as a rule; the connection of one that goes on and on is closed. */
+/** Discards the body of a redirect, usually short; a longer one closes its connection. */
 async function drained(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
   await body.dump({ limit: 65_536 });
   return Buffer.alloc(0);

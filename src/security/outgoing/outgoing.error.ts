@@ -1,21 +1,21 @@
 import { AppError } from '../../common/index.js';
 
-/** What must not be called. `what` says what and why not. */
+/** A forbidden call. @param what destination and reason */
 export function refused(what: string): AppError {
   return new AppError('OUTGOING_REFUSED', what);
 }
 
-/** What was called and went wrong on the way; the same call may do better. */
+/** A call that failed in transport; retryable. */
 export function failed(what: string, cause?: unknown): AppError {
   return new AppError('OUTGOING_FAILED', what, { isRetryable: true, cause });
 }
 
-/** What took longer than it may; the same call may do better. */
+/** A call that exceeded a time limit; retryable. */
 export function tookTooLong(what: string): AppError {
   return new AppError('OUTGOING_TIMEOUT', what, { isRetryable: true });
 }
 
-/** A reply that is not taken, however often it is asked for. */
+/** An unacceptable reply; not retryable. */
 export function notTaken(what: string, cause?: unknown): AppError {
   return new AppError('OUTGOING_FAILED', what, { cause });
 }

@@ -2,7 +2,7 @@ import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AppConfig } from '../../config/index.js';
 import { OutgoingClient } from './outgoing.client.js';
 
-/** Provides the one `OutgoingClient`, and closes its connections at shutdown. */
+/** Provides `OutgoingClient` and closes its connections at shutdown. */
 @Module({
   providers: [
     {

@@ -1,68 +1,68 @@
-/** A place that is called: a name or an address without brackets, in lower case and without the dot of the root. */
+/** Destination of a call. `host` is a name or an address, without brackets or trailing dot, in lower case. */
 export interface OutgoingPlace {
   readonly host: string;
   readonly port: number;
 }
 
 export interface OutgoingLimits {
-  /** The longest time of all, redirects and body included, in ms; by default 30,000. */
+  /** Maximum time of the whole call, redirects and body included, in ms; by default 30,000. */
   readonly timeoutMs?: number;
-  /** The longest time until the reply begins, at each place it is redirected to, in ms; by default as long as all. */
+  /** Maximum time to the first byte of each reply, in ms; by default `timeoutMs`. */
   readonly firstByteTimeoutMs?: number;
-  /** The most bytes of a reply, as sent and as decoded; by default 10 MiB. */
+  /** Maximum bytes of a reply, both encoded and decoded; by default 10 MiB. */
   readonly maxBytes?: number;
-  /** How often it may be redirected; by default 5. */
+  /** Maximum redirects; by default 5. */
   readonly maxRedirects?: number;
 }
 
-/** Cookies of a call and of where it is redirected to: sent where they belong, and taken from every reply on the way. */
+/** Cookie jar of a call and its redirects. */
 export interface OutgoingCookies {
-  /** What the header `cookie` says there; undefined for none. */
+  /** Value of the header `cookie` for a URL; `undefined` without cookies. */
   headerFor(url: URL): string | undefined;
-  /** @param lines of the header `set-cookie` */
+  /** @param lines values of the header `set-cookie` */
   take(url: URL, lines: readonly string[]): void;
 }
 
-/** Connections, as those who call want them. */
+/** Connection settings of a client. */
 export interface ConnectionOptions {
-  /** The longest time of a TCP and TLS handshake, in ms; by default 10,000. */
+  /** Maximum time of the TCP and TLS handshake, in ms; by default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** The longest silence while a reply is waited for or read, in ms; by default as long as the call. */
+  /** Maximum time without received data, in ms; by default limited by the call. */
   readonly readTimeoutMs?: number;
-  /** The longest time in which nothing of a request is taken, in ms; by default as long as the call. */
+  /** Maximum time without progress while a request is sent, in ms; by default limited by the call. */
   readonly writeTimeoutMs?: number;
-  /** The most connections to one place; by default 64. */
+  /** Maximum connections per host and port; by default 64. */
   readonly most?: number;
-  /** Whether a connection serves a further call; by default so. */
+  /** Whether connections are reused; by default `true`. */
   readonly isKept?: boolean;
-  /** How long one is kept without a call, in ms; by default 4,000, or as long as the server says, up to 60,000. */
+  /** Idle time-out of a connection, in ms; by default the server's announcement up to 60,000, else 4,000. */
   readonly idleMs?: number;
-  /** After how many ms one is replaced by a new one before it serves a further call; by default never. */
+  /** Maximum age of a connection that serves a further call, in ms; by default unlimited. */
   readonly lifetimeMs?: number;
-  /** How often the system asks whether the other side is still there, in ms, whole seconds; by default 60,000. */
+  /** Interval of TCP keep-alive probes, in ms, whole seconds; by default 60,000. */
   readonly probeMs?: number;
 }
 
-/** A call out of the application. */
+/** An outgoing HTTP request. */
 export interface OutgoingRequest {
   readonly url: string | URL;
   readonly method: string;
-  /** By lower-case names. Those that any server may see also go to another origin that the call is redirected to. */
+  /** Keyed by lower-case name. A redirect to another origin carries only harmless ones (see `redirect.policy.ts`). */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Texts that only the origin of `url` may see: no header that holds one goes to another, nor is such an address followed there. */
+  /** Texts for the origin of `url` only: headers that contain one are not sent to another origin, and a redirect whose URL contains one is refused. */
   readonly secrets?: readonly string[];
-  /** Without them none are sent, and none are kept. */
+  /** Cookie jar; without it no cookies are sent or stored. */
   readonly cookies?: OutgoingCookies;
-  /** Ends the call, and its connection. */
+  /** Aborts the call and closes its connection. */
   readonly signal?: AbortSignal;
   readonly limits?: OutgoingLimits;
 }
 
 export interface OutgoingReply {
   readonly status: number;
-  /** By lower-case names; of one that came several times, all of it, comma-separated. */
+  /** Keyed by lower-case name; repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Decoded by its `content-encoding`. */
+  /** Decoded according to `content-encoding`. */
   readonly body: Buffer;
 }

@@ -33,8 +33,10 @@ describe('a redirect', () => {
     'mailto:Own-Secret-1',
   ])('to %s takes no secret elsewhere, nor tells it', (to) => {
     const given = { ...hop('https://a.example/'), secrets: ['Own-Secret-1'] };
-    const what = 'a.example leads elsewhere with a secret of the call in the address, which is not followed';
-    expect(() => redirectedHop(given, 302, to)).toThrow(`${what}; if it belongs there, call that place itself.`);
+    const what = 'a.example redirects to another origin with a secret of the call in the URL, which is refused';
+    expect(() => redirectedHop(given, 302, to)).toThrow(
+      `${what}; if the secret belongs there, call that URL directly.`,
+    );
   });
 
   it('to its own origin says again what it was told', () => {
@@ -47,6 +49,6 @@ describe('a redirect', () => {
   });
 
   it('needs a place', () => {
-    expect(() => redirectedHop(hop('https://a.example/'), 302, undefined)).toThrow('does not say where to');
+    expect(() => redirectedHop(hop('https://a.example/'), 302, undefined)).toThrow('without a Location header');
   });
 });

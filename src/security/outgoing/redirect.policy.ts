@@ -6,31 +6,31 @@ export interface Hop {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** What no other origin may see. */
+  /** Texts that no other origin may receive. */
   readonly secrets: readonly string[];
-  /** Whether another origin than the call's own has led here. */
+  /** Whether a redirect from another origin led here. */
   readonly isForeign: boolean;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** What any server may see. All else may be a secret, whatever it is called. */
+/** Headers that any server may receive. Any other header may be a secret. */
 const HARMLESS = new Set(['accept', 'accept-language', 'content-type', 'idempotency-key', 'user-agent']);
-/** How often what a redirect says again may have been percent-encoded on the way. */
+/** Maximum layers of percent-encoding that are searched for a secret. */
 const DECODINGS = 3;
 
 /**
- * Where a reply redirects to, if it does (RFC 9110, 15.4): 303 asks there with GET, 301 and 302 turn POST into GET as
- * browsers do, 307 and 308 say the same again. To another origin only harmless headers go that hold no secret, and
- * nothing brings the others back. @throws AppError when it leads nowhere, from https to http, or elsewhere with a secret
+ * The next request of a redirect, if the reply is one (RFC 9110, 15.4): 303 becomes GET, 301 and 302 turn POST into GET
+ * as browsers do, 307 and 308 repeat the request. Another origin receives only harmless headers without secrets, also
+ * after a redirect back. @throws AppError without a valid URL, from https to http, or to another origin with a secret
  */
 export function redirectedHop(hop: Hop, status: number, location: string | undefined): Hop | undefined {
   if (!REDIRECTS.has(status)) return undefined;
   const url = targetOf(hop, status, location);
   const isForeign = hop.isForeign || url.origin !== hop.url.origin;
   if (isForeign && holdsSecret(url.href, hop.secrets)) {
-    // The name of the place may be the secret.
-    const what = `${hop.url.host} leads elsewhere with a secret of the call in the address, which is not followed`;
-    throw refused(`${what}; if it belongs there, call that place itself.`);
+    // The message omits the target, since its host name may be the secret.
+    const what = `${hop.url.host} redirects to another origin with a secret of the call in the URL, which is refused`;
+    throw refused(`${what}; if the secret belongs there, call that URL directly.`);
   }
   const isAsked = becomesGet(status, hop.method);
   const isKept = (name: string, value: string) =>
@@ -48,20 +48,20 @@ export function redirectedHop(hop: Hop, status: number, location: string | undef
 }
 
 export function tooManyRedirects(url: URL, most: number): Error {
-  return failed(`The call was redirected more than ${most} times, at last by ${url.host}.`);
+  return failed(`The call was redirected more than ${most} times, last by ${url.host}.`);
 }
 
 function targetOf({ url: from }: Hop, status: number, location: string | undefined): URL {
-  if (location === undefined) throw notTaken(`${from.host} answered ${status} and does not say where to.`);
+  if (location === undefined) throw notTaken(`${from.host} answered ${status} without a Location header.`);
   const url = URL.parse(location, from.href);
-  if (!url) throw notTaken(`${from.host} answered ${status} and leads to no URL.`);
+  if (!url) throw notTaken(`${from.host} answered ${status} with an invalid URL in Location.`);
   if (from.protocol === 'https:' && url.protocol === 'http:') {
-    throw refused(`${from.host} leads from https to http, which is not followed.`);
+    throw refused(`${from.host} redirects from https to http, which is refused.`);
   }
   return url;
 }
 
-/** Whether a text holds a secret, as it is or encoded for a URL. */
+/** Whether a text contains a secret, plain or percent-encoded. */
 function holdsSecret(text: string, secrets: readonly string[]): boolean {
   let plain = text;
   for (let count = 0; count <= DECODINGS; count++) {
@@ -71,7 +71,7 @@ function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return false;
 }
 
-/** A query may write a space as `+`, and names of hosts know no capitals. */
+/** A query may encode a space as `+`, and host names are case-insensitive. */
 function folded(text: string): string {
   return text.replaceAll('+', ' ').toLowerCase();
 }

@@ -5,12 +5,12 @@ const COMMA = 0x2c;
 const OPENING_BRACKET = 0x5b;
 const OPENING_BRACE = 0x7b;
 
-/** The most values that one message may hold: each takes some hundred bytes when it is read, though it be sent as two. */
+/** Maximum JSON values of one message: a value of 2 bytes takes some 100 bytes of memory when parsed. */
 export const MAX_VALUES = 500_000;
 
-/** Counts the values of a JSON text before it is read, wherever it is cut into chunks. */
+/** Counts the values of a JSON text before parsing; accepts any chunk boundaries. */
 export class ValueCounter {
-  /** Lists, objects, and what comes after a comma; those in strings are none. */
+  /** Number of arrays, objects and elements after a comma, outside of strings. */
   values = 0;
   private isInString = false;
   private isEscaped = false;
@@ -23,7 +23,7 @@ export class ValueCounter {
     }
   }
 
-  /** A string has no line break; where there is one, the text was none of JSON. */
+  /** JSON strings contain no line break; one ends the string, since the text is not JSON. */
   private passString(byte: number): void {
     if (this.isEscaped) this.isEscaped = false;
     else if (byte === BACKSLASH) this.isEscaped = true;

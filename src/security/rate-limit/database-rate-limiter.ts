@@ -6,21 +6,21 @@ interface CountRow {
   readonly resets_at: number;
 }
 
-/** Windows that are over and are deleted when a new one begins. */
+/** Maximum expired windows that are deleted when a new one starts. */
 const SWEPT = 100;
-/** A row that another process opens or sweeps at the same time is looked for again. */
-const MOST_TRIES = 5;
+/** Maximum attempts when another process creates or deletes a window's row at the same time. */
+const MAX_ATTEMPTS = 5;
 
-/** Counts in the journal's own database, where several processes share it and nothing else. */
+/** Counts calls in the journal's database, for a cluster without Redis. */
 export class DatabaseRateLimiter extends RateLimiter {
   constructor(private readonly database: Database) {
     super();
   }
 
   async admit(limits: readonly RateLimit[]): Promise<RateVerdict> {
-    // Always in the same order: two batches must not wait for each other's rows.
+    // One order for all batches prevents deadlocks between them.
     const inOrder = limits.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const now = Date.now();
       const full = await this.count(inOrder, now);
       if (!full) return { kind: 'admitted' };
@@ -28,14 +28,18 @@ export class DatabaseRateLimiter extends RateLimiter {
       if (resetsAt === null) await this.open(inOrder, now);
       else if (resetsAt > now) return { kind: 'limited', limit: full, resetsAt };
     }
-    throw new AppError('COMMIT_REFUSED', 'Calls could not be counted: others count the same ones at the same time.', {
-      isRetryable: true,
-    });
+    throw new AppError(
+      'COMMIT_REFUSED',
+      'Rate limit check failed: too many concurrent updates of the same limit; retry the call.',
+      {
+        isRetryable: true,
+      },
+    );
   }
 
   async close(): Promise<void> {}
 
-  /** @returns the limit that has no row, or no room in it; nothing was counted then */
+  /** @returns the limit that has no row or is exhausted (nothing was counted then); `null` if all calls were counted */
   private async count(limits: readonly RateLimit[], now: number): Promise<RateLimit | null> {
     try {
       await this.database.commit(limits.map((limit) => countOne(limit, now)));
@@ -59,7 +63,7 @@ export class DatabaseRateLimiter extends RateLimiter {
   }
 }
 
-/** One more in the window that is open, or the first of a new one. Columns are set from left to right on MariaDB. */
+/** Counts a call in the open window, or starts a new window. MariaDB assigns columns from left to right. */
 function countOne({ key, calls, windowMs }: RateLimit, now: number): Statement {
   return {
     sql: `UPDATE call_rate SET calls = CASE WHEN resets_at <= ? THEN 1 ELSE calls + 1 END,

@@ -1,12 +1,12 @@
 import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { RateLimiter, type RateLimit, type RateVerdict } from './rate-limiter.js';
 
-/** Makes a limiter of so many points in so many seconds. */
+/** Creates a limiter of `points` per `seconds`. */
 export type LimiterFactory = (points: number, seconds: number) => RateLimiterAbstract;
 
-/** Counts where rate-limiter-flexible counts: in this process, or in Redis, atomically. */
+/** Counts calls with rate-limiter-flexible: in this process, or atomically in Redis. */
 export class FlexibleRateLimiter extends RateLimiter {
-  /** By their numbers; the keys are apart by themselves. */
+  /** Keyed by `calls/windowMs`; each limiter separates the limits by their keys. */
   private readonly limiters = new Map<string, RateLimiterAbstract>();
 
   constructor(
@@ -20,7 +20,7 @@ export class FlexibleRateLimiter extends RateLimiter {
     for (const [at, limit] of limits.entries()) {
       const resetsAt = await this.consume(limit);
       if (resetsAt === null) continue;
-      // The call is not made, so it counts nowhere.
+      // The call is refused: undo its count in the other limits.
       await Promise.all(limits.slice(0, at).map((one) => this.limiterOf(one).reward(one.key)));
       return { kind: 'limited', limit, resetsAt };
     }
@@ -31,7 +31,7 @@ export class FlexibleRateLimiter extends RateLimiter {
     return this.end();
   }
 
-  /** @returns when there is room again, epoch ms; `null` when there was */
+  /** @returns time of the next free place, epoch ms; `null` if the call was counted */
   private async consume(limit: RateLimit): Promise<number | null> {
     try {
       await this.limiterOf(limit).consume(limit.key);
@@ -50,7 +50,7 @@ export class FlexibleRateLimiter extends RateLimiter {
   }
 }
 
-/** The library rejects with a result where there is no room, with an error where the store is away. */
+/** The library rejects with a result if the limit is reached, with an `Error` if the store is unavailable. */
 function isResult(error: unknown): error is RateLimiterRes {
   return !(error instanceof Error) && typeof (error as Partial<RateLimiterRes>).msBeforeNext === 'number';
 }

@@ -3,11 +3,11 @@ import { createRedisClient, type Database } from '../../persistence/index.js';
 import { DatabaseRateLimiter } from './database-rate-limiter.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-/** Longer than this nobody waits for Redis, in ms. */
+/** Time-out of a Redis command, in ms. */
 const REDIS_TIMEOUT_MS = 500;
 const PREFIX = 'jackdaw:rate';
 
-/** Where calls are counted: Redis, if there is one; the database that several processes share; else this process. */
+/** Chooses the store of rate limits: Redis if configured, else the shared database in a cluster, else this process. */
 export async function openRateLimiter({ redis, cluster }: AppConfig, database?: Database): Promise<RateLimiter> {
   if (redis.url !== undefined) return openRedis(redis.url);
   if (cluster.isEnabled && database) return new DatabaseRateLimiter(database);
@@ -20,7 +20,7 @@ export async function openRateLimiter({ redis, cluster }: AppConfig, database?: 
   );
 }
 
-/** One that is away now may be there later; until then nothing is counted, and whoever asks is told so. */
+/** Starts without Redis if it is unavailable; until it answers, `admit` rejects. */
 async function openRedis(url: string): Promise<RateLimiter> {
   const [client, { RateLimiterRedis }, { FlexibleRateLimiter }] = await Promise.all([
     createRedisClient(url, REDIS_TIMEOUT_MS),

@@ -1,6 +1,6 @@
-/** So many calls in a window that begins with the first of them. */
+/** Maximum calls in a window that starts with its first call. */
 export interface RateLimit {
-  /** What is counted; at most 64 characters. */
+  /** Name of the counter; at most 64 characters. */
   readonly key: string;
   readonly calls: number;
   readonly windowMs: number;
@@ -8,14 +8,14 @@ export interface RateLimit {
 
 export type RateVerdict =
   | { readonly kind: 'admitted' }
-  /** `limit` has no room until `resetsAt`, epoch ms. */
+  /** `limit` is reached until `resetsAt`, epoch ms. */
   | { readonly kind: 'limited'; readonly limit: RateLimit; readonly resetsAt: number };
 
-/** The port to where calls are counted. However many ask at once, no limit admits more than its number in a window. */
+/** The port to the store of rate limits. Counting is atomic: concurrent callers never exceed a limit. */
 export abstract class RateLimiter {
   /**
-   * Counts one call in every one of the limits, or lets it be limited by the first that has no room.
-   * @throws what the store throws when it does not answer
+   * Counts one call in all limits, or in none if one of them is reached.
+   * @throws the store's error if it is unavailable
    */
   abstract admit(limits: readonly RateLimit[]): Promise<RateVerdict>;
   abstract close(): Promise<void>;

@@ -92,7 +92,7 @@ describe('a REST tool says who it is', () => {
           world.declare({ auth: { type: 'apiKey', in: 'query', name: 'key', key: 'CRM_TOKEN' } });
           const error = await world.errorOf({});
           expect(error).toContain(
-            `127.0.0.1:${world.server.port} leads elsewhere with a secret of the call in the address`,
+            `127.0.0.1:${world.server.port} redirects to another origin with a secret of the call in the URL`,
           );
           expect(error).not.toContain('canary');
         }

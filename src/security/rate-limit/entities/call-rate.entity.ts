@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** How many calls a window has seen. */
 @Entity('call_rate', { withoutRowid: true })
 export class CallRateEntity {
-  /** What is counted, as a hash. */
+  /** The name that is counted, as a hash. */
   @PrimaryColumn('varchar', { length: 64 })
   id!: string;
 

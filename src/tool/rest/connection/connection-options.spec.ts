@@ -64,7 +64,7 @@ describe('the connections of a session', () => {
     await pause(20);
     expect(await world.callIn('s')).toMatchObject({
       success: false,
-      error: 'All 1 connections of this session are in use, and 1 calls wait for one.',
+      error: 'All 1 connections of this session are in use, and the queue of 1 calls is full.',
     });
     waiting[0]!();
     await world.server.waitForRequests(2);
@@ -158,7 +158,7 @@ describe('the connections of a session', () => {
     world.reset();
     declare({ readTimeoutMs: 80 }, { url: `http://${silent.place}/crm` });
     expect(await world.callIn('s')).toMatchObject({
-      error: `${silent.place} was silent for longer than its connection may be.`,
+      error: `${silent.place} sent nothing within the read time-out.`,
     });
     await silent.waitForClosed();
     await world.allow();
@@ -171,7 +171,7 @@ describe('the connections of a session', () => {
     const parameters = { type: 'object', properties: { text: { type: 'string' } } };
     declare({ writeTimeoutMs: 150 }, { url: `http://${silent.place}/crm`, method: 'POST', parameters });
     expect(await world.callIn('s', { text: 'x'.repeat(32 * 1024 * 1024) })).toMatchObject({
-      error: `127.0.0.1 took nothing of the request within 150 ms.`,
+      error: `127.0.0.1 accepted no part of the request within 150 ms.`,
     });
     await silent.close();
     await world.allow();
