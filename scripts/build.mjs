@@ -1,5 +1,5 @@
-// Compiles src/ into dist/, with one file of declarations for who uses the package. With --if-stale only when a source is newer
-// than the last successful build.
+// Compiles src/ into dist/, with one declaration file for users of the package. With --if-stale it compiles only if a source
+// is newer than the last successful build.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
@@ -24,14 +24,14 @@ function isFresh() {
 if (process.argv.includes('--if-stale') && isFresh()) process.exit(0);
 if (!existsSync(COMPILER)) {
   console.error(
-    'Building needs the development dependencies: run `npm ci`. An image that is already built starts with `npm run start:prod`.',
+    'The build needs the development dependencies: run `npm ci`. Start an existing build with `npm run start:prod`.',
   );
   process.exit(1);
 }
 console.error('Building…');
-// What was deleted from src/ must not stay importable.
+// Files deleted from src/ must not stay importable.
 rmSync('dist', { recursive: true, force: true });
-// A package has no maps to sources that it does not have.
+// The package contains no sources, so source maps would be useless.
 const { status } = spawnSync(process.execPath, [COMPILER, '-p', 'tsconfig.build.json', '--sourceMap', 'false'], {
   stdio: 'inherit',
 });

@@ -1,4 +1,4 @@
-// Runs before our scripts on whatever Node npm found, so it is written for very old ones: no const, no `?.`.
+// Runs before our scripts on the Node that npm found, so it supports very old versions: no const, no `?.`.
 'use strict';
 
 var version = process.versions.node.split('.').map(Number);

@@ -1,9 +1,9 @@
-// Prints a new API key, once, and the API_KEYS entry that makes it known.
-// The entry holds the SHA-256 of the key's UTF-8 text, as src/security/api-key.registry.ts compares it.
+// Prints a new API key, once, and its entry for API_KEYS.
+// The entry contains the SHA-256 of the key's UTF-8 text, which src/security/api-key.registry.ts compares.
 import { createHash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 
-const USAGE = 'usage: npm run key -- --id <who> [--tenant <tenant>] [--roles <role,role>]';
+const USAGE = 'usage: npm run key -- --id <id> [--tenant <tenant>] [--roles <role,role>]';
 const ROLES = ['admin', 'user', 'viewer', 'operator'];
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
@@ -21,7 +21,7 @@ function readOptions() {
       throw new Error('--id, --tenant and every role are 1 to 64 of A-Z a-z 0-9 _ . -');
     }
     if (ROLES.some((role) => options.roles.includes(role))) return options;
-    throw new Error(`One of the roles must be ${ROLES.join(', ')}: it says what the key may do`);
+    throw new Error(`At least one role must be ${ROLES.join(', ')}: it defines the rights of the key`);
   } catch (error) {
     console.error(`${error.message}\n${USAGE}`);
     return process.exit(1);

@@ -1,5 +1,5 @@
-// Writes what the OpenAPI document needs to know of DTOs and controllers (types, validators, comments), so that neither
-// they nor the boot import @nestjs/swagger. Into src/, or the folder that is given.
+// Writes the metadata of DTOs and controllers for the OpenAPI document (types, validators, comments), so that neither
+// they nor the boot import @nestjs/swagger. The target is src/ or the folder in the first argument.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PluginMetadataGenerator } from '@nestjs/cli/lib/compiler/plugins/plugin-metadata-generator.js';
 import { ReadonlyVisitor } from '@nestjs/swagger/plugin';
@@ -19,10 +19,10 @@ new PluginMetadataGenerator().generate({
   ],
   outputDir: folder,
   filename: FILE,
-  // A program of our own: the generator's refuses to run as long as the file it is to write is missing.
+  // Our own program: the generator's own fails while its output file is missing.
   tsProgramRef: ReadonlyVisitor.createTsProgram('tsconfig.build.json'),
 });
 
-// Generated code has its own ways, such as a map that nothing reads when there are no DTOs.
+// Generated code is not linted: it may contain unused variables.
 const text = readFileSync(`${folder}/${FILE}`, 'utf8').replace(/^.*eslint-disable.*\n/, '');
 writeFileSync(`${folder}/${FILE}`, `// Written by \`npm run openapi:metadata\`.\n// @ts-nocheck\n${text}\n`);

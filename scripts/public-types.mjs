@@ -1,5 +1,5 @@
-// Writes one declaration file of what the public face reaches, so that who uses the package neither parses our modules nor
-// the declarations of libraries that only they know.
+// Writes one declaration file with all types reachable from the public API. A user's compiler then parses neither our modules nor
+// the declarations of libraries that only our modules import.
 import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import ts from 'typescript';
@@ -11,7 +11,7 @@ const OPTIONS = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
 };
 
-/** From the declarations at `entry`, compiled by tsc, into one file. Libraries stay imports; nothing of them is read. */
+/** Bundles the declarations at `entry`, compiled by tsc, into one file. Libraries stay imports and are not read. */
 export function writePublicTypes(entry, file) {
   writeFileSync(file, new Roll(resolve(entry)).text());
 }
@@ -19,12 +19,12 @@ export function writePublicTypes(entry, file) {
 class Roll {
   #checker;
   #entry;
-  /** What was found, by symbol: our own declarations, and what comes from libraries by module and name. */
+  /** Found declarations: our own by symbol, those of libraries by module and name. */
   #own = new Map();
   #foreign = new Map();
   #names = new Set();
-  #face = new Set();
-  /** Classes that others build on, whose constructors are inherited. */
+  #public = new Set();
+  /** Base classes, whose constructors are inherited. */
   #extended = new Set();
 
   constructor(entry) {
@@ -38,19 +38,19 @@ class Roll {
   }
 
   text() {
-    const face = this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(this.#entry));
-    // The names that users know are given first.
-    const exported = face.map((symbol) => [symbol.name, this.#take(this.#target(symbol), symbol.name)]);
-    this.#face = new Set(this.#own.keys());
+    const symbols = this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(this.#entry));
+    // Public names are reserved first.
+    const exported = symbols.map((symbol) => [symbol.name, this.#take(this.#target(symbol), symbol.name)]);
+    this.#public = new Set(this.#own.keys());
     const bodies = [];
-    // Grows while it is gone through.
+    // #print adds entries to #own during the iteration.
     for (const [symbol, name] of this.#own) bodies.push(...symbol.declarations.map((one) => this.#print(one, name)));
     const imports = [...Map.groupBy(this.#foreign.values(), ({ module }) => module)].map(importLine).toSorted();
     const names = exported.map(([name, local]) => (name === local ? name : `${local} as ${name}`));
     return `${[...imports, ...bodies, `export { ${names.join(', ')} };`].join('\n')}\n`;
   }
 
-  /** Once over all: a name that stands for no declaration of a module must go on doing so. */
+  /** Visits all sources once. It reserves names that refer to no declaration of a module, so they keep their meaning. */
   #look(source) {
     const visit = (node) => {
       if (ts.isImportDeclaration(node)) return;
@@ -88,16 +88,16 @@ class Roll {
     return name;
   }
 
-  /** Through our own re-exports, as far as they lead. */
+  /** Follows our own re-exports to the declared symbol. */
   #target(symbol) {
     return symbol.flags & ts.SymbolFlags.Alias && !foreignSpecifier(symbol)
       ? this.#target(this.#checker.getImmediateAliasedSymbol(symbol))
       : symbol;
   }
 
-  /** The name by which what an identifier stands for is known in the one file; nothing if it is no declaration of a module. */
+  /** The name in the output file for the declaration of an identifier; undefined if it is no declaration of a module. */
   #nameOf(identifier) {
-    // Where a library is not read, what comes from it is nothing to the checker.
+    // Libraries are not read, so the checker has no symbol for their exports.
     const symbol = this.#declared(identifier);
     const specifier = symbol ? foreignSpecifier(symbol) : foreignImport(identifier);
     if (specifier) return this.#takeForeign(specifier);
@@ -106,19 +106,19 @@ class Roll {
   }
 
   /**
-   * Whether nobody who uses the package calls a constructor: their class is not on the face, or it takes what is not, which is Nest's
-   * to give. What it takes is nobody's business then.
+   * Whether users of the package never call a constructor: its class is not public, or a parameter's class is not public, so that
+   * only Nest can inject it. Its parameters are then omitted.
    */
   #isHidden(constructor) {
     const made = this.#checker.getSymbolAtLocation(constructor.parent.name);
-    if (!this.#face.has(made) && !this.#extended.has(made)) return true;
+    if (!this.#public.has(made) && !this.#extended.has(made)) return true;
     return constructor.parameters.some(({ type }) => {
       const target = type && ts.isTypeReferenceNode(type) && this.#declared(type.typeName);
-      return Boolean(target && target.flags & ts.SymbolFlags.Class && !this.#face.has(target));
+      return Boolean(target && target.flags & ts.SymbolFlags.Class && !this.#public.has(target));
     });
   }
 
-  /** What of ours an identifier leads to. */
+  /** Our own declaration of an identifier. */
   #declared(identifier) {
     const symbol = this.#checker.getSymbolAtLocation(identifier);
     return symbol?.declarations && this.#target(symbol);
@@ -139,7 +139,7 @@ class Roll {
     return edited(source.text, statement.getFullStart(), statement.getEnd(), edits).trim();
   }
 
-  /** What stands in the place of a node, or of its beginning; nothing where it stays as it is. */
+  /** The replacement of a node or of its first part; undefined if the node stays unchanged. */
   #replacement(node) {
     if (ts.isIdentifier(node)) {
       const known = this.#nameOf(node);
@@ -164,7 +164,7 @@ function isOwn(specifier) {
   return specifier.startsWith('.');
 }
 
-/** What of a library is imported under that name where it stands. */
+/** The import specifier of a library for an identifier in its file. */
 function foreignImport({ text, parent }, source = parent.getSourceFile()) {
   if (ts.isPropertyAccessExpression(parent)) return undefined;
   return source.statements
@@ -173,7 +173,7 @@ function foreignImport({ text, parent }, source = parent.getSourceFile()) {
     .find(({ name }) => name.text === text);
 }
 
-/** What imports it, if that is a library's. */
+/** The import specifier of a symbol, if it comes from a library. */
 function foreignSpecifier(symbol) {
   const specifier = symbol.declarations?.find(ts.isImportSpecifier);
   return specifier && !isOwn(specifier.parent.parent.parent.moduleSpecifier.text) ? specifier : undefined;

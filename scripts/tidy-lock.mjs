@@ -1,4 +1,4 @@
-// Run it after every `npm install` that changes package-lock.json (`npm run lock`); test/install.spec.ts fails without it.
+// Run this script after every `npm install` that changes package-lock.json (`npm run lock`); test/install.spec.ts fails without it.
 // `npm run lock -- --check` only checks that every entry has an integrity hash.
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ const OS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd',
 const CPU = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
 const LIBC = { gnu: 'glibc', musl: 'musl' };
 
-/** The lock entry of a prebuilt package for another machine, from its name: @swc/core-linux-x64-gnu and the like. */
+/** The lock entry of a prebuilt package for another platform, derived from a name such as @swc/core-linux-x64-gnu. */
 function platformEntry(name, version, parent) {
   const words = name.split(/[/-]/);
   const os = words.find((word) => OS.includes(word));
@@ -48,7 +48,7 @@ if (process.argv.includes('--check')) {
   process.exit(missing.length > 0 ? 1 : 0);
 }
 
-// npm leaves out the prebuilt packages of platforms it could not look up, and `npm ci` then refuses the lock there.
+// npm omits prebuilt packages of platforms that it could not look up, and `npm ci` then refuses the lock file there.
 for (const [path, parent] of Object.entries(packages)) {
   for (const [name, version] of Object.entries(parent.optionalDependencies ?? {})) {
     if (packages[`node_modules/${name}`] || packages[`${path}/node_modules/${name}`]) continue;
@@ -68,13 +68,13 @@ await Promise.all(
   }),
 );
 
-// The lock names no registry, so that everybody installs from their own.
+// The lock file names no registry, so that each user installs from the configured one.
 for (const entry of Object.values(packages)) {
   if (entry.resolved?.startsWith('http')) delete entry.resolved;
 }
 
-// It carries its binaries and says `gypfile: false`, which npm does not copy into the lock: without it `npm ci` runs
-// node-gyp, which fails on a machine without Python.
+// The package ships its binaries and declares `gypfile: false`, which npm does not copy into the lock file. Without it
+// `npm ci` runs node-gyp, which fails on a machine without Python.
 packages['node_modules/better-sqlite3'].gypfile = false;
 
 lock.packages = Object.fromEntries(Object.entries(packages).toSorted(([a], [b]) => a.localeCompare(b, 'en')));

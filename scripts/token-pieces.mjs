@@ -1,6 +1,6 @@
-// Writes the table that tokens are estimated with (src/llm/tokens/piece-table.mapper.ts, or into the folder that is
-// given): which pieces of text are tokens, and what characters cost that are in none. All of it is counted from the
-// vocabularies cl100k_base and o200k_base as `gpt-tokenizer` ships them; there is nothing else in it.
+// Writes the table for token estimates (src/llm/tokens/piece-table.mapper.ts, or into the folder in the first argument):
+// the pieces of text that are tokens, and the cost of characters outside of all pieces. All values are computed from the
+// vocabularies cl100k_base and o200k_base of `gpt-tokenizer`.
 import { writeFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import cl100k from 'gpt-tokenizer/bpeRanks/cl100k_base';
@@ -8,36 +8,36 @@ import o200k from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base';
 
-/** Pieces in ASCII, the first ones by rank: with 8,000 English prose comes out 1.3 times too high, with 16,000 1.18 times. */
+/** Number of ASCII pieces, by rank. With 8,000 the estimate of English prose is 1.3 times too high, with 16,000 1.18 times. */
 const ASCII_PIECES = 22_000;
-/** Longest piece, in UTF-16 units: beyond are lines drawn with signs. */
+/** Longest piece, in UTF-16 units; longer tokens are ruler lines of repeated signs. */
 const MAX_PIECE = 16;
-/** A word and the sign or blank before it; signs and the ends of line after them. Digits are counted one by one. */
+/** A word with a preceding sign or blank; signs with following line ends. Digits are counted one by one. */
 const SHAPES = [/^[^A-Za-z0-9\r\n\u0080-\uffff]?[A-Za-z\u0080-\uffff]+$/, /^ ?[!-/:-@[-`{-~]+[\r\n]*$/];
 
-/** Characters that share all bytes of UTF-8 but the last; those beyond U+1FFFF are rarely tokens at all. */
+/** Characters that share all UTF-8 bytes except the last; those above U+1FFFF are rarely tokens. */
 const ROW = 64;
 const ROWS = 0x2_0000 / ROW;
 
 const pieces = selectPieces();
 const table = `// Written by \`npm run tokens:table\`.
 /**
- * The pieces in order, compressed by Brotli: for each one a digit, how many units it has in common with the one before it
- * (9 when there are more), and its further units.
+ * The sorted pieces, compressed by Brotli. Each has a digit, the number of units in common with its predecessor (at most 9),
+ * and the remaining units.
  */
 export const PIECES =
   '${brotliCompressSync(frontCoded(pieces)).toString('base64')}';
 
 /**
- * What a character costs that is no piece, by rows of 64 up to U+1FFFF, two rows in a byte: the tokens less one, and 4
- * more where a blank before it is one more token.
+ * The cost of characters outside of all pieces, by rows of 64 up to U+1FFFF, two rows per byte: the tokens minus one, plus 4
+ * if a preceding blank is one more token.
  */
 export const ROW_COSTS =
   '${packRows(pieces).toString('base64')}';
 `;
 writeFileSync(`${process.argv[2] ?? 'src/llm/tokens'}/piece-table.mapper.ts`, table);
 
-/** The tokens of both vocabularies that have one of the shapes, the most frequent first: all that are not ASCII. */
+/** The tokens of both vocabularies that match a shape: the most frequent ASCII tokens and all non-ASCII tokens. */
 function selectPieces() {
   const both = new Set(o200k.filter((token) => typeof token === 'string'));
   const candidates = cl100k.filter(
@@ -51,7 +51,7 @@ function isPiece(token) {
   return SHAPES.some((shape) => shape.test(token));
 }
 
-/** Of one character repeated byte-pair encoding often takes two where three are a token as well. */
+/** For a repeated character, byte-pair encoding often takes pairs although the longer run is a token too. */
 function isTakenWhole(token) {
   return !/^(.)\1+$/.test(token) || dearest(token.repeat(20)) <= 21;
 }
@@ -66,7 +66,7 @@ function frontCoded(tokens) {
   for (const token of [...tokens].toSorted((a, b) => (a < b ? -1 : 1))) {
     let common = 0;
     while (common < 9 && common < before.length && token[common] === before[common]) common++;
-    // Half a character cannot be written.
+    // A lone surrogate cannot be encoded.
     if (common > 0 && /[\uD800-\uDBFF]/.test(token[common - 1])) common--;
     coded += common + token.slice(common);
     before = token;

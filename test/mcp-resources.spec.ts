@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   jackdaw.app.get(McpPrompts).register({
     name: 'greet',
-    description: 'Greets somebody.',
+    description: 'Greets a person.',
     arguments: [{ name: 'who', required: true }],
     get: ({ who }) => [{ role: 'user', content: { type: 'text', text: `Greet ${who}.` } }],
     complete: (_argument, typed) => ['ann', 'anton', 'bob'].filter((name) => name.startsWith(typed)),

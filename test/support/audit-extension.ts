@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Extension, Parameter, type ExtensionHost, type RunNotice } from '../../src/index.js';
 
-/** Notes what the runs of this process do, and lets agents note something themselves. */
+/** Records the events of runs in this process, and lets agents add notes. */
 @Injectable()
 export class AuditExtension extends Extension implements OnApplicationShutdown {
   readonly name = 'audit';
@@ -12,14 +12,14 @@ export class AuditExtension extends Extension implements OnApplicationShutdown {
   override register(agent: ExtensionHost): void {
     agent.registerTool({
       name: 'audit_note',
-      description: 'Notes something that people must know of later.',
+      description: 'Records a note for a later audit.',
       parameters: [Parameter.string('text', 'What to note', true)],
       effect: 'idempotent',
       handler: ({ text }: { text: string }, { principal }) => {
         this.lines.push(`${principal.id} noted: ${text}`);
       },
     });
-    // Its own way to listen: it needs no further option.
+    // Direct subscription: it needs no further option.
     agent.on('tool.completed', ({ tenant, event }) => {
       this.lines.push(`${tenant}: ${event.tool} took ${event.execution_time_ms} ms`);
     });
@@ -29,7 +29,7 @@ export class AuditExtension extends Extension implements OnApplicationShutdown {
     this.lines.push('the audit begins');
   }
 
-  /** With `runEvents: true` Nest's own listeners hear them too, of any provider. */
+  /** With `runEvents: true`, `@OnEvent` methods of any provider receive the events too. */
   @OnEvent('run.*')
   note({ runId, event }: RunNotice<'run.*'>): void {
     this.lines.push(`${runId}: ${event.type}`);

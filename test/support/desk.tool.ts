@@ -19,7 +19,7 @@ export class Desk implements OnModuleInit {
     });
     this.prompts.register({
       name: 'greet',
-      description: 'Greets somebody.',
+      description: 'Greets a person.',
       arguments: [{ name: 'who', required: true }],
       get: ({ who }) => [{ role: 'user', content: { type: 'text', text: `Greet ${who}.` } }],
     });
@@ -30,7 +30,7 @@ export class Desk implements OnModuleInit {
     return mcpContent([{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }]);
   }
 
-  @Tool({ description: 'Has the model of the client say something.', effect: 'read' })
+  @Tool({ description: 'Asks the model of the client for a sentence.', effect: 'read' })
   ask(@ToolContext() context: ToolContext): unknown {
     if (context.answer) return context.answer.value;
     this.clients.of(context)?.log('info', 'asking your model');

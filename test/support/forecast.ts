@@ -2,13 +2,13 @@ import { enhance, type ChatModel, type ToolRegistration } from '../../src/index.
 
 const weather: ToolRegistration = {
   name: 'weather',
-  description: 'Tells the weather in a city.',
+  description: 'Returns the weather in a city.',
   effect: 'read',
   parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   handler: ({ city }: { city: string }) => `Sunny in ${city}, 24 °C`,
 };
 
-/** Answers a question, and writes what the model says while it says it. */
+/** Answers a question, and writes the text of the model while it arrives. */
 export async function forecast(model: ChatModel, question: string, write: (text: string) => void): Promise<string> {
   const forecaster = enhance(model, [weather], { maxDepth: 3 });
   let answer = '';

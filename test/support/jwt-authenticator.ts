@@ -7,14 +7,14 @@ interface Claims {
   readonly sub: string;
   readonly tenant: string;
   readonly roles: readonly string[];
-  /** Seconds, as JWT has it. */
+  /** Seconds since the epoch, as in JWT. */
   readonly exp: number;
 }
 
-/** Who may not go on, although a token of theirs may still be good; in earnest, your table of users. */
+/** Principals without access, although their token may still be valid; in production, your table of users. */
 export const dismissed = new Set<string>();
 
-/** Takes JWTs signed with HS256 as `Authorization: Bearer …`, and API keys beside them. */
+/** Accepts JWTs signed with HS256 as `Authorization: Bearer …`, and API keys. */
 @Injectable()
 export class JwtAuthenticator extends Authenticator {
   constructor(private readonly keys: ApiKeyAuthenticator) {
@@ -25,11 +25,11 @@ export class JwtAuthenticator extends Authenticator {
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(request.headers['authorization']?.toString() ?? '')?.[1];
     if (token === undefined) return this.keys.authenticate(request);
     const { sub, tenant, roles } = verify(token, process.env['JWT_SECRET'] ?? '');
-    // No key's id has a colon: the two kinds of principals never meet.
+    // No key's id has a colon, so ids of the two kinds never collide.
     return this.lookUp({ id: `jwt:${sub}`, tenant, roles });
   }
 
-  /** Also asked when a run goes on that this principal began, days later perhaps. */
+  /** Also called when a run that this principal started resumes, perhaps days later. */
   async lookUp(principal: Principal): Promise<Principal | null> {
     if (!principal.id.startsWith('jwt:')) return this.keys.lookUp(principal);
     return dismissed.has(principal.id) ? null : principal;
@@ -40,7 +40,7 @@ function verify(token: string, secret: string): Claims {
   const [head = '', body = '', signature = ''] = token.split('.');
   const expected = createHmac('sha256', secret).update(`${head}.${body}`).digest();
   const given = Buffer.from(signature, 'base64url');
-  // An empty secret would let everybody sign, and a token does not choose how it is checked.
+  // With an empty secret any client could sign, and a token must not choose its algorithm.
   const isSigned = secret !== '' && given.length === expected.length && timingSafeEqual(given, expected);
   if (!isSigned || (decode(head) as { alg: string }).alg !== 'HS256') throw refused('is not signed by us');
   const claims = decode(body) as Claims;

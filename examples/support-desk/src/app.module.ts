@@ -6,7 +6,7 @@ import { Settings } from './settings/settings.service.js';
 import { SupportModule } from './support/support.module.js';
 
 const INSTRUCTIONS = `You help customers of a shop with their orders.
-Look an order up before you say anything about it, and refund only what the customer asks for.`;
+Look an order up before you answer, and refund only the order that the customer names.`;
 
 @Module({
   imports: [
@@ -15,7 +15,7 @@ Look an order up before you say anything about it, and refund only what the cust
       imports: [SettingsModule],
       inject: [Settings],
       useFactory: ({ dataDir }: Settings) => ({
-        // Beside the environment, which says which model answers.
+        // The environment selects the model.
         config: { DATA_DIR: dataDir },
         agentChanges: { name: 'support', instructions: INSTRUCTIONS, tools: ['find_order', 'refund_order'] },
       }),

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedExcept
 import type { Principal } from 'jackdaw';
 
 const TENANT = 'shop';
-/** In a real shop these are sessions, or tokens of an identity provider. */
+/** A production application uses sessions, or tokens of an identity provider. */
 const CALLERS = new Map<string, Principal>([
   ['Bearer ann', { id: 'ann', tenant: TENANT, roles: ['user'] }],
   ['Bearer bob', { id: 'bob', tenant: TENANT, roles: ['user'] }],
@@ -14,7 +14,7 @@ export interface KnownRequest {
   caller?: Principal;
 }
 
-/** Knows who asks. Jackdaw keeps it with the run: tools and their guards see it, also when the run goes on after a crash. */
+/** Authenticates the caller. Jackdaw stores the principal with the run: tools and their guards get it, also after a crash. */
 @Injectable()
 export class CallerGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { KnownRequest } from './caller.guard.js';
 
-/** Lets only staff through; after `CallerGuard`. */
+/** Allows staff only; runs after `CallerGuard`. */
 @Injectable()
 export class StaffGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { OrdersService } from './orders.service.js';
 import { OrderTools } from './orders.tools.js';
 
-/** `@Tool` methods are found on whatever a module provides. */
+/** Jackdaw finds the `@Tool` methods of all providers. */
 @Module({ providers: [OrdersService, OrderTools] })
 export class OrdersModule {}

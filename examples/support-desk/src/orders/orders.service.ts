@@ -9,7 +9,7 @@ export interface Order {
   refundedBy?: string;
 }
 
-/** The shop's orders; a real one has them in its database. */
+/** The shop's orders; a production application stores them in its database. */
 @Injectable()
 export class OrdersService {
   private readonly orders = new Map<string, Order>(
@@ -24,7 +24,7 @@ export class OrdersService {
     return this.orders.get(id);
   }
 
-  /** @param key of the refund: the same one twice is one refund */
+  /** @param key idempotency key: two calls with the same key are one refund */
   refund(id: string, key: string): Order | undefined {
     const order = this.orders.get(id);
     if (order) order.refundedBy ??= key;

@@ -5,13 +5,13 @@ import { OwnOrderGuard } from './own-order.guard.js';
 import { type Order, OrdersService } from './orders.service.js';
 
 class OrderReference {
-  /** Such as A1. */
+  /** Order id such as A1. */
   @IsString()
   @Matches(/^[A-Z]\d+$/)
   orderId!: string;
 }
 
-/** What the agent can do with orders. */
+/** Tools of the agent for orders. */
 @Injectable()
 @UseGuards(OwnOrderGuard)
 export class OrderTools {
@@ -24,10 +24,10 @@ export class OrderTools {
     return order;
   }
 
-  /** `key` stays the same when the call is made again after a crash, so that nothing is paid twice. */
+  /** `key` stays the same if the call repeats after a crash, so no refund is paid twice. */
   @Tool({
     name: 'refund_order',
-    description: 'Gives the customer the money for an order back. A member of staff must agree.',
+    description: 'Refunds an order to the customer. A member of staff must approve.',
     effect: 'idempotent',
     approval: 'always',
   })

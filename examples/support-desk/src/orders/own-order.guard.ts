@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ToolExecutionContext } from 'jackdaw';
 import { OrdersService } from './orders.service.js';
 
-/** Lets the agent touch an order only in a run of the customer whose it is, whatever the model was talked into. */
+/** Allows access to an order only in a run of its customer, regardless of prompt injection. */
 @Injectable()
 export class OwnOrderGuard implements CanActivate {
   constructor(private readonly orders: OrdersService) {}

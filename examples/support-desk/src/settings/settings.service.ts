@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** What the environment says. */
+/** Settings from the environment. */
 @Injectable()
 export class Settings {
   readonly port = Number(process.env['PORT'] ?? 3000);

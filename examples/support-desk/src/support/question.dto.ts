@@ -5,7 +5,7 @@ export class Question {
   @Length(1, 2_000)
   question!: string;
 
-  /** Of an earlier answer, to go on with that conversation. */
+  /** Session id of an earlier answer, to continue that conversation. */
   @IsOptional()
   @IsString()
   sessionId?: string;

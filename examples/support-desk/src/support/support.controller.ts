@@ -10,7 +10,7 @@ interface Answer {
   readonly status: string;
   readonly sessionId: string | null;
   readonly runId: string;
-  /** The tools whose calls wait for a member of staff. */
+  /** Tools whose calls wait for approval by staff. */
   readonly waitsFor: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export class SupportController {
     return toAnswer(await this.agents.chat(caller, request));
   }
 
-  /** Lets the refund be made that a run waits with, and gives what the agent then says. */
+  /** Approves the pending calls of a run and returns the agent's answer. */
   @Post('runs/:id/approve')
   @HttpCode(200)
   @UseGuards(StaffGuard)
