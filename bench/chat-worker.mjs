@@ -1,4 +1,4 @@
-// One process of chats.mjs: what answers chats, or the fake LLM.
+// One process of chats.mjs: the server of chats, or the fake LLM.
 import { on } from 'node:events';
 import { createServer } from 'node:http';
 import { OpenAI } from 'openai';
@@ -82,7 +82,7 @@ async function answer(peer, { workload, inFlight, chats = Infinity, cpuMs = Infi
   return spent() / asked;
 }
 
-// Nobody is there to ask any more.
+// The parent process has ended.
 process.once('disconnect', () => process.exit());
 if (kind === 'llm') serve();
 else {

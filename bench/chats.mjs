@@ -1,5 +1,5 @@
-// What a chat costs with the wrappers around its model, and beside the bare SDK's loop: processes of their own, by turns,
-// against a fake LLM in another one that answers at once.
+// The cost of a chat with the wrappers around its model, beside the bare SDK's loop. Each has a process of its own. They run by turns,
+// against a fake LLM in another process that answers at once.
 // npm run bench, or node bench/chats.mjs [--generations 8] [--rounds 12] [--chats 320] [--warm 3000] [--only W1]
 import { fork, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -15,12 +15,12 @@ const { values } = parseArgs({
   },
 });
 const KINDS = ['bare provider', 'as by default', 'all wrappers', 'SDK loop'];
-/** W1 is a chat; W2 one with a tool call, two model calls. */
+/** W1 is a chat; W2 is a chat with one tool call and two model calls. */
 const WORKLOADS = ['W1', 'W2'].filter((one) => one === (values.only ?? one));
 const IN_FLIGHT = 32;
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
 
-/** A process of its own, on its own core where that can be. */
+/** Starts a separate process, on its own core if possible. */
 function start(kind, core, ...args) {
   const pin = canPin ? { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath] } : {};
   const child = fork(new URL('chat-worker.mjs', import.meta.url), [kind, ...args], pin);
@@ -36,17 +36,17 @@ function start(kind, core, ...args) {
   return { kind, told, ask, stop: () => child.kill() };
 }
 
-/** The lower quintile: whatever else the machine does only adds to it. */
+/** The lower quintile: other load on the machine only adds to the time. */
 const quintile = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 5)];
 const mean = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
-/** With the standard error of the mean: processes of one build differ by more than what is looked for. */
+/** Mean and its standard error: processes of one build differ by more than the measured effect. */
 function shown(ratios) {
   const middle = mean(ratios);
   const spread = mean(ratios.map((one) => (one - middle) ** 2)) / Math.max(1, ratios.length - 1);
   return `${middle.toFixed(2)} ±${Math.sqrt(spread).toFixed(2)}`;
 }
 
-/** CPU of a chat in µs, by kind. Who begins first is slower for as long as it lives, so each is that in its turn. */
+/** CPU of a chat in µs, by kind. The process that starts first is slower for its whole life, so each kind starts first in turn. */
 async function generation(workload, first, url) {
   const workers = KINDS.map((_, at) => start(KINDS[(at + first) % KINDS.length], 0, url));
   for (const worker of workers) await worker.told();
@@ -65,7 +65,7 @@ async function generation(workload, first, url) {
 
 const llm = start('llm', 1);
 const url = await llm.told();
-console.log(`Node ${process.version}, CPU of a chat with ${IN_FLIGHT} in flight, µs, durable but for the SDK's loop`);
+console.log(`Node ${process.version}, CPU of a chat with ${IN_FLIGHT} in flight, µs, durable except the SDK's loop`);
 for (const workload of WORKLOADS) {
   const generations = [];
   for (let first = 0; first < Number(values.generations); first++)

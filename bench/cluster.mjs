@@ -1,5 +1,5 @@
-// What a cluster adds to a chat that is executed where its connection is: two processes on one database against one on
-// SQLite, interleaved, one fake LLM that answers at once.       node bench/cluster.mjs [--chats 300]
+// The additional time of a chat in a cluster, executed in the process of its connection: two processes on one database against
+// one on SQLite, interleaved, with a fake LLM that answers at once.       node bench/cluster.mjs [--chats 300]
 // Needs PostgreSQL and Redis: TEST_POSTGRES_URL, TEST_REDIS_URL, by default on 127.0.0.1.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -24,7 +24,7 @@ const admin = new Client(POSTGRES);
 await admin.connect();
 const databases = [];
 
-/** Answers at once; streams `CHUNKS` pieces when asked to stream. */
+/** Answers at once; a streamed reply has `CHUNKS` deltas. */
 const llm = createServer((request, response) => {
   let text = '';
   request.on('data', (piece) => (text += piece));
@@ -65,7 +65,7 @@ async function freshPostgres() {
   return url.href;
 }
 
-/** Starts a server and gives its address. */
+/** Starts a server. @returns its address */
 async function start(env) {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, ['dist/main.js'], {
@@ -90,7 +90,7 @@ async function start(env) {
       return url;
     }
   }
-  throw new Error('The server ended before it served.');
+  throw new Error('The server ended before it listened.');
 }
 
 async function chat(url, path) {
@@ -119,7 +119,7 @@ const contenders = [
 await start({ DATABASE_URL: postgres });
 await start(both);
 
-/** Each contender's times, taken in turns; the first round warms up. */
+/** The times of each contender, measured by turns; the first round is a warm-up. */
 async function race(path, count) {
   const times = contenders.map(() => []);
   const turns = Array.from({ length: ROUNDS + 1 }, (_, round) => contenders.map(({ url }, at) => ({ round, url, at })));

@@ -1,6 +1,6 @@
-// What a commit costs on each database, alone and with 32 in flight: a fenced step with two events, 1 KB in all.
+// The cost of a commit on each database, alone and with 32 in flight: a fenced step with two events, 1 KB in all.
 // npm run build && node bench/database.mjs [--ms 2000] [--postgres URL] [--mariadb URL]
-// The databases are made on the servers and dropped at the end; a server that does not answer is left out.
+// The databases are created on the servers and dropped at the end; a server that does not answer is skipped.
 import { parseArgs } from 'node:util';
 import { onEach, SERVERS } from './databases.mjs';
 

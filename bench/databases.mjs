@@ -1,4 +1,4 @@
-// Databases of a measurement's own on SQLite, PostgreSQL and MariaDB, as far as the servers answer.
+// Creates databases for a measurement on SQLite, PostgreSQL and MariaDB; a server that does not answer is skipped.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ function named(server) {
   return Object.assign(new URL(server), { pathname: `/${NAME}` }).href;
 }
 
-/** Does the work on each, one after the other. @param work takes the kind, the URL and a folder for files */
+/** Runs the work on each database, one after the other. @param work gets the kind, the URL and a folder for files */
 export async function onEach({ postgres, mariadb }, work) {
   const databases = [
     { kind: 'sqlite', url: (folder) => `sqlite://${folder}/bench.db`, run: async () => {} },
@@ -64,7 +64,7 @@ export async function onEach({ postgres, mariadb }, work) {
   }
 }
 
-/** Does the work on a Redis, if it answers. @param work takes the URL */
+/** Runs the work on a Redis, if it answers. @param work gets the URL */
 export async function onRedis(url, work) {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   let cause;

@@ -1,5 +1,5 @@
-// What encryption at rest adds to a run and a step: the agent of bench/run.mjs twice in one process, with and without
-// keys, measured in turns.       npm run build && node bench/encryption.mjs [--ms 1000] [--rounds 7] [--bytes 1000]
+// The cost of encryption at rest per run and step: the agent of bench/run.mjs twice in one process, with and without
+// keys, measured by turns.       npm run build && node bench/encryption.mjs [--ms 1000] [--rounds 7] [--bytes 1000]
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ const { values } = parseArgs({
   options: {
     ms: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '7' },
-    /** More of what the user says, which a run stores four times. */
+    /** Additional text of the user, which a run stores four times. */
     bytes: { type: 'string', default: '0' },
   },
 });
@@ -20,7 +20,7 @@ const folders = ['plain', 'sealed'].map(() => mkdtempSync(join(tmpdir(), 'jackda
 const agents = await Promise.all(
   folders.map((DATA_DIR, at) => createInstantAgent({ DATA_DIR, ENCRYPTION_KEYS: at === 0 ? '' : keys })),
 );
-/** `Number` passes over what is blank. */
+/** `Number` ignores blanks. */
 const padding = ' '.repeat(Number(values.bytes));
 const ask = (turns) => `${turns}${padding}`;
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];

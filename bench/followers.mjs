@@ -1,5 +1,5 @@
-// What idle followers cost: so many streams of running runs, opened from a process of their own, while /api/health/live
-// is asked all the time.     npm run bench:followers [-- --followers 10000 --runs 100 --idle 35]
+// The cost of idle followers: streams of executing runs, opened by a separate process, while this process calls
+// /api/health/live continuously.     npm run bench:followers [-- --followers 10000 --runs 100 --idle 35]
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, createServer, get } from 'node:http';
@@ -22,7 +22,7 @@ const FOLLOWERS = Number(values.followers);
 const RUNS = Number(values.runs);
 /** Longer than two heartbeats. */
 const IDLE_S = Number(values.idle);
-/** Connections that are being opened at a time. */
+/** Connections that are opened concurrently. */
 const OPENING = 64;
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 const HOST = '127.0.0.1';
@@ -31,7 +31,7 @@ const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 if (values.target) await follow(JSON.parse(values.target));
 else await measure();
 
-/** The followers' own process: bare sockets, so that it is not what is measured. */
+/** The followers' process: bare sockets, to keep its own cost low. */
 async function follow({ port, runs }) {
   const ended = Promise.withResolvers();
   let ends = 0;
@@ -74,7 +74,7 @@ function chunk(choice, more) {
   return `data: ${JSON.stringify(whole)}\n\n`;
 }
 
-/** A model that says a word and then nothing for as long as it is told to. */
+/** A model that sends one word and then pauses. */
 async function startModel() {
   const waiting = [];
   const server = createServer((request, response) => {
@@ -102,7 +102,7 @@ function freePort() {
   });
 }
 
-/** Asks `health/live` every 10 ms, one question at a time, on one connection. */
+/** Calls `health/live` every 10 ms, one request at a time, on one connection. */
 function watchHealth(port) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let times = [];
@@ -158,7 +158,7 @@ async function startServer(port, modelPort, folder) {
   }
 }
 
-/** Starts a streamed chat and leaves it: the run goes on. */
+/** Starts a streamed chat and disconnects: the run continues. */
 async function startRun(port) {
   const response = await fetch(`http://${HOST}:${port}/api/agent/chat/stream`, {
     method: 'POST',
@@ -177,7 +177,7 @@ function residentKb(pid) {
 function assertOpenFiles() {
   const limit = Number(/Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
   if (limit >= FOLLOWERS + 200) return;
-  throw new Error(`${FOLLOWERS} followers need as many open files a process; the limit is ${limit}: ulimit -n 20000`);
+  throw new Error(`${FOLLOWERS} followers need as many open files per process; the limit is ${limit}: ulimit -n 20000`);
 }
 
 async function measure() {
@@ -203,7 +203,7 @@ async function measure() {
   const ended = told('ended');
   await told('open');
   console.log(`opened in ${((performance.now() - from) / 1000).toFixed(1)} s`);
-  console.log(`health/live while they come: ${health.take()}`);
+  console.log(`health/live while they connect: ${health.take()}`);
   const opened = residentKb(server.pid);
   await sleep(IDLE_S * 1_000);
   const idle = residentKb(server.pid);

@@ -15,7 +15,7 @@ const SAMPLES = 5;
 const WARM_UP = 20;
 const DIST = new URL('../dist/', import.meta.url);
 
-/** Asks for the tool that the question names, then answers. */
+/** Requests the tool that the question names, then answers. */
 function replyTo({ messages }) {
   const tool = /use (\w+)/.exec(messages.findLast(({ role }) => role === 'user').content)?.[1];
   const isAnswered = messages.at(-1).role === 'tool';
@@ -97,7 +97,7 @@ const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
 
-/** Functions of ours that were called since the last sample, by file. */
+/** Our functions that were called since the last sample, by file. */
 async function sample() {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const files = new Map();

@@ -1,12 +1,12 @@
-// An agent over a chat model that answers at once, and what one of its runs costs.
+// An agent with a chat model that answers at once, and the cost of one of its runs.
 import { ChatModel, createAgent, Tool } from 'jackdaw';
 
-/** The most calls of a run. */
+/** Maximum calls of a run. */
 export const TOOL_TURNS = 10;
 /** A tool turn is a model step and a tool step. */
 export const STEPS = 2 * TOOL_TURNS;
 
-/** Asks for the tool as often as the question says, then answers. */
+/** Requests the tool as many times as the question says, then answers. */
 class InstantModel extends ChatModel {
   provider = 'instant';
   name = 'instant';
@@ -68,7 +68,7 @@ export async function measure(agent, query, concurrency, windowMs) {
   return { cpu: (cpuMs() - cpu) / runs, wall: ((performance.now() - from) / runs) * concurrency };
 }
 
-/** @param env over the environment; `DATA_DIR` above all @param tool that it calls, with a text */
+/** @param env variables that override the environment, at least `DATA_DIR` @param tool tool that the agent calls with a text */
 export function createInstantAgent(env, tool = 'echo') {
   return createAgent({
     chatModel: new InstantModel(tool),

@@ -1,5 +1,5 @@
-// What MCP servers cost on our side: a tool call over stdio through the whole agent beside the SDK's own call and a
-// durable step, the memory of an idle server, and the start beside servers that are dead.
+// The cost of MCP servers on our side: a tool call over stdio through the whole agent beside the SDK's own call and a
+// durable step, the memory of an idle server, and the start with servers whose program does not exist.
 //                                        node --expose-gc bench/mcp.mjs [--ms 2000 --rounds 5 --servers 50 --dead 20]
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -34,7 +34,7 @@ const newFolder = () => {
   return folder;
 };
 
-/** An agent whose tool is the server's, once that is connected to. @param effect as an operator says it */
+/** An agent with the tool of a connected server. @param effect effect that the operator sets */
 async function mcpAgent(effect) {
   registerMcp({ name: 'bench', enabled: true, type: 'stdio', stdio, effects: { echo: effect }, untrusted: false });
   const agent = await createInstantAgent({ DATA_DIR: newFolder() }, 'bench__echo');
@@ -52,7 +52,7 @@ async function sdkClient() {
   return { agent: { chat: call }, close: () => client.close() };
 }
 
-/** CPU and wall time of one tool turn, in ms: a model step, and the call's. */
+/** CPU and wall time of one tool turn, in ms: a model step and a tool step. */
 async function turnOf(agent) {
   const short = await measure(agent, '0', 1, windowMs);
   const long = await measure(agent, String(TOOL_TURNS), 1, windowMs);
@@ -69,16 +69,16 @@ async function calls() {
     const plain = await turnOf(native);
     const [ofRead, ofOnce] = [await turnOf(read), await turnOf(once)];
     const bare = await measure(sdk.agent, '', 1, windowMs);
-    // The first round warms up.
+    // The first round is a warm-up.
     if (round > 0) found.push({ plain, ofRead, ofOnce, bare });
   }
   for (const { close } of [sdk]) await close();
   for (const agent of [native, read, once]) await agent.close();
-  for (const kind of ['wall', 'cpu']) tell(kind, found);
+  for (const kind of ['wall', 'cpu']) print(kind, found);
 }
 
-/** A turn is a model step and a tool step; what is not the model step is the call. */
-function tell(kind, found) {
+/** A turn is a model step and a tool step; the difference to a model step is the call. */
+function print(kind, found) {
   const of = (pick) => median(found.map(pick));
   const step = of(({ plain }) => plain[kind] / (STEPS / TOOL_TURNS));
   const bare = of(({ bare: sdk }) => sdk[kind]);
@@ -119,7 +119,7 @@ function idleServer(name) {
   };
 }
 
-/** What is left when all that can go has gone, in bytes: memory of the process, and of it JavaScript's. */
+/** Memory after a garbage collection, in bytes: of the process, and of JavaScript in it. */
 async function settledRss() {
   for (let n = 0; n < 5; n++) {
     globalThis.gc();

@@ -66,7 +66,7 @@ function toExport(id, messages) {
   return { version: 1, session: { id, owner: 'local', created_at: 1, updated_at: 1, metadata: {} }, turns };
 }
 
-/** @param more variables beside those of the measurement */
+/** @param more variables in addition to those of the measurement */
 export async function create({ baseURL, dbFile }, more = {}) {
   const folder = dbFile ? dirname(dbFile) : mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
   if (!dbFile) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));

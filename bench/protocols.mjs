@@ -1,4 +1,4 @@
-// What hostile text costs the protocols that write tools as text: the slowest of many texts of 1 MB (UTF-8), for every
+// The cost of hostile text in the text protocols: the slowest of many texts of 1 MB (UTF-8), for every
 // protocol and direction, each the best of five.       node bench/protocols.mjs [--dist dist] [--all 50]
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 const { values } = parseArgs({
   options: { dist: { type: 'string', default: 'dist' }, all: { type: 'string', default: 'Infinity' } },
 });
-/** In ms: all texts that take longer are listed, too. */
+/** Threshold in ms: all texts that take longer are listed too. */
 const LISTED = Number(values.all);
 const BYTES = 1_000_000;
 const ROUNDS = 5;
@@ -15,7 +15,7 @@ const protocols = pathToFileURL(`${resolve(values.dist)}/reasoning/protocols/`);
 const { ReactProtocol } = await import(new URL('react/react.protocol.js', protocols));
 const { XmlProtocol } = await import(new URL('xml/xml.protocol.js', protocols));
 
-/** What a text begins with, and, between bars, what is repeated then. */
+/** The start of a text and, between bars, its repeated part. */
 const TEXTS = {
   react: [
     [
@@ -62,7 +62,7 @@ const TEXTS = {
 const input = { type: 'object', properties: { expression: { type: 'string' } }, required: ['expression'] };
 const TOOLS = [{ definition: { name: 'calculator', description: 'Calculates.', inputSchema: input } }];
 
-/** From a text, what is measured; it is cut beforehand. */
+/** Returns the measured function for a text, which is split beforehand. */
 const DIRECTIONS = {
   decode: (protocol, content) => () =>
     protocol.decode({ message: { content }, finishReason: 'stop' }, { tools: TOOLS, iteration: 1 }),
@@ -93,7 +93,7 @@ function stream(protocol, content, length) {
 function encode(protocol, message) {
   return () => {
     const { messages } = protocol.encode({ instructions: '', messages: [message], tools: TOOLS });
-    // What has been put together of pieces is copied into one text here, as it is when it is sent.
+    // Copies a concatenated string into one text, as sending does.
     for (const { content } of messages) content.charCodeAt(0);
   };
 }

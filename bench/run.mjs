@@ -1,4 +1,4 @@
-// What a run and a step cost, without any model's time: an agent over a chat model that answers at once, journaled in
+// The cost of a run and a step, without model time: an agent with a chat model that answers at once, journaled in
 // a SQLite file with synchronous=FULL.       npm run bench, or node bench/run.mjs [--ms 2000]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
 const agent = await createInstantAgent({ DATA_DIR: folder });
 await measure(agent, String(TOOL_TURNS), 8, WINDOW_MS);
 
-console.log(`Node ${process.version}, SQLite synchronous=FULL, ${WINDOW_MS} ms a measurement\n`);
+console.log(`Node ${process.version}, SQLite synchronous=FULL, ${WINDOW_MS} ms per measurement\n`);
 console.log('                              CPU      wall');
 for (const concurrency of [1, 32]) {
   const short = await measure(agent, '0', concurrency, WINDOW_MS);

@@ -1,7 +1,7 @@
-// What one more turn costs in a session of 100,000 messages and in one of 20, by each memory policy, in turns, on SQLite,
+// The cost of one more turn in a session of 100,000 messages and in one of 20, for each memory policy, by turns, on SQLite,
 // PostgreSQL and MariaDB; the model answers at once.
 // npm run build && node --expose-gc bench/sessions.mjs [--rounds 100] [--messages 100000] [--databases sqlite,postgres,mariadb]
-// A message has about 100 tokens. The short session is another one each time; the long one grows.
+// A message has about 100 tokens. The short session is a new one each time; the long one grows.
 import { NestFactory } from '@nestjs/core';
 import { parseArgs } from 'node:util';
 import { AgentService, ChatModel, JackdawModule } from 'jackdaw';
@@ -53,7 +53,7 @@ const agents = POLICIES.map((policy) => ({
   memory: policy === 'off' ? { enabled: false } : { policy },
 }));
 
-/** Two turns are pinned, as people may. */
+/** Pins two turns. */
 async function seed(context, id, messages) {
   const sessions = context.get(SessionService, { strict: false });
   const keeper = context.get(SessionKeeper, { strict: false });
@@ -75,7 +75,7 @@ async function seed(context, id, messages) {
   for (const pinned of [1, 5]) await keeper.pin(WHO, id, pinned, true);
 }
 
-/** A policy that sums up has summed up the beginning long ago. */
+/** Stores the summary of the first turns, which the policy `summary` would have made earlier. */
 async function sumUp(context, id, through) {
   const sessions = context.get(SessionService, { strict: false });
   const summary = { through, text: TEXT, tokens: 100 };
@@ -98,7 +98,7 @@ function heapUsed() {
   return process.memoryUsage().heapUsed;
 }
 
-/** One policy after the other, and in each the long session and a short one by turns. */
+/** Measures one policy after the other, each with the long session and a short one by turns. */
 async function measure(context, policy, shorts) {
   const times = { long: [], short: [] };
   const sees = {};

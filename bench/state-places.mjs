@@ -1,5 +1,5 @@
-// Places where tools keep state, each beside what its bare driver takes for the same: a state read, then changed on
-// condition that nobody else has changed it meanwhile, made durable with its versions, and read again.
+// Backends of tool states, each beside its bare driver with the same work: read a state, change it by compare-and-set,
+// store it durably with its versions, and read it again.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ const POLICY = {
   maxContextsPerSession: null,
   conflict: 'last_write_wins',
 };
-/** About 200 bytes. */
+/** A state of about 200 bytes. */
 const dataOf = (n) => ({
   n,
   items: ['bread', 'milk', 'apples', 'tea'],
@@ -46,7 +46,7 @@ const CHANGE = 'UPDATE tool_state_entry SET data = ?, version = ?, updated_at = 
 const SELECT = `SELECT c.*, s.type, s.data, s.version FROM tool_state c LEFT JOIN tool_state_entry s ON s.context_id = c.id
   WHERE c.id = ?`;
 
-/** Contexts whose states are set and got at once. */
+/** Contexts whose states are set and read together. */
 export const AT_ONCE = 32;
 
 /** One set and one get of a manager, alone and in `AT_ONCE` contexts together. */
@@ -64,7 +64,7 @@ async function ours(store) {
   for (let at = 0; at < AT_ONCE; at++)
     contexts.push(await states.createContext({ tenant: 't', session: `s${at}`, tool: 'ours' }));
   const together = () => Promise.all(contexts.map(turnOf));
-  // Both are as full as they will be.
+  // Both have their final number of versions.
   for (let at = 0; at < VERSIONS + 2; at++) {
     await turn();
     await together();
@@ -73,7 +73,7 @@ async function ours(store) {
   return { turn, together, id, other, close: () => store.close() };
 }
 
-/** The same with a driver: `read` gives the context's row, `write` takes what changes it, in their order. */
+/** The same with a driver: `read` returns the context's row, `write` gets its changes, in order. */
 function bare(id, { read, write }) {
   let n = 0;
   return async () => {
@@ -121,7 +121,7 @@ async function createFiles() {
   return { turn, together, raw, id, close: end };
 }
 
-/** Two files: a second connection to one would wait for the first. */
+/** Two files: a second connection to one file would wait for the first. */
 async function createSqlite() {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-bench-'));
   const { config } = loadConfig({ env: {} });
@@ -132,7 +132,7 @@ async function createSqlite() {
   const handle = new Sqlite(join(folder, 'b'));
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL']) handle.pragma(pragma);
   const prepared = new Map([BEGIN, COMMIT, UPDATE, CHANGE, INSERT, FORGET].map((sql) => [sql, handle.prepare(sql)]));
-  // Else it is planned anew for each id, as ours is not.
+  // Otherwise SQLite would plan it again for each id, unlike our query.
   prepared.set(SELECT, handle.prepare(SELECT.replace('?', '(SELECT ?)')));
   const raw = bare(other, {
     read: async (id) => prepared.get(SELECT).get(id),
@@ -195,7 +195,7 @@ async function createMariadb(url) {
   return { turn, together, raw, close: () => Promise.all([close(), connection.end()]) };
 }
 
-/** What a single command can do on condition; a script is what a driver has for that. */
+/** A compare-and-set as a script, since no single Redis command does it. */
 const SCRIPT = `if redis.call('HGET', KEYS[1], 'revision') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'revision', ARGV[1] + 1, 'data', ARGV[2], 'version', ARGV[3])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[2])
@@ -232,7 +232,7 @@ export const STATE_PLACES = {
   redis: createRedis,
 };
 
-/** So many of one come before the next is measured: what else the machine does hits all alike. */
+/** Operations of one contender before the next one is measured, so other load affects all alike. */
 const IN_TURN = 10;
 const IN_TURN_ALONE = 1000;
 

@@ -1,7 +1,7 @@
-// What it costs to set and get a tool's state where it can be kept, beside what the bare driver takes for the same: by turns,
-// the median of the rounds; and what one takes when 32 are set and got at once.
+// The cost of setting and getting a tool's state in each backend, beside the bare driver with the same work: by turns,
+// the median of the rounds; and the time of one when 32 are set and read together.
 //       npm run bench, or node bench/tool-state.mjs [--ms 300] [--rounds 9] [--only sqlite,redis]
-// [--postgres URL] [--mariadb URL] [--redis URL]; a server that does not answer is left out.
+// [--postgres URL] [--mariadb URL] [--redis URL]; a server that does not answer is skipped.
 import { parseArgs } from 'node:util';
 import { onEach, onRedis, SERVERS } from './databases.mjs';
 import { AT_ONCE, STATE_PLACES, timesOf } from './state-places.mjs';

@@ -1,4 +1,4 @@
-// What Nest's pipeline costs a tool's call: a method called as it is, through the pipeline, behind a guard, and on a
+// The cost of Nest's pipeline per tool call: a method called directly, through the pipeline, behind a guard, and on a
 // request-scoped provider with a request-scoped guard.       npm run build && node bench/tools.mjs [--calls 20000] [--rounds 9]
 import { parseArgs } from 'node:util';
 import { Inject, Injectable, Module, Scope, UseGuards } from '@nestjs/common';
@@ -85,7 +85,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
     least[name] = Math.min(least[name] ?? Infinity, taken);
   }
 }
-console.log(`Node ${process.version}, µs of CPU a call, the least of ${values.rounds} rounds\n`);
+console.log(`Node ${process.version}, µs of CPU per call, the lowest of ${values.rounds} rounds\n`);
 for (const [name, taken] of Object.entries(least)) {
   console.log(
     `${name.padEnd(10)}${taken.toFixed(2).padStart(8)}   ${(taken - least.bare).toFixed(2).padStart(8)} over bare`,

@@ -1,4 +1,4 @@
-// As peer.mjs, with every wrapper around the model that there is: two keys, places, fallback, budgets, and those on by default.
+// As peer.mjs, with every wrapper around the model: two keys, bulkhead, fallback, budgets, and the default ones.
 import { create as createPeer } from './peer.mjs';
 
 const WRAPPED = {

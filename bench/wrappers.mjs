@@ -1,4 +1,4 @@
-// What the wrappers around a model cost: a provider's model bare, and inside all of them, against a server in another
+// The cost of the wrappers around a model: a provider's model bare, and inside all wrappers, against a server in another
 // process that answers at once.       npm run build && node bench/wrappers.mjs [--calls 2000] [--rounds 7]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
