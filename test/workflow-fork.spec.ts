@@ -101,7 +101,7 @@ describe('a fork of a workflow’s run', () => {
     expect(wrong.map(({ status, body }) => [status, body['detail']])).toEqual([
       [400, expect.stringContaining('input, node:load, node:draft, node:desk, node:pay')],
       [400, expect.stringContaining('only in a fork from "input"')],
-      [400, expect.stringContaining('only a run of an agent has it')],
+      [400, expect.stringContaining('applies only to a run of an agent')],
     ]);
   });
 });

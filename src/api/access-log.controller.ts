@@ -9,7 +9,10 @@ import { toAccessFilter, toAccessPage, toAccessPlace } from './access-log.mapper
 export class AccessLogController {
   constructor(private readonly access: AccessLogService) {}
 
-  /** Who read, exported, forked or erased what in the tenant, the newest first; nothing while `ACCESS_LOG` is off. */
+  /**
+   * Access log of the tenant (reads, exports, forks, erasures and the like), newest first; empty while `ACCESS_LOG` is
+   * off.
+   */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: AccessLogQueryDto): Promise<AccessPageDto> {
     const limit = query.limit ?? 50;

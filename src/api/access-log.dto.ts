@@ -3,9 +3,9 @@ import { ACCESS_TARGETS } from '../security/index.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { TimeRangeQueryDto } from './time-range-query.dto.js';
 
-/** Which accesses are listed. */
+/** Filter of the access log. */
 export class AccessLogQueryDto extends TimeRangeQueryDto {
-  /** Who asked, by id. */
+  /** Id of the principal who made the request. */
   @MayBeLeftOut()
   @IsString()
   principal?: string;
@@ -18,26 +18,26 @@ export class AccessLogQueryDto extends TimeRangeQueryDto {
   @IsString()
   targetId?: string;
 
-  /** The most entries the page may have. */
+  /** Maximum number of entries in the page. */
   declare limit?: number;
 }
 
-/** One access. */
+/** One access log entry. */
 export class AccessEntryDto {
   /** Epoch ms. */
   at!: number;
-  /** Who asked, by id. */
+  /** Id of the principal who made the request. */
   principal!: string;
   /** `read`, `export`, `fork`, `erase`, `call`, `enable`, `disable` or `rollback`. */
   action!: string;
   target_kind!: string;
-  /** Empty when all of a kind were meant. */
+  /** Empty if the access concerned all targets of the kind. */
   target_id!: string;
 }
 
-/** A page of accesses, the newest first. */
+/** A page of access log entries, newest first. */
 export class AccessPageDto {
   entries!: AccessEntryDto[];
-  /** What to give as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   next!: string | null;
 }

@@ -3,7 +3,7 @@ import type { AccessLogQueryDto, AccessPageDto } from './access-log.dto.js';
 import { cursorOf, placeOf } from './time-cursor.mapper.js';
 import { toTimeRange } from './time-range-query.dto.js';
 
-/** @param query a checked one */
+/** @param query validated */
 export function toAccessFilter({ principal, targetKind, targetId, ...range }: AccessLogQueryDto): AccessFilter {
   return {
     ...(principal !== undefined && { principal }),
@@ -13,12 +13,12 @@ export function toAccessFilter({ principal, targetKind, targetId, ...range }: Ac
   };
 }
 
-/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+/** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
 export function toAccessPlace(cursor: string | undefined): Pick<AccessEntry, 'at' | 'id'> | undefined {
   return placeOf(cursor);
 }
 
-/** @param entries one more than `limit`, the most that the page may have, when there are further ones */
+/** @param entries up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
 export function toAccessPage(entries: readonly AccessEntry[], limit: number): AccessPageDto {
   const page = entries.slice(0, limit);
   const last = page.at(-1);

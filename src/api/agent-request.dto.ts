@@ -7,31 +7,31 @@ import { IsToolChoice } from './is-tool-choice.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { ModelParametersDto } from './model-parameters.dto.js';
 
-/** What every question to an agent says, whoever waits for the answer. */
+/** Fields of every request to an agent, synchronous or in the background. */
 export class AgentRequestDto {
-  /** What the user says; not blank. */
+  /** The user's message; not blank. */
   @IsString()
   @Matches(/\S/u, { message: 'query must not be blank' })
   query!: string;
 
-  /** The conversation it belongs to; a new one is begun when it is left out or not known yet. */
+  /** Session of the conversation. If omitted or unknown, a new session starts. */
   @MayBeLeftOut()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
-  /** The agent that is asked; the default one when it is left out. */
+  /** Name of the agent; if omitted, the default agent. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'agent must not be blank' })
   agent?: string;
 
-  /** Kept with the question in the session: any JSON object; no model sees it. */
+  /** Any JSON object, stored with the message in the session; models do not receive it. */
   @MayBeLeftOut()
   @IsObject()
   @AsItCame()
   metadata?: Record<string, unknown>;
 
-  /** Numbers of earlier turns that the question refers to: with the memory policy `lru` they stay longer. */
+  /** Numbers of earlier turns that the message refers to. The memory policy `lru` retains them longer. */
   @MayBeLeftOut()
   @IsArray()
   @ArrayMaxSize(100)
@@ -44,13 +44,13 @@ export class AgentRequestDto {
    * @example 'deepseek:deepseek-v4-flash'
    */
   @MayBeLeftOut()
-  // A column has it: PostgreSQL stores no NUL, and a run that cannot be recorded would be tried again and again.
+  // A database column stores it. PostgreSQL rejects NUL, and a run that cannot be recorded would be retried forever.
   @Matches(/^[^\s\p{Cc}\p{Cs}]{1,256}$/u, {
     message: 'model must be 1 to 256 characters without spaces or control characters',
   })
   model?: string;
 
-  /** They win over the agent's. */
+  /** Model parameters; they override the agent's. */
   @MayBeLeftOut()
   @IsObject()
   @ValidateNested()
@@ -58,8 +58,8 @@ export class AgentRequestDto {
   parameters?: ModelParametersDto;
 
   /**
-   * Whether the model calls tools in its first reply: `auto` (as it likes), `none` (it is told of none in the whole run),
-   * `required` (at least one), or `{name}` (that one).
+   * Tool use in the model's first reply: `auto` (the model decides), `none` (no tools in the whole run), `required` (at
+   * least one call), or `{name}` (a call of that tool).
    */
   @MayBeLeftOut()
   @AsItCame()
@@ -67,15 +67,15 @@ export class AgentRequestDto {
   toolChoice?: ToolChoice;
 
   /**
-   * What the final answer must be, instead of what the agent says: `json` (any object), or `{schema, name?}` with a JSON
-   * Schema. The answer's `output` is then its value, checked.
+   * Format of the final answer; overrides the agent's. `json` (any object), or `{schema, name?}` with a JSON Schema.
+   * The answer's `output` is then the validated value.
    */
   @MayBeLeftOut()
   @Allow()
   @AsItCame()
   responseFormat?: ResponseFormat;
 
-  /** What the user shows beside the question: 20 at most. 422 when the model cannot see. */
+  /** Images for the message; at most 20. 422 if the model does not support images. */
   @MayBeLeftOut()
   @IsArray()
   @ArrayMaxSize(20)

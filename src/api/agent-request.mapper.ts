@@ -3,7 +3,7 @@ import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { parseIdempotencyKey } from './idempotency-key.parser.js';
 
-/** What a body may say of the question itself; all else is about the answer. */
+/** Body fields that are part of the agent request. The other fields control the response. */
 const FIELDS = [
   'sessionId',
   'agent',
@@ -19,9 +19,9 @@ const FIELDS = [
 ] as const satisfies (keyof BackgroundRequest & keyof BackgroundRequestDto)[];
 
 /**
- * What a body asks of an agent.
- * @param route tells requests with the same body and key apart
- * @throws AppError `VALIDATION_FAILED` when the key is none
+ * Converts a request body to an agent request.
+ * @param route distinguishes requests with the same body and key
+ * @throws AppError `VALIDATION_FAILED` for an invalid key
  */
 export function toAgentRequest(
   body: ChatRequestDto | BackgroundRequestDto,

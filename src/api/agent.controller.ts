@@ -17,7 +17,7 @@ export class AgentController {
     private readonly models: AgentModelFactory,
   ) {}
 
-  /** All agents, the one that answers when a request names none first; any of their names is an `agent` of a request. */
+  /** All agents, the default agent first. A request selects an agent by `agent`. */
   @Get()
   async list(@CurrentPrincipal() { tenant }: Principal): Promise<AgentListDto> {
     const off = await this.switches.disabled(tenant);

@@ -1,12 +1,12 @@
-/** The model that answers for an agent. */
+/** The agent's model. */
 export class AgentModelDto {
   provider!: string;
   name!: string;
-  /** What the agent sets of `temperature`, `maxTokens`, `topP` and the like. */
+  /** Parameters that the agent sets, such as `temperature`, `maxTokens` and `topP`. */
   parameters!: Record<string, unknown>;
 }
 
-/** What of its session's past a run sees. */
+/** The part of the session's history that a run receives. */
 export class AgentMemoryDto {
   enabled!: boolean;
   policy!: string;
@@ -14,67 +14,67 @@ export class AgentMemoryDto {
   max_context_tokens!: number;
 }
 
-/** Where a run ends at the latest. */
+/** Limits of a run. */
 export class AgentLimitsDto {
-  /** Model calls a run may make. */
+  /** Maximum number of model calls in a run. */
   max_iterations!: number;
-  /** The longest one execution of a run may take, in ms. */
+  /** Maximum duration of one execution of a run, in ms. */
   run_timeout_ms!: number;
-  /** UTF-8 bytes of one tool result that are kept. */
+  /** Maximum size of one tool result, in UTF-8 bytes; longer results are cut. */
   max_result_bytes!: number;
-  /** How many runs may be above one another where its tools are agents. */
+  /** Maximum depth of nested runs, where the agent's tools are agents. */
   max_depth!: number;
 }
 
-/** A declared MCP server, and whether the agent has its tools or has none of them. */
+/** A declared MCP server, and whether its tools are enabled for the agent. */
 export class AgentMcpServerDto {
   name!: string;
   enabled!: boolean;
 }
 
-/** The most that may be spent. */
+/** Spending limits. */
 export class AgentBudgetDto {
   tokens?: number | undefined;
   /** In the unit of `LLM_PRICES`. */
   cost?: number | undefined;
 }
 
-/** What it may spend, beside what all agents may. */
+/** Spending limits of the agent, in addition to the limits of all agents. */
 export class AgentBudgetsDto {
-  /** A run, with the runs that it calls. */
+  /** Per run, including its child runs. */
   run?: AgentBudgetDto | undefined;
-  /** Its runs in one session. */
+  /** Per session. */
   session?: AgentBudgetDto | undefined;
-  /** Its runs for one tenant, in a day. */
+  /** Per tenant and day. */
   tenant_day?: AgentBudgetDto | undefined;
-  /** All its runs, in a day. */
+  /** Per day, over all runs of the agent. */
   day?: AgentBudgetDto | undefined;
 }
 
-/** An agent. What it is told to be like is nobody's but its author's: it is not here. */
+/** An agent. The instructions are not published. */
 export class AgentDto {
   name!: string;
   description!: string;
-  /** Whether it answers requests that name none. */
+  /** Whether the agent handles requests that name no agent. */
   is_default!: boolean;
   model!: AgentModelDto;
-  /** How tools are written for its model: `native`, `react`, `xml`, or one of the application's own. */
+  /** Tool protocol for its model: `native`, `react`, `xml`, or a protocol of the application. */
   protocol!: string;
-  /** The tools that its model is shown for the tenant of who asks, but for those that are agents. */
+  /** Tools offered to its model for the caller's tenant, without those that are agents. */
   tools!: string[];
   mcp_servers!: AgentMcpServerDto[];
-  /** Agents that it may ask. */
+  /** Agents that it can call. */
   sub_agents!: string[];
-  /** Agents that it may hand the conversation over to. */
+  /** Agents that it can hand the conversation over to. */
   handoffs!: string[];
-  /** The JSON Schema of its answers, or `json` for any object, where they have a format. */
+  /** JSON Schema of its answers, or `json` for any object; absent if its answers have no format. */
   response_format?: unknown;
   memory!: AgentMemoryDto;
   limits!: AgentLimitsDto;
   budgets?: AgentBudgetsDto;
-  /** What it may not do, beside what the security policy says: `tools`, `arguments`, `content` and `taint` as in one. */
+  /** Restrictions in addition to the security policy: `tools`, `arguments`, `content` and `taint`, as in a policy. */
   guardrails?: unknown;
-  /** Names of tools, with `*` for any characters, of which every call needs a person. */
+  /** Names of tools whose calls all need approval; `*` matches any characters. */
   approvals!: string[];
 }
 

@@ -1,15 +1,15 @@
 import type { AgentDefinition } from '../agent/index.js';
 import type { AgentBudgetsDto, AgentDto } from './agent.dto.js';
 
-/** What is told of an agent beside its definition. */
+/** Facts about an agent that its definition does not contain. */
 interface AgentPlace {
   readonly isDefault: boolean;
   readonly tools: readonly string[];
-  /** As they apply to its runs. */
+  /** Effective limits for its runs. */
   readonly memory: { readonly maxMessages: number; readonly maxContextTokens: number };
 }
 
-/** An agent as the API tells of it: all but its instructions. */
+/** Converts a definition to its public form, without the instructions. */
 export function toAgentView(definition: AgentDefinition, { isDefault, tools, memory: past }: AgentPlace): AgentDto {
   const { name, description, model, protocol, subAgents, handoffs, responseFormat, memory, limits } = definition;
   const { mcpServers, budgets, guardrails, approvals } = definition;

@@ -2,8 +2,8 @@ import { toRunError, type RunAnswer } from '../agent/index.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /**
- * What a chat answers with.
- * @throws AppError with the failure's code when the run failed, naming the run
+ * The body of a chat response.
+ * @throws AppError with the failure's code and the run's id if the run failed
  */
 export function toChatAnswer(answer: RunAnswer, includeDetails: boolean): ChatAnswerDto {
   if (answer.error) throw toRunError(answer);

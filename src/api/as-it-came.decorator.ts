@@ -5,7 +5,7 @@ const Unwrapped = Transform(({ obj, key }) => RawValue.unwrapped((obj as Record<
   toClassOnly: true,
 });
 
-/** A field that holds a user's own JSON: the pipe that checks requests leaves it as it is. */
+/** A field with the user's own JSON. The validation pipe passes its value unchanged. */
 export const AsItCame = (): PropertyDecorator => (prototype, field) => {
   markRaw(prototype, field);
   Unwrapped(prototype, field);

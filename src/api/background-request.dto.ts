@@ -4,19 +4,19 @@ import { MAX_PRIORITY } from '../run/index.js';
 import { AgentRequestDto } from './agent-request.dto.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-/** A month: as far ahead as a deadline may be. */
+/** Maximum deadline: 30 days, in ms. */
 export const LONGEST_DEADLINE_MS = 30 * DAY_MS;
 
-/** A question to an agent that nobody waits for. */
+/** A request to an agent that runs in the background. */
 export class BackgroundRequestDto extends AgentRequestDto {
-  /** 0 to 9: of runs that wait for their turn, the higher goes first. */
+  /** Priority in the queue, 0 to 9; runs with a higher priority start first. */
   @MayBeLeftOut()
   @IsInt()
   @Min(0)
   @Max(MAX_PRIORITY)
   priority?: number = 0;
 
-  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
+  /** Deadline in ms from now. The run ends at the deadline in any status. */
   @MayBeLeftOut()
   @IsInt()
   @Min(1)

@@ -12,7 +12,10 @@ import { ChatAnswerDto, RunAnswerDto } from './run-answer.dto.js';
 export class ChatController {
   constructor(private readonly chats: ChatService) {}
 
-  /** Asks an agent and waits for its answer. 202 when the run waits for a decision. An `Idempotency-Key` makes a repetition the same run. */
+  /**
+   * Sends a message to an agent and returns the answer. 202 if the run waits for a decision. An `Idempotency-Key` makes
+   * a repeated request return the same run.
+   */
   @Post('chat')
   @HttpCode(200)
   chat(
@@ -24,7 +27,10 @@ export class ChatController {
     return this.chats.answer(principal, body, key, reply);
   }
 
-  /** Asks an agent and streams what happens as server-sent events. An `Idempotency-Key` makes a repetition the same run. */
+  /**
+   * Sends a message to an agent and streams the run's events as server-sent events. An `Idempotency-Key` makes a
+   * repeated request return the same run.
+   */
   @Post('chat/stream')
   stream(
     @CurrentPrincipal() principal: Principal,
@@ -35,7 +41,7 @@ export class ChatController {
     return this.chats.stream(principal, body, key, reply);
   }
 
-  /** Asks an agent without waiting: the run goes on in the background. An `Idempotency-Key` makes a repetition the same run. */
+  /** Starts a run of an agent in the background. An `Idempotency-Key` makes a repeated request return the same run. */
   @Post('runs')
   @HttpCode(202)
   submit(

@@ -12,7 +12,7 @@ import { EventStreamService } from './event-stream.service.js';
 import { tellTwin } from './twin.mapper.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 
-/** A chat over HTTP: one answer, or the events as they come. */
+/** Chat over HTTP: one JSON answer, or an event stream. */
 @Injectable()
 export class ChatService {
   private readonly logger = new Logger(ChatService.name);
@@ -23,7 +23,7 @@ export class ChatService {
     private readonly streams: EventStreamService,
   ) {}
 
-  /** The answer when the run has ended, or 202 when it waits for a person, itself or behind another run. */
+  /** Answers when the run has ended, or with 202 when it waits for a decision or is queued behind a waiting run. */
   async answer(
     principal: Principal,
     body: ChatRequestDto,
@@ -52,14 +52,14 @@ export class ChatService {
     await this.streams.send(reply, run.id, run.items, signal);
   }
 
-  /** The run as it is now; its address is in the header `Location`. */
+  /** Returns the run's present status; its URL is in the header `Location`. */
   async submit(
     principal: Principal,
     body: BackgroundRequestDto,
     key: string | undefined,
     reply: FastifyReply,
   ): Promise<RunAnswer> {
-    // Whoever follows it later reads its messages as they come.
+    // A client that follows the run later receives its messages as a stream.
     const request = { ...toAgentRequest(body, 'runs', key), isStreaming: true };
     const run = await this.agents.submit(principal, request);
     tellTwin(reply, run);
@@ -67,13 +67,13 @@ export class ChatService {
     return this.agents.answer(principal, run.id);
   }
 
-  /** A client that goes away cancels nothing unless it asked for that. */
+  /** Cancels the run when the client disconnects, if the request asks for it. */
   private watch(principal: Principal, body: ChatRequestDto, reply: FastifyReply, runId: string): void {
     if (!body.cancelOnDisconnect) return;
     const cancel = () => {
       this.runs.cancel(principal, runId).catch((error: unknown) => {
         if (!(error instanceof AppError))
-          this.logger.error({ err: error, run_id: runId }, 'A run could not be cancelled');
+          this.logger.error({ err: error, run_id: runId }, 'Failed to cancel the run of a disconnected client');
       });
     };
     const gone = disconnectSignal(reply);

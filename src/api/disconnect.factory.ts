@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify';
 
-/** A signal that is aborted when the client goes away before its answer is complete, or has gone already. */
+/**
+ * Creates a signal that aborts when the client disconnects before its response is complete, or has disconnected
+ * already.
+ */
 export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController();
   const onClose = () => {

@@ -6,7 +6,7 @@ import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.
 import { SessionKeeper } from '../session/index.js';
 import { ErasureDto, PruneDto, PrunedDto } from './erasure.dto.js';
 
-/** What only admins may delete. */
+/** Erasure, for administrators only. */
 @Requires('erase')
 @Controller()
 export class ErasureController {
@@ -16,7 +16,7 @@ export class ErasureController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Deletes the tenant's sessions in which nothing has happened for so many days, but those that a run holds. */
+  /** Deletes the tenant's sessions without activity for `olderThanDays` days. Sessions with unfinished runs stay. */
   @Post('sessions/prune')
   @HttpCode(200)
   async prune(@CurrentPrincipal() principal: Principal, @Body() { olderThanDays }: PruneDto): Promise<PrunedDto> {
@@ -25,7 +25,7 @@ export class ErasureController {
     return { ...pruned };
   }
 
-  /** Forgets a user of the tenant: sessions, runs and what was kept in mind. 409 while runs of the user have not ended. */
+  /** Erases a user of the tenant: sessions, runs and remembered facts. 409 while the user has unfinished runs. */
   @Delete('users/:id')
   async erase(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ErasureDto> {
     const erased = await this.users.erase(principal, id);

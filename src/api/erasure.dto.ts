@@ -1,28 +1,28 @@
 import { IsInt, Max, Min } from 'class-validator';
 import type { Erasure } from '../agent/index.js';
 
-/** Which sessions are deleted. */
+/** Selects the sessions to delete. */
 export class PruneDto {
-  /** Days since anything happened in them. */
+  /** Days since the last activity in a session. */
   @IsInt()
   @Min(0)
   @Max(36_500)
   olderThanDays!: number;
 }
 
-/** How many sessions were deleted. */
+/** Result of a pruning. */
 export class PrunedDto {
   deleted!: number;
-  /** Those that stay because runs of them have not ended. */
+  /** Sessions that stay because they have unfinished runs. */
   held!: number;
 }
 
-/** How much of a user was deleted. */
+/** Amount of deleted data of a user. */
 export class ErasureDto implements Erasure {
-  /** Sessions that the user began. */
+  /** Sessions that the user created. */
   sessions!: number;
-  /** Runs that the user began. */
+  /** Runs that the user started. */
   runs!: number;
-  /** Turns that the user had in sessions which others began. */
+  /** Turns of the user in sessions of other users. */
   turns!: number;
 }

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import type { RunItem } from '../run/index.js';
 import { HeartbeatRegistry } from './heartbeat.registry.js';
 
-/** A client that takes nothing of what is there for so long is let go; it can come back with its last place. */
+/** A client that reads no pending data for this time is disconnected, in ms. It can resume from its last event id. */
 const STALLED_MS = 30_000;
 const HEAD = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -21,8 +21,8 @@ export class EventStreamService {
   constructor(private readonly heartbeats: HeartbeatRegistry) {}
 
   /**
-   * Takes the reply over and writes until the items end or the client is gone. It never throws: a fault after the
-   * first byte can only end the stream, and the client comes back with its last place.
+   * Takes over the reply and writes until the items end or the client disconnects. It never throws: after the first
+   * byte an error can only end the stream, and the client resumes from its last event id.
    */
   async send(
     reply: FastifyReply,
@@ -45,7 +45,7 @@ export class EventStreamService {
         if (signal.aborted) break;
       }
     } catch (error) {
-      this.logger.error({ err: error, run_id }, 'A stream of events broke');
+      this.logger.error({ err: error, run_id }, 'Event stream failed');
     } finally {
       stopHeartbeats();
       raw.end();
@@ -53,7 +53,7 @@ export class EventStreamService {
   }
 }
 
-/** An event as it goes over the wire; its id is the place to come back to. */
+/** An event in its wire format. Its id is the position to resume from. */
 function toEvent({ id, event, data }: RunItem): string {
   return `${id === null ? '' : `id: ${id}\n`}event: ${event.type}\ndata: ${data}\n\n`;
 }
@@ -62,11 +62,11 @@ async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> 
   try {
     await once(raw, 'drain', { signal });
   } catch {
-    // The client is gone; the loop sees it by the signal.
+    // The client is gone; the loop in `send` sees the aborted signal.
   }
 }
 
-/** What hooks have put on the reply so far; hijacking would lose it. */
+/** Headers that hooks have set on the reply; hijacking would drop them. */
 function headersOf(reply: FastifyReply): Record<string, string> {
   const headers = Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]);
   return Object.fromEntries(headers) as Record<string, string>;

@@ -1,6 +1,6 @@
 import { IsString } from 'class-validator';
 
-/** A picture. */
+/** An image. */
 export class GivenImageDto {
   /**
    * An `https://` URL, which the provider fetches, or a data URI of a PNG, JPEG, GIF or WebP: `data:image/png;base64,…`.

@@ -5,13 +5,13 @@ import { HeartbeatRegistry } from './heartbeat.registry.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A stream, and how often it was written to in each second that passed. */
+/** A stream with small buffers, so that a read shows each write. */
 function openStream(): PassThrough {
   return new PassThrough({ readableHighWaterMark: 1, writableHighWaterMark: 10 });
 }
 
 describe('heartbeats', () => {
-  it('come every 15 s, the first one within 15 s, and no more after the end', () => {
+  it('sends a heartbeat every 15 s and none after the stop', () => {
     const heartbeats = new HeartbeatRegistry();
     const stream = openStream();
     const stop = heartbeats.add(stream);
@@ -26,7 +26,7 @@ describe('heartbeats', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('of many streams share one timer, and do not all come at once', () => {
+  it('shares one timer among many streams and spreads their heartbeats', () => {
     const heartbeats = new HeartbeatRegistry();
     const streams: PassThrough[] = [];
     for (let second = 0; second < 15; second++) {
@@ -43,7 +43,7 @@ describe('heartbeats', () => {
     }
   });
 
-  it('are not added to what a client has not taken yet', () => {
+  it('sends no heartbeat while the client has unread data', () => {
     const heartbeats = new HeartbeatRegistry();
     const stream = openStream();
     stream.write('x'.repeat(20));

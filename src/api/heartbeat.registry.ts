@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Writable } from 'node:stream';
 
-/** How often an open stream is written to when nothing happens, so that nobody between takes it for dead. */
+/** Heartbeat interval of an idle stream, in s; keeps proxies from closing the connection. */
 const HEARTBEAT_S = 15;
 const HEARTBEAT = ': heartbeat\n\n';
 
-/** Open streams and their heartbeats: one timer for all, and each second's share of the streams, never all at once. */
+/** Heartbeats of open streams. One timer serves all streams and writes to one share of them each second. */
 @Injectable()
 export class HeartbeatRegistry {
   private readonly shares = Array.from({ length: HEARTBEAT_S }, () => new Set<Writable>());
@@ -13,9 +13,9 @@ export class HeartbeatRegistry {
   private size = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @returns a function that ends the heartbeats */
+  /** @returns a function that stops the heartbeats */
   add(stream: Writable): () => void {
-    // The share that is due last: a stream that has just begun needs none yet.
+    // The share that is due last: a new stream needs no heartbeat yet.
     const share = this.shares[(this.second + HEARTBEAT_S - 1) % HEARTBEAT_S]!;
     share.add(stream);
     this.size++;
@@ -28,7 +28,7 @@ export class HeartbeatRegistry {
   }
 
   private beat(): void {
-    // Who has not taken what is there already needs no sign of life.
+    // A client with unread data needs no heartbeat.
     for (const stream of this.shares[this.second]!) if (stream.writableLength === 0) stream.write(HEARTBEAT);
     this.second = (this.second + 1) % HEARTBEAT_S;
   }

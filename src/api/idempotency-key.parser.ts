@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { AppError, fieldMistake } from '../common/index.js';
 import type { IdempotentRequest } from '../run/index.js';
 
-/** Visible ASCII, as the draft standard of the header has it, up to what the journal stores. */
+/** Visible ASCII, as in the header's draft standard, up to the maximum length in the journal. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * The `Idempotency-Key` of a request, and what it stands for.
- * @param route tells requests with the same body apart
- * @throws AppError `VALIDATION_FAILED` when the key is none
+ * Parses the `Idempotency-Key` of a request and hashes the request.
+ * @param route distinguishes requests with the same body
+ * @throws AppError `VALIDATION_FAILED` for an invalid key
  */
 export function parseIdempotencyKey(
   key: string | undefined,
@@ -21,7 +21,7 @@ export function parseIdempotencyKey(
     const errors = [fieldMistake('Idempotency-Key', message, 'isIdempotencyKey', key)];
     throw new AppError('VALIDATION_FAILED', message, { details: { errors } });
   }
-  // The fields of a checked body are plain values.
+  // The fields of a validated body are plain values.
   const fields = Object.entries(body).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     key,

@@ -1,8 +1,8 @@
 import { ValidateBy } from 'class-validator';
 
-/** A field that must be there, with any JSON value. Unlike with `IsDefined`, `null` is one. */
+/** A required field with any JSON value. Unlike `IsDefined`, it accepts `null`. */
 export const IsPresent = () =>
   ValidateBy({
     name: 'isPresent',
-    validator: { validate: (value) => value !== undefined, defaultMessage: () => '$property must be there' },
+    validator: { validate: (value) => value !== undefined, defaultMessage: () => '$property must be present' },
   });

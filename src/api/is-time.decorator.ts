@@ -4,20 +4,23 @@ const EPOCH_MS = /^\d{1,15}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** A time as epoch ms: written so, or in ISO 8601 with its zone; a date alone is its midnight, UTC. `null` for other texts. */
+/**
+ * Converts epoch ms, or ISO 8601 with a time zone, to epoch ms. A date alone is its midnight, UTC. `null` for other
+ * texts.
+ */
 export function toEpochMs(text: string): number | null {
   if (EPOCH_MS.test(text)) return Number(text);
   const ms = ISO_8601.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Whether a text is a day that exists, as `2026-02-28` is: `Date.parse` takes 2026-02-30 as the second of March. */
+/** Whether a text is an existing day, such as `2026-02-28`. `Date.parse` reads 2026-02-30 as March 2. */
 function isDay(text: string): boolean {
   const ms = DAY.test(text) ? Date.parse(text) : NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-/** A day that exists, as `2026-02-28`. */
+/** An existing day, such as `2026-02-28`. */
 export const IsDay = () =>
   ValidateBy({
     name: 'isDay',
@@ -27,12 +30,12 @@ export const IsDay = () =>
     },
   });
 
-/** A text that `toEpochMs` can read. */
+/** A text that `toEpochMs` accepts. */
 export const IsTime = () =>
   ValidateBy({
     name: 'isTime',
     validator: {
       validate: (value) => typeof value === 'string' && toEpochMs(value) !== null,
-      defaultMessage: () => '$property must be epoch ms, or an ISO 8601 date or time with its zone',
+      defaultMessage: () => '$property must be epoch ms, or an ISO 8601 date or time with a time zone',
     },
   });

@@ -2,7 +2,7 @@ import { ValidateBy } from 'class-validator';
 
 const WORDS: readonly unknown[] = ['auto', 'none', 'required'];
 
-/** `auto`, `none`, `required`, or an object with the name of a tool and nothing else. */
+/** `auto`, `none`, `required`, or an object with a tool's `name` as its only field. */
 export const IsToolChoice = () =>
   ValidateBy({
     name: 'isToolChoice',

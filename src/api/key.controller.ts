@@ -9,7 +9,7 @@ import { toKeyPage, toNewKey, toNewKeyView } from './key.mapper.js';
 export class KeyController {
   constructor(private readonly keys: ApiKeyService) {}
 
-  /** Makes a key for the tenant of who asks. The key itself is told only in this answer. */
+  /** Creates an API key for the caller's tenant. Only this response contains the key itself. */
   @Post()
   @Header('cache-control', 'no-store')
   async create(@CurrentPrincipal() principal: Principal, @Body() body: KeyRequestDto): Promise<NewKeyDto> {
@@ -17,13 +17,16 @@ export class KeyController {
     return toNewKeyView(record, key);
   }
 
-  /** The tenant's keys, the newest first, revoked ones too; those of `API_KEYS` are not among them. */
+  /** The tenant's API keys, newest first, including revoked keys; without those of `API_KEYS`. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: KeyListQueryDto): Promise<KeyPageDto> {
     return toKeyPage(await this.keys.list(principal, query.limit ?? 50, query.cursor));
   }
 
-  /** Revokes a key: at once here, within seconds in other processes. Runs that wait for a decision end when they go on. */
+  /**
+   * Revokes an API key: at once here, within seconds in other processes. Runs that wait for a decision end when they
+   * resume.
+   */
   @Delete(':id')
   @HttpCode(204)
   async revoke(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {

@@ -18,26 +18,27 @@ import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
 const MAX_NAME_LENGTH = 100;
 
-/** A key to be made, in the tenant of who asks. */
+/** A new API key, in the caller's tenant. */
 export class KeyRequestDto {
-  /** What it is for; not blank. */
+  /** Purpose of the key; not blank. */
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })
   @MaxLength(MAX_NAME_LENGTH)
-  // A column has it, and PostgreSQL stores no NUL.
+  // A database column stores it, and PostgreSQL rejects NUL.
   @Matches(/^[^\p{Cc}\p{Cs}]*$/u, { message: 'name must not have control characters' })
   name!: string;
 
   /**
-   * `admin` may do everything in the tenant, `user` everything but keys and erasure, `viewer` only read; `operator` sees
-   * what every tenant uses, and nothing that is said.
+   * `admin` may do everything in the tenant, `user` everything except keys and erasure, `viewer` only read. `operator`
+   * sees the usage of every tenant, but no content.
    */
   @IsIn(ROLES)
   role!: Role;
 
   /**
-   * To what the rights of the role are narrowed: some of `chat`, `runs:read`, `runs:write`, `sessions:read`,
-   * `sessions:write`, `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*`, all of them, as when it is left out.
+   * Narrows the rights of the role: some of `chat`, `runs:read`, `runs:write`, `sessions:read`, `sessions:write`,
+   * `tools:read`, `tools:call`, `usage:read`, `keys`, `erase`, `audit` and `operate`, or `*` for all of them (the
+   * default).
    */
   @MayBeLeftOut()
   @IsArray()
@@ -47,8 +48,8 @@ export class KeyRequestDto {
   scopes?: KeyScope[];
 
   /**
-   * From when on it is refused: epoch ms, or ISO 8601 with its zone; a date alone is its midnight, UTC. Never when it is
-   * left out.
+   * Expiry time: epoch ms, or ISO 8601 with a time zone; a date alone is its midnight, UTC. If omitted, the key never
+   * expires.
    * @example '2030-01-31'
    */
   @MayBeLeftOut()
@@ -56,14 +57,14 @@ export class KeyRequestDto {
   expiresAt?: string;
 }
 
-/** Which keys are listed. */
+/** Filter of the list of API keys. */
 export class KeyListQueryDto {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   @MayBeLeftOut()
   @IsString()
   cursor?: string;
 
-  /** The most keys the page may have. */
+  /** Maximum number of keys in the page. */
   @MayBeLeftOut()
   @Type(() => Number)
   @IsInt()
@@ -72,34 +73,34 @@ export class KeyListQueryDto {
   limit?: number = 50;
 }
 
-/** A key, without the key itself. Times are epoch ms. */
+/** An API key, without the key itself. Times are epoch ms. */
 export class KeyDto {
-  /** Also the id of the principal whose key it is. */
+  /** Also the id of the key's principal. */
   id!: string;
   name!: string;
   /** `admin`, `user` or `viewer`. */
   role!: string;
   scopes!: string[];
   created_at!: number;
-  /** The id of the principal who made it. */
+  /** Id of the principal who created the key. */
   created_by!: string;
-  /** `null` when it never does. */
+  /** `null` if the key never expires. */
   expires_at!: number | null;
-  /** `null` when it was not. */
+  /** `null` if the key is not revoked. */
   revoked_at!: number | null;
-  /** To the minute; `null` when it never was. */
+  /** To the minute; `null` if the key was never used. */
   last_used_at!: number | null;
 }
 
-/** A new key. */
+/** A new API key. */
 export class NewKeyDto extends KeyDto {
-  /** The key itself: it is told only now, and kept nowhere. */
+  /** The key itself. Only this response contains it; the server stores only its hash. */
   key!: string;
 }
 
-/** A page of keys, the newest first. */
+/** A page of API keys, newest first. */
 export class KeyPageDto {
   keys!: KeyDto[];
-  /** What to give as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   next!: string | null;
 }

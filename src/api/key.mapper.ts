@@ -2,7 +2,7 @@ import { ALL_SCOPES, type ApiKeyPage, type ApiKeyRecord, type NewApiKey } from '
 import { toEpochMs } from './is-time.decorator.js';
 import type { KeyDto, KeyPageDto, KeyRequestDto, NewKeyDto } from './key.dto.js';
 
-/** @param body a checked one */
+/** @param body validated */
 export function toNewKey({ name, role, scopes = [ALL_SCOPES], expiresAt }: KeyRequestDto): NewApiKey {
   return { name, role, scopes, expiresAt: expiresAt === undefined ? null : toEpochMs(expiresAt) };
 }

@@ -1,4 +1,4 @@
 import { ValidateIf } from 'class-validator';
 
-/** A field that may be missing. Unlike with `IsOptional`, `null` is a value, and a wrong one. */
+/** An optional field. Unlike `IsOptional`, it validates `null` as a value. */
 export const MayBeLeftOut = () => ValidateIf((_dto: object, value: unknown) => value !== undefined);

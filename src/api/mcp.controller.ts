@@ -25,20 +25,20 @@ export class McpController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** All MCP servers, and how it stands with them. */
+  /** All MCP servers, with their status. */
   @Requires('tools:read', 'operate')
   @Get()
   list(): McpServerListDto {
     return { servers: this.servers.list().map(toServerView) };
   }
 
-  /** One server, with what waits to be accepted of its tools and with what it was. */
+  /** One server, with its quarantined tools and their accepted definitions. */
   @Get(':name')
   async get(@Param('name', NamePipe) name: string): Promise<McpServerDetailDto> {
     return toServerDetail(this.servers.get(name), await this.servers.heldOf(name));
   }
 
-  /** Adds a server of HTTP, where an operator allows it. */
+  /** Adds an HTTP server. An operator must allow such servers. */
   @Post()
   async add(@CurrentPrincipal() principal: Principal, @Body() body: McpNewServerDto): Promise<McpServerDto> {
     const { name, ...declaration } = body;
@@ -47,7 +47,7 @@ export class McpController {
     return toServerView(added);
   }
 
-  /** Removes a server that was added so. */
+  /** Removes a server that was added over REST. */
   @Delete(':name')
   @HttpCode(204)
   async remove(@CurrentPrincipal() principal: Principal, @Param('name', NamePipe) name: string): Promise<void> {
@@ -55,14 +55,14 @@ export class McpController {
     this.access.record(principal, 'disable', 'mcp-server', name);
   }
 
-  /** Tries at once to connect to a server that is not connected. */
+  /** Reconnects at once to a server that is not connected. */
   @Post(':name/reconnect')
   @HttpCode(202)
   reconnect(@Param('name', NamePipe) name: string): void {
     this.servers.reconnect(name);
   }
 
-  /** Lets a tool be used as it is now: the digest says what was looked at. */
+  /** Accepts a quarantined tool with its present definition. The digest identifies the definition that was reviewed. */
   @Post(':name/tools/accept')
   @HttpCode(204)
   async accept(
@@ -81,14 +81,14 @@ export class McpController {
     return toMcpPage(await this.content.resources(name, cursor, NEVER));
   }
 
-  /** A server's templates of resources. */
+  /** A server's resource templates. */
   @Requires('tools:read')
   @Get(':name/resource-templates')
   async templates(@Param('name', NamePipe) name: string, @Query() { cursor }: McpListQueryDto): Promise<McpPageDto> {
     return toMcpPage(await this.content.templates(name, cursor, NEVER));
   }
 
-  /** What a resource holds. */
+  /** The contents of a resource. */
   @Requires('tools:read')
   @Get(':name/resource')
   async resource(@Param('name', NamePipe) name: string, @Query() { uri }: McpResourceQueryDto): Promise<McpPageDto> {
@@ -112,5 +112,5 @@ export class McpController {
   }
 }
 
-/** A request has the server's own time. */
+/** Requests over REST have no abort signal of their own; the server's time-out applies. */
 const NEVER = new AbortController().signal;

@@ -6,18 +6,18 @@ import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 /** An MCP server. */
 export class McpServerDto {
   name!: string;
-  /** How it is reached: `stdio` or `http`. */
+  /** Transport: `stdio` or `http`. */
   transport!: 'stdio' | 'http';
-  /** Where it was declared. */
+  /** Where the server is declared. */
   source!: string;
   status!: McpServerStatus;
-  /** Since when it stands so, epoch ms; 0 for one that is disabled. */
+  /** Time of the last status change, epoch ms; 0 for a disabled server. */
   since!: number;
-  /** How often it has been connected to. */
+  /** Number of successful connections. */
   connects!: number;
-  /** Its tools, by their names here. */
+  /** Its tools, by their names in Jackdaw. */
   tools!: string[];
-  /** How many of its tools wait to be accepted. */
+  /** Number of its tools in quarantine. */
   quarantined!: number;
 }
 
@@ -26,75 +26,75 @@ export class McpServerListDto {
   servers!: McpServerDto[];
 }
 
-/** What is suspicious about a tool, and where. */
+/** A suspicious part of a tool's definition. */
 export class McpFindingDto {
   /** A JSON pointer into the definition. */
   at!: string;
   what!: string;
 }
 
-/** A tool as it describes itself. */
+/** A tool's definition as the server gives it. */
 export class McpPinnedDto {
   /** SHA-256, hex. */
   digest!: string;
   definition!: Record<string, unknown>;
 }
 
-/** A tool that no model is shown. */
+/** A tool in quarantine; models do not receive it. */
 export class McpQuarantineDto {
-  /** The server's own name of it. */
+  /** The tool's name on the server. */
   tool!: string;
-  /** `changed` after it was accepted, or `suspicious` from the start. */
+  /** `changed` after its acceptance, or `suspicious` from the start. */
   reason!: 'changed' | 'suspicious';
   findings!: McpFindingDto[];
-  /** As it was accepted; `null` if it never was. */
+  /** The accepted definition; `null` before the first acceptance. */
   accepted!: McpPinnedDto | null;
-  /** As it is now. */
+  /** The present definition. */
   pending!: McpPinnedDto;
 }
 
 /** A tool that cannot be used. */
 export class McpRefusedToolDto {
-  /** The server's own name of it. */
+  /** The tool's name on the server. */
   tool!: string;
   why!: string;
 }
 
-/** An MCP server, and what an operator has to know. */
+/** An MCP server, with details for operators. */
 export class McpServerDetailDto extends McpServerDto {
-  /** Why it is not connected to. */
+  /** The connection error. */
   error?: string;
-  /** When it is tried again, epoch ms. */
+  /** Time of the next connection attempt, epoch ms. */
   retry_at?: number;
-  /** The protocol that is spoken. */
+  /** The negotiated protocol version. */
   protocol?: string;
-  /** What the server says that it is. */
+  /** The server's description of itself. */
   server_info?: Record<string, unknown>;
-  /** How many sessions have a connection of their own. */
+  /** Number of sessions with a connection of their own. */
   sessions!: number;
   quarantine!: McpQuarantineDto[];
   refused!: McpRefusedToolDto[];
 }
 
-/** Which tool is to be used as it is now. */
+/** Accepts a tool with its present definition. */
 export class McpAcceptDto {
-  /** The server's own name of it. */
+  /** The tool's name on the server. */
   @IsString()
   @Matches(/\S/u, { message: 'tool must not be blank' })
   tool!: string;
 
-  /** The digest of what was looked at. */
+  /** Digest of the reviewed definition. */
   @Matches(/^[0-9a-f]{64}$/, { message: 'digest must be 64 lower-case hex digits' })
   digest!: string;
 }
 
-/** A server that is to be added: one of HTTP, as no program is started over REST. */
+/** An HTTP server to add. Programs cannot be added over REST. */
 export class McpNewServerDto {
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })
   name!: string;
 
-  /** Of its Streamable HTTP endpoint. */
+  /** URL of its Streamable HTTP endpoint. */
   @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
   url!: string;
 
@@ -110,19 +110,19 @@ export class McpNewServerDto {
   @AsItCame()
   auth?: Record<string, unknown>;
 
-  /** The longest that one call may take, in ms. */
+  /** Maximum duration of one call, in ms. */
   @MayBeLeftOut()
   @IsInt()
   @Min(1)
   @Max(86_400_000)
   timeoutMs?: number;
 
-  /** Whether its hints about effects are believed. */
+  /** Whether Jackdaw trusts the server's hints about the effects of its tools. */
   @MayBeLeftOut()
   @IsBoolean()
   trusted?: boolean;
 
-  /** Which of its tools are there, as patterns of its names. */
+  /** Patterns that select tools by name. */
   @MayBeLeftOut()
   @IsArray()
   @IsString({ each: true })
@@ -130,28 +130,28 @@ export class McpNewServerDto {
   tools?: string[];
 }
 
-/** What a resource is read by. */
+/** Selects a resource. */
 export class McpResourceQueryDto {
   @IsString()
   @Matches(/\S/u, { message: 'uri must not be blank' })
   uri!: string;
 }
 
-/** Which page of a list. */
+/** Selects a page of a list. */
 export class McpListQueryDto {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   @MayBeLeftOut()
   @IsString()
   cursor?: string;
 }
 
-/** A page of what a server lists, in the protocol's own form. */
+/** A page of a server's list, in the format of the protocol. */
 export class McpPageDto {
   items!: Record<string, unknown>[];
   next!: string | null;
 }
 
-/** A prompt that is to be made. */
+/** Requests the messages of a prompt. */
 export class McpPromptDto {
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })

@@ -1,7 +1,7 @@
 import type { ConnectedServer, McpPage, ToolPin } from '../mcp/index.js';
 import type { McpPageDto, McpQuarantineDto, McpServerDetailDto } from './mcp.dto.js';
 
-/** A server as everybody sees it. */
+/** A server for every caller with `tools:read`. */
 export function toServerView({ server, state, tools, quarantined }: ConnectedServer) {
   return {
     name: server.name,
@@ -15,7 +15,7 @@ export function toServerView({ server, state, tools, quarantined }: ConnectedSer
   };
 }
 
-/** A server as an operator sees it. */
+/** A server for operators. */
 export function toServerDetail(connected: ConnectedServer, held: readonly ToolPin[]): McpServerDetailDto {
   const { state, tools, connection, sessionCount } = connected;
   const protocol = connection.client?.getNegotiatedProtocolVersion();

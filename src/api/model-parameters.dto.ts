@@ -1,7 +1,10 @@
 import { ArrayMaxSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-/** How the model chooses its words; what is left out is the agent's. What the model does not take is refused, or dropped with a warning in the log. */
+/**
+ * Sampling parameters; omitted ones are the agent's. An unsupported parameter is rejected, or dropped with a warning in
+ * the log.
+ */
 export class ModelParametersDto {
   @MayBeLeftOut()
   @IsNumber()
@@ -9,7 +12,7 @@ export class ModelParametersDto {
   @Max(2)
   temperature?: number;
 
-  /** The longest reply, in tokens. */
+  /** Maximum length of a reply, in tokens. */
   @MayBeLeftOut()
   @IsInt()
   @Min(1)
@@ -34,7 +37,7 @@ export class ModelParametersDto {
   @Max(2)
   presencePenalty?: number;
 
-  /** Texts that end the reply where they would come. */
+  /** Stop sequences: the reply ends before the first of them. */
   @MayBeLeftOut()
   @IsArray()
   @ArrayMaxSize(16)
@@ -43,10 +46,10 @@ export class ModelParametersDto {
   @MaxLength(1000, { each: true })
   stop?: string[];
 
-  /** The same seed gives the same reply, as far as the provider can. */
+  /** The same seed returns the same reply, if the provider supports it. */
   @MayBeLeftOut()
   @IsInt()
-  // Written so: what the OpenAPI document is made from reads a negative number with separators as none, and leaves the field out.
+  // No separators: the generator of the OpenAPI document cannot read them in a negative number and omits the field.
   @Min(-2147483648)
   @Max(2_147_483_647)
   seed?: number;

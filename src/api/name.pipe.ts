@@ -1,7 +1,7 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { AppError, fieldMistake } from '../common/index.js';
 
-/** A name in a path: nothing has a blank one, so that it is a mistake of who asks, and not something that is gone. */
+/** A name in a path. A blank name is a client error and not a missing resource. */
 @Injectable()
 export class NamePipe implements PipeTransform<string, string> {
   /** @throws AppError `VALIDATION_FAILED` */

@@ -3,10 +3,10 @@ import { AppError, fieldMistake } from '../common/index.js';
 
 const MOST = 2_147_483_647;
 
-/** A number in a path, such as that of a turn: from 1 on, as large as every database takes. */
+/** A number in a path, such as a turn's: from 1 to the maximum of a 32-bit column. */
 @Injectable()
 export class NumberPipe implements PipeTransform<number, number> {
-  /** @param number as the global pipe has read it; `NaN` for a text that is none. @throws AppError `VALIDATION_FAILED` */
+  /** @param number as the global pipe parsed it; `NaN` for other texts. @throws AppError `VALIDATION_FAILED` */
   transform(number: number, { data: field = 'id' }: ArgumentMetadata): number {
     if (Number.isInteger(number) && number >= 1 && number <= MOST) return number;
     const message = `${field} must be a whole number from 1 to ${MOST}`;

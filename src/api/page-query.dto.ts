@@ -2,9 +2,9 @@ import { Type } from 'class-transformer';
 import { IsInt, Max, Min } from 'class-validator';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-/** A page. Its heirs declare a field again only to say in the OpenAPI document what it counts. */
+/** A page. Subclasses declare a field again only to describe it in the OpenAPI document. */
 export class LimitQueryDto {
-  /** The most entries the page may have. */
+  /** Maximum number of entries in the page. */
   @MayBeLeftOut()
   @Type(() => Number)
   @IsInt()
@@ -13,14 +13,14 @@ export class LimitQueryDto {
   limit?: number = 50;
 }
 
-/** A page of what is numbered from 1. */
+/** A page of entries that are numbered from 1. */
 export class PageQueryDto extends LimitQueryDto {
-  /** The number of the last entry that is already there. */
+  /** The number of the last entry of the previous page. */
   @MayBeLeftOut()
   @Type(() => Number)
   @IsInt()
   @Min(0)
-  // The databases number in 32 bits, and PostgreSQL fails of a larger one.
+  // Columns are 32 bits wide; PostgreSQL rejects larger numbers.
   @Max(2_147_483_647)
   after?: number = 0;
 }

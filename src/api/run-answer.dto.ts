@@ -6,22 +6,25 @@ export class RunUsageDto {
   prompt_tokens!: number;
   completion_tokens!: number;
   total_tokens!: number;
-  /** Of the prompts: what the provider had read before, where it says so. */
+  /** Prompt tokens that the provider read from its cache, if it reports them. */
   cached_tokens?: number;
-  /** Of the completions: what was thought and not said, where the provider says so. */
+  /** Completion tokens used for reasoning, if the provider reports them. */
   reasoning_tokens?: number;
-  /** In the unit of `LLM_PRICES`, to a billionth: of the calls whose model has a price. */
+  /** Cost of the calls whose model has a price, in the unit of `LLM_PRICES`, to a billionth. */
   cost?: number;
 }
 
-/** A turn of which the model was not given everything. */
+/** A turn that the model received only in part. */
 export class ShortenedTurnDto implements ShortenedTurnState {
   turn!: number;
-  /** `shortened`: texts were cut or rounds of calls left out. `question_and_answer`: everything between the two was left out. */
+  /**
+   * `shortened`: texts were cut or rounds of calls omitted. `question_and_answer`: everything between the two was
+   * omitted.
+   */
   form!: 'shortened' | 'question_and_answer';
-  /** Messages of the turn that were left out. */
+  /** Omitted messages of the turn. */
   dropped_messages!: number;
-  /** UTF-16 units that were cut out of the other messages. */
+  /** UTF-16 units cut from the other messages. */
   omitted_characters!: number;
 }
 
@@ -36,51 +39,51 @@ export class ReferenceStateDto implements ReferenceState {
 export class MemoryStateDto implements MemoryState {
   /** Messages of the session before this run. */
   message_count!: number;
-  /** Tokens of those that the model was given, a summary included. */
+  /** Tokens of the messages that the model received, including a summary. */
   context_tokens!: number;
-  /** Messages that it was not given. */
+  /** Number of messages that the model did not receive. */
   dropped!: number;
-  /** The name of the agent's memory policy; `none` when it has no memory. */
+  /** Name of the agent's memory policy; `none` if it has no memory. */
   policy!: string;
   /** The token budget of the run. */
   max_context_tokens?: number;
-  /** Turns that the model was given shortened, oldest first. */
+  /** Turns that the model received shortened, oldest first. */
   shortened?: ShortenedTurnDto[];
   /** For each turn in the request's `references`, the part that the model received. */
   references?: ReferenceStateDto[];
 }
 
-/** What the agent did in one place of its loop. */
+/** One step of the agent's loop. */
 export class AgentStepDto implements AgentStep {
-  /** The model call it belongs to, from 1. */
+  /** The model call of the step, from 1. */
   iteration!: number;
   thought!: string;
   /** A tool's name, or `finish`. */
   action!: string;
-  /** The arguments that the tool was called with: the person's, where a person edited them; `null` for `finish`. */
+  /** Arguments of the tool call, including a person's edits; `null` for `finish`. */
   action_input!: unknown;
   is_finished!: boolean;
 }
 
-/** What is told of an image that a tool shows: its address, or what it is where it is data. */
+/** An image in a tool's result: its URL, or its type and size if it is data. */
 export class ToldImageDto {
   media_type?: string;
   bytes?: number;
   url?: string;
 }
 
-/** What came of one tool call: `result` when it succeeded, else `error`. */
+/** Outcome of one tool call: `result` if it succeeded, else `error`. */
 export class AnsweredToolDto implements AnsweredTool {
   tool!: string;
   success!: boolean;
   result?: unknown;
-  /** Of what it shows beside its text; only when it shows something. */
+  /** Images in the result, if any. */
   images?: ToldImageDto[];
-  /** How many images more it had than a result may show. */
+  /** Number of images above the maximum of a result. */
   images_left_out?: number;
   error?: string;
   execution_time_ms!: number;
-  /** The run that the call was, where another agent was asked. */
+  /** The child run, if the call was to another agent. */
   child_run_id?: string;
 }
 
@@ -88,11 +91,11 @@ export class AnsweredToolDto implements AnsweredTool {
 export class RunFailureDto {
   code!: string;
   message!: string;
-  /** Whether the same request may succeed when tried again. */
+  /** Whether the same request may succeed if it is retried. */
   is_retryable!: boolean;
 }
 
-/** What came of a node of a workflow. */
+/** Outcome of a workflow node. */
 export class AnsweredNodeDto implements AnsweredNode {
   /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
   node!: string;
@@ -102,73 +105,76 @@ export class AnsweredNodeDto implements AnsweredNode {
   status!: AnsweredNode['status'];
   output?: unknown;
   error?: RunFailureDto;
-  /** Where a branch went on. */
+  /** Nodes that a branch continued with. */
   next?: string[];
-  /** The run that the node was, where an agent was asked. */
+  /** The child run, if the node called an agent. */
   child_run_id?: string;
 }
 
-/** What a run waits for: one decision about one call. */
+/** A pending decision: one decision about one call. */
 export class WaitingRequestDto implements WaitingRequest {
   /** Unique in the run. */
   id!: string;
   /** `approval` (answer with approve or deny), `input`, `outcome_unknown` (answer with settle), or `child` (decide in that run). */
   kind!: WaitingRequest['kind'];
-  /** The step that waits: `tool:1:2`. */
+  /** The waiting step, such as `tool:1:2`. */
   step!: string;
   call_id!: string;
   tool!: string;
   /** JSON text. */
   arguments!: string;
-  /** Why approval is wanted, why nobody knows the outcome, or what the other run waits for. */
+  /** Why the call needs approval, why its outcome is unknown, or the reason of the waiting child run. */
   reason?: string;
-  /** What the tool asks. */
+  /** The tool's question. */
   question?: string;
-  /** The JSON Schema of an answer. */
+  /** JSON Schema of the answer. */
   schema?: Record<string, unknown>;
-  /** The run that the call is; with the kind `child` only. */
+  /** The child run; with the kind `child` only. */
   child_run_id?: string;
-  /** Epoch ms after which no answer is waited for any more; `null` for never. */
+  /** Expiry time of the request, epoch ms; `null` for never. */
   expires_at!: number | null;
 }
 
-/** Another agent, and its run. */
+/** Another agent and its run. */
 export class AnsweredByDto implements AnsweredBy {
   agent!: string;
   run_id!: string;
 }
 
-/** What is told of every run. */
+/** Fields of every run. */
 export class RunResultDto {
   run_id!: string;
   session_id!: string | null;
-  /** The answer's text; what was reached, when the run ended early. */
+  /** Text of the answer; the partial result if the run ended early. */
   result!: string;
-  /** The answer's value, where the agent or the request has a `responseFormat`; only of a run that is complete. */
+  /** Value of the answer, if the agent or the request has a `responseFormat`; only for a complete run. */
   output?: unknown;
-  /** Model calls made. */
+  /** Number of model calls. */
   iterations!: number;
   duration_ms!: number;
-  /** Whether the agent came to its answer. */
+  /** Whether the agent reached its final answer. */
   is_complete!: boolean;
-  /** `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` while it has not ended. */
+  /**
+   * `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` for an unfinished
+   * run.
+   */
   finish_reason!: string | null;
   usage!: RunUsageDto;
-  /** What the runs took that it called, and those that they called; not in `usage`. */
+  /** Usage of its child runs and their descendants; not included in `usage`. */
   children_usage?: RunUsageDto;
-  /** Who gave the answer, when the conversation was handed over. */
+  /** The agent that gave the answer, if the conversation was handed over. */
   answered_by?: AnsweredByDto;
-  /** Once the run has ended. */
+  /** Present after the run has ended. */
   memory_state?: MemoryStateDto;
-  /** The model that answered. */
+  /** The model that gave the answer. */
   model!: string;
-  /** What must be decided before it goes on; only while it is `waiting`. */
+  /** Pending decisions; only for a `waiting` run. */
   waiting?: WaitingRequestDto[];
 }
 
-/** What an agent answered. */
+/** An agent's answer. */
 export class ChatAnswerDto extends RunResultDto {
-  /** The run's status when it is not `completed`. */
+  /** The run's status if it is not `completed`. */
   status?: string;
   /** With `includeDetails`. */
   steps?: AgentStepDto[];
@@ -176,7 +182,7 @@ export class ChatAnswerDto extends RunResultDto {
   tool_results?: AnsweredToolDto[];
 }
 
-/** What came of a run so far. */
+/** The run so far. */
 export class RunAnswerDto extends RunResultDto {
   agent!: string;
   /** `queued`, `running`, `waiting`, `completed`, `failed` or `cancelled`. */
@@ -184,14 +190,14 @@ export class RunAnswerDto extends RunResultDto {
   steps!: AgentStepDto[];
   /** In the order of the calls. */
   tool_results!: AnsweredToolDto[];
-  /** Of a workflow's run: its nodes so far, in the order in which they began. */
+  /** Nodes of a workflow run so far, in the order of their start. */
   nodes?: AnsweredNodeDto[];
-  /** Why it failed, when it has. */
+  /** The failure of a failed run. */
   error?: RunFailureDto;
-  /** The run that called it. */
+  /** The parent run. */
   parent_run_id?: string;
-  /** Runs that it has called, in the order in which they began. */
+  /** Child runs, in the order of their start. */
   child_run_ids?: string[];
-  /** The run that it is a fork of. */
+  /** The original run of a fork. */
   forked_from?: string;
 }

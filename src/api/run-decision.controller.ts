@@ -10,7 +10,7 @@ import { ApproveDto, DenyDto, InputDto, SettleDto } from './run-decision.dto.js'
 export class RunDecisionController {
   constructor(private readonly decisions: AgentDecisionService) {}
 
-  /** Lets calls be made that wait for approval, one of them with other arguments if wanted. */
+  /** Approves pending tool calls; one of them can get other arguments. */
   @Post('approve')
   @HttpCode(202)
   approve(
@@ -21,7 +21,7 @@ export class RunDecisionController {
     return this.decisions.approve(principal, id, body);
   }
 
-  /** Says no to calls that wait for approval, or, where none does, to tools that ask something. */
+  /** Denies pending tool calls or, without such calls, pending questions of tools. */
   @Post('deny')
   @HttpCode(202)
   deny(
@@ -43,7 +43,7 @@ export class RunDecisionController {
     return this.decisions.input(principal, id, body);
   }
 
-  /** Says what became of a call that a crash cut off. */
+  /** Settles a tool call whose outcome is unknown after a crash. */
   @Post('settle')
   @HttpCode(202)
   settle(

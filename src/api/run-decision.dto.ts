@@ -3,12 +3,12 @@ import { AsItCame } from './as-it-came.decorator.js';
 import { IsPresent } from './is-present.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-/** What people write, in UTF-16 units. */
+/** Maximum length of a person's text, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 10_000;
 
-/** Leave to make the calls that wait for it. */
+/** Approval of pending calls. */
 export class ApproveDto {
-  /** The one call that is meant; all of them when it is left out. */
+  /** One pending call; if omitted, all of them. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
@@ -24,15 +24,15 @@ export class ApproveDto {
   arguments?: Record<string, unknown>;
 }
 
-/** A no to the calls that wait for approval or, where none does, to those that ask something. */
+/** Denial of pending calls or, without such calls, of pending questions. */
 export class DenyDto {
-  /** The one call that is meant; all of them when it is left out. */
+  /** One pending call; if omitted, all of them. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
-  /** Why; the model reads it, or the tool that asked and takes a denial. */
+  /** Reason. The model reads it, or the tool that asked, if the tool handles denials. */
   @MayBeLeftOut()
   @IsString()
   @MaxLength(MAX_TEXT_LENGTH)
@@ -41,36 +41,36 @@ export class DenyDto {
 
 /** The answer to a tool's question. */
 export class InputDto {
-  /** The call that asks; needed only when several do. */
+  /** The call that asks; required only if several calls ask. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
-  /** Any JSON value that fits the question's `schema`. */
+  /** Any JSON value that matches the question's `schema`. */
   @IsPresent()
   @AsItCame()
   value!: unknown;
 }
 
-/** What became of a call that a crash cut off. */
+/** Settlement of a call whose outcome is unknown after a crash. */
 export class SettleDto {
-  /** The call that is meant; needed only when there are several. */
+  /** The call to settle; required only if there are several. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'callId must not be blank' })
   callId?: string;
 
-  /** `retry`: it did not happen, make it again. `succeeded` and `failed`: it happened, this is its result. */
+  /** `retry`: the call did not happen; repeat it. `succeeded`, `failed`: it happened, with this result. */
   @IsIn(['retry', 'succeeded', 'failed'])
   outcome!: 'retry' | 'succeeded' | 'failed';
 
-  /** With `succeeded` only: what the tool would have given, any JSON value; `null` when left out. */
+  /** Only with `succeeded`: the tool's result, any JSON value; `null` if omitted. */
   @Allow()
   @AsItCame()
   result?: unknown;
 
-  /** With `failed` only: the error that the model reads. */
+  /** Only with `failed`: the error for the model. */
   @MayBeLeftOut()
   @IsString()
   @MaxLength(MAX_TEXT_LENGTH)

@@ -6,7 +6,7 @@ import { WORKFLOW_RUN, WorkflowForkService } from '../workflow/index.js';
 import type { ForkRequestDto } from './run-fork.dto.js';
 import { toForkRequest, toWorkflowFork } from './run-fork.mapper.js';
 
-/** Forks runs, each by who knows its kind. */
+/** Forks runs of agents and workflows. */
 @Injectable()
 export class RunForkRequestService {
   constructor(
@@ -15,7 +15,7 @@ export class RunForkRequestService {
     private readonly workflows: WorkflowForkService,
   ) {}
 
-  /** @returns the new run's id */
+  /** @returns the id of the new run */
   async fork(principal: Principal, runId: string, body: ForkRequestDto): Promise<string> {
     const { kind } = await this.runs.get(principal, runId);
     if (kind === WORKFLOW_RUN) return this.workflows.fork(principal, runId, toWorkflowFork(body));

@@ -16,7 +16,7 @@ export class RunForkController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Begins a new run with what this one did before a step, edited if wanted; it goes on in the background. */
+  /** Forks a run: starts a new background run from a step of this one, with optional edits. */
   @Post(':id/fork')
   @HttpCode(202)
   async fork(

@@ -14,19 +14,19 @@ const IsNameOrChanges = () =>
     },
   });
 
-/** Who answers what the new run asks. */
+/** The model of the new run. */
 export class ForkModelDto {
-  /** As in `LLM_PROVIDER`; the run's own when left out. */
+  /** As in `LLM_PROVIDER`; if omitted, the original run's. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'provider must not be blank' })
   provider?: string;
 
-  /** The run's own when left out, or that provider's default. */
+  /** If omitted, the original run's, or the default of `provider`. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'name must not be blank' })
-  // As `model` of a request.
+  // The same rule as for `model` of a request.
   @Matches(/^[^\p{Cc}\p{Cs}]{1,256}$/u, { message: 'name must be 1 to 256 characters without control characters' })
   name?: string;
 
@@ -37,9 +37,9 @@ export class ForkModelDto {
   parameters?: Record<string, unknown>;
 }
 
-/** What is otherwise in the new run. */
+/** Changes in the new run. */
 export class ForkEditDto {
-  /** What the user says instead; only from `model:1`. */
+  /** The user's new message; only from `model:1`. */
   @MayBeLeftOut()
   @IsString()
   @Matches(/\S/u, { message: 'message must not be blank' })
@@ -51,34 +51,36 @@ export class ForkEditDto {
   @Type(() => ForkModelDto)
   model?: ForkModelDto;
 
-  /** What the call of the step came to, any JSON value; only from a step of a tool. */
+  /** New result of the step's call, any JSON value; only from a tool step. */
   @Allow()
   @AsItCame()
   toolResult?: unknown;
 
-  /** What a workflow is given instead; only of a workflow's run, from `input`. */
+  /** New input of a workflow; only for a workflow run, from `input`. */
   @MayBeLeftOut()
   @IsObject()
   @AsItCame()
   input?: Record<string, unknown>;
 
-  /** What the node of the step gave, any JSON value, `{ "to": "…" }` of a branch; only of a workflow's run, from a node. */
+  /**
+   * New output of the step's node, any JSON value (`{ "to": "…" }` for a branch); only for a workflow run, from a node.
+   */
   @Allow()
   @AsItCame()
   output?: unknown;
 
-  /** Another agent's name, or changes of the run's own: `instructions`, `tools` (fewer), `memory`, `limits`. */
+  /** Name of another agent, or changes to the original one: `instructions`, `tools` (fewer), `memory`, `limits`. */
   @MayBeLeftOut()
   @IsNameOrChanges()
   @AsItCame()
   agent?: unknown;
 }
 
-/** A new run from a place in another one. */
+/** A fork request: a new run from a step of another run. */
 export class ForkRequestDto {
   /**
-   * The step at which the new run begins to live; what comes before it is copied and does not happen again. Of a
-   * workflow's run `node:<id>`: that node and those after it begin anew; or `input`: all of them.
+   * First step that the new run executes; earlier steps are copied and do not repeat. For a workflow run: `node:<id>`
+   * (that node and those after it start again), or `input` (all nodes).
    * @example 'tool:1:1'
    */
   @IsString()
@@ -86,7 +88,7 @@ export class ForkRequestDto {
   @Matches(/\S/u, { message: 'fromStep must not be blank' })
   fromStep!: string;
 
-  /** The new run's session, which must not be there yet; a new id when left out. */
+  /** The new run's session, which must not exist yet; if omitted, a new id. */
   @MayBeLeftOut()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;

@@ -9,7 +9,7 @@ import { RunJournalService } from './run-journal.service.js';
 export class RunJournalController {
   constructor(private readonly journals: RunJournalService) {}
 
-  /** What the run has recorded: its steps in the order of the loop, and its events. */
+  /** The run's journal: its steps in the order of the loop, and its events. */
   @Get(':id/journal')
   page(
     @CurrentPrincipal() principal: Principal,

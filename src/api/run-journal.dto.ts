@@ -2,10 +2,10 @@ import { PageQueryDto } from './page-query.dto.js';
 
 /** A page of a journal. */
 export class RunJournalQueryDto extends PageQueryDto {
-  /** The place that is there already: the position of a step and the number of an event. */
+  /** End of the previous page: the position of a step and the number of an event. */
   declare after?: number;
 
-  /** The most steps, and the most events, the page may have. */
+  /** Maximum number of steps, and of events, in the page. */
   declare limit?: number;
 }
 
@@ -13,46 +13,46 @@ export class RunJournalQueryDto extends PageQueryDto {
 export class JournalStepDto {
   /** Counted from 1, in the order of the loop. */
   position!: number;
-  /** What a fork is told as `fromStep`: `model:1`, `tool:1:2`. */
+  /** The `fromStep` of a fork, such as `model:1` or `tool:1:2`. */
   name!: string;
   kind!: string;
-  /** The model or tool that it is about. */
+  /** The step's model or tool. */
   subject!: string;
   /** Any JSON value. */
   result!: unknown;
-  /** Which execution of the run recorded it; 0 for one that was copied from another run. */
+  /** The execution of the run that recorded the step, from 1; 0 for a step copied from another run. */
   epoch!: number;
   created_at!: number;
 }
 
 /** A recorded event. Times are epoch ms. */
 export class JournalEventDto {
-  /** Its place in the run's stream. */
+  /** Number of the event in the run's stream. */
   n!: number;
-  /** One of `RunEventType`; of those, what is recorded. */
+  /** A recorded `RunEventType`. */
   type!: string;
-  /** The event as the stream told it. */
+  /** The event as in the stream. */
   data!: unknown;
   created_at!: number;
 }
 
-/** What a run has recorded, byte for byte what it is replayed from. Times are epoch ms. */
+/** A run's journal, byte-exact, as replay reads it. Times are epoch ms. */
 export class RunJournalDto {
   run_id!: string;
   agent!: string;
   status!: string;
   session_id!: string | null;
-  /** The run that it is a fork of. */
+  /** The original run of a fork. */
   forked_from!: string | null;
   loop_version!: number;
   created_at!: number;
   finished_at!: number | null;
-  /** What the run was given, as it is stored. */
+  /** The run's stored input. */
   input!: unknown;
-  /** The agent's definition, as it is stored. */
+  /** The stored definition of the agent. */
   definition!: unknown;
   steps!: JournalStepDto[];
   events!: JournalEventDto[];
-  /** What to give as `after` for the next page; `null` on the last one. */
+  /** The `after` of the next page; `null` on the last page. */
   next!: number | null;
 }

@@ -2,7 +2,7 @@ import { parseExactJson } from '../common/index.js';
 import type { AuditedEvent, AuditedStep, RunRecord } from '../run/index.js';
 import type { JournalEventDto, JournalStepDto, RunJournalDto } from './run-journal.dto.js';
 
-/** @param steps and `events`: one more than `limit`, the most that the page may have, when there are further ones */
+/** @param steps and `events`: up to `limit + 1` entries, one more than the page size if there is a next page */
 export function toRunJournal(
   run: RunRecord,
   steps: readonly AuditedStep[],
@@ -30,7 +30,7 @@ function toStep({ position, name, kind, subject, result, epoch, createdAt }: Aud
   return { position, name, kind, subject, result: shownResult(kind, result), epoch, created_at: createdAt };
 }
 
-/** What a tool keeps with its question for itself is shown to nobody. */
+/** Removes the memo that a tool stores with its question; it is private to the tool. */
 function shownResult(kind: string, result: string): unknown {
   const value: unknown = parseExactJson(result);
   if (kind !== 'suspend') return value;

@@ -5,7 +5,7 @@ import { AccessLogService } from '../security/index.js';
 import type { RunJournalDto, RunJournalQueryDto } from './run-journal.dto.js';
 import { toRunJournal } from './run-journal.mapper.js';
 
-/** Tells a run's journal, for audits and for replay tests. */
+/** Reads a run's journal, for audits and replay tests. */
 @Injectable()
 export class RunJournalService {
   constructor(

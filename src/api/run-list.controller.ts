@@ -13,7 +13,7 @@ export class RunListController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Runs, the newest first, by status, agent, session and time. */
+  /** Runs, newest first, filtered by status, agent, session and time. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: RunListQueryDto): Promise<RunPageDto> {
     const page = await this.runs.list(principal, toRunFilter(query), query.limit ?? 50, query.cursor);

@@ -6,7 +6,7 @@ import { RunUsageDto } from './run-answer.dto.js';
 const STATUSES =
   /^(queued|running|waiting|completed|failed|cancelled)(,(queued|running|waiting|completed|failed|cancelled))*$/;
 
-/** Which runs are listed. */
+/** Filter of the list of runs. */
 export class RunListQueryDto extends TimeRangeQueryDto {
   /**
    * One or more of `queued`, `running`, `waiting`, `completed`, `failed` and `cancelled`, comma-separated.
@@ -18,7 +18,7 @@ export class RunListQueryDto extends TimeRangeQueryDto {
   })
   status?: string;
 
-  /** An agent's name. */
+  /** Name of an agent. */
   @MayBeLeftOut()
   @IsString()
   agent?: string;
@@ -27,7 +27,7 @@ export class RunListQueryDto extends TimeRangeQueryDto {
   @IsString()
   sessionId?: string;
 
-  /** The most runs the page may have. */
+  /** Maximum number of runs in the page. */
   declare limit?: number;
 }
 
@@ -39,23 +39,23 @@ export class ListedRunDto {
   agent!: string;
   session_id!: string | null;
   created_at!: number;
-  /** `null` while it has not ended. */
+  /** `null` for an unfinished run. */
   finished_at!: number | null;
-  /** The run that it is a fork of. */
+  /** The original run of a fork. */
   forked_from!: string | null;
-  /** The run that called it; `null` for one that somebody began. */
+  /** The parent run; `null` for a run without one. */
   parent_run_id!: string | null;
-  /** When its journal was deleted: no more than this is left of it. */
+  /** Time of the deletion of its journal; only these fields remain. */
   pruned_at!: number | null;
-  /** `null` while it has not ended. */
+  /** `null` for an unfinished run. */
   finish_reason!: string | null;
-  /** `null` while it has not ended. */
+  /** `null` for an unfinished run. */
   usage!: RunUsageDto | null;
 }
 
-/** A page of runs, the newest first. */
+/** A page of runs, newest first. */
 export class RunPageDto {
   runs!: ListedRunDto[];
-  /** What to give as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   next!: string | null;
 }

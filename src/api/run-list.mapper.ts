@@ -2,7 +2,7 @@ import type { ListedRun, RunFilter, RunPage, RunStatus } from '../run/index.js';
 import type { ListedRunDto, RunListQueryDto, RunPageDto } from './run-list.dto.js';
 import { toTimeRange } from './time-range-query.dto.js';
 
-/** @param query a checked one */
+/** @param query validated */
 export function toRunFilter({ status, agent, sessionId, ...range }: RunListQueryDto): RunFilter {
   return {
     ...(status !== undefined && { statuses: status.split(',') as RunStatus[] }),

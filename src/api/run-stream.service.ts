@@ -6,7 +6,7 @@ import { AccessLogService } from '../security/index.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
 
-/** Follows a run over HTTP from the place that the client has reached. */
+/** Streams a run's events over HTTP from the client's position. */
 @Injectable()
 export class RunStreamService {
   constructor(
@@ -16,7 +16,7 @@ export class RunStreamService {
     private readonly access: AccessLogService,
   ) {}
 
-  /** @param lastEventId the `Last-Event-ID` header. @throws AppError `RUN_NOT_FOUND`, `VALIDATION_FAILED` */
+  /** @param lastEventId header `Last-Event-ID`. @throws AppError `RUN_NOT_FOUND`, `VALIDATION_FAILED` */
   async follow(
     principal: Principal,
     runId: string,

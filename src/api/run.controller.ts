@@ -16,7 +16,7 @@ export class RunController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** What came of a run so far, with its steps and tool results. */
+  /** The run so far, with its steps and tool results. */
   @Requires('runs:read')
   @Get(':id')
   async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
@@ -25,7 +25,7 @@ export class RunController {
     return answer;
   }
 
-  /** The run's events as server-sent events: what is recorded after `Last-Event-ID`, then what happens. */
+  /** The run's events as server-sent events: recorded events after `Last-Event-ID`, then live events. */
   @Requires('runs:read')
   @Get(':id/events')
   events(
@@ -37,7 +37,7 @@ export class RunController {
     return this.streams.follow(principal, id, lastEventId, reply);
   }
 
-  /** Asks for the run to be cancelled; its events tell when it is. */
+  /** Requests the cancellation of the run; its events report when it is cancelled. */
   @Requires('runs:write')
   @Post(':id/cancel')
   @HttpCode(202)

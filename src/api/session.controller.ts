@@ -25,14 +25,14 @@ export class SessionController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Begins a conversation before anything is said in it. */
+  /** Creates a session without messages. */
   @Requires('sessions:write')
   @Post()
   async create(@CurrentPrincipal() principal: Principal, @Body() body: SessionRequestDto): Promise<SessionDto> {
     return toSessionView(await this.keeper.create(principal, body));
   }
 
-  /** The tenant's conversations, those begun last first. */
+  /** The tenant's sessions, newest first. */
   @Get()
   async list(@CurrentPrincipal() principal: Principal, @Query() query: SessionListQueryDto): Promise<SessionPageDto> {
     const limit = query.limit ?? 50;
@@ -41,14 +41,14 @@ export class SessionController {
     return toSessionPage(listed, limit);
   }
 
-  /** Takes in a conversation that was exported, as the caller's own. */
+  /** Imports an exported session. The caller becomes its owner. */
   @Requires('sessions:write')
   @Post('import')
   async import(@CurrentPrincipal() principal: Principal, @Body() body: SessionImportDto): Promise<SessionDto> {
     return toSessionView(await this.keeper.import(principal, body.session, body.id, 'session.'));
   }
 
-  /** A conversation. */
+  /** A session. */
   @Get(':id')
   async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionDto> {
     const session = await this.sessions.get(principal, id);
@@ -56,7 +56,7 @@ export class SessionController {
     return toSessionView(session);
   }
 
-  /** Deletes a conversation; what its runs have journaled stays until it is too old. 409 while a run holds it. */
+  /** Deletes a session; the journals of its runs stay until their retention ends. 409 while a run uses the session. */
   @Requires('sessions:write')
   @Delete(':id')
   @HttpCode(204)
@@ -77,7 +77,10 @@ export class SessionController {
     return toMessagePage(turns, limit);
   }
 
-  /** Forgets all messages, also of the session's talks with other agents; the session stays. 409 while a run holds it. */
+  /**
+   * Deletes all messages, including those of the session's child sessions; the session stays. 409 while a run uses the
+   * session.
+   */
   @Requires('sessions:write')
   @Delete(':id/messages')
   @HttpCode(204)
@@ -86,7 +89,7 @@ export class SessionController {
     this.access.record(principal, 'erase', 'session.messages', id);
   }
 
-  /** What is kept with the session. */
+  /** The session's metadata. */
   @Get(':id/metadata')
   async metadata(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionMetadataDto> {
     const { metadata } = await this.sessions.get(principal, id);
@@ -94,7 +97,7 @@ export class SessionController {
     return { metadata: { ...metadata } };
   }
 
-  /** Replaces what is kept with the session. */
+  /** Replaces the session's metadata. */
   @Requires('sessions:write')
   @Put(':id/metadata')
   async setMetadata(
@@ -106,7 +109,7 @@ export class SessionController {
     return { metadata: body.metadata };
   }
 
-  /** Keeps a turn in sight of runs, as long as it fits at all: with the memory policy `lru`. */
+  /** Pins a turn: with the memory policy `lru`, runs receive it as long as it fits in their window. */
   @Requires('sessions:write')
   @Put(':id/turns/:turn/pin')
   @HttpCode(204)
@@ -118,7 +121,7 @@ export class SessionController {
     await this.keeper.pin(principal, id, turn, true);
   }
 
-  /** Takes a turn's pin away. */
+  /** Unpins a turn. */
   @Requires('sessions:write')
   @Delete(':id/turns/:turn/pin')
   @HttpCode(204)
@@ -130,7 +133,7 @@ export class SessionController {
     await this.keeper.pin(principal, id, turn, false);
   }
 
-  /** The session whole, as `import` takes it. */
+  /** The whole session, in the format of `import`. */
   @Get(':id/export')
   async export(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<SessionExportDto> {
     const exported = await this.keeper.export(principal, id);

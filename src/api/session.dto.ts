@@ -6,21 +6,21 @@ import { LimitQueryDto, PageQueryDto } from './page-query.dto.js';
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const ID_MESSAGE = { message: 'id must be 1 to 128 of A-Z a-z 0-9 _ -' };
 
-/** A conversation to be begun. */
+/** A new session. */
 export class SessionRequestDto {
-  /** A new one when it is left out. */
+  /** If omitted, a new id. */
   @MayBeLeftOut()
   @Matches(ID, ID_MESSAGE)
   id?: string;
 
-  /** What is kept with it: any JSON object; no model sees it. */
+  /** Any JSON object; models do not receive it. */
   @MayBeLeftOut()
   @IsObject()
   @AsItCame()
   metadata?: Record<string, unknown>;
 }
 
-/** What is kept with a session. */
+/** Metadata of a session. */
 export class SessionMetadataDto {
   /** Any JSON object. */
   @IsObject()
@@ -28,18 +28,18 @@ export class SessionMetadataDto {
   metadata!: Record<string, unknown>;
 }
 
-/** Which sessions are listed. */
+/** Filter of the list of sessions. */
 export class SessionListQueryDto extends LimitQueryDto {
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   @MayBeLeftOut()
   @IsString()
   cursor?: string;
 
-  /** The most sessions the page may have. */
+  /** Maximum number of sessions in the page. */
   declare limit?: number;
 }
 
-/** A session as a file; version 1. Times are epoch ms. */
+/** An exported session, format version 1. Times are epoch ms. */
 export class SessionExportDto {
   version!: number;
   /** Its id, owner, times and metadata. */
@@ -48,38 +48,38 @@ export class SessionExportDto {
   turns!: Record<string, unknown>[];
 }
 
-/** A session to be taken in. */
+/** A session to import. */
 export class SessionImportDto {
-  /** What an export gave. */
+  /** The complete export. */
   @IsObject()
   @AsItCame()
   session!: Record<string, unknown>;
 
-  /** Another id than it had. */
+  /** A new id; if omitted, the exported one. */
   @MayBeLeftOut()
   @Matches(ID, ID_MESSAGE)
   id?: string;
 }
 
-/** A conversation. Times are epoch ms. */
+/** A session. Times are epoch ms. */
 export class SessionDto {
   id!: string;
-  /** The id of the principal who began it. */
+  /** Id of the principal who created the session. */
   owner!: string;
   turn_count!: number;
   message_count!: number;
-  /** What is kept with it. */
+  /** Metadata of the session. */
   metadata!: Record<string, unknown>;
   created_at!: number;
   updated_at!: number;
-  /** The session whose agent talks in this one with another agent; `null` for one that somebody talks in. */
+  /** The session of the calling agent, if an agent uses this session to call another agent; else `null`. */
   parent_session_id!: string | null;
 }
 
 /** A page of sessions. */
 export class SessionPageDto {
   sessions!: SessionDto[];
-  /** What to give as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   next!: string | null;
 }
 
@@ -93,46 +93,46 @@ export class MessageCallDto {
 
 /** A page of a session's history. */
 export class MessageQueryDto extends PageQueryDto {
-  /** The number of the last turn that is already there. */
+  /** Number of the last turn of the previous page. */
   declare after?: number;
 
-  /** The most turns the page may have. */
+  /** Maximum number of turns in the page. */
   declare limit?: number;
 }
 
-/** A picture that a tool's message has. */
+/** An image of a tool message. */
 export class MessageImageDto {
   /** `image`. */
   type!: string;
-  /** An https URL or a data URI. */
+  /** An HTTPS URL or a data URI. */
   url!: string;
 }
 
 /** A message in its turn. Times are epoch ms. */
 export class MessageDto {
   turn!: number;
-  /** How its turn ended: a failed or cancelled one may lack an answer. */
+  /** Status of the turn; a failed or cancelled turn may lack an answer. */
   turn_status!: string;
   run_id!: string;
   /** `user`, `assistant` or `tool`. */
   role!: string;
   content!: unknown;
-  /** The calls that an assistant's message asks for. */
+  /** Tool calls of an assistant message. */
   tool_calls?: MessageCallDto[];
-  /** The call that a tool's message answers. */
+  /** The call that a tool message answers. */
   tool_call_id?: string;
-  /** The tool that answers. */
+  /** The tool of a tool message. */
   name?: string;
-  /** What the tool shows beside its text. */
+  /** Images in the tool's result. */
   images?: MessageImageDto[];
-  /** What is kept with it. */
+  /** Metadata of the message. */
   metadata?: Record<string, unknown>;
   created_at!: number;
 }
 
-/** A page of messages, whole turns, oldest first. */
+/** A page of messages in whole turns, oldest first. */
 export class MessagePageDto {
   messages!: MessageDto[];
-  /** What to give as `after` for the next page; `null` on the last one. */
+  /** The `after` of the next page; `null` on the last page. */
   next!: number | null;
 }

@@ -15,7 +15,7 @@ export function toSessionView(session: SessionRecord): SessionDto {
   };
 }
 
-/** @param sessions one more than `limit`, the most that the page may have, when there are further ones */
+/** @param sessions up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
 export function toSessionPage(sessions: readonly SessionRecord[], limit: number): SessionPageDto {
   const page = sessions.slice(0, limit);
   const last = page.at(-1);
@@ -25,13 +25,13 @@ export function toSessionPage(sessions: readonly SessionRecord[], limit: number)
   };
 }
 
-/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+/** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
 export function toPlace(cursor: string | undefined): SessionPlace | undefined {
   const place = placeOf(cursor);
   return place && { createdAt: place.at, id: place.id };
 }
 
-/** @param turns one more than `limit`, the most that the page may have, when there are further ones */
+/** @param turns up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
 export function toMessagePage(turns: readonly StoredTurn[], limit: number): MessagePageDto {
   const page = turns.slice(0, limit);
   return {

@@ -1,6 +1,6 @@
 import { AppError, fieldMistake } from '../common/index.js';
 
-/** A place in a list that is ordered by time, then id. Times are epoch ms. */
+/** A position in a list that is ordered by time, then id. Times are epoch ms. */
 interface TimePlace {
   readonly at: number;
   readonly id: string;
@@ -10,7 +10,7 @@ export function cursorOf({ at, id }: TimePlace): string {
   return `${at}.${id}`;
 }
 
-/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+/** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
 export function placeOf(cursor: string | undefined): TimePlace | undefined {
   if (cursor === undefined) return undefined;
   const [, at, id] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(cursor) ?? [];

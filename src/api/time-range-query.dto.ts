@@ -3,28 +3,28 @@ import { IsTime, toEpochMs } from './is-time.decorator.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 
-/** A page of what lies between two times. */
+/** A page of entries between two times. */
 export class TimeRangeQueryDto extends LimitQueryDto {
   /**
-   * At this time or later: epoch ms, or ISO 8601 with its zone; a date alone is its midnight, UTC.
+   * Start of the range, inclusive: epoch ms, or ISO 8601 with a time zone; a date alone is its midnight, UTC.
    * @example '2026-01-31'
    */
   @MayBeLeftOut()
   @IsTime()
   from?: string;
 
-  /** Before this time. */
+  /** End of the range, exclusive. */
   @MayBeLeftOut()
   @IsTime()
   to?: string;
 
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   @MayBeLeftOut()
   @IsString()
   cursor?: string;
 }
 
-/** The times of a checked query, in epoch ms. */
+/** The times of a validated query, in epoch ms. */
 export function toTimeRange({ from, to }: TimeRangeQueryDto): { readonly from?: number; readonly to?: number } {
   return {
     ...(from !== undefined && { from: toEpochMs(from) ?? 0 }),

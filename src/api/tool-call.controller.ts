@@ -18,8 +18,8 @@ export class ToolCallController {
   ) {}
 
   /**
-   * Calls a tool and waits for its outcome; the call is a run of its own. 202 when it waits for a decision. An
-   * `Idempotency-Key` makes a repetition the same call.
+   * Calls a tool and returns the outcome. The call is a run of its own. 202 if it waits for a decision. An
+   * `Idempotency-Key` makes a repeated request return the same call.
    */
   @Post(':name/call')
   @HttpCode(200)

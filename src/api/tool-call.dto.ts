@@ -4,20 +4,20 @@ import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { ToldImageDto, WaitingRequestDto } from './run-answer.dto.js';
 
-/** A call of a tool. */
+/** A direct tool call. */
 export class ToolCallDto {
-  /** What the tool takes; none when it is left out. */
+  /** Arguments of the tool; if omitted, none. */
   @MayBeLeftOut()
   @IsObject()
   @AsItCame()
   arguments?: Record<string, unknown>;
 
-  /** The session that the tool works in, which must be there; the call holds it while it runs, and says nothing in it. */
+  /** The session of the call, which must exist. The call locks it while it runs and adds no messages to it. */
   @MayBeLeftOut()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
-  /** Milliseconds from now after which the call goes on no more. */
+  /** Deadline of the call, in ms from now. */
   @MayBeLeftOut()
   @IsInt()
   @Min(1)
@@ -25,27 +25,27 @@ export class ToolCallDto {
   deadlineMs?: number;
 }
 
-/** What came of a call so far. A call that failed is an answer, too: it was made, and `success` says how it went. */
+/** A tool call so far. A failed call is also a normal response: `success` states the outcome. */
 export class ToolCallAnswerDto {
-  /** The call is a run of its own: `GET /api/runs/{id}` tells of it. */
+  /** The call's run: `GET /api/runs/{id}` returns it. */
   run_id!: string;
   session_id!: string | null;
   tool!: string;
   /** `completed`, `failed` or `cancelled`; `waiting` for a person, or `queued`. */
   status!: string;
-  /** Once there is an outcome. */
+  /** Present after the call has ended. */
   success?: boolean;
-  /** What the tool gave, when it succeeded. */
+  /** The tool's result, if the call succeeded. */
   result?: unknown;
-  /** Of what it shows beside that; the run's journal has the images whole. */
+  /** Images in the result; the run's journal has them whole. */
   images?: ToldImageDto[];
-  /** How many images more it had than a result may show. */
+  /** Number of images above the maximum of a result. */
   images_left_out?: number;
-  /** Why it did not succeed. */
+  /** The error of a failed call. */
   error?: string;
-  /** The stable name of the error. */
+  /** Stable code of the error. */
   code?: string;
   execution_time_ms?: number;
-  /** What must be decided before it goes on; only while it is `waiting`. */
+  /** Pending decisions; only for a `waiting` call. */
   waiting?: WaitingRequestDto[];
 }

@@ -22,7 +22,7 @@ export class ToolStateController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** What tools keep in the tenant's sessions, without the data. */
+  /** Tool states in the tenant's sessions, without the data. */
   @Get()
   async list(
     @CurrentPrincipal() principal: Principal,
@@ -34,7 +34,7 @@ export class ToolStateController {
     return toContextPage(listed, limit);
   }
 
-  /** What a tool keeps in a session. */
+  /** The state of a tool in a session. */
   @Get(':id')
   async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ShownToolContextDto> {
     const context = await this.states.get(principal, id);
@@ -42,7 +42,7 @@ export class ToolStateController {
     return toShownContext(context);
   }
 
-  /** Its calls and rollbacks, the last first. */
+  /** Calls and rollbacks of the state, newest first. */
   @Get(':id/history')
   async history(
     @CurrentPrincipal() principal: Principal,
@@ -54,7 +54,7 @@ export class ToolStateController {
     return toHistory(entries, limit);
   }
 
-  /** Its business states as they were, as far as they are kept. */
+  /** The stored versions of the business state. */
   @Get(':id/versions')
   async versions(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ToolStateVersionsDto> {
     const versions = await this.states.versions(principal, id);
@@ -62,7 +62,10 @@ export class ToolStateController {
     return toVersions(versions);
   }
 
-  /** Makes the business state what it was; that is a new version. 409 while a run of the session has not ended. */
+  /**
+   * Rolls the business state back to a version; the result is a new version. 409 while a run of the session is
+   * unfinished.
+   */
   @Requires('sessions:write')
   @Post(':id/rollback')
   @HttpCode(200)
@@ -76,7 +79,9 @@ export class ToolStateController {
     return toState(state);
   }
 
-  /** Forgets what a tool keeps in a session, with versions and history. 409 while a run of the session has not ended. */
+  /**
+   * Deletes the state of a tool in a session, with versions and history. 409 while a run of the session is unfinished.
+   */
   @Requires('sessions:write')
   @Delete(':id')
   @HttpCode(204)

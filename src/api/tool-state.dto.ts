@@ -4,27 +4,27 @@ import type { StateType } from '../tool/index.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 import { LimitQueryDto } from './page-query.dto.js';
 
-/** Which contexts are listed. */
+/** Filter of the list of contexts. */
 export class ToolStateListQueryDto extends LimitQueryDto {
-  /** Of one tool only. */
+  /** Name of a tool. */
   @MayBeLeftOut()
   @IsString()
   tool?: string;
 
-  /** Of one session only. */
+  /** Id of a session. */
   @MayBeLeftOut()
   @IsString()
   sessionId?: string;
 
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   @MayBeLeftOut()
   @IsString()
   cursor?: string;
 }
 
-/** Which part of a history is read. */
+/** Selects a page of a history. */
 export class ToolStateHistoryQueryDto extends LimitQueryDto {
-  /** Only what was before this `n`: the `next` of the page before. */
+  /** Only entries before this `n`: the `next` of the previous page. */
   @MayBeLeftOut()
   @Type(() => Number)
   @IsInt()
@@ -33,10 +33,10 @@ export class ToolStateHistoryQueryDto extends LimitQueryDto {
   before?: number;
 }
 
-/** To which version a business state goes back. */
+/** Selects the version for a rollback. */
 export class ToolStateRollbackDto {
   /**
-   * One of those that `versions` lists.
+   * A version listed by `versions`.
    * @example 3
    */
   @IsInt()
@@ -45,11 +45,11 @@ export class ToolStateRollbackDto {
   version!: number;
 }
 
-/** One state of a context, without its data. */
+/** A state of a context, without its data. */
 export class ToolStateHeadDto {
   state_id!: string;
   state_type!: StateType;
-  /** Counted from 1, one more with every change. */
+  /** Counted from 1; each change adds one. */
   version!: number;
   /** Epoch ms. */
   created_at!: number;
@@ -59,19 +59,19 @@ export class ToolStateHeadDto {
   expires_at!: number | null;
 }
 
-/** One state of a context. */
+/** A state of a context. */
 export class ToolStateDto extends ToolStateHeadDto {
-  /** As the tool keeps it. */
+  /** The data that the tool stored. */
   data!: Record<string, unknown>;
 }
 
-/** Whose state it is: a tool's in a session. */
+/** A context: a tool in a session. */
 export class ToolContextDto {
   context_id!: string;
   tool!: string;
-  /** The session's id, or `run:` and the run's for one without a session. */
+  /** The session's id; `run:` and the run's id for a run without a session. */
   session_id!: string;
-  /** What keeps it. */
+  /** Name of the state manager that stores the context. */
   manager!: string;
   /** Epoch ms. */
   created_at!: number;
@@ -86,50 +86,50 @@ export class ListedToolContextDto extends ToolContextDto {
   states!: ToolStateHeadDto[];
 }
 
-/** A context with what is in it. */
+/** A context with the data of its states. */
 export class ShownToolContextDto extends ToolContextDto {
   states!: ToolStateDto[];
 }
 
-/** A context that is there and cannot be read. */
+/** A context that exists but cannot be read. */
 export class DamagedToolContextDto {
   context_id!: string;
-  /** What keeps it. */
+  /** Name of the state manager that stores the context. */
   manager!: string;
-  /** What asking for it answers, too. */
+  /** The error code; a request for the context returns the same code. */
   code!: string;
-  /** What is wrong with it, and what to do. */
+  /** The damage, and the remedy. */
   detail!: string;
 }
 
 /** Contexts, in the order of their ids. */
 export class ToolContextPageDto {
   contexts!: ListedToolContextDto[];
-  /** Those of the page that cannot be read. */
+  /** Unreadable contexts of the page. */
   damaged!: DamagedToolContextDto[];
   /** The cursor of the next page; `null` on the last one. */
   next!: string | null;
 }
 
-/** What happened to a context. */
+/** An entry in a context's history. */
 export class ToolStateHistoryEntryDto {
   n!: number;
   /** Epoch ms. */
   at!: number;
   kind!: 'execution_start' | 'execution_success' | 'execution_error' | 'rollback';
-  /** The key of the call that did it, `runId:tool:…`, or the id of who rolled back. */
+  /** The key of the call, `runId:tool:…`, or the id of the principal who rolled back. */
   by!: string | null;
   detail!: Record<string, unknown>;
 }
 
-/** A part of a context's history, the last first. */
+/** A page of a context's history, newest first. */
 export class ToolStateHistoryDto {
   entries!: ToolStateHistoryEntryDto[];
-  /** For `before`; `null` on the last page. */
+  /** The `before` of the next page; `null` on the last page. */
   next!: number | null;
 }
 
-/** A business state as it was. */
+/** An earlier or present version of a business state. */
 export class ToolStateVersionDto {
   version!: number;
   /** Epoch ms. */
@@ -138,7 +138,7 @@ export class ToolStateVersionDto {
   data!: Record<string, unknown>;
 }
 
-/** The business states that are kept, the present one first. */
+/** Stored versions of the business state, the present one first. */
 export class ToolStateVersionsDto {
   versions!: ToolStateVersionDto[];
 }

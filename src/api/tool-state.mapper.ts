@@ -18,7 +18,7 @@ import type {
   ToolStateVersionsDto,
 } from './tool-state.dto.js';
 
-/** @param contexts one more than `limit`, the most that the page may have, when there are further ones */
+/** @param contexts up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
 export function toContextPage(contexts: readonly (ContextInfo | DamagedContext)[], limit: number): ToolContextPageDto {
   const page = contexts.slice(0, limit);
   return {
@@ -36,7 +36,7 @@ export function toState(state: StateEntry): ToolStateDto {
   return { ...toHead(state), data: { ...state.data } };
 }
 
-/** @param entries one more than `limit`, when there are further ones */
+/** @param entries up to `limit + 1` entries: one more than `limit`, the page size, if there is a next page */
 export function toHistory(entries: readonly StateHistoryEntry[], limit: number): ToolStateHistoryDto {
   const page = entries.slice(0, limit);
   return {
@@ -57,7 +57,7 @@ function toDamaged({ id, manager, error }: DamagedContext): DamagedToolContextDt
   return { context_id: id, manager, code: error.code, detail: error.message };
 }
 
-/** A plain object, which can be spread. */
+/** A plain object type, which can be spread. */
 function toContext(context: Omit<ContextInfo, 'states'>): Pick<ToolContextDto, keyof ToolContextDto> {
   return {
     context_id: context.id,

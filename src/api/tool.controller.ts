@@ -14,7 +14,7 @@ export class ToolController {
     private readonly access: AccessLogService,
   ) {}
 
-  /** All tools, in the order of their registration. */
+  /** All tools, in the order of registration. */
   @Requires('tools:read')
   @Get()
   async list(@CurrentPrincipal() { tenant }: Principal): Promise<ToolListDto> {
@@ -29,7 +29,7 @@ export class ToolController {
     return toToolView(this.tools.get(name), await this.switches.disabled(tenant));
   }
 
-  /** Switches a tool on for the tenant: at once here, within two seconds on other nodes. */
+  /** Enables a tool for the tenant: at once here, within two seconds on other nodes. */
   @Requires('tools:write')
   @Post(':name/enable')
   @HttpCode(204)
@@ -38,7 +38,10 @@ export class ToolController {
     this.access.record(principal, 'enable', 'tool', name);
   }
 
-  /** Switches a tool off for the tenant, as fast: no model is shown it any more, and no call of it is begun. */
+  /**
+   * Disables a tool for the tenant: at once here, within two seconds on other nodes. Models no longer receive it, and
+   * no new call of it starts.
+   */
   @Requires('tools:write')
   @Post(':name/disable')
   @HttpCode(204)

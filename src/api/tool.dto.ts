@@ -2,36 +2,39 @@ import type { ToolEffect } from '../tool/index.js';
 
 /** How calls of a tool are handled. */
 export class ToolMetadataDto {
-  /** `never`, `always`, or `sometimes`: it depends on the arguments. */
+  /** `never`, `always`, or `sometimes` (depends on the arguments). */
   approval!: 'never' | 'always' | 'sometimes';
   /** Whether a call can carry data out of the application. */
   egress!: boolean;
-  /** Whether results hold text of strangers. */
+  /** Whether results may contain untrusted content. */
   untrusted!: boolean;
-  /** How often a failed call is made again. */
+  /** Maximum number of retries of a failed call. */
   retries!: number;
-  /** The longest one call may take, in ms; without it the run's own limit. */
+  /** Maximum duration of one call, in ms; if absent, the run's limit applies. */
   timeout_ms?: number;
-  /** How long a result serves the same call again, in ms. */
+  /** Time for which a cached result serves the same call, in ms. */
   cache_ttl_ms?: number;
-  /** The most calls at once in a process. */
+  /** Maximum number of concurrent calls per process. */
   concurrency?: number;
 }
 
 /** A tool. */
 export class ToolDto {
   name!: string;
-  /** What models are told of it. */
+  /** The description that models receive. */
   description!: string;
-  /** What may happen when a call is repeated after a crash: `read` may repeat, `idempotent` with the same key, `once` must not. */
+  /** Repetition after a crash: `read` may repeat, `idempotent` may repeat with the same key, `once` must not. */
   effect!: ToolEffect;
-  /** Where it was declared. */
+  /** Where the tool is declared. */
   source!: string;
-  /** Whether it is on for the tenant of who asks: else no model is shown it, and nobody's call of it is made. */
+  /**
+   * Whether the tool is enabled for the caller's tenant. Models do not receive a disabled tool, and its calls are
+   * refused.
+   */
   enabled!: boolean;
-  /** The JSON Schema of its arguments. */
+  /** JSON Schema of the arguments. */
   input_schema!: Record<string, unknown>;
-  /** The JSON Schema of its results, where it has one. */
+  /** JSON Schema of the results, if declared. */
   output_schema?: Record<string, unknown>;
   metadata!: ToolMetadataDto;
 }

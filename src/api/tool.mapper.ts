@@ -1,7 +1,7 @@
 import type { Tool, ToolMetadata } from '../tool/index.js';
 import type { ToolDto, ToolMetadataDto } from './tool.dto.js';
 
-/** A tool as the API tells of it. */
+/** Converts a tool to its public form. */
 export function toToolView({ definition, metadata }: Tool, off: ReadonlySet<string>): ToolDto {
   const { name, description, inputSchema, outputSchema } = definition;
   return {

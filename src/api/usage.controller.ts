@@ -13,21 +13,21 @@ export class UsageController {
     private readonly budgets: BudgetRebuildService,
   ) {}
 
-  /** Tokens and costs of the own tenant's model calls, by day, session or model. */
+  /** Tokens and costs of model calls in the caller's tenant, by day, session or model. */
   @Get()
   @Requires('usage:read')
   own(@CurrentPrincipal() { tenant }: Principal, @Query() query: UsageQueryDto): Promise<UsagePageDto> {
     return this.page({ ...toUsageFilter(query), tenant }, query.by ?? 'day', query);
   }
 
-  /** The same of all tenants, by tenant: for who runs the server. */
+  /** Tokens and costs of all tenants, by tenant; for operators. */
   @Get('tenants')
   @Requires('operate')
   tenants(@Query() query: UsageDaysQueryDto): Promise<UsagePageDto> {
     return this.page(toUsageFilter(query), 'tenant', query);
   }
 
-  /** Counts all budgets anew from what was used. 409 while runs go on, 400 where there is no budget. */
+  /** Recalculates all budget totals from the recorded usage. 409 while runs execute; 400 if there is no budget. */
   @Post('rebuild')
   @HttpCode(200)
   @Requires('operate')

@@ -6,7 +6,7 @@ import { RunUsageDto } from './run-answer.dto.js';
 
 const KINDS = ['day', 'session', 'model'] as const;
 
-/** Of which days the use of models is summed up. */
+/** Selects the days of the summed usage. */
 export class UsageDaysQueryDto extends LimitQueryDto {
   /**
    * The first day, UTC.
@@ -24,50 +24,50 @@ export class UsageDaysQueryDto extends LimitQueryDto {
   @IsDay()
   to?: string;
 
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   @MayBeLeftOut()
   @IsString()
   cursor?: string;
 }
 
-/** How the use of models in the tenant is summed up. */
+/** Selects and groups the usage of the tenant. */
 export class UsageQueryDto extends UsageDaysQueryDto {
-  /** Of which there is an entry each: `day` (the default), `session` or `model`. */
+  /** Grouping: `day` (the default), `session` or `model`. */
   @MayBeLeftOut()
   @IsIn(KINDS)
   by?: (typeof KINDS)[number] = 'day';
 
-  /** Of one session only. */
+  /** Id of a session. */
   @MayBeLeftOut()
   @IsString()
   sessionId?: string;
 }
 
-/** What model calls took together. */
+/** Total usage of model calls. */
 export class UsageSumDto {
-  /** Calls whose provider said what they took. */
+  /** Number of calls whose provider reported its usage. */
   calls!: number;
   usage!: RunUsageDto;
 }
 
-/** The sum of one day, session, model or tenant. */
+/** Total usage of one day, session, model or tenant. */
 export class UsageEntryDto extends UsageSumDto {
-  /** The day (UTC), the session's id, the model's or the tenant's name; `null` for calls that belong to no session. */
+  /** The day (UTC), the session's id, the model's or the tenant's name; `null` for calls without a session. */
   key!: string | null;
 }
 
-/** What was used, from the days that are kept (`USAGE_RETENTION_DAYS`). */
+/** Usage within the retention time (`USAGE_RETENTION_DAYS`). */
 export class UsagePageDto {
-  /** Of all entries, those of other pages too. */
+  /** Total over the entries of all pages. */
   total!: UsageSumDto;
-  /** By their keys. */
+  /** In the order of their keys. */
   entries!: UsageEntryDto[];
-  /** What to give as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   next!: string | null;
 }
 
-/** What came of counting anew. */
+/** Result of a budget recalculation. */
 export class RebuiltBudgetsDto {
-  /** How many sums there are now: one a run that is not over, session, tenant and day, and day, as far as these have budgets. */
+  /** Number of totals now stored: one for each unfinished run, session, tenant and day, and day that has a budget. */
   sums!: number;
 }

@@ -1,7 +1,7 @@
 import type { UsageEntry, UsageFilter, UsagePage, UsageSum } from '../run/index.js';
 import type { UsageDaysQueryDto, UsagePageDto, UsageQueryDto } from './usage.dto.js';
 
-/** @param query a checked one */
+/** @param query validated */
 export function toUsageFilter({
   from,
   to,

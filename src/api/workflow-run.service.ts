@@ -8,8 +8,8 @@ import { tellTwin } from './twin.mapper.js';
 import type { WorkflowRunDto } from './workflow.dto.js';
 import { toWorkflowStart } from './workflow.mapper.js';
 
-/** A request for a run of a workflow. */
-interface AskedRun {
+/** A request to start a workflow. */
+interface StartRequest {
   readonly name: string;
   readonly body: WorkflowRunDto;
   /** The `Idempotency-Key`. */
@@ -26,8 +26,8 @@ export class WorkflowRunService {
     private readonly agents: AgentService,
   ) {}
 
-  /** The run as it is then; its address is in the header `Location`. */
-  async start(principal: Principal, { name, body, key }: AskedRun, reply: FastifyReply): Promise<RunAnswer> {
+  /** Returns the run after its start; its URL is in the header `Location`. */
+  async start(principal: Principal, { name, body, key }: StartRequest, reply: FastifyReply): Promise<RunAnswer> {
     const start = toWorkflowStart(name, body, key);
     const onStart = (run: Pick<RunHandle, 'id' | 'kind'>): void => {
       tellTwin(reply, run);

@@ -30,8 +30,8 @@ export class WorkflowController {
   }
 
   /**
-   * Starts a workflow: the run goes on in the background, or is waited for. 200 with a run that has ended, else 202. An
-   * `Idempotency-Key` makes a repetition the same run.
+   * Starts a workflow in the background or, with `wait`, until it ends or waits. 200 with a finished run, else 202. An
+   * `Idempotency-Key` makes a repeated request return the same run.
    */
   @Requires('chat')
   @Post(':name/runs')

@@ -4,32 +4,35 @@ import { AsItCame } from './as-it-came.decorator.js';
 import { LONGEST_DEADLINE_MS } from './background-request.dto.js';
 import { MayBeLeftOut } from './may-be-left-out.decorator.js';
 
-/** A run of a workflow. */
+/** Starts a run of a workflow. */
 export class WorkflowRunDto {
-  /** As the workflow's `input` says; empty when it is left out. */
+  /** Input, in the format of the workflow's `input`; if omitted, empty. */
   @MayBeLeftOut()
   @IsObject()
   @AsItCame()
   input?: Record<string, unknown>;
 
-  /** The session in which the workflow's agents remember what they were asked; the run holds it while it goes on. */
+  /** The session for the memory of the workflow's agents. The run locks it until the run ends. */
   @MayBeLeftOut()
   @Matches(/^[A-Za-z0-9_-]{1,128}$/, { message: 'sessionId must be 1 to 128 of A-Z a-z 0-9 _ -' })
   sessionId?: string;
 
-  /** Whether to wait until the run has ended or waits for a person; by default it goes on in the background. */
+  /**
+   * Whether the request waits until the run has ended or waits for a decision; by default the run continues in the
+   * background.
+   */
   @MayBeLeftOut()
   @IsBoolean()
   wait?: boolean = false;
 
-  /** 0 to 9: of runs that wait for their turn, the higher goes first. Of no use with `wait`. */
+  /** Priority in the queue, 0 to 9; runs with a higher priority start first. Has no effect with `wait`. */
   @MayBeLeftOut()
   @IsInt()
   @Min(0)
   @Max(MAX_PRIORITY)
   priority?: number = 0;
 
-  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
+  /** Deadline in ms from now. The run ends at the deadline in any status. */
   @MayBeLeftOut()
   @IsInt()
   @Min(1)
@@ -37,21 +40,21 @@ export class WorkflowRunDto {
   deadlineMs?: number;
 }
 
-/** A node of a workflow. What a model is asked and told is nobody's but its author's: it is not here. */
+/** A node of a workflow. Prompts and instructions are not published. */
 export class WorkflowNodeDto {
   id!: string;
   /** `llm`, `agent`, `tool`, `code`, `branch`, `map` or `human`. */
   type!: string;
   description?: string;
-  /** The agent, tool or code that it asks, where it has a name. */
+  /** Name of its agent, tool or code. */
   uses?: string;
 }
 
-/** A way from a node to another one. */
+/** An edge from one node to another. */
 export class WorkflowEdgeDto {
   from!: string;
   to!: string;
-  /** `next`, `branch`, or `fallback`: the way of a node that fails. */
+  /** `next`, `branch`, or `fallback` (taken if the node fails). */
   kind!: string;
 }
 
@@ -59,7 +62,7 @@ export class WorkflowEdgeDto {
 export class WorkflowDto {
   name!: string;
   description!: string;
-  /** The JSON Schema of its input, where it says it. */
+  /** JSON Schema of its input, if declared. */
   input?: Record<string, unknown>;
   nodes!: WorkflowNodeDto[];
   edges!: WorkflowEdgeDto[];

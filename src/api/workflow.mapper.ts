@@ -14,7 +14,7 @@ export function toWorkflowView({ graph }: RegisteredWorkflow): WorkflowDto {
   };
 }
 
-/** @param body a checked one. @param key the `Idempotency-Key`. @throws AppError `VALIDATION_FAILED` when it is none */
+/** @param body validated. @param key the `Idempotency-Key`. @throws AppError `VALIDATION_FAILED` for an invalid key */
 export function toWorkflowStart(name: string, body: WorkflowRunDto, key: string | undefined): WorkflowStart {
   const idempotency = parseIdempotencyKey(key, `workflows/${name}/runs`, body);
   const { input, sessionId, priority, deadlineMs } = body;
