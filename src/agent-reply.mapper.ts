@@ -4,17 +4,17 @@ import type { ModelParameters, ToolChoice, Usage } from './llm/index.js';
 import { toUsage, type RunFinishReason, type WaitingRequest } from './run/index.js';
 
 export interface ChatOptions {
-  /** The conversation to go on with; a new one when left out. */
+  /** Session to continue; if omitted, a new one. */
   readonly sessionId?: string;
   /** Another model of the same provider, or one of another provider that is configured, as `provider:name`. */
   readonly model?: string;
-  /** They win over the agent's. */
+  /** Model parameters; they override the agent's. */
   readonly parameters?: ModelParameters;
-  /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
+  /** Tool use in the model's first reply; by default the model decides. `none`: no tools in the whole run. */
   readonly toolChoice?: ToolChoice;
-  /** What the answer must be, instead of what the agent says. */
+  /** Format of the answer; overrides the agent's. */
   readonly responseFormat?: GivenFormat;
-  /** What is shown beside the question: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
+  /** Images for the message: https URLs, or data URIs of PNG, JPEG, GIF or WebP. */
   readonly images?: readonly { readonly url: string }[];
 }
 
@@ -34,20 +34,20 @@ export interface ChatStreamOptions extends ChatOptions {
 export interface ChatReply {
   readonly role: 'assistant';
   readonly content: string;
-  /** The answer's value, where it has a format: what a Standard Schema makes of it. */
+  /** Value of the answer, if it has a format; parsed by the Standard Schema, if one is given. */
   readonly output?: unknown;
   readonly finishReason: RunFinishReason | null;
-  /** Whether the agent came to its answer; not when a limit ended the run. */
+  /** Whether the agent reached its final answer; false if a limit ended the run. */
   readonly isComplete: boolean;
   readonly usage: Usage;
   readonly iterations: number;
   readonly runId: string;
   readonly sessionId: string | null;
-  /** What must be decided before it goes on (`agent.approve` and its like); only while it waits. */
+  /** Pending decisions (see `agent.approve` and the like); only while the run waits. */
   readonly waiting?: readonly WaitingRequest[];
 }
 
-/** @throws AppError with the failure's code when the run failed */
+/** @throws AppError with the failure's code if the run failed */
 export function toReply(answer: RunAnswer): ChatReply {
   if (answer.error) throw toRunError(answer);
   const { result, finish_reason, is_complete, usage, iterations, run_id, session_id, waiting } = answer;
@@ -66,7 +66,7 @@ export function toReply(answer: RunAnswer): ChatReply {
 }
 
 /**
- * Checks an option of a program without types.
+ * Validates an option of an untyped caller.
  * @throws AppError `VALIDATION_FAILED`
  */
 export function assertOneOf(option: string, given: unknown, allowed: readonly string[]): void {

@@ -5,47 +5,47 @@ import type { SessionRecord, StoredTurn } from './session/index.js';
 
 type SessionChatOptions = Omit<ChatOptions, 'sessionId'>;
 
-/** What a conversation needs of its agent. */
-interface Talks {
+/** The agent of a session. */
+interface ChatAgent {
   readonly sessions: AgentSessions;
   chat(query: string, options: ChatOptions): Promise<ChatReply>;
   chatStream(query: string, options: ChatStreamOptions): AsyncGenerator<string, void>;
   stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions): Promise<void>;
 }
 
-/** A conversation with an agent of `createAgent`. */
+/** A session with an agent of `createAgent`. */
 export class AgentSession {
   constructor(
     readonly id: string,
-    private readonly agent: Talks,
+    private readonly agent: ChatAgent,
   ) {}
 
-  /** As the agent's, in this conversation. */
+  /** As `agent.chat`, in this session. */
   chat(query: string, options: SessionChatOptions = {}): Promise<ChatReply> {
     return this.agent.chat(query, { ...options, sessionId: this.id });
   }
 
-  /** As the agent's, in this conversation. */
+  /** As `agent.chatStream`, in this session. */
   chatStream(query: string, options: Omit<ChatStreamOptions, 'sessionId'> = {}): AsyncGenerator<string, void> {
     return this.agent.chatStream(query, { ...options, sessionId: this.id });
   }
 
-  /** As the agent's, in this conversation. */
+  /** As `agent.stream`, in this session. */
   stream(query: string, callback: (event: RunEvent) => void, options: SessionChatOptions = {}): Promise<void> {
     return this.agent.stream(query, callback, { ...options, sessionId: this.id });
   }
 
-  /** @throws AppError `SESSION_NOT_FOUND` when nothing was said in it, and nobody created it */
+  /** @throws AppError `SESSION_NOT_FOUND` if the session has no message and was not created */
   get(): Promise<SessionRecord> {
     return this.agent.sessions.get(this.id);
   }
 
-  /** A page of what was said, as `agent.sessions.turns`. @throws AppError `SESSION_NOT_FOUND` */
+  /** A page of the messages, as `agent.sessions.turns`. @throws AppError `SESSION_NOT_FOUND` */
   turns(page?: { limit?: number; after?: number }): Promise<StoredTurn[]> {
     return this.agent.sessions.turns(this.id, page);
   }
 
-  /** Forgets what was said. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
+  /** Deletes all messages. @throws AppError `SESSION_NOT_FOUND`, `SESSION_BUSY` */
   clear(): Promise<void> {
     return this.agent.sessions.clear(this.id);
   }

@@ -5,14 +5,14 @@ import type { CreateAgentOptions } from './create-agent.types.js';
 type Given<Key extends keyof CreateAgentOptions> = NonNullable<CreateAgentOptions[Key]>;
 
 /**
- * An agent, described step by step; every step gives a new builder, so that one may be the beginning of several.
+ * Builds an agent step by step. Every step returns a new builder, so one builder can be the base of several agents.
  *
  *     const agent = await new AgentBuilder().withLlm('openai', key, 'gpt-4o').withMaxIterations(20).build();
  */
 export class AgentBuilder {
   constructor(private readonly options: CreateAgentOptions = {}) {}
 
-  /** The agent as one, such as `parseAgent` gives it. */
+  /** Sets the whole agent definition, such as the result of `parseAgent`. */
   withAgent(agent: Given<'agent'>): AgentBuilder {
     return this.with({ agent });
   }
@@ -21,18 +21,18 @@ export class AgentBuilder {
     return this.with({ name });
   }
 
-  /** @param apiType as in `LLM_PROVIDER` @param apiUrl the provider's own address when left out */
+  /** @param apiType as in `LLM_PROVIDER` @param apiUrl by default the provider's own URL */
   withLlm(apiType: string, apiKey?: string, model?: string, apiUrl?: string): AgentBuilder {
     const llm = { apiType, apiKey, ...(model !== undefined && { model }), ...(apiUrl !== undefined && { apiUrl }) };
     return this.with({ llm });
   }
 
-  /** What of the model is not as the environment says. */
+  /** Model settings that differ from the environment. */
   withModel(model: Given<'model'>): AgentBuilder {
     return this.with({ model });
   }
 
-  /** A model of one's own; takes the place of every provider. */
+  /** A custom chat model; replaces every provider. */
   withChatModel(chatModel: Given<'chatModel'>): AgentBuilder {
     return this.with({ chatModel });
   }
@@ -41,17 +41,17 @@ export class AgentBuilder {
     return this.with({ prompt });
   }
 
-  /** Model calls a run may make. */
+  /** Maximum number of model calls in a run. */
   withMaxIterations(maxIterations: number): AgentBuilder {
     return this.withLimits({ maxIterations });
   }
 
-  /** They come to those that are there. */
+  /** Merges limits into the present ones. */
   withLimits(limits: Given<'limits'>): AgentBuilder {
     return this.with({ limits: { ...this.options.limits, ...limits } });
   }
 
-  /** Providers with `@Tool` methods, to those that are there. */
+  /** Adds providers with `@Tool` methods. */
   withTools(...tools: Given<'tools'>): AgentBuilder {
     return this.with({ tools: [...(this.options.tools ?? []), ...tools] });
   }
@@ -60,12 +60,12 @@ export class AgentBuilder {
     return this.with({ builtinTools });
   }
 
-  /** To those that are there. */
+  /** Adds extensions. */
   withExtensions(...extensions: Given<'extensions'>): AgentBuilder {
     return this.with({ extensions: [...(this.options.extensions ?? []), ...extensions] });
   }
 
-  /** The tools of a declared MCP server. */
+  /** Uses the tools of a declared MCP server. */
   withMcp(name: string): AgentBuilder {
     return this.with({ mcp: { enabled: true, name } });
   }
@@ -78,17 +78,17 @@ export class AgentBuilder {
     return this.with({ responseFormat });
   }
 
-  /** What it may spend. */
+  /** Sets spending limits. */
   withBudgets(budgets: Given<'budgets'>): AgentBuilder {
     return this.with({ budgets });
   }
 
-  /** What it may not do, beside what the security policy says. */
+  /** Sets restrictions in addition to the security policy. */
   withGuardrails(guardrails: Given<'guardrails'>): AgentBuilder {
     return this.with({ guardrails });
   }
 
-  /** Tools of which every call needs a person, to those that are there. */
+  /** Adds names of tools whose calls all need approval. */
   withApprovals(...approvals: Given<'approvals'>): AgentBuilder {
     return this.with({ approvals: [...(this.options.approvals ?? []), ...approvals] });
   }
@@ -97,7 +97,7 @@ export class AgentBuilder {
     return this.with({ securityPolicy });
   }
 
-  /** Who asks. */
+  /** Sets the principal of the agent's requests. */
   withPrincipal(principal: Given<'principal'>): AgentBuilder {
     return this.with({ principal });
   }
@@ -106,12 +106,12 @@ export class AgentBuilder {
     return this.with({ logger });
   }
 
-  /** Hears everything that runs record. */
+  /** Sets a listener for everything that runs record. */
   withTelemetry(telemetry: Given<'telemetry'>): AgentBuilder {
     return this.with({ telemetry });
   }
 
-  /** Variables that win over the environment, to those that are there. */
+  /** Merges variables that override the environment. */
   withEnv(env: Given<'env'>): AgentBuilder {
     return this.with({ env: { ...this.options.env, ...env } });
   }

@@ -46,16 +46,16 @@ import {
 } from './tool/index.js';
 import { type WorkflowInput, WorkflowRegistry, WorkflowService, type WorkflowStart } from './workflow/index.js';
 
-/** An agent without HTTP, over the same services and the same journal as the server. Close it when done. */
+/** An agent without HTTP, with the same services and the same journal as the server. Call `close` at the end. */
 export class Agent {
   private closing: Promise<void> | null = null;
-  /** What was said to it, and what people may do with that. */
+  /** The agent's sessions. */
   readonly sessions: AgentSessions;
 
   constructor(
     private readonly application: INestApplicationContext,
     private readonly principal: Principal,
-    /** What its answers are, as it was given. */
+    /** Format of the answers, as given to `createAgent`. */
     private readonly responseFormat?: GivenFormat,
   ) {
     this.sessions = new AgentSessions(principal, {
@@ -66,9 +66,9 @@ export class Agent {
   }
 
   /**
-   * Asks and waits for the answer, or for the person that the run waits for: its `waiting` says what is to be decided then.
-   * @throws AppError with the failure's code when the run fails, `OUTPUT_INVALID` also when a Standard Schema's own validator
-   *   refuses what fits as JSON; `VALIDATION_FAILED` for a message that says nothing
+   * Sends a message and waits until the run has ended or waits for a person. `waiting` then contains the pending decisions.
+   * @throws AppError with the failure's code if the run fails; `OUTPUT_INVALID` also if a Standard Schema's validator rejects valid
+   *   JSON; `VALIDATION_FAILED` for a blank message
    */
   async chat(query: string, options: ChatOptions = {}): Promise<ChatReply> {
     const answer = await this.agents.chat(this.principal, { query, ...options });
@@ -76,10 +76,10 @@ export class Agent {
   }
 
   /**
-   * Runs a workflow and waits until it has ended, or waits for a person. It need not have to do with this agent.
-   * @param workflow the name of one that there is, or one for once: a `WorkflowBuilder` builds it
-   * @param options `sessionId` is where its agents remember what they were asked
-   * @throws AppError `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID`, `VALIDATION_FAILED`; a run that fails is an answer
+   * Runs a workflow and waits until it has ended or waits for a person. The workflow need not use this agent.
+   * @param workflow name of a registered workflow, or a definition for this run only, such as a `WorkflowBuilder` builds
+   * @param options `sessionId` is the session for the memory of its agents
+   * @throws AppError `WORKFLOW_NOT_FOUND`, `WORKFLOW_INVALID`, `VALIDATION_FAILED`; a failed run is returned, not thrown
    */
   runWorkflow(
     workflow: string | WorkflowInput,
@@ -93,12 +93,12 @@ export class Agent {
   }
 
   /**
-   * Asks, and yields the text of the run in pieces: the text of replies with tool calls, then the answer. The joined pieces
-   * never repeat text: when a reply starts again, only the text that was not delivered yet is yielded. An answer that has a
-   * format is yielded once it is accepted, and alone. Leaving the iterator (`break`, `return`, `throw`) cancels the run, and no
-   * tool is called after that, unless `onLeave` is `continue`.
-   * @throws StreamRestartedError when a reply starts again with other text than was delivered; the run completes
-   * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` when a person must decide
+   * Sends a message and yields the text of the run in pieces: the text of replies with tool calls, then the answer. The joined pieces
+   * never repeat text: when a reply starts again, only undelivered text is yielded. An answer with a format is yielded alone, once it
+   * is accepted. Leaving the iterator (`break`, `return`, `throw`) cancels the run, and no tool is called after that, unless `onLeave`
+   * is `continue`.
+   * @throws StreamRestartedError if a reply starts again with other text than the delivered text; the run completes
+   * @throws AppError as `chat`; `RUN_WAITING` with `details.run_id` if a person must decide
    */
   chatStream(query: string, options: ChatStreamOptions = {}): AsyncGenerator<string, void> {
     const format = options.responseFormat ?? this.responseFormat;
@@ -106,60 +106,60 @@ export class Agent {
   }
 
   /**
-   * Asks and tells what happens, message deltas included; resolves when the run has ended or waits. A run that fails is
-   * told too, as `run.failed`; only what prevents it from beginning is thrown.
+   * Sends a message and passes the run's events, including message deltas, to the callback. Resolves when the run has ended or waits. A
+   * failed run is reported as `run.failed`; only errors before its start are thrown.
    */
   async stream(query: string, callback: (event: RunEvent) => void, options: ChatOptions = {}): Promise<void> {
     const { items } = await this.agents.stream(this.principal, { query, ...options }, new AbortController().signal);
     for await (const { event } of items) callback(event);
   }
 
-  /** Lets calls be made that a run waits with, and waits for what comes of it. @throws AppError as `chat`; `RUN_NOT_WAITING` */
+  /** Approves pending calls of a run, and waits for the outcome. @throws AppError as `chat`; `RUN_NOT_WAITING` */
   async approve(runId: string, approval: Approval = {}): Promise<ChatReply> {
     await this.decisions.approve(this.principal, runId, approval);
     return this.outcome(runId);
   }
 
-  /** Says no to calls, or to what their tools ask, and waits for what comes of it. @throws AppError as `approve` */
+  /** Denies pending calls or pending questions of tools, and waits for the outcome. @throws AppError as `approve` */
   async deny(runId: string, denial: Denial = {}): Promise<ChatReply> {
     await this.decisions.deny(this.principal, runId, denial);
     return this.outcome(runId);
   }
 
-  /** Answers the question of a tool, and waits for what comes of it. @throws AppError as `approve` */
+  /** Answers the question of a tool, and waits for the outcome. @throws AppError as `approve` */
   async input(runId: string, answer: Input): Promise<ChatReply> {
     await this.decisions.input(this.principal, runId, answer);
     return this.outcome(runId);
   }
 
-  /** Says what became of a call that a crash cut off, and waits for what comes of it. @throws AppError as `approve` */
+  /** Settles a call whose outcome is unknown after a crash, and waits for the outcome of the run. @throws AppError as `approve` */
   async settle(runId: string, settlement: Settlement): Promise<ChatReply> {
     await this.decisions.settle(this.principal, runId, settlement);
     return this.outcome(runId);
   }
 
   /**
-   * The answer of a run, once it has ended or waits for a person; also of one whose stream of text has ended early.
+   * The answer of a run, once it has ended or waits for a person; also after the end of its text stream.
    * @throws AppError as `chat`; `RUN_NOT_FOUND`
    */
   async outcome(runId: string): Promise<ChatReply> {
     return this.toReply(await this.agents.outcome(this.principal, runId));
   }
 
-  /** A conversation by its id; the first message begins one that is not there yet. @throws AppError `VALIDATION_FAILED` */
+  /** A session by its id; the first message creates it if it does not exist. @throws AppError `VALIDATION_FAILED` */
   session(id: string): AgentSession {
     assertSessionId(id);
     return new AgentSession(id, this);
   }
 
-  /** Begins a conversation. @throws AppError `SESSION_EXISTS`, `VALIDATION_FAILED` */
+  /** Creates a session. @throws AppError `SESSION_EXISTS`, `VALIDATION_FAILED` */
   async createSession(options: SessionOptions = {}): Promise<AgentSession> {
     return new AgentSession((await this.sessions.create(options)).id, this);
   }
 
   /**
-   * A conversation in hand, for a program that talks to a model by itself.
-   * @param rules where they differ from the agent's @throws AppError `MEMORY_POLICY_INVALID`
+   * Creates a conversation memory for a program that calls a model itself.
+   * @param rules changes to the agent's memory rules @throws AppError `MEMORY_POLICY_INVALID`
    */
   createMemory(rules: Partial<MemoryRules> = {}): Promise<Memory> {
     const { memory } = this.getConfig();
@@ -167,10 +167,9 @@ export class Agent {
   }
 
   /**
-   * Calls a tool as a run of its own, as `POST /api/tools/:name/call`: through policies and approvals, in its journal.
-   * @param sessionId one that is there (`sessions.create`): a stateful tool finds in it what it left there
-   * @throws AppError with the call's code when it failed or was not made, `RUN_WAITING` while a person must decide, with
-   *   `details.run_id`
+   * Calls a tool as a run of its own, as `POST /api/tools/:name/call`: with policies, approvals and a journal.
+   * @param sessionId an existing session (`sessions.create`): a stateful tool reads and writes its state there
+   * @throws AppError with the call's code if it failed or was refused; `RUN_WAITING` with `details.run_id` while a person must decide
    */
   async executeTool(
     name: string,
@@ -183,20 +182,23 @@ export class Agent {
     );
   }
 
-  /** The same, as other systems name it. @throws AppError as `executeTool` */
+  /** An alias of `executeTool`. @throws AppError as `executeTool` */
   callTool(name: string, args?: Readonly<Record<string, unknown>>, sessionId?: string): Promise<JsonValue> {
     return this.executeTool(name, args, sessionId);
   }
 
-  /** Adds a tool; the next question has it, if the agent has all tools or one of its name. @throws AppError `TOOL_DUPLICATE`, `TOOL_INVALID` */
+  /**
+   * Adds a tool; it applies from the next message, if the agent has all tools or lists its name. @throws AppError `TOOL_DUPLICATE`,
+   * `TOOL_INVALID`
+   */
   registerTool(tool: Tool | ToolRegistration): this {
     this.tools.register(tool);
     return this;
   }
 
   /**
-   * Adds the `@Tool` methods of an object, or of a class, which Nest makes: all of them, or none.
-   * @returns their names @throws AppError `TOOL_DUPLICATE`, `TOOL_INVALID`, also for one without such a method
+   * Adds the `@Tool` methods of an object, or of a class, which Nest instantiates: all of them, or none.
+   * @returns their names @throws AppError `TOOL_DUPLICATE`; `TOOL_INVALID`, also for an object without such a method
    */
   async registerToolsFromClass(given: Type | object): Promise<readonly string[]> {
     const made = typeof given === 'function' ? await this.context.get(ModuleRef).create(given as Type<object>) : given;
@@ -213,8 +215,8 @@ export class Agent {
   }
 
   /**
-   * Connects to an MCP server, whose tools the next question has as `name__tool`.
-   * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError when it cannot be connected to: it is forgotten then
+   * Connects to an MCP server. From the next message its tools are available as `name__tool`.
+   * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError if the connection fails: the server is then removed
    */
   async connectMcpServer(name: string, config: McpServerConfig): Promise<this> {
     await this.context.get(McpServerService, { strict: false }).connect(name, config);
@@ -225,14 +227,14 @@ export class Agent {
     return this.context.get(McpRegistry, { strict: false }).has(name);
   }
 
-  /** What it is, with every default filled in. */
+  /** The agent's definition, with all defaults. */
   getConfig(): AgentDefinition {
     return this.context.get(AgentRegistry, { strict: false }).get().definition;
   }
 
   /**
-   * A stateful tool bound to a session, for code that uses it by itself: its calls are no runs, and you answer for them.
-   * @param sessionId any of 1 to 128 of `A-Z a-z 0-9 _ -` @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND`, `VALIDATION_FAILED`
+   * Binds a stateful tool to a session, for direct use by code. Its calls are not runs; the caller is responsible for them.
+   * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -` @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND`, `VALIDATION_FAILED`
    */
   createStatefulToolSession(name: string, sessionId: string): StatefulToolSession {
     return this.context
@@ -241,8 +243,8 @@ export class Agent {
   }
 
   /**
-   * Adds an extension while the agent runs: it registers and boots at once, and the next question has what it brings. When it fails,
-   * its tools, agents and listeners are taken back; policies, processors and providers stay.
+   * Adds an extension while the agent runs. It registers and boots at once, and applies from the next message. If it fails, its tools,
+   * agents and listeners are removed; policies, processors and providers stay.
    * @throws AppError `EXTENSION_INVALID`
    */
   async use(extension: Extension): Promise<this> {
@@ -251,23 +253,23 @@ export class Agent {
   }
 
   /**
-   * Puts a policy in the place of the one that it was made with; what runs have decided stays.
-   * @throws AppError `CONFIG_INVALID` with every mistake; nothing changes then
+   * Replaces the security policy given at creation; earlier decisions of runs stay.
+   * @throws AppError `CONFIG_INVALID` with every mistake; the policy is then unchanged
    */
   setSecurityPolicy(policy: SecurityPolicy): Promise<void> {
     return this.context.get(SecurityPolicies, { strict: false }).set(policy);
   }
 
   /**
-   * Waits for what runs, then gives the database back. Runs that do not end in time are resumed at the next start. Every call returns
-   * the same promise.
+   * Waits for executing runs, then closes the database. Runs that do not end in time resume at the next start. Every call returns the
+   * same promise.
    */
   close(): Promise<void> {
     this.closing ??= this.application.close();
     return this.closing;
   }
 
-  /** @throws AppError `SHUTTING_DOWN` once the agent is closed */
+  /** @throws AppError `SHUTTING_DOWN` after `close` */
   private get context(): INestApplicationContext {
     if (!this.closing) return this.application;
     throw new AppError('SHUTTING_DOWN', 'The agent is closed: create another one with createAgent().');
@@ -281,7 +283,7 @@ export class Agent {
     return this.context.get(AgentDecisionService, { strict: false });
   }
 
-  /** Also while the agent is being closed. */
+  /** Available also during `close`. */
   private get runs(): RunService {
     return this.application.get(RunService, { strict: false });
   }

@@ -8,10 +8,10 @@ import { createNestContext } from './nest-context.factory.js';
 import { RunService } from './run/index.js';
 
 /**
- * Makes an agent that can be asked from a script. The environment and `.env` are read as the server reads them. When it fails, all
- * that had begun is ended.
- * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `EXTENSION_INVALID`, `DATABASE_LOCKED`, `MCP_SERVER_NOT_FOUND`;
- *   McpError when the server that `mcp` names cannot be connected to
+ * Creates an agent for a script. It reads the environment and `.env` as the server does. If it fails, it shuts down
+ * everything that it started.
+ * @throws AppError `CONFIG_INVALID`, `AGENT_INVALID`, `TOOL_DUPLICATE`, `EXTENSION_INVALID`, `DATABASE_LOCKED`,
+ *   `MCP_SERVER_NOT_FOUND`; McpError if the connection to the server that `mcp` names fails
  */
 export async function createAgent(options: CreateAgentOptions = {}): Promise<Agent> {
   const module = JackdawModule.forRoot(toModuleOptions(options));

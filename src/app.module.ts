@@ -11,11 +11,11 @@ import { PrincipalModule, SecurityModule } from './security/index.js';
 import { createTurnLog } from './turn-log.stream.js';
 
 export interface AppOptions extends JackdawOptions {
-  /** Where the log goes; by default to standard output. */
+  /** Destination of the log; by default standard output. */
   readonly logStream?: DestinationStream;
 }
 
-/** The server: Jackdaw with its HTTP side. */
+/** The server: Jackdaw with HTTP. */
 @Module({})
 export class AppModule {
   static forRoot({ logStream, ...options }: AppOptions = {}): DynamicModule {

@@ -1,7 +1,7 @@
 import { ConsoleLogger } from '@nestjs/common';
 import { AppError } from './common/index.js';
 
-/** Nest's own contexts that tell of every module and route: some forty lines, for who asks for them. */
+/** Nest's contexts that log every module and route (about forty lines); logged at `debug` only. */
 export const BOOT_CONTEXTS: ReadonlySet<unknown> = new Set([
   'InstanceLoader',
   'NestApplication',
@@ -10,7 +10,7 @@ export const BOOT_CONTEXTS: ReadonlySet<unknown> = new Set([
   'RoutesResolver',
 ]);
 
-/** The log until the application's own is there. An error of ours says all in its message, which its catcher prints. */
+/** The logger until the application's own is ready. It skips an `AppError`: its catcher prints the message. */
 export class BootLog extends ConsoleLogger {
   override log(message: unknown, ...rest: unknown[]): void {
     if (!BOOT_CONTEXTS.has(rest.at(-1))) super.log(message, ...rest);

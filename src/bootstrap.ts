@@ -7,7 +7,7 @@ import { AppModule, type AppOptions } from './app.module.js';
 import { BootLog } from './boot-log.wrapper.js';
 import { AppError, fieldMistake, HttpExceptionFilter, newId } from './common/index.js';
 import { AppConfig } from './config/index.js';
-import { ASKING_ROUTES, BODY_LIMIT_BYTES, parseJsonBody } from './json-body.parser.js';
+import { IMAGE_ROUTES, BODY_LIMIT_BYTES, parseJsonBody } from './json-body.parser.js';
 import { toListenFailure } from './listen-failure.error.js';
 import { answerFault, MCP_PATH } from './mcp-server/index.js';
 import { mountOpenApi } from './openapi.js';
@@ -17,18 +17,18 @@ import { ToolRegistry, type ToolDefinition } from './tool/index.js';
 import { createValidationPipe } from './validation.pipe.js';
 
 const BASE64_GROWTH = 4 / 3;
-/** A session that comes back is as long as it was. */
+/** Body limit of a session import, which contains a whole session. */
 const IMPORT_LIMIT_BYTES = 64 * 1024 * 1024;
-/** The longest id in a path, in characters; a session's may have so many. */
+/** Maximum length of an id in a path, in characters; the maximum of a session id. */
 const MAX_ID_LENGTH = 128;
 
-/** The application, ready to listen. */
+/** Creates the application, ready to listen. */
 export async function createApp(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const problems = new HttpExceptionFilter();
   const adapter = new FastifyAdapter({
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: true,
-    // Never a client's own: its lines could then pass for another's.
+    // Never the client's own id: a client could imitate the log lines of another client's request.
     genReqId: () => newId(),
     routerOptions: { maxParamLength: MAX_ID_LENGTH, ignoreTrailingSlash: true },
     frameworkErrors: (error: Error, _request: unknown, reply: FastifyReply) => problems.answer(error, reply),
@@ -39,19 +39,20 @@ export async function createApp(options: AppOptions = {}): Promise<NestFastifyAp
     {
       logger: new BootLog(),
       bufferLogs: true,
-      // Only JSON is read: a page of a foreign site can post forms and plain text here without asking, but not JSON.
+      // Only JSON is read. A page of a foreign site can post forms and plain text without a preflight request, but not
+      // JSON.
       bodyParser: false,
       abortOnError: false,
       forceCloseConnections: true,
     },
   );
-  return orClosed(app, () => setUp(app, problems));
+  return closeOnFailure(app, () => setUp(app, problems));
 }
 
-/** Serves until a signal ends it. @throws AppError `CONFIG_INVALID` when the address cannot be listened on */
+/** Serves until a signal ends the process. @throws AppError `CONFIG_INVALID` if it cannot listen on the address */
 export async function serve(options: AppOptions = {}): Promise<NestFastifyApplication> {
   const app = await createApp(options);
-  return orClosed(app, () => listen(app));
+  return closeOnFailure(app, () => listen(app));
 }
 
 async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter): Promise<void> {
@@ -65,18 +66,18 @@ async function setUp(app: NestFastifyApplication, problems: HttpExceptionFilter)
   fastify.addHook('onListen', () => recover(app));
   fastify.addHook('onRoute', (route) => {
     if (route.url === '/api/sessions/import') route.bodyLimit = IMPORT_LIMIT_BYTES;
-    if (ASKING_ROUTES.includes(route.url)) route.bodyLimit = bodyLimit;
+    if (IMAGE_ROUTES.includes(route.url)) route.bodyLimit = bodyLimit;
     if (route.url === `/${MCP_PATH}`) route.errorHandler = answerFault;
   });
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.url?.includes('%00')) problems.answer(nulInAddress(request), reply);
+    if (request.raw.url?.includes('%00')) problems.answer(nulInUrl(request), reply);
     else done();
   });
   app.useBodyParser('application/json', { bodyLimit: BODY_LIMIT_BYTES }, parseJsonBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(problems);
   if (app.get(AppConfig).docs.enabled) mountOpenApi(app, () => definitionsIn(app));
-  // Nest would send itself the signal again, and the exit code would not be 0.
+  // By default Nest sends itself the signal again, and the exit code is not 0.
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
 }
 
@@ -85,13 +86,13 @@ function definitionsIn(app: NestFastifyApplication): readonly ToolDefinition[] {
   return tools.map(({ definition }) => definition);
 }
 
-/** Nothing is called so, and the databases do not agree on what to say to it. */
-function nulInAddress({ params, query }: FastifyRequest): AppError {
+/** No id contains NUL, and databases reject it differently: answer with a validation error. */
+function nulInUrl({ params, query }: FastifyRequest): AppError {
   const values = Object.entries({ ...(query as object), ...(params as object) });
   const places = values.filter(([, value]) => String(value).includes('\0'));
-  const message = 'must not have a NUL character (%00), which no id has';
+  const message = 'must not contain a NUL character (%00)';
   const errors = places.map(([name, value]) => fieldMistake(name, message, 'isWithoutNul', value));
-  return new AppError('VALIDATION_FAILED', 'The address has a NUL character (%00), which no id has.', {
+  return new AppError('VALIDATION_FAILED', 'The URL contains a NUL character (%00); no id contains one.', {
     details: { errors: errors.length > 0 ? errors : [fieldMistake('path', message, 'isWithoutNul', '')] },
   });
 }
@@ -111,17 +112,17 @@ async function listen(app: NestFastifyApplication): Promise<void> {
   }
 }
 
-/** Fastify passes over what a hook throws. */
+/** Logs its errors, because Fastify ignores errors of an `onListen` hook. */
 async function recover(app: NestFastifyApplication): Promise<void> {
   try {
     await app.get(RunService, { strict: false }).recover();
   } catch (err) {
-    app.get(Logger).error({ err }, 'The unfinished runs cannot go on; the next start tries again', 'Bootstrap');
+    app.get(Logger).error({ err }, 'Run recovery failed; it is retried at the next start', 'Bootstrap');
   }
 }
 
-/** The application after its next step; when that fails it is closed, and its database free for the next try. */
-async function orClosed(
+/** Runs a step of the start. If it fails, closes the application, so that the database is free for the next attempt. */
+async function closeOnFailure(
   app: NestFastifyApplication,
   step: () => void | Promise<void>,
 ): Promise<NestFastifyApplication> {
@@ -129,7 +130,7 @@ async function orClosed(
     await step();
     return app;
   } catch (error) {
-    // What went wrong first is what is told.
+    // The first error is reported, not an error of the close.
     await app.close().catch(() => undefined);
     throw error;
   }

@@ -5,7 +5,7 @@ import type { JackdawOptions } from './jackdaw.module.js';
 import { TelemetryExtension } from './telemetry-extension.js';
 import { nearNames } from './tool/index.js';
 
-/** What may be said of the agent itself. */
+/** Options of the agent itself. */
 const AGENT_FIELDS = [
   'name',
   'model',
@@ -16,7 +16,7 @@ const AGENT_FIELDS = [
   'guardrails',
   'approvals',
 ] as const;
-/** What may be said of its surroundings. */
+/** Options of its module. */
 const MODULE_FIELDS = [
   'tools',
   'runEvents',
@@ -28,10 +28,10 @@ const MODULE_FIELDS = [
   'securityPolicy',
 ] as const;
 
-/** What `agent` says already. */
-const SAID_BY_AGENT = [...AGENT_FIELDS, 'instructions', 'prompt', 'llm'] as const;
+/** Options that `agent` excludes. */
+const EXCLUDED_BY_AGENT = [...AGENT_FIELDS, 'instructions', 'prompt', 'llm'] as const;
 
-/** All else that may be said: one entry each, or it does not compile. */
+/** All other options; the type requires one entry for each. */
 const OTHER_FIELDS: Readonly<Record<Exclude<keyof CreateAgentOptions, Listed>, true>> = {
   agent: true,
   instructions: true,
@@ -49,7 +49,7 @@ const FIELDS: ReadonlySet<string> = new Set([...AGENT_FIELDS, ...MODULE_FIELDS, 
 
 type Listed = (typeof AGENT_FIELDS)[number] | (typeof MODULE_FIELDS)[number];
 
-/** What an application is made of that has this agent alone. @throws AppError `AGENT_INVALID` for what can be no agent */
+/** Options for an application with only this agent. @throws AppError `AGENT_INVALID` for invalid options */
 export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
   assertKnown(options);
   const { builtinTools = false, mcp, extensions = [], telemetry } = options;
@@ -66,25 +66,24 @@ export function toModuleOptions(options: CreateAgentOptions): JackdawOptions {
   };
 }
 
-/** Programs without types may say what nobody listens to. */
+/** Rejects unknown options, which untyped callers can pass. */
 function assertKnown(options: object): void {
   const unknown = Object.keys(options).find((key) => !FIELDS.has(key));
   if (unknown === undefined) return;
   const [near] = nearNames(unknown, FIELDS);
-  const meant =
-    near === undefined ? `leave it out, or give one of ${[...FIELDS].join(', ')}` : `did you mean "${near}"?`;
-  throw new AppError('AGENT_INVALID', `createAgent: there is no option "${unknown}": ${meant}`);
+  const remedy = near === undefined ? `remove it, or use one of ${[...FIELDS].join(', ')}` : `did you mean "${near}"?`;
+  throw new AppError('AGENT_INVALID', `createAgent: unknown option "${unknown}": ${remedy}`);
 }
 
 function agentOf(options: CreateAgentOptions): Pick<JackdawOptions, 'agents' | 'agentChanges'> {
   const { agent } = options;
   if (!agent) return { agentChanges: { ...given(options, AGENT_FIELDS), ...instructionsOf(options) } };
-  const [twice] = Object.keys(given(options, SAID_BY_AGENT));
-  if (twice !== undefined) throw invalid(`agent and ${twice} both say what it is: give one of them`);
+  const [twice] = Object.keys(given(options, EXCLUDED_BY_AGENT));
+  if (twice !== undefined) throw invalid(`agent and ${twice} exclude each other: give one of them`);
   return { agents: [agent] };
 }
 
-/** Those of the fields that are not left out. */
+/** The listed options that are set. */
 function given<Key extends keyof CreateAgentOptions>(
   options: CreateAgentOptions,
   keys: readonly Key[],
@@ -95,16 +94,16 @@ function given<Key extends keyof CreateAgentOptions>(
 
 function instructionsOf({ instructions, prompt }: CreateAgentOptions): { instructions?: string } {
   if (instructions !== undefined && prompt !== undefined) {
-    throw invalid('prompt and instructions are the same: give one of them');
+    throw invalid('prompt and instructions are the same option: give one of them');
   }
-  const said = instructions ?? prompt;
-  if (said === undefined) return {};
-  return { instructions: text(said, prompt === undefined ? 'instructions' : 'prompt') };
+  const value = instructions ?? prompt;
+  if (value === undefined) return {};
+  return { instructions: text(value, prompt === undefined ? 'instructions' : 'prompt') };
 }
 
 function environmentOf({ llm, chatModel, model, env = {} }: CreateAgentOptions): EnvRecord {
   if (!llm) return env;
-  if (chatModel) throw invalid('llm and chatModel both say what answers: give one of them');
+  if (chatModel) throw invalid('llm and chatModel both set the model: give one of them');
   if (model?.provider !== undefined || model?.name !== undefined) {
     throw invalid('llm and model both name a model: give one of them');
   }
@@ -124,10 +123,10 @@ function nameOf(name: unknown): string {
   throw new AppError('MCP_SERVER_INVALID', 'createAgent: mcp.name is missing: give the name of a declared MCP server.');
 }
 
-/** Programs without types leave out what must be there. */
+/** Validates a required text of an untyped caller. */
 function text(value: unknown, field: string): string {
   if (typeof value === 'string' && value.trim() !== '') return value;
-  throw invalid(`${field} is ${typeof value === 'string' ? 'blank' : 'missing'}: give a text, or leave it out`);
+  throw invalid(`${field} is ${typeof value === 'string' ? 'blank' : 'missing'}: give a text, or omit it`);
 }
 
 function invalid(what: string): AppError {

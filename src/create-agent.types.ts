@@ -7,15 +7,15 @@ import type { ChatModel, ModelFactory } from './llm/index.js';
 import type { RunNoticeListener } from './run/index.js';
 import type { SecurityPolicy } from './tool/index.js';
 
-/** A provider and its access. */
+/** A provider and its credentials. */
 export interface LlmOptions {
   /** As in `LLM_PROVIDER`: `openai`, `anthropic`, `ollama`, … */
   readonly apiType: string;
-  /** As the environment says when left out. */
+  /** By default the environment's key. */
   readonly apiKey?: string | undefined;
-  /** The provider's default when left out. */
+  /** By default the provider's default model. */
   readonly model?: string;
-  /** Where its API begins; the provider's own address when left out. */
+  /** Base URL of the API; by default the provider's own. */
   readonly apiUrl?: string;
 }
 
@@ -27,64 +27,65 @@ export interface McpChoice {
 
 export interface CreateAgentOptions {
   /**
-   * The agent as one, such as `parseAgent` gives it; its `tools` are names of those that are there. Instead of `name`, `instructions`,
-   * `prompt`, `llm`, `model`, `limits`, `memory` and `responseFormat`: keys of its provider are the environment's, or `env`'s.
+   * The whole agent definition, such as the result of `parseAgent`; its `tools` are names of registered tools. It
+   * replaces `name`, `instructions`, `prompt`, `llm`, `model`, `limits`, `memory` and `responseFormat`. The keys of its
+   * provider come from the environment or `env`.
    */
   readonly agent?: AgentDefinitionInput;
-  /** By default `default`. */
+  /** Default: `default`. */
   readonly name?: string;
   readonly instructions?: string;
-  /** The same as `instructions`; give one of them. */
+  /** An alias of `instructions`; give one of them. */
   readonly prompt?: string;
-  /** Which model answers, in short: what it says wins over the environment and `env`. Not beside `chatModel`. */
+  /** The model in short form; overrides the environment and `env`. Excludes `chatModel`. */
   readonly llm?: LlmOptions;
-  /** What of its model is not as the environment says: `{ name, parameters, capabilities, provider }`. */
+  /** Model settings that differ from the environment: `{ name, parameters, capabilities, provider }`. */
   readonly model?: Partial<AgentDefinitionInput['model']>;
-  /** A model of one's own; takes the place of every provider. */
+  /** A custom chat model; replaces every provider. */
   readonly chatModel?: ChatModel;
-  /** Providers of one's own, beside those that come with Jackdaw. */
+  /** Custom providers, in addition to those of Jackdaw. */
   readonly modelFactories?: readonly ModelFactory[];
-  /** Variables that win over the environment, as in the README's table: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
+  /** Variables that override the environment, as in the README's table: `{ OPENAI_API_KEY: …, DATA_DIR: … }`. */
   readonly env?: EnvRecord;
-  /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
+  /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
   readonly tools?: readonly (Type | object)[];
-  /** What is added to the agent as one: classes, which Nest makes, or objects. */
+  /** Extensions: classes, which Nest instantiates, or objects. */
   readonly extensions?: readonly (Type<Extension> | Extension)[];
   /** Whether run events reach `@OnEvent` methods of tools and extensions; by default they do not. */
   readonly runEvents?: boolean;
   /**
-   * Whose tools it has of the MCP servers that `registerMcp`, `mcpServers` or the file declare: that one's, or with `enabled: false`
-   * nobody's. Without it, all of them. It is connected to before the agent is there.
+   * Selects the MCP server whose tools the agent has, of those from `registerMcp`, `mcpServers` or the file; with
+   * `enabled: false` it has none. If omitted, it has the tools of all servers. `createAgent` waits for the connection.
    */
   readonly mcp?: McpChoice;
-  /** MCP servers beside those of `config/mcp-servers.json` and `registerMcp`. */
+  /** MCP servers in addition to those of `config/mcp-servers.json` and `registerMcp`. */
   readonly mcpServers?: JackdawOptions['mcpServers'];
-  /** Workflows that it can run (`runWorkflow`); it reads no folder of them. */
+  /** Workflows for `runWorkflow`; the agent reads no folder of workflows. */
   readonly workflows?: JackdawOptions['workflows'];
-  /** Endpoints as tools. */
+  /** HTTP endpoints as tools. */
   readonly restTools?: JackdawOptions['restTools'];
-  /** Whether `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking` are there too; by default they are not. */
+  /** Whether to add `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking`; default: false. */
   readonly builtinTools?: boolean;
   readonly limits?: AgentDefinitionInput['limits'];
-  /** What it may spend, each part of it with `tokens`, `cost` or both: `{ run: { tokens: 50_000 } }`. */
+  /** Spending limits, each with `tokens`, `cost` or both: `{ run: { tokens: 50_000 } }`. */
   readonly budgets?: AgentDefinitionInput['budgets'];
-  /** What it may not do, beside what the security policy says; docs/policies.md. */
+  /** Restrictions in addition to the security policy; docs/policies.md. */
   readonly guardrails?: AgentDefinitionInput['guardrails'];
-  /** Names of tools, with `*` for any characters, of which every call needs a person. */
+  /** Names of tools whose calls all need approval; `*` matches any characters. */
   readonly approvals?: AgentDefinitionInput['approvals'];
-  /** What its answers must be: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
+  /** Format of its answers: `json`, a JSON Schema or a Standard Schema such as zod's; the value is `output`. */
   readonly responseFormat?: GivenFormat;
-  /** What of its session's past a run sees. */
+  /** The part of the session's history that a run receives. */
   readonly memory?: AgentDefinitionInput['memory'];
-  /** What it may do, beside what `SECURITY_POLICY_FILE` says. */
+  /** Security policy in addition to `SECURITY_POLICY_FILE`. */
   readonly securityPolicy?: SecurityPolicy;
-  /** Who asks; by default `local` of the tenant `default`. */
+  /** Principal of the agent's requests; by default `local` of the tenant `default`. */
   readonly principal?: Principal;
-  /** By default only warnings and errors are logged. */
+  /** By default a logger for warnings and errors only. */
   readonly logger?: LoggerService;
   /**
-   * Hears everything that runs record, once it is durable: usage of each model call, tools with their times, ends. Nobody waits for it,
-   * and what it throws is logged.
+   * Listens to everything that runs record, once it is durable: usage of each model call, tools with their durations,
+   * ends. Runs do not wait for the listener; its errors are logged.
    */
   readonly telemetry?: RunNoticeListener;
 }

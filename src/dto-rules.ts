@@ -14,13 +14,13 @@ interface Rule {
   readonly constraint: ValidatorConstraintInterface;
 }
 
-/** What class-validator knows of one field, in its order. */
+/** The class-validator rules of one field, in their order. */
 interface FieldRules {
   readonly property: string;
   readonly conditions: readonly Metadata[];
   readonly rules: readonly Rule[];
-  /** A rule that looks into the value: class-validator does that. */
-  readonly looksInside: boolean;
+  /** Whether a rule descends into the value; class-validator must check it. */
+  readonly isNested: boolean;
 }
 
 type ClassRules = ReadonlyMap<string, FieldRules>;
@@ -28,28 +28,30 @@ type ClassRules = ReadonlyMap<string, FieldRules>;
 const rulesOf = new WeakMap<object, ClassRules>();
 
 /**
- * Whether an instance of a DTO surely keeps to the rules of its class and has no field but those it names. `false` says no more than
- * that class-validator is to be asked, which also knows what is wrong: it gathers the rules of a class anew for each value,
- * which takes longer than to check them. Groups, schemas and options that let something pass are not for this.
+ * Whether an instance of a DTO certainly satisfies the rules of its class and has only known fields. After `false`,
+ * class-validator must check the instance; it also reports the mistakes. This is faster than class-validator, which
+ * collects the rules of the class for each value again. Groups, schemas and options that skip rules are not supported.
  */
 export function isSurelyValid(dto: object, options: ValidatorOptions): boolean {
   if (options.groups || options.skipMissingProperties) return false;
   const rules = classRules(dto.constructor);
   const names = Object.keys(dto);
   return (
-    rules.size > 0 && names.every((name) => rules.has(name)) && [...rules.values()].every((field) => holds(field, dto))
+    rules.size > 0 &&
+    names.every((name) => rules.has(name)) &&
+    [...rules.values()].every((field) => isFieldValid(field, dto))
   );
 }
 
-function holds({ property, conditions, rules, looksInside }: FieldRules, dto: object): boolean {
+function isFieldValid({ property, conditions, rules, isNested }: FieldRules, dto: object): boolean {
   const value: unknown = dto[property as keyof typeof dto];
-  const isMeant = conditions.every(({ constraints }) => (constraints[0] as Condition)(dto, value));
-  if (!isMeant) return true;
-  if (looksInside) return false;
+  const applies = conditions.every(({ constraints }) => (constraints[0] as Condition)(dto, value));
+  if (!applies) return true;
+  if (isNested) return false;
   return rules.every((rule) => passes(rule, dto, value));
 }
 
-/** The elements of a list that break a rule which is for each of them; none for a rule of the list itself. */
+/** Indices of a list's elements that break an `each` rule; empty for a rule of the list itself. */
 export function brokenElements(dto: object, property: string, rule: string): number[] {
   const field = classRules(dto.constructor).get(property);
   const values: unknown = dto[property as keyof typeof dto];
@@ -70,7 +72,7 @@ function passes({ metadata, constraint }: Rule, object: object, value: unknown):
   const { propertyName: property, constraints } = metadata;
   const args: ValidationArguments = { targetName: object.constructor.name, property, object, value, constraints };
   const values: readonly unknown[] = metadata.each && Array.isArray(value) ? value : [value];
-  // A promise is not `true`.
+  // A rule that returns a promise does not pass: a promise is not `true`.
   return values.every((one) => constraint.validate(one, args) === true);
 }
 
@@ -99,7 +101,7 @@ function toField(property: string, metadatas: readonly Metadata[]): FieldRules {
         .getTargetValidatorConstraints(metadata.constraintCls)
         .map(({ instance }) => ({ metadata, constraint: instance })),
     ),
-    looksInside:
+    isNested:
       checks.some(({ validateIf }) => validateIf !== undefined) ||
       ofType(ValidationTypes.NESTED_VALIDATION, ValidationTypes.PROMISE_VALIDATION).length > 0,
   };

@@ -1,4 +1,4 @@
-/** The public face of Jackdaw. Any addition is public API: it is listed in test/public-face.spec.ts. */
+/** The public API of Jackdaw. test/public-face.spec.ts lists it: extend that list with any addition. */
 export { AgentBuilder } from './agent.builder.js';
 export { Agent } from './agent.client.js';
 export { createAgent } from './agent.factory.js';

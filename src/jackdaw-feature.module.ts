@@ -3,11 +3,11 @@ import { type AgentDefinitionInput, AgentRegistry } from './agent/index.js';
 import { type McpConfig, McpServerService } from './mcp/index.js';
 import { type WorkflowInput, WorkflowRegistry } from './workflow/index.js';
 
-/** What a module of an application adds to the Jackdaw that its root has imported. */
+/** Additions of an application's module to the Jackdaw module of the root. */
 export interface JackdawFeatureOptions {
-  /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
+  /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
   readonly tools?: readonly (Type | object)[];
-  /** Agents beside those of the root; the default one stays the default. */
+  /** Agents in addition to those of the root; the default agent does not change. */
   readonly agents?: readonly AgentDefinitionInput[];
   readonly mcpServers?: readonly McpConfig[];
   readonly workflows?: readonly WorkflowInput[];
@@ -15,7 +15,7 @@ export interface JackdawFeatureOptions {
 
 const FEATURE = Symbol('FEATURE');
 
-/** Adds agents, MCP servers and workflows; tools are found where they are provided. */
+/** Adds agents, MCP servers and workflows. Tools are discovered among the providers. */
 @Module({})
 export class JackdawFeatureModule implements OnModuleInit {
   constructor(
@@ -48,7 +48,7 @@ export class JackdawFeatureModule implements OnModuleInit {
   }
 }
 
-/** A class, which Nest makes, or an object. */
+/** A provider for a class, which Nest instantiates, or for an object. */
 export function toProvider(given: Type | object): Provider {
   return typeof given === 'function' ? (given as Type) : { provide: Symbol('given'), useValue: given };
 }

@@ -50,54 +50,52 @@ import {
   ToolSwitchModule,
 } from './tool/index.js';
 
-/** What an application may inject from. */
+/** Modules whose exports the application can inject. */
 const SHARED = [LlmModule, ToolModule, RunModule, SessionModule];
 
 export interface JackdawOptions extends AgentModuleOptions {
-  /** A configuration of one's own, or variables that win over the environment. */
+  /** A complete configuration, or variables that override the environment. */
   readonly config?: AppConfig | EnvRecord;
-  /** Whether `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking` are there; by default they are. */
+  /** Whether to add `calculator`, `get_timestamp`, `string_tools` and `sequentialthinking`; default: true. */
   readonly builtinTools?: boolean;
-  /** Whether `remember` and `recall` are there; by default as `LONG_TERM_MEMORY` says. */
+  /** Whether to add `remember` and `recall`; by default as `LONG_TERM_MEMORY`. */
   readonly longTermMemory?: boolean;
-  /** Takes the place of `EMBEDDING_MODEL`: an application's own model. */
+  /** The application's own embedding model; replaces `EMBEDDING_MODEL`. */
   readonly embeddingModel?: EmbeddingModel;
-  /** Providers of models of one's own, beside those that come with Jackdaw; docs/providers.md has examples. */
+  /** Custom providers of models, in addition to those of Jackdaw; examples in docs/providers.md. */
   readonly modelFactories?: readonly ModelFactory[];
-  /** Providers with `@Tool` methods: classes, which Nest makes, or objects. */
+  /** Providers with `@Tool` methods: classes, which Nest instantiates, or objects. */
   readonly tools?: readonly (Type | object)[];
-  /** Classes, which Nest makes, or objects; any other provider that is an `Extension` is found too. */
+  /** Extensions: classes, which Nest instantiates, or objects. Other providers that extend `Extension` are discovered too. */
   readonly extensions?: readonly (Type<Extension> | Extension)[];
   /** Whether run events reach `@OnEvent` methods, as `tool.completed` or `tool.*`; by default they do not. */
   readonly runEvents?: boolean;
-  /** Workflows beside those of the files in `config/workflows`: built with `WorkflowBuilder`, or as data; docs/workflows.md. */
+  /** Workflows in addition to the files in `config/workflows`: built with `WorkflowBuilder`, or as data; docs/workflows.md. */
   readonly workflows?: readonly WorkflowInput[];
-  /** The folder of workflows' files, `false` for none; by default as `WORKFLOWS_DIR` says, or else `config/workflows` if it is there. */
+  /** Folder of workflow files, `false` for none; by default `WORKFLOWS_DIR`, or else `config/workflows` if it exists. */
   readonly workflowsDir?: string | false;
-  /** Endpoints, or an OpenAPI document's, as tools beside those of the files that `REST_TOOLS` names; see docs/rest-tools.md. */
+  /** HTTP endpoints, or those of an OpenAPI document, as tools, in addition to the files of `REST_TOOLS`; docs/rest-tools.md. */
   readonly restTools?: readonly (RestToolDeclaration | OpenApiImport)[];
-  /**
-   * The folder of agents' files (docs/agent-files.md), `false` for none; by default as `AGENTS_DIR` says, or else
-   * `config/agents` if it is there.
-   */
+  /** Folder of agent files (docs/agent-files.md), `false` for none; by default `AGENTS_DIR`, or else `config/agents` if it exists. */
   readonly agentsDir?: string | false;
-  /** MCP servers beside those of `config/mcp-servers.json`; see docs/mcp.md. */
+  /** MCP servers in addition to those of `config/mcp-servers.json`; see docs/mcp.md. */
   readonly mcpServers?: readonly McpConfig[];
-  /** The names of those that are taken up, of all that are declared anywhere; all when left out. */
+  /** Names of the declared MCP servers to use; by default all. */
   readonly mcpOnly?: readonly string[];
   /**
-   * Who asks, in a way of one's own (JWT, OIDC): a class, which Nest makes, or an object. Over HTTP it takes the place of
-   * the keys; everywhere it says whether a run that waited may go on. docs/authentication.md has an example.
+   * Custom authentication (JWT, OIDC): a class, which Nest instantiates, or an object. Over HTTP it replaces API keys.
+   * In every use it decides whether the principal of a waiting run may still resume it. docs/authentication.md has an
+   * example.
    */
   readonly authenticator?: Type<Authenticator> | Authenticator;
-  /** What agents may do, beside what `SECURITY_POLICY_FILE` says; docs/policies.md. */
+  /** Security policy in addition to `SECURITY_POLICY_FILE`; docs/policies.md. */
   readonly securityPolicy?: SecurityPolicy;
-  /** When unfinished runs of an earlier process go on: once the application has started, or at `RunService.recover()`. */
+  /** When unfinished runs of an earlier process resume: after the start of the application, or at `RunService.recover()`. */
   readonly recovery?: 'at-start' | 'manual';
 }
 
-/** What may be known only once the application begins. */
-type LaterOptions = Pick<
+/** Options that a factory can return at the start of the application. */
+type FactoryOptions = Pick<
   JackdawOptions,
   | 'config'
   | 'agents'
@@ -112,27 +110,27 @@ type LaterOptions = Pick<
   | 'mcpServers'
   | 'mcpOnly'
 >;
-type FixedOptions = Omit<JackdawOptions, keyof LaterOptions>;
+type FixedOptions = Omit<JackdawOptions, keyof FactoryOptions>;
 
-/** Options of which a part is made when the application begins. */
+/** Options of which a factory returns a part at the start of the application. */
 export interface JackdawAsyncOptions extends FixedOptions {
-  /** Modules that give what is injected. */
+  /** Modules that export the injected providers. */
   readonly imports?: Imports;
   readonly inject?: FactoryProvider['inject'];
-  /** Makes the rest: configuration, agents, models, policies, and tools of endpoints and MCP servers. */
-  readonly useFactory: (...injected: never[]) => LaterOptions | Promise<LaterOptions>;
+  /** Returns the other options: configuration, agents, models, policies, REST tools and MCP servers. */
+  readonly useFactory: (...injected: never[]) => FactoryOptions | Promise<FactoryOptions>;
 }
 
-const LATER = Symbol('LATER');
+const FACTORY_OPTIONS = Symbol('FACTORY_OPTIONS');
 
 @Module({})
-class LaterModule {}
+class FactoryModule {}
 
 type Imports = NonNullable<DynamicModule['imports']>;
 
 const RECOVERY = Symbol('RECOVERY');
 
-/** All of Jackdaw but its HTTP side. */
+/** All of Jackdaw except HTTP. */
 @Module({})
 export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Jackdaw');
@@ -143,15 +141,15 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(RECOVERY) private readonly recovery: JackdawOptions['recovery'],
   ) {}
 
-  /** With the same options it is one module, however often an application imports it; other modules add to it with `forFeature`. */
+  /** Equal options return the same module, so repeated imports create one Jackdaw. Other modules add to it with `forFeature`. */
   static forRoot(options: JackdawOptions = {}): DynamicModule {
     const loaded = loadGiven(options.config ?? {}, options.authenticator !== undefined);
     return moduleFor({ ...options, config: loaded }, () => JackdawModule.assemble(options, options, loaded));
   }
 
   /**
-   * The same with options that are there only once the application begins, made of what is injected.
-   * @param options beside them, what says which modules there are
+   * As `forRoot`, with options from a factory with injected providers.
+   * @param options the factory, and the options that select modules
    */
   static forRootAsync(options: JackdawAsyncOptions): DynamicModule {
     return moduleFor(options, () => JackdawModule.assembleAsync(options));
@@ -164,24 +162,24 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     ...options
   }: JackdawAsyncOptions): DynamicModule {
     const later: DynamicModule = {
-      module: LaterModule,
+      module: FactoryModule,
       global: true,
       imports,
-      providers: [{ provide: LATER, useFactory, inject }],
-      exports: [LATER],
+      providers: [{ provide: FACTORY_OPTIONS, useFactory, inject }],
+      exports: [FACTORY_OPTIONS],
     };
-    const module = JackdawModule.assemble(options, new Later([LATER], (made: LaterOptions) => made));
+    const module = JackdawModule.assemble(options, new Later([FACTORY_OPTIONS], (made: FactoryOptions) => made));
     return { ...module, imports: [later, ...(module.imports ?? [])] };
   }
 
-  /** What a module of the application adds to what its root has imported. */
+  /** Additions of an application's module to the Jackdaw module of the root. */
   static forFeature(feature: JackdawFeatureOptions): DynamicModule {
     return JackdawFeatureModule.with(feature);
   }
 
   private static assemble(
     options: FixedOptions,
-    given: LaterOptions | Later<LaterOptions>,
+    given: FactoryOptions | Later<FactoryOptions>,
     loaded?: LoadedConfig,
   ): DynamicModule {
     const { tools = [], extensions = [], recovery = 'at-start', longTermMemory, embeddingModel } = options;
@@ -214,43 +212,43 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** A tick later, so that no other module's start comes after the first tool call. */
+  /** Starts the recovery one tick later: no start hook of another module then runs after the first tool call. */
   onApplicationBootstrap(): void {
     if (this.recovery === 'at-start') this.starting = setImmediate(() => this.recover());
   }
 
-  /** The run module ends a recovery that has already started. */
+  /** Cancels a recovery that has not started; the run module ends a started one. */
   onModuleDestroy(): void {
     clearImmediate(this.starting);
   }
 
   private recover(): void {
     this.runs.recover().catch((err: unknown) => {
-      this.logger.error({ err }, 'Unfinished runs could not be resumed; they are resumed at the next start');
+      this.logger.error({ err }, 'Run recovery failed; it is retried at the next start');
     });
   }
 }
 
-/** What has an extension's members and is none would never be called. @throws AppError `EXTENSION_INVALID` */
+/** Rejects objects that only look like extensions; Jackdaw would never call them. @throws AppError `EXTENSION_INVALID` */
 function assertExtensions(extensions: NonNullable<JackdawOptions['extensions']>): void {
   for (const [at, given] of extensions.entries()) {
     const instance: unknown = typeof given === 'function' ? given.prototype : given;
     if (instance instanceof Extension) continue;
-    throw new AppError('EXTENSION_INVALID', `extensions[${at}] is no extension: let its class extend Extension.`);
+    throw new AppError('EXTENSION_INVALID', `extensions[${at}] is not an extension: its class must extend Extension.`);
   }
 }
 
-/** A part of what is given, or will be. */
-function of<T>(given: LaterOptions | Later<LaterOptions>, part: (options: LaterOptions) => T): T | Later<T> {
+/** Selects a part of the options, which may be asynchronous. */
+function of<T>(given: FactoryOptions | Later<FactoryOptions>, part: (options: FactoryOptions) => T): T | Later<T> {
   return given instanceof Later ? given.map(part) : part(given);
 }
 
-function configured({ authenticator }: FixedOptions, given: LaterOptions | Later<LaterOptions>): DynamicModule {
-  const configOf = ({ config = {} }: LaterOptions) => config;
+function configured({ authenticator }: FixedOptions, given: FactoryOptions | Later<FactoryOptions>): DynamicModule {
+  const configOf = ({ config = {} }: FactoryOptions) => config;
   return AppConfigModule.forRoot(of(given, configOf), authenticator !== undefined);
 }
 
-function foundations(options: FixedOptions, given: LaterOptions | Later<LaterOptions>): Imports {
+function foundations(options: FixedOptions, given: FactoryOptions | Later<FactoryOptions>): Imports {
   const { authenticator, promptBuilder, processors } = options;
   return [
     PersistenceModule.forRoot({

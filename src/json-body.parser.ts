@@ -11,12 +11,12 @@ import {
   parseJson,
 } from './common/index.js';
 
-/** Of a body, in bytes; where pictures may come along, of all else in it. */
+/** Maximum size of a body, in bytes; on routes with images, of the body without its images. */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
-/** Where pictures may come along, in base64. */
-export const ASKING_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'];
+/** Routes whose bodies can contain images, in base64. */
+export const IMAGE_ROUTES: readonly string[] = ['/api/agent/chat', '/api/agent/chat/stream', '/api/agent/runs'];
 
-/** Fastify's parser of JSON bodies. @throws AppError `MALFORMED_JSON`, `VALIDATION_FAILED` or `PAYLOAD_TOO_LARGE` */
+/** Fastify parser of JSON bodies. @throws AppError `MALFORMED_JSON`, `VALIDATION_FAILED` or `PAYLOAD_TOO_LARGE` */
 export function parseJsonBody(request: FastifyRequest, body: Buffer, done: Done): void {
   if (body.length === 0) return done(null, undefined);
   const encodings = encodingsOf(request);
@@ -49,8 +49,8 @@ function parseDecoded(request: FastifyRequest, body: Buffer, done: Done): void {
   }
   const parsed = parseJson(text, parseExactJson);
   if (!parsed.ok) return done(toError(parsed.fault));
-  const isAsking = ASKING_ROUTES.includes(request.routeOptions.url ?? '');
-  if (isAsking && body.length - imageLength(parsed.value) > BODY_LIMIT_BYTES) return done(tooLarge());
+  const acceptsImages = IMAGE_ROUTES.includes(request.routeOptions.url ?? '');
+  if (acceptsImages && body.length - imageLength(parsed.value) > BODY_LIMIT_BYTES) return done(tooLarge());
   done(null, parsed.value);
 }
 
@@ -79,16 +79,17 @@ function encodingsOf({ headers }: FastifyRequest): string[] {
 async function decompress(body: Buffer, [encoding = '', ...others]: readonly string[], limit: number): Promise<Buffer> {
   const decoder = DECODERS.get(encoding);
   if (!decoder || others.length > 0) {
-    const message = `A body may have one content-encoding of ${[...DECODERS.keys()].join(', ')}; send it so, or uncompressed.`;
+    const message = `Unsupported content-encoding: use one of ${[...DECODERS.keys()].join(', ')}, or send the body uncompressed.`;
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
   }
   try {
     return await decoder(body, limit);
   } catch (cause) {
     const isTooLarge = (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-    if (isTooLarge)
-      throw new AppError('PAYLOAD_TOO_LARGE', `Decompressed, the body may have ${limit} bytes.`, { cause });
-    throw new AppError('MALFORMED_JSON', `The body is not valid ${encoding}, as its content-encoding says.`, { cause });
+    if (isTooLarge) throw new AppError('PAYLOAD_TOO_LARGE', `The decompressed body exceeds ${limit} bytes.`, { cause });
+    throw new AppError('MALFORMED_JSON', `The body does not match its content-encoding: it is not valid ${encoding}.`, {
+      cause,
+    });
   }
 }
 
@@ -97,7 +98,7 @@ function hasZlibHeader(body: Buffer): boolean {
   return body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
 }
 
-/** How much of a body is pictures; whether they are such is looked at later. */
+/** Total length of a body's image data; the images are validated later. */
 function imageLength(body: unknown): number {
   const images: unknown = typeof body === 'object' && body !== null && 'images' in body ? body.images : [];
   if (!Array.isArray(images)) return 0;
@@ -108,7 +109,7 @@ function imageLength(body: unknown): number {
 }
 
 function tooLarge(): AppError {
-  return new AppError('PAYLOAD_TOO_LARGE', `Without its images the body may have ${BODY_LIMIT_BYTES} bytes.`);
+  return new AppError('PAYLOAD_TOO_LARGE', `The body without its images exceeds ${BODY_LIMIT_BYTES} bytes.`);
 }
 
 function toError(fault: JsonFault): AppError {

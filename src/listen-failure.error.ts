@@ -1,7 +1,7 @@
 import { AppError } from './common/index.js';
 import type { AppConfig } from './config/index.js';
 
-/** The error of an address that cannot be listened on; any other one stays as it is. */
+/** Converts a failure to listen on an address to an error with a remedy; returns other errors unchanged. */
 export function toListenFailure(cause: unknown, { port, host }: AppConfig['http']): unknown {
   const reason = reasonOf((cause as { code?: unknown } | null)?.code);
   if (!reason) return cause;
@@ -11,13 +11,13 @@ export function toListenFailure(cause: unknown, { port, host }: AppConfig['http'
 function reasonOf(code: unknown): string | undefined {
   switch (code) {
     case 'EADDRINUSE':
-      return 'something else does; stop that, or set another PORT (0 takes a free one)';
+      return 'the port is in use; stop the other program, or set another PORT (0 selects a free port)';
     case 'EACCES':
-      return 'this user may not; set a PORT from 1024 on';
+      return 'permission denied; set a PORT of 1024 or higher';
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return 'it is no address of this machine; set another HOST';
+      return 'it is not an address of this machine; set another HOST';
     default:
       return undefined;
   }

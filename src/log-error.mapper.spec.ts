@@ -4,7 +4,7 @@ import { AppError } from './common/index.js';
 import { toLoggedError } from './log-error.mapper.js';
 
 describe('an error in the log', () => {
-  it('is its type, message, stack and code, and nothing else that hangs on it', () => {
+  it('contains its type, message, stack and code only', () => {
     const error = Object.assign(new TypeError('no route'), {
       code: 'ECONNREFUSED',
       config: { headers: { Authorization: 'Bearer abc' } },
@@ -18,7 +18,7 @@ describe('an error in the log', () => {
     });
   });
 
-  it('tells its causes three levels deep, and does not go round in circles', () => {
+  it('contains its causes three levels deep, also of a circular cause', () => {
     const innermost = new Error('4', { cause: new Error('5') });
     const error = new AppError('INTERNAL', '1', {
       cause: new Error('2', { cause: new Error('3', { cause: innermost }) }),
@@ -34,7 +34,7 @@ describe('an error in the log', () => {
     expect(JSON.stringify(toLoggedError(round)).match(/"round"/g)).toHaveLength(4);
   });
 
-  it('tells the errors of an aggregate', () => {
+  it('contains the errors of an aggregate', () => {
     const many = Array.from({ length: 50 }, (_, i) => new Error(`no ${i}`));
     const { errors } = toLoggedError(new AggregateError([...many, { message: 'x' }], 'all failed'));
     expect(errors).toHaveLength(10);
@@ -47,7 +47,7 @@ describe('an error in the log', () => {
     ['null', null, { type: 'object', message: 'null' }],
     ['an object', { headers: { authorization: 'x' } }, { type: 'object', message: '[object Object]' }],
     ['an error of another realm', runInNewContext('new RangeError("far")'), { type: 'RangeError', message: 'far' }],
-  ])('may be anything that can be thrown: %s', (_what, thrown: unknown, told) => {
-    expect(toLoggedError(thrown)).toMatchObject(told);
+  ])('accepts any thrown value: %s', (_what, thrown: unknown, expected) => {
+    expect(toLoggedError(thrown)).toMatchObject(expected);
   });
 });

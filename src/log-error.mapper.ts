@@ -3,7 +3,7 @@ import { messageOf } from './common/index.js';
 const MAX_DEPTH = 3;
 const MAX_ERRORS = 10;
 
-/** An error as the log tells it. */
+/** An error in the log. */
 export interface LoggedError {
   readonly type: string;
   readonly message: string;
@@ -14,8 +14,8 @@ export interface LoggedError {
 }
 
 /**
- * What the log tells of a thrown value: none of the further properties, where libraries keep requests with their
- * headers, configurations and bodies. Causes and the errors of an aggregate are told three levels deep.
+ * Converts a thrown value for the log. It omits other properties: libraries store requests with headers, configurations
+ * and bodies there. Causes and the errors of an aggregate are included three levels deep.
  */
 export function toLoggedError(thrown: unknown, depth = 0): LoggedError {
   if (!isErrorLike(thrown)) return { type: typeof thrown, message: messageOf(thrown) };
@@ -40,7 +40,7 @@ type ErrorLike = { readonly message: string } & Readonly<
   Partial<Record<'name' | 'stack' | 'code' | 'cause' | 'errors', unknown>>
 >;
 
-/** Errors of another realm are no instances of ours. */
+/** Tests by shape: errors of another realm are not instances of our `Error`. */
 function isErrorLike(thrown: unknown): thrown is ErrorLike {
   return typeof (thrown as { message?: unknown } | null | undefined)?.message === 'string';
 }

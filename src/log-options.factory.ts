@@ -7,16 +7,18 @@ import { createRedaction } from './log-secret.policy.js';
 
 const INFO = 30;
 
-/** Structured logs, one JSON object a line, to `stream`. What a request does bears its `request_id` (`logRequests`). */
+/**
+ * Structured logs, one JSON object per line, to `stream`. The lines of a request have its `request_id` (`logRequests`).
+ */
 export function logOptions(config: AppConfig, stream: DestinationStream): Params {
   return {
-    // Requests are told by hooks of Fastify's: a middleware makes two loggers for each, whether it has something to say or not.
+    // Fastify hooks log requests: the middleware creates two loggers for each request, even without log lines.
     forRoutes: [],
     pinoHttp: {
       level: config.log.level,
       stream,
       autoLogging: false,
-      // Else each would be handed what pino's own serializer made: every property of an error.
+      // Otherwise each serializer receives the output of pino's own one, with every property of an error.
       wrapSerializers: false,
       serializers: { err: (error: unknown) => toLoggedError(error) },
       hooks: { logMethod: lowerBoot, streamWrite: createRedaction(config) },

@@ -1,10 +1,10 @@
 import type { AppConfig } from './config/index.js';
 
 const CENSOR = '[redacted]';
-/** A shorter one is a stand-in, and may be part of any word. */
+/** Shorter values are placeholders and may be part of other words. */
 const MIN_SECRET_LENGTH = 8;
 
-/** What looks like a secret, whoever's it is: what is called one, a bearer token, a provider's key, a key of ours, the password of a URL. */
+/** Shapes of secrets: fields named as such, bearer tokens, providers' keys, our API keys, passwords in URLs. */
 const SHAPES = [
   String.raw`(?<="(?:apiKey|[Aa]uthorization)":")(?:[^"\\]|\\.)+`,
   String.raw`(?<before>\b[Bb]earer +)[\w.~+/=-]{8,}`,
@@ -13,12 +13,12 @@ const SHAPES = [
   String.raw`(?<=://)[^\s/@"\\]+(?=@)`,
 ];
 
-/** Makes what takes the secrets of a configuration, and all that looks like one, out of a line of the log. */
+/** Creates a function that redacts the configured secrets and secret-shaped texts in a log line. */
 export function createRedaction({ llm, database, redis, encryption, tools }: AppConfig): (line: string) => string {
   const keys = [...encryption.keys.map(({ key }) => key), ...Object.values(llm.access).map(({ apiKey }) => apiKey)];
   const configured = [database.url, redis.url, ...keys, ...Object.values(tools.secrets)]
     .filter((secret) => secret !== undefined && secret.length >= MIN_SECRET_LENGTH)
-    // As it stands in a line, which is JSON.
+    // In the JSON-escaped form of a log line.
     .map((secret) => escaped(JSON.stringify(secret).slice(1, -1)));
   const secrets = new RegExp([...new Set(configured), ...SHAPES].join('|'), 'g');
   return (line) => line.replace(secrets, (...args) => `${beforeOf(args)}${CENSOR}`);

@@ -1,4 +1,4 @@
-// No static imports: what follows them may not even load on an older Node.
+// No static imports: imported modules may fail to load on an older Node.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isOldNode = major < 22 || (major === 22 && minor < 19) || Number(process.versions.napi) < 10;
 if (isOldNode) {

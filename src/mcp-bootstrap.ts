@@ -11,7 +11,7 @@ import { McpEndpoint } from './mcp-server/index.js';
 import { RunService } from './run/index.js';
 import { Authenticator } from './security/index.js';
 
-/** Standard output is the protocol's. */
+/** Writes to standard error: standard output belongs to the protocol. */
 class ErrorBootLog extends BootLog {
   protected override printMessages(...[messages, context, level]: Parameters<BootLog['printMessages']>): void {
     super.printMessages(messages, context, level, 'stderr');
@@ -19,8 +19,9 @@ class ErrorBootLog extends BootLog {
 }
 
 /**
- * Serves one MCP client until its input ends: unfinished runs are then handed over to the next start, as at any stop.
- * @throws AppError `CONFIG_INVALID`, `DATABASE_LOCKED`; `UNAUTHENTICATED` when there are API keys and `MCP_STDIO_KEY` is none
+ * Serves one MCP client until its input ends. Unfinished runs then resume at the next start, as after any stop.
+ * @throws AppError `CONFIG_INVALID`, `DATABASE_LOCKED`; `UNAUTHENTICATED` if there are API keys and `MCP_STDIO_KEY` is
+ *   not one of them
  */
 export async function serveStdio(input: Readable, output: Writable, options: AppOptions = {}): Promise<void> {
   const app = await NestFactory.createApplicationContext(
@@ -33,7 +34,7 @@ export async function serveStdio(input: Readable, output: Writable, options: App
     const endpoint = app.get(McpEndpoint);
     const principal = await localPrincipal(app.get(Authenticator), app.get(AppConfig));
     const ended = once(input, 'end');
-    // Before the protocol hears of the end, and takes everything back.
+    // Before the protocol handles the end and cancels everything.
     input.prependOnceListener('end', () => endpoint.handOver());
     await endpoint.serveStdio(principal, input, output);
     await app.get(RunService, { strict: false }).recover();
@@ -43,11 +44,11 @@ export async function serveStdio(input: Readable, output: Writable, options: App
   }
 }
 
-/** Whoever has started the process, or whose key it was given. */
+/** The principal of `MCP_STDIO_KEY`, or the local user if the server has no keys. */
 async function localPrincipal(authenticator: Authenticator, { mcpServer: { apiKey } }: AppConfig): Promise<Principal> {
   const headers = { host: 'localhost', ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
   const principal = await authenticator.authenticate({ method: 'POST', url: '/mcp', headers, ip: '127.0.0.1' });
   if (principal) return principal;
-  const message = 'This server has API keys: give one of them in MCP_STDIO_KEY.';
+  const message = 'The server has API keys: set MCP_STDIO_KEY to one of them.';
   throw new AppError('UNAUTHENTICATED', message);
 }

@@ -10,11 +10,11 @@ try {
   process.exit(1);
 }
 
-/** Standard output for the protocol alone: whatever else would write there, a tool's `console.log` above all, goes to the log. */
+/** Reserves standard output for the protocol. Other output, such as a tool's `console.log`, goes to standard error. */
 function ownStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
-  // A client that is gone ends its input, too.
+  // The input of a disconnected client ends too.
   process.stdout.on('error', () => undefined);
   return new Writable({
     decodeStrings: false,

@@ -9,8 +9,8 @@ const ENDING = [callModuleDestroyHook, callBeforeAppShutdownHook, callAppShutdow
 class AgentContextModule {}
 
 /**
- * An application without HTTP, begun. Nest keeps one that does not begin to itself, with all that has begun of it: here that is ended
- * as `close` would, so that its database is free, and what extensions have opened is closed.
+ * Creates an application without HTTP. If the start fails, Nest returns no context: this function then runs the
+ * shutdown hooks as `close` does, so that the database is free and the resources of extensions are closed.
  */
 export async function createNestContext(
   module: DynamicModule,
@@ -31,13 +31,13 @@ export async function createNestContext(
   }
 }
 
-/** In the order in which Nest ends them; what goes wrong with that does not hide why it began. */
+/** Runs the hooks in Nest's order. A failing hook does not hide the error of the start. */
 async function end(modules: ModulesContainer): Promise<void> {
   const ordered = [...modules.values()].toSorted((a, b) => a.distance - b.distance);
   for (const hook of ENDING) {
     for (const module of ordered) {
       await hook(module).catch((error: unknown) => {
-        new Logger('createAgent').warn(`What had begun could not be ended: ${messageOf(error)}`);
+        new Logger('createAgent').warn(`Shutdown after a failed start failed: ${messageOf(error)}`);
       });
     }
   }

@@ -1,45 +1,46 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { RunEvent } from './run/index.js';
 
-/** One entry a type, or it does not compile. `docs/run-events.md` says what each bears. */
+/**
+ * Descriptions of all event types; the type requires one entry for each. `docs/run-events.md` describes their fields.
+ */
 const EVENTS: Readonly<Record<RunEvent['type'], string>> = {
-  'run.started': 'It is begun.',
-  'run.resumed': 'It goes on after it waited, its server ended, or another one has taken it over.',
-  'run.waiting': 'It goes on when somebody has decided about `requests`. A stream ends here.',
-  'run.completed': 'The end, with the answer.',
-  'run.failed': 'The end, with `error` and what was reached.',
-  'run.cancelled': 'The end, as somebody wanted it.',
-  'stream.closed': 'Live only: this server stops telling though the run has not ended: come back with the last place.',
-  'step.started': 'Live only: a step begins.',
+  'run.started': 'The run has started.',
+  'run.resumed': 'The run resumes after waiting, after a stop of its server, or on another server.',
+  'run.waiting': 'The run waits for a decision about `requests`. The stream ends.',
+  'run.completed': 'The run has ended with its answer.',
+  'run.failed': 'The run has ended with `error` and a partial result.',
+  'run.cancelled': 'The run was cancelled.',
+  'stream.closed': 'Live only: the server closes the stream of an unfinished run. Reconnect with the last event id.',
+  'step.started': 'Live only: a step has started.',
   'step.restarted':
-    'Live only: the model is asked anew; what was told of this message is void, `text` is what it says so far.',
-  'message.delta': 'Live only: the next piece of the message.',
-  'message.completed': 'The whole message, and the calls in it.',
-  thought: 'What the model thought, where that is told.',
-  'tool.started': 'A call of a tool begins.',
-  'tool.progress': 'Live only: how far it has come, as the tool tells it.',
-  'tool.completed': 'What came of it.',
+    'Live only: the model call is repeated. Discard the received text of this message; `text` is its new text so far.',
+  'message.delta': 'Live only: the next piece of a message.',
+  'message.completed': 'A whole message with its tool calls.',
+  thought: 'The model’s reasoning, if the model reports it.',
+  'tool.started': 'A tool call has started.',
+  'tool.progress': 'Live only: progress of a tool call, as the tool reports it.',
+  'tool.completed': 'The outcome of a tool call.',
   'state.changed':
-    'The call has changed its tool’s state; `GET /api/tool-states/{id}` with `context_id` tells what it is now.',
-  'policy.decided':
-    'With `request_id`: what became of a request that the run waited for. With `policy`: what a policy decided.',
-  'node.started': 'A node of a workflow begins.',
-  'node.completed': 'A node of a workflow is completed, has failed, or is skipped.',
-  usage: 'The tokens that a call of a model took.',
-  'model.switched': 'A model did not answer, and another one was asked.',
-  'model.cached': 'The reply was known from before: no model was asked.',
-  'history.repaired': 'Turns of the session were damaged; the run has of them what makes sense.',
+    'A tool call has changed the tool’s state; `GET /api/tool-states/{id}` with `context_id` returns the new state.',
+  'policy.decided': 'With `request_id`: the outcome of a decision request. With `policy`: the decision of a policy.',
+  'node.started': 'A workflow node has started.',
+  'node.completed': 'A workflow node has completed, failed, or was skipped.',
+  usage: 'Token usage of a model call.',
+  'model.switched': 'A model call failed, and another model was called.',
+  'model.cached': 'The reply came from the cache; no model was called.',
+  'history.repaired': 'Turns of the session were damaged; the run uses their valid parts.',
 };
 
-const LIST = Object.entries(EVENTS).map(([type, tells]) => `- \`${type}\`: ${tells}`);
+const LIST = Object.entries(EVENTS).map(([type, description]) => `- \`${type}\`: ${description}`);
 
 const EVENT_TYPE = {
   type: 'string',
   enum: Object.keys(EVENTS),
-  description: `What runs tell. A client passes over types that it does not know.\n\n${LIST.join('\n')}`,
+  description: `Event types of runs. A client ignores unknown types.\n\n${LIST.join('\n')}`,
 };
 
-/** Adds the schema `RunEventType`, which names all that runs tell. */
+/** Adds the schema `RunEventType`, an enumeration of all event types. */
 export function withEventTypes(document: OpenAPIObject): OpenAPIObject {
   const schemas = { ...document.components?.schemas, RunEventType: EVENT_TYPE };
   return { ...document, components: { ...document.components, schemas } };

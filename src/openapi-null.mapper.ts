@@ -1,6 +1,6 @@
 type Node = Readonly<Record<string, unknown>>;
 
-/** The same document without `nullable`, which OpenAPI 3.1 no longer has: there null is a type, as in JSON Schema. */
+/** Replaces `nullable`, which OpenAPI 3.1 no longer has, by the type `null` of JSON Schema. */
 export function withNullTypes<T>(node: T): T {
   return converted(node) as T;
 }

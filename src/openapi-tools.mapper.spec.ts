@@ -25,7 +25,7 @@ function toolOf(inputSchema: Record<string, unknown>, outputSchema?: Record<stri
   return { name: 'tree', description: 'Grows.', inputSchema, ...(outputSchema && { outputSchema }) };
 }
 
-describe('the page of a tool', () => {
+describe('the OpenAPI operation of a tool', () => {
   const node = {
     type: 'object',
     properties: { leaf: { $ref: '#/$defs/leaf' }, again: { $ref: '#' }, const: { const: { $ref: '#/not/a/schema' } } },
@@ -35,14 +35,14 @@ describe('the page of a tool', () => {
   const { paths, components } = withTools(DOCUMENT, [toolOf(node, { type: 'string' })]);
   const page = paths['/api/tools/tree/call']?.post as unknown as Record<string, unknown>;
 
-  it('stands beside the route of all, with the tool’s words and without the placeholder', () => {
+  it('is added to the generic route, with the tool’s description and without the placeholder', () => {
     expect(Object.keys(paths)).toEqual(['/api/tools/{name}/call', '/api/tools/tree/call']);
     expect(page).toMatchObject({ operationId: 'call_tree', description: 'Grows.', 'x-tool': 'tree' });
     expect(page['parameters']).toEqual([expect.objectContaining({ name: 'idempotency-key' })]);
     expect(Object.keys(page['responses'] as object)).toEqual(['200', '202', 'default']);
   });
 
-  it('refers to the tool’s schemas, which refer to themselves where they stand now', () => {
+  it('refers to the tool’s schemas, whose inner references are rewritten', () => {
     const place = '#/components/schemas/tool.tree.arguments';
     expect(page['requestBody']).toMatchObject({
       required: true,
@@ -65,7 +65,7 @@ describe('the page of a tool', () => {
     });
   });
 
-  it('is there for no tool where tools cannot be called', () => {
+  it('is omitted if tools cannot be called', () => {
     expect(withTools({ ...DOCUMENT, paths: {} }, [toolOf(node)]).paths).toEqual({});
   });
 });

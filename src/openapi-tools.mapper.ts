@@ -9,8 +9,8 @@ const CALL_PATH = /\/tools\/\{name\}\/call$/;
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'example']);
 
 /**
- * Gives every tool a page of its own, with the schemas that models and the check of its calls have, too. `x-tool` marks
- * such an operation: it is the one of `/tools/{name}/call`, told for one name.
+ * Adds one operation per tool, with the schemas of its arguments and results. It is `/tools/{name}/call` for one name;
+ * `x-tool` marks it.
  */
 export function withTools(document: OpenAPIObject, tools: readonly ToolDefinition[]): OpenAPIObject {
   const path = Object.keys(document.paths).find((name) => CALL_PATH.test(name));
@@ -39,7 +39,7 @@ function pageOf({ name, description, inputSchema, outputSchema }: ToolDefinition
       ...(outputSchema ? [{ properties: { result: { $ref: placeOf(name, 'result') } } }] : []),
     ],
   };
-  const answered = { description: 'What came of the call', content: { 'application/json': { schema: answer } } };
+  const answered = { description: 'The outcome of the call', content: { 'application/json': { schema: answer } } };
   return {
     ...call,
     operationId: `call_${name}`,
@@ -48,7 +48,7 @@ function pageOf({ name, description, inputSchema, outputSchema }: ToolDefinition
     tags: ['Tools'],
     parameters: (call.parameters ?? []).filter((parameter) => !('in' in parameter && parameter.in === 'path')),
     requestBody: { required: isNeeded, content: { 'application/json': { schema: request } } },
-    responses: { ...call.responses, 200: answered, 202: { ...answered, description: 'It waits for a decision' } },
+    responses: { ...call.responses, 200: answered, 202: { ...answered, description: 'The call waits for a decision' } },
     'x-tool': name,
   };
 }
@@ -62,7 +62,7 @@ function schemasOf({ name, inputSchema, outputSchema }: ToolDefinition): [string
   ];
 }
 
-/** No class has a dot in its name. */
+/** The key of a schema; no class name contains a dot, so keys do not collide. */
 function keyOf(tool: string, part: 'arguments' | 'result'): string {
   return `tool.${tool}.${part}`;
 }
@@ -71,11 +71,11 @@ function placeOf(tool: string, part: 'arguments' | 'result'): string {
   return `#/components/schemas/${keyOf(tool, part)}`;
 }
 
-/** A schema in its place in the document: what it refers to inside itself is now further down. */
+/** Rewrites the inner references of a schema for its place in the document. */
 function moved(node: unknown, place: string): unknown {
   if (Array.isArray(node)) return node.map((member) => moved(member, place));
   if (typeof node !== 'object' || node === null) return node;
-  // It has an address of its own, and what it refers to goes by that.
+  // A schema with an `$id` resolves its references by itself.
   if (typeof (node as Schema)['$id'] === 'string') return node;
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, movedMember(key, value, place)]));
 }

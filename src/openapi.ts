@@ -16,7 +16,10 @@ const ASSETS = new Map([
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** With relative addresses, so that it also works below a proxy's path. @param base what leads from its own address to `/docs/` */
+/**
+ * Uses relative URLs, so that it also works below a proxy's path. @param base relative path from the page's URL to
+ * `/docs/`
+ */
 const page = (base: string) => `<!doctype html>
 <html lang="en">
   <head>
@@ -36,9 +39,9 @@ const page = (base: string) => `<!doctype html>
 `;
 
 /**
- * Serves the OpenAPI document at `/docs/json` and Swagger UI at `/docs`; call it before `listen`. The document is made
- * at the first request for it: `@nestjs/swagger` is 100 ms and 20 MB that a server without readers does not pay.
- * @param tools those there are now: each has a page, and they may come and go
+ * Serves the OpenAPI document at `/docs/json` and Swagger UI at `/docs`; call it before `listen`. The first request
+ * creates the document: loading `@nestjs/swagger` takes 100 ms and 20 MB.
+ * @param tools the present tools, read at each request; each has an operation
  */
 export function mountOpenApi(app: NestFastifyApplication, tools: () => readonly ToolDefinition[]): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -63,7 +66,7 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
     import('./openapi-metadata.js'),
   ]);
   await SwaggerModule.loadPluginMetadata(metadata);
-  // Its schemas are JSON Schema as tools have it.
+  // OpenAPI 3.1 uses JSON Schema, as tools do.
   const shape = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Jackdaw')
@@ -74,7 +77,7 @@ async function createDocument(app: NestFastifyApplication): Promise<OpenAPIObjec
       scheme: 'bearer',
       bearerFormat: 'API key',
       description:
-        'An API key; not needed on a server that has none, neither in `API_KEYS` nor made by `POST /api/keys`',
+        'An API key. Not required if the server has no keys, neither in `API_KEYS` nor created by `POST /api/keys`',
     })
     .addSecurityRequirements('bearer');
   return withEventTypes(withNullTypes(withCommonResponses(SwaggerModule.createDocument(app, shape.build()))));

@@ -1,10 +1,10 @@
 import type { JackdawOptions } from './jackdaw.module.js';
 
-/** A server that runs. */
+/** A running server. */
 export interface Server {
-  /** Where it listens, `http://127.0.0.1:3000`. */
+  /** URL of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Stops as a signal does: waits for what runs, leaves the rest to the next start. */
+  /** Stops as after a signal: waits for executing runs; the others resume at the next start. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { Extension, type ExtensionHost } from './agent/index.js';
 import type { RunNoticeListener } from './run/index.js';
 
-/** Tells one listener of everything that runs record. */
+/** Passes everything that runs record to one listener. */
 export class TelemetryExtension extends Extension {
   readonly name = 'telemetry';
   readonly version = '1.0.0';

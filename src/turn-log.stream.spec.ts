@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { setImmediate } from 'node:timers/promises';
 import { createTurnLog } from './turn-log.stream.js';
 
-describe('the log of a turn', () => {
-  it('is written once, in its order, when the turn is over', async () => {
+describe('the log of an event loop turn', () => {
+  it('is written once, in order, at the end of the turn', async () => {
     const written: string[] = [];
     const log = createTurnLog({ write: (lines) => written.push(lines) });
     log.write('a\n');
@@ -15,7 +15,7 @@ describe('the log of a turn', () => {
     expect(written).toEqual(['a\nb\n', 'c\n']);
   });
 
-  it('does not wait when it is long, nor when it must be out', () => {
+  it('is written at once if it is long or flushed', () => {
     const written: number[] = [];
     const log = createTurnLog({ write: ({ length }) => written.push(length) });
     log.write('x'.repeat(10_000));

@@ -1,25 +1,25 @@
 import { pino, type DestinationStream } from 'pino';
 
-/** In UTF-16 units; as much is not kept waiting for the turn's end. */
-const MAX_WAITING = 16_384;
+/** Maximum size of the buffer, in UTF-16 units; a longer buffer is flushed at once. */
+const MAX_BUFFERED = 16_384;
 
 /**
- * Where the log goes, by default standard output, with one write for the lines of each turn of the event loop: a write for each
- * takes longer than to make it. What waits when the process exits, by an uncaught error too, is written then.
+ * Destination of the log, by default standard output. It writes once per turn of the event loop, because a write per
+ * line costs more than the line. The buffer is flushed when the process exits, also after an uncaught error.
  */
 export function createTurnLog(stream: DestinationStream = pino.destination({ dest: 1, sync: true })): FlushedStream {
-  let waiting = '';
+  let buffer = '';
   let isDue = false;
   const flushSync = (): void => {
-    const lines = waiting;
-    waiting = '';
+    const lines = buffer;
+    buffer = '';
     if (lines !== '') stream.write(lines);
   };
   process.once('exit', flushSync);
   return {
     write(line) {
-      waiting += line;
-      if (waiting.length >= MAX_WAITING) flushSync();
+      buffer += line;
+      if (buffer.length >= MAX_BUFFERED) flushSync();
       if (isDue) return;
       isDue = true;
       setImmediate(() => {
@@ -32,6 +32,6 @@ export function createTurnLog(stream: DestinationStream = pino.destination({ des
 }
 
 interface FlushedStream extends DestinationStream {
-  /** Writes what waits; pino does so after a fatal error. */
+  /** Flushes the buffer; pino calls it after a fatal error. */
   flushSync(): void;
 }

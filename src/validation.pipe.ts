@@ -12,10 +12,10 @@ import {
 import { brokenElements, isSurelyValid, takesOnlyObjects } from './dto-rules.js';
 
 const UNKNOWN_FIELD = 'whitelistValidation';
-/** Of a list whose elements are wrong. */
-const TOLD_ELEMENTS = 10;
+/** Maximum number of reported elements of an invalid list. */
+const MAX_REPORTED_ELEMENTS = 10;
 
-/** Checks what comes in over HTTP against its DTO; unknown fields are mistakes, and every mistake is told at once. */
+/** Validates HTTP input against its DTO. Unknown fields are mistakes, and all mistakes are reported at once. */
 class RequestPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     if (metadata.type === 'body' && isNoObject(value) && isDto(metadata.metatype)) {
@@ -53,13 +53,13 @@ export function createValidationPipe(): ValidationPipe {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    // Of a value its type is told, never more; the target tells which elements of a list are wrong.
+    // Reports only a value's type, never the value; the target shows which elements of a list are wrong.
     validationError: { target: true, value: true },
     exceptionFactory: (errors: ValidationError[]) => toError(errors.flatMap((error) => toFieldErrors(error, ''))),
   });
 }
 
-/** What is missing is refused field by field, or is nothing that is needed. */
+/** A missing value is not reported here: the fields report it, or it is optional. */
 function isNoObject(value: unknown): boolean {
   return value !== undefined && (typeof value !== 'object' || value === null || Array.isArray(value));
 }
@@ -74,8 +74,8 @@ interface Prepared {
 }
 
 /**
- * What is given to a class, with users' own JSON wrapped, and without fields that every object has: class-validator takes
- * those for known ones, and class-transformer drops one.
+ * Wraps users' own JSON in the input of a class, and separates fields named as members of `Object.prototype`:
+ * class-validator accepts them as known, and class-transformer drops one of them.
  */
 function prepared(value: object, type: Function, path = ''): Prepared {
   const unknown: FieldMistake[] = [];
@@ -97,7 +97,7 @@ function rawOf(child: unknown, type: Function, name: string): unknown {
   return child instanceof ExactInteger && takesOnlyObjects(type, name) ? child.toNumber() : child;
 }
 
-/** The same of a field that holds another class. */
+/** The same for a field with a nested class. */
 function innerOf(child: unknown, type: Function, path: string, name: string): Prepared | undefined {
   const held: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
   const isHeld = typeof held === 'function' && held !== Object && held !== Array;
@@ -123,21 +123,21 @@ interface Broken {
   readonly field: string;
 }
 
-/** One, or of a rule for each element of a list one for each that breaks it. */
+/** One mistake; for an `each` rule, one for each element that breaks it. */
 function mistakesOf({ property, target, value }: ValidationError, { rule, message, field }: Broken): FieldMistake[] {
   if (rule === UNKNOWN_FIELD) return [unknownField(field, value)];
   if (value instanceof ExactInteger)
     return [fieldMistake(field, `${field} is ${value.text}, which cannot be represented exactly`, rule, value)];
   const elements = target && Array.isArray(value) ? brokenElements(target, property, rule) : [];
   if (elements.length === 0) return [fieldMistake(field, withPath(message, property, field), rule, value)];
-  return elements.slice(0, TOLD_ELEMENTS).map((at) => {
+  return elements.slice(0, MAX_REPORTED_ELEMENTS).map((at) => {
     const place = `${field}.${at}`;
-    const told = message.replace(/^each value in nested property |^each value in |^each of /, '');
-    return fieldMistake(place, withPath(told, property, place), rule, (value as unknown[])[at]);
+    const text = message.replace(/^each value in nested property |^each value in |^each of /, '');
+    return fieldMistake(place, withPath(text, property, place), rule, (value as unknown[])[at]);
   });
 }
 
-/** class-validator begins what it says with the field's own name. */
+/** Replaces the property at the start of class-validator's message by the field's path. */
 function withPath(message: string, property: string, field: string): string {
   return message.replace(new RegExp(`^((?:each value in )?(?:nested property )?)${property}\\b`), `$1${field}`);
 }

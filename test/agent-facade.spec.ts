@@ -190,9 +190,7 @@ describe('an agent that cannot be made', () => {
 
   it('is told which option may have been meant', async () => {
     const options: object = { env: host.environment(), instruction: 'Be kind.' };
-    await expect(createAgent(options)).rejects.toThrow(
-      'there is no option "instruction": did you mean "instructions"?',
-    );
+    await expect(createAgent(options)).rejects.toThrow('unknown option "instruction": did you mean "instructions"?');
   });
 
   it('ends what had begun: extensions, and the hold on its database', async () => {

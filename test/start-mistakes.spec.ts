@@ -54,7 +54,7 @@ describe('a start that goes wrong', () => {
   it('because the port is taken says so, and what to do', async () => {
     await expect(start({ PORT: port })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: `The server cannot listen on port ${port} of 127.0.0.1: something else does; stop that, or set another PORT (0 takes a free one).`,
+      message: `The server cannot listen on port ${port} of 127.0.0.1: the port is in use; stop the other program, or set another PORT (0 selects a free port).`,
     });
   });
 
@@ -63,8 +63,8 @@ describe('a start that goes wrong', () => {
   });
 
   it.each([
-    ['EACCES', /this user may not; set a PORT from 1024 on/],
-    ['EADDRNOTAVAIL', /no address of this machine; set another HOST/],
+    ['EACCES', /permission denied; set a PORT of 1024 or higher/],
+    ['EADDRNOTAVAIL', /not an address of this machine; set another HOST/],
   ])('for %s says why', (code, message) => {
     const error = toListenFailure(Object.assign(new Error('listen'), { code }), { port: 80, host: '10.0.0.1' });
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringMatching(message) });
