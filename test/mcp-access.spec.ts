@@ -203,7 +203,7 @@ describe('a stop of the server', () => {
     const called = client.callTool({ name: 'hold', arguments: {} });
     await tools.held.opened;
     await Promise.all([stopping.stop(), called]);
-    expect(textOf(await called)).toContain('goes on when the server has started again');
+    expect(textOf(await called)).toContain('when the server has restarted');
     await Promise.allSettled([client.close(), stream.close()]);
     tools.held = gate();
     tools.aborted = gate();

@@ -167,7 +167,7 @@ describeClients(
       );
       expect(textOf(asked)).toBe('four grams');
       expect(told.map(({ message }) => message)).toEqual(
-        expect.arrayContaining(['calls weigh', 'weigh is done', 'has its answer']),
+        expect.arrayContaining(['calls weigh', 'weigh is completed', 'has the answer']),
       );
       const { session_id } = asked.structuredContent as { session_id: string };
       llm.reply({ text: 'as I said' });

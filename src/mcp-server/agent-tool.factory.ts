@@ -3,17 +3,17 @@ import type { AgentDefinition } from '../agent/index.js';
 
 const PREFIX = 'ask_';
 
-/** The name of the tool that asks an agent. */
+/** Name of the tool that calls an agent. */
 export function agentToolName(agent: string): string {
   return `${PREFIX}${agent}`;
 }
 
-/** The agent that a tool of this name asks, if there is such a one. */
+/** The agent that the tool calls; undefined for other names. The agent need not exist. */
 export function agentOf(tool: string): string | undefined {
   return tool.startsWith(PREFIX) ? tool.slice(PREFIX.length) : undefined;
 }
 
-/** An agent as MCP clients are shown it. */
+/** The tool for an agent, as MCP clients see it. */
 export function toAgentTool({ name, description }: Pick<AgentDefinition, 'name' | 'description'>): McpTool {
   return {
     name: agentToolName(name),
@@ -21,8 +21,8 @@ export function toAgentTool({ name, description }: Pick<AgentDefinition, 'name' 
     inputSchema: {
       type: 'object',
       properties: {
-        message: { type: 'string', minLength: 1, description: 'What to ask or tell it.' },
-        session_id: { type: 'string', description: 'A conversation to go on with; a new one when left out.' },
+        message: { type: 'string', minLength: 1, description: 'The message to the agent.' },
+        session_id: { type: 'string', description: 'Session to continue; if omitted, a new one.' },
       },
       required: ['message'],
       additionalProperties: false,
@@ -31,9 +31,9 @@ export function toAgentTool({ name, description }: Pick<AgentDefinition, 'name' 
       type: 'object',
       properties: {
         answer: { type: 'string' },
-        session_id: { type: 'string', description: 'To go on with this conversation.' },
+        session_id: { type: 'string', description: 'Session of the conversation; pass it to continue.' },
         run_id: { type: 'string' },
-        output: { description: 'The answer’s value, where the agent gives one.' },
+        output: { description: 'Value of the answer, if the agent returns one.' },
       },
       required: ['answer', 'session_id', 'run_id'],
     },

@@ -2,14 +2,14 @@ import type { JsonSchema } from '../common/index.js';
 import { suspend, type Suspension } from '../tool/index.js';
 import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
 
-/** Where the schema of an answer bears the requests that it answers. */
+/** Keyword of an answer's schema that contains the requests to the client. */
 export const REQUESTS_KEYWORD = 'x-mcp-requests';
 
 /**
- * Asks the MCP client that has called: return it from a tool. The run waits, the client answers by its next request
- * (or, before the protocol of 2026, on the way that is open), and the tool is called again: `answer.value` has every
- * answer under its key, as the protocol has it. Who is no MCP client may answer as any question is answered, by
- * `POST /api/runs/:id/input`.
+ * Asks the MCP client that called the tool: return the result from the tool. The run waits, and the client answers with
+ * its next request (or, before the protocol of 2026, on the open connection). The tool is then called again:
+ * `answer.value` has each answer under its key, in the format of the protocol. Callers that are not MCP clients can
+ * answer by `POST /api/runs/:id/input`, as for any question.
  *
  *     if (!answer) return askClient({ capital: { method: 'sampling/createMessage', params: { … } } });
  *
@@ -18,7 +18,7 @@ export const REQUESTS_KEYWORD = 'x-mcp-requests';
 export function askClient(requests: McpRequests): Suspension {
   const entries = Object.entries(requests);
   return suspend({
-    question: `The MCP client is asked for ${entries.map(([key, request]) => `${key} (${wordsOf(request)})`).join(', ')}.`,
+    question: `The MCP client is asked for ${entries.map(([key, request]) => `${key} (${descriptionOf(request)})`).join(', ')}.`,
     schema: {
       type: 'object',
       properties: Object.fromEntries(entries.map(([key, request]) => [key, answerSchema(request)])),
@@ -28,11 +28,11 @@ export function askClient(requests: McpRequests): Suspension {
   });
 }
 
-function wordsOf(request: McpRequest): string {
+function descriptionOf(request: McpRequest): string {
   return request.method === 'elicitation/create' ? request.params.message : request.method;
 }
 
-/** What of an answer must be there. */
+/** Schema of the required parts of an answer. */
 function answerSchema(request: McpRequest): JsonSchema {
   switch (request.method) {
     case 'elicitation/create':
@@ -48,7 +48,7 @@ function answerSchema(request: McpRequest): JsonSchema {
   }
 }
 
-/** Who declines need not give what was asked for. */
+/** An answer that declines needs no content. */
 function elicitedSchema(content: JsonSchema): JsonSchema {
   return {
     type: 'object',

@@ -6,24 +6,26 @@ import type { McpRequest, McpRequests } from './mcp-protocol.types.js';
 type Elicitation = Extract<McpRequest, { method: 'elicitation/create' }>;
 type FormSchema = Extract<Elicitation['params'], { requestedSchema: unknown }>['requestedSchema'];
 
-/** What the client said: the answer's value, that its user does not want to say it, or nothing yet that can be used. */
+/** The client's reaction: an answer value, a refusal of its user, or no usable answer yet. */
 export type Answered =
   { readonly kind: 'value'; readonly value: JsonValue } | { readonly kind: 'declined' } | { readonly kind: 'open' };
 
-/** A question of a run as the client is asked it. */
+/** A run's question in the form of requests to the client. */
 export interface AskedInput {
   readonly request: WaitingRequest;
   readonly requests: McpRequests;
-  /** Whether its tool wants this client and no other answer. */
+  /** Whether the tool accepts an answer from this client only. */
   readonly isForClient: boolean;
-  /** @param inputs what the client has sent, by the keys of `requests`; whatever else is in it does not matter */
+  /** @param inputs answers of the client by the keys of `requests`; other keys are ignored */
   answer(inputs: Readonly<Record<string, unknown>>): Answered;
 }
 
-/** The types that a form may have, by the protocol; whatever is nested is asked for as text. */
+/** Field types of a form in the protocol; a nested value is requested as JSON text. */
 const FORM_TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
 
-/** @param isForeign whether the tool's schemas are a stranger's, who is not to say what our client is asked for */
+/**
+ * @param isForeign whether the tool's schemas are untrusted; they then must not determine the requests to our client
+ */
 export function toAskedInput(request: WaitingRequest, isForeign: boolean): AskedInput {
   const given = request.schema?.[REQUESTS_KEYWORD] as McpRequests | undefined;
   return given && !isForeign ? asGiven(request, given) : asForm(request);
@@ -42,7 +44,7 @@ function asGiven(request: WaitingRequest, requests: McpRequests): AskedInput {
   };
 }
 
-/** The question of `suspend`, which knows nothing of the protocol, as a form. */
+/** A question of `suspend`, which is independent of the protocol, as a form. */
 function asForm(request: WaitingRequest): AskedInput {
   const { id, question = 'Please answer.', schema = {} } = request;
   const { form, read } = formOf(schema);
@@ -52,10 +54,10 @@ function asForm(request: WaitingRequest): AskedInput {
     requests: { [id]: { method: 'elicitation/create', params } },
     isForClient: false,
     answer(inputs) {
-      const said = inputs[id];
-      if (!isObject(said)) return { kind: 'open' };
-      if (said['action'] === 'decline' || said['action'] === 'cancel') return { kind: 'declined' };
-      return said['action'] === 'accept' && isObject(said['content']) ? read(said['content']) : { kind: 'open' };
+      const input = inputs[id];
+      if (!isObject(input)) return { kind: 'open' };
+      if (input['action'] === 'decline' || input['action'] === 'cancel') return { kind: 'declined' };
+      return input['action'] === 'accept' && isObject(input['content']) ? read(input['content']) : { kind: 'open' };
     },
   };
 }
@@ -76,7 +78,7 @@ function isFormField(schema: unknown): boolean {
   return isObject(schema) && FORM_TYPES.has(schema['type']);
 }
 
-/** A schema that one field of a form can have; undefined when it is more than that. */
+/** A schema that a single form field can represent; undefined for other schemas. */
 function singleField(schema: JsonSchema): JsonSchema | undefined {
   if (isFormField(schema)) return schema;
   const { enum: choices } = schema;

@@ -16,56 +16,56 @@ const request = (schema?: JsonSchema): WaitingRequest => ({
   expires_at: null,
 });
 
-/** The form that is shown for a schema, and what an answer to it means. */
+/** The form for a schema, and the interpretation of an answer to it. */
 function formFor(schema: JsonSchema | undefined, content: unknown, action = 'accept') {
   const asked = toAskedInput(request(schema), false);
   const { 'input:1:1': shown } = asked.requests;
   const form = shown?.params && 'requestedSchema' in shown.params ? shown.params.requestedSchema : undefined;
-  return { form, said: asked.answer({ 'input:1:1': { action, content } }) };
+  return { form, answered: asked.answer({ 'input:1:1': { action, content } }) };
 }
 
-describe('the question of a tool, as a form', () => {
+describe('toAskedInput() for a question of a tool', () => {
   const field = (answer: JsonSchema) => ({ type: 'object', properties: { answer }, required: ['answer'] });
   const object = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
   it.each<[string, JsonSchema | undefined, unknown, unknown, unknown]>([
-    ['of no shape', undefined, field({ type: 'string' }), { answer: 'x' }, 'x'],
-    ['of a number', { type: 'integer' }, field({ type: 'integer' }), { answer: 3 }, 3],
-    ['of a choice', { enum: ['a', 'b'] }, field({ type: 'string', enum: ['a', 'b'] }), { answer: 'a' }, 'a'],
-    ['of plain fields', object, object, { city: 'Rome' }, { city: 'Rome' }],
+    ['asks for a text without a schema', undefined, field({ type: 'string' }), { answer: 'x' }, 'x'],
+    ['asks for a number', { type: 'integer' }, field({ type: 'integer' }), { answer: 3 }, 3],
+    ['asks for a choice', { enum: ['a', 'b'] }, field({ type: 'string', enum: ['a', 'b'] }), { answer: 'a' }, 'a'],
+    ['asks for plain fields', object, object, { city: 'Rome' }, { city: 'Rome' }],
   ])('%s', (_name, schema, form, content, value) => {
-    expect(formFor(schema, content)).toEqual({ form, said: { kind: 'value', value } });
+    expect(formFor(schema, content)).toEqual({ form, answered: { kind: 'value', value } });
   });
 
-  it('of anything nested is a text in JSON', () => {
+  it('asks for a nested value as JSON text', () => {
     const schema = { type: 'array', items: { type: 'integer' } };
-    const { form, said } = formFor(schema, { answer: '[1,2]' });
+    const { form, answered } = formFor(schema, { answer: '[1,2]' });
     expect(form).toMatchObject(field({ type: 'string', description: expect.stringContaining('"integer"') }));
-    expect(said).toEqual({ kind: 'value', value: [1, 2] });
-    expect(formFor(schema, { answer: '[1,' }).said).toEqual({ kind: 'open' });
-    expect(formFor({ enum: [1, 2] }, { answer: '2' }).said).toEqual({ kind: 'value', value: 2 });
+    expect(answered).toEqual({ kind: 'value', value: [1, 2] });
+    expect(formFor(schema, { answer: '[1,' }).answered).toEqual({ kind: 'open' });
+    expect(formFor({ enum: [1, 2] }, { answer: '2' }).answered).toEqual({ kind: 'value', value: 2 });
   });
 
-  it('may be declined, and what is no answer leaves it open', () => {
-    expect(formFor(undefined, undefined, 'decline').said).toEqual({ kind: 'declined' });
-    expect(formFor(undefined, undefined, 'cancel').said).toEqual({ kind: 'declined' });
+  it('accepts a refusal, and leaves the question open after an invalid answer', () => {
+    expect(formFor(undefined, undefined, 'decline').answered).toEqual({ kind: 'declined' });
+    expect(formFor(undefined, undefined, 'cancel').answered).toEqual({ kind: 'declined' });
     for (const [content, action] of [
       [undefined, 'accept'],
       [[], 'accept'],
       [{}, 'accept'],
       [{ answer: 'x' }, 'perhaps'],
     ] as const) {
-      expect(formFor(undefined, content, action).said).toEqual({ kind: 'open' });
+      expect(formFor(undefined, content, action).answered).toEqual({ kind: 'open' });
     }
     expect(toAskedInput(request(), false).answer({ other: { action: 'accept' } })).toEqual({ kind: 'open' });
   });
 });
 
-describe('the requests of askClient', () => {
+describe('toAskedInput() for requests of askClient()', () => {
   const roots = { method: 'roots/list' as const };
   const { schema } = askClient({ roots }).asked;
 
-  it('are what the client is asked, and their answers the value', () => {
+  it('passes the requests to the client and returns their answers as the value', () => {
     const asked = toAskedInput(request(schema), false);
     expect([asked.requests, asked.isForClient]).toEqual([{ roots }, true]);
     expect(asked.answer({ roots: { roots: [] }, more: {} })).toEqual({
@@ -75,7 +75,7 @@ describe('the requests of askClient', () => {
     expect(asked.answer({ roots: 7 })).toEqual({ kind: 'open' });
   });
 
-  it('are not believed of a tool whose schemas are a stranger’s', () => {
+  it('ignores the requests of a tool with untrusted schemas', () => {
     const asked = toAskedInput(request(schema), true);
     expect([Object.keys(asked.requests), asked.isForClient]).toEqual([['input:1:1'], false]);
   });

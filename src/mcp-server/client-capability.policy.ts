@@ -1,6 +1,6 @@
 import type { McpClientCapabilities, McpRequest, McpRequests } from './mcp-protocol.types.js';
 
-/** Whether a client says that it can be asked for all of these. */
+/** Whether a client declares the capabilities for all of these requests. */
 export function canAnswer(capabilities: McpClientCapabilities, requests: McpRequests): boolean {
   return Object.values(requests).every((request) => covers(capabilities, request));
 }
@@ -8,7 +8,7 @@ export function canAnswer(capabilities: McpClientCapabilities, requests: McpRequ
 function covers({ elicitation, sampling, roots }: McpClientCapabilities, request: McpRequest): boolean {
   switch (request.method) {
     case 'elicitation/create':
-      // One that names no way has forms.
+      // A client that names no mode supports forms.
       return elicitation !== undefined && (request.params.mode !== 'url' || elicitation.url !== undefined);
     case 'sampling/createMessage':
       return sampling !== undefined;

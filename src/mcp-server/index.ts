@@ -1,4 +1,4 @@
-/** Jackdaw as an MCP server: tools, agents, sessions and runs for whoever speaks the Model Context Protocol. */
+/** Jackdaw as an MCP server: tools, agents, sessions and runs for clients of the Model Context Protocol. */
 export { askClient } from './ask-client.factory.js';
 export type { McpClient } from './mcp-call.types.js';
 export { McpClients } from './mcp-client.registry.js';

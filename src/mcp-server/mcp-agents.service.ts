@@ -16,7 +16,7 @@ interface Question {
   readonly session_id?: string;
 }
 
-/** Agents, for MCP clients: each is a tool that asks it. */
+/** Agents for MCP clients: one tool for each agent. */
 @Injectable()
 export class McpAgents {
   private readonly check = createValueCheck(toAgentTool({ name: '', description: '' }).inputSchema, 'arguments');
@@ -27,12 +27,12 @@ export class McpAgents {
     private readonly runs: McpRuns,
   ) {}
 
-  /** Whether there is an agent that a tool of this name asks. */
+  /** Whether the tool name belongs to an existing agent. */
   has(tool: string): boolean {
     return this.agents.names().includes(agentOf(tool) ?? '');
   }
 
-  /** Those that the principal may ask. */
+  /** Tools of the agents that the principal may call. */
   list(principal: Principal): McpTool[] {
     return hasScope(principal, 'chat') ? this.agents.list().map(toAgentTool) : [];
   }

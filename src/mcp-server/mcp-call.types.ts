@@ -2,30 +2,30 @@ import type { CallToolResult, GetPromptResult, InputRequiredResult } from '@mode
 import type { Principal } from '../common/index.js';
 import type { McpClientCapabilities, McpLogLevel } from './mcp-protocol.types.js';
 
-/** Who is at the other end of a call, and how to reach them while it goes on. */
+/** The client of a call, reachable during the call. */
 export interface McpClient {
   readonly name?: string;
   readonly version?: string;
-  /** What it says that it can be asked for. */
+  /** Requests that the client supports. */
   readonly capabilities: McpClientCapabilities;
-  /** Tells it a line; it hears those from the level on that it wants, the older ones all. */
+  /** Sends a log line; the client receives levels from its own minimum on (older clients receive all). */
   log(level: McpLogLevel, data: unknown, logger?: string): void;
 }
 
-/** A request of an MCP client, whatever way it came. */
+/** A request of an MCP client, from any transport. */
 export interface McpCall {
   readonly principal: Principal;
   readonly client: McpClient;
-  /** Aborted when the client takes the request back or goes away. */
+  /** Aborted if the client cancels the request or disconnects. */
   readonly signal: AbortSignal;
-  /** What the client answers to what it was asked before, by the keys of the questions; nobody has checked it. */
+  /** The client's answers to earlier questions, by their keys; not validated. */
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** What the client was given with those questions. */
+  /** The state that the client received with those questions. */
   readonly state?: string;
-  /** Tells the client how far it is, if it wants to know. */
+  /** Reports progress, if the client requested it. */
   progress(progress: number, total?: number, message?: string): void;
 }
 
-/** What a client is told of a call: its result, or what it must answer first. */
+/** The response to a call: its result, or questions that the client must answer first. */
 export type McpToolAnswer = CallToolResult | InputRequiredResult;
 export type McpPromptAnswer = GetPromptResult | InputRequiredResult;

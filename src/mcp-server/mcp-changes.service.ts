@@ -5,18 +5,18 @@ import { ToolRegistry } from '../tool/index.js';
 import { McpPrompts } from './mcp-prompt.registry.js';
 import { McpResources } from './mcp-resource.registry.js';
 
-/** What clients can be told of. */
+/** Changes that clients can be notified of. */
 export type McpChange =
   | { readonly kind: 'tools' | 'prompts' | 'resources' }
-  /** What is at an address is not what it was; `tenant` is whose it is, where it is somebody's. */
+  /** The resource at a URI has changed; `tenant` is its owner, if it has one. */
   | { readonly kind: 'resource'; readonly uri: string; readonly tenant?: string };
 
-/** Knows when what clients were shown is no longer so; several changes at once are told as one. */
+/** Detects changes of published lists and resources. Changes in one turn of the event loop are deduplicated. */
 @Injectable()
 export class McpChanges implements OnApplicationShutdown {
   private readonly ends: (() => void)[] = [];
   private readonly due = new Map<string, McpChange>();
-  private tell: ((change: McpChange) => void) | undefined;
+  private publish: ((change: McpChange) => void) | undefined;
   private followsRuns = false;
 
   constructor(
@@ -27,9 +27,9 @@ export class McpChanges implements OnApplicationShutdown {
     private readonly runs: RunListenerRegistry,
   ) {}
 
-  /** Called once, when there is somebody to tell. */
-  follow(tell: (change: McpChange) => void): void {
-    this.tell = tell;
+  /** Called once, by the first handler. */
+  follow(publish: (change: McpChange) => void): void {
+    this.publish = publish;
     this.ends.push(
       this.tools.changes.add(() => this.note({ kind: 'tools' })),
       this.agents.changes.add(() => (this.note({ kind: 'tools' }), this.note({ kind: 'prompts' }))),
@@ -39,7 +39,10 @@ export class McpChanges implements OnApplicationShutdown {
     );
   }
 
-  /** From now on also runs and their sessions; which costs a little with each run, so that somebody must want it. */
+  /**
+   * Also reports changes of runs and their sessions from now on. It costs a little per run, so it starts at the first
+   * subscription.
+   */
   followRuns(): void {
     if (this.followsRuns) return;
     this.followsRuns = true;
@@ -62,6 +65,6 @@ export class McpChanges implements OnApplicationShutdown {
   private flush(): void {
     const changes = [...this.due.values()];
     this.due.clear();
-    for (const change of changes) this.tell?.(change);
+    for (const change of changes) this.publish?.(change);
   }
 }

@@ -4,15 +4,12 @@ import type { McpContentBlock } from './mcp-protocol.types.js';
 const CONTENT_KEY = 'mcp_content';
 const BLOCK_TYPES = new Set<unknown>(['text', 'image', 'audio', 'resource', 'resource_link']);
 
-/**
- * A tool's result as MCP clients shall see it, block by block: texts, pictures, sound, resources. Models and the REST
- * API see it as the JSON that it is.
- */
+/** A tool result in MCP content blocks: texts, images, audio, resources. Models and the REST API receive it as JSON. */
 export function mcpContent(blocks: readonly McpContentBlock[]): JsonValue {
   return { [CONTENT_KEY]: structuredClone(blocks) as unknown as JsonValue };
 }
 
-/** The blocks of a result that `mcpContent` made. */
+/** The blocks of a result from `mcpContent`. */
 export function givenContent(value: unknown): readonly McpContentBlock[] | undefined {
   if (typeof value !== 'object' || value === null || !(CONTENT_KEY in value)) return undefined;
   const { [CONTENT_KEY]: blocks } = value;

@@ -8,12 +8,12 @@ import { McpRuns } from './mcp-run.service.js';
 import type { McpHttpHandler } from './protocol/http.handler.js';
 import type { McpStdioHandler } from './protocol/stdio.handler.js';
 
-/** A client that takes nothing of what is there for so long is let go, in ms. */
+/** A client that reads no pending data for this time is disconnected, in ms. */
 const STALLED_MS = 30_000;
 
 type Handler = McpHttpHandler | McpStdioHandler;
 
-/** Where MCP clients come in. The protocol is loaded with the first of them: it is 100 ms and more. */
+/** The endpoint for MCP clients. The first client loads the protocol, which takes 100 ms or more. */
 @Injectable()
 export class McpEndpoint implements OnApplicationShutdown {
   private http: Promise<McpHttpHandler> | undefined;
@@ -25,7 +25,7 @@ export class McpEndpoint implements OnApplicationShutdown {
     private readonly runs: McpRuns,
   ) {}
 
-  /** Answers a request over HTTP; it takes the reply over. */
+  /** Answers an HTTP request; takes over the reply. */
   async handle(principal: Principal, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const handler = await (this.http ??= this.loadHttp());
     const { raw } = reply;
@@ -38,13 +38,13 @@ export class McpEndpoint implements OnApplicationShutdown {
     await handler.handle(principal, request.raw, raw, request.body);
   }
 
-  /** Serves the client at the other end of two streams, standard input and output above all. */
+  /** Serves the client of two streams, usually standard input and output. */
   async serveStdio(principal: Principal, input: Readable, output: Writable): Promise<void> {
     const { McpStdioHandler } = await import('./protocol/stdio.handler.js');
     this.follow(new McpStdioHandler(this.offer, principal, { input, output }));
   }
 
-  /** From now on a client that is gone cancels nothing: unfinished runs go on at the next start. */
+  /** From now on a disconnected client cancels no run: unfinished runs resume at the next start. */
   handOver(): void {
     this.runs.handOver();
   }
@@ -59,12 +59,12 @@ export class McpEndpoint implements OnApplicationShutdown {
   }
 
   private follow<H extends Handler>(handler: H): H {
-    if (this.open.size === 0) this.offer.changes.follow((change) => this.tell(change));
+    if (this.open.size === 0) this.offer.changes.follow((change) => this.publish(change));
     this.open.add(handler);
     return handler;
   }
 
-  private tell(change: Parameters<Handler['tell']>[0]): void {
-    for (const handler of this.open) handler.tell(change);
+  private publish(change: Parameters<Handler['publish']>[0]): void {
+    for (const handler of this.open) handler.publish(change);
   }
 }

@@ -5,12 +5,12 @@ import { McpPromptService } from './mcp-prompts.service.js';
 import { McpResourceService } from './mcp-resources.service.js';
 import { McpTools } from './mcp-tools.service.js';
 
-/** All that MCP clients are offered, whatever way they come. */
+/** Everything that MCP clients can use, over any transport. */
 @Injectable()
 export class McpOffer {
   readonly info = { name: 'jackdaw', title: 'Jackdaw', version: VERSION };
   readonly instructions =
-    'Every tool call is a durable run with an id, `_meta["jackdaw/run_id"]`. A call may wait for a person: do not repeat it then, but read the resource jackdaw://runs/{id} for what became of it.';
+    'Every tool call is a durable run with an id, `_meta["jackdaw/run_id"]`. A call may wait for a person: then do not repeat it, but read its outcome in the resource jackdaw://runs/{id}.';
   private readonly logger = new Logger('McpServer');
 
   constructor(
@@ -20,14 +20,14 @@ export class McpOffer {
     readonly changes: McpChanges,
   ) {}
 
-  /** Faults of the server belong into its log; a client is told nothing of their inside. */
+  /** Logs internal errors of the server; clients receive no details of them. */
   report(error: unknown): void {
     const isOurs = error instanceof AppError ? error.code === 'INTERNAL' : !isProtocols(error);
-    if (isOurs) this.logger.error({ err: error }, 'A request of an MCP client failed');
+    if (isOurs) this.logger.error({ err: error }, 'Request of an MCP client failed');
   }
 }
 
-/** The SDK's own errors say what was wrong with the request. */
+/** The SDK's own errors describe invalid requests. */
 function isProtocols(error: unknown): boolean {
   return error instanceof Error && error.name === 'ProtocolError';
 }

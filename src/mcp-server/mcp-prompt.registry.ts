@@ -3,35 +3,35 @@ import type { Prompt } from '@modelcontextprotocol/server';
 import { AppError, ChangeListeners, type Principal } from '../common/index.js';
 import type { McpPromptMessage, McpRequests } from './mcp-protocol.types.js';
 
-/** What a prompt is asked with. */
+/** The context of a prompt request. */
 export interface McpPromptCall {
   readonly principal: Principal;
-  /** What the client has answered, by the keys of what the prompt asked for; nobody has checked it. */
+  /** The client's answers to the prompt's earlier requests, by their keys; not validated. */
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 
-/** A prompt: texts that a client's user picks and fills in. */
+/** A prompt: a text template that a client's user selects and fills in. */
 export interface McpPrompt {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
   readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
-  /** Its messages, or what the client must be asked for first. */
+  /** Returns its messages, or requests that the client must answer first. */
   get(args: Readonly<Record<string, string>>, call: McpPromptCall): McpPromptText | Promise<McpPromptText>;
-  /** Values that the argument may have and that begin as `typed` does. */
+  /** Possible values of the argument that start with `typed`. */
   complete?(argument: string, typed: string, principal: Principal): readonly string[] | Promise<readonly string[]>;
 }
 
 export type McpPromptText = readonly McpPromptMessage[] | { readonly ask: McpRequests };
 
-/** The prompts of an application's own; beside them every agent has one. */
+/** The application's own prompts, in addition to one prompt for each agent. */
 @Injectable()
 export class McpPrompts {
   private readonly prompts = new Map<string, McpPrompt>();
-  /** Hear that a prompt came or went. */
+  /** Listeners for added and removed prompts. */
   readonly changes = new ChangeListeners();
 
-  /** @throws AppError `EXTENSION_INVALID` when the name is taken */
+  /** @throws AppError `EXTENSION_INVALID` if the name is taken */
   register(prompt: McpPrompt): void {
     if (this.prompts.has(prompt.name)) {
       throw new AppError('EXTENSION_INVALID', `There are two MCP prompts named "${prompt.name}"; rename one.`);
@@ -40,7 +40,7 @@ export class McpPrompts {
     this.changes.tell();
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the prompt existed */
   unregister(name: string): boolean {
     const wasThere = this.prompts.delete(name);
     if (wasThere) this.changes.tell();
@@ -56,7 +56,7 @@ export class McpPrompts {
   }
 }
 
-/** A prompt as clients are shown it. */
+/** A prompt in the format of the protocol. */
 export function toMcpPrompt({ name, title, description, arguments: args = [] }: McpPrompt): Prompt {
   return { name, ...(title !== undefined && { title }), description, arguments: args.map((one) => ({ ...one })) };
 }

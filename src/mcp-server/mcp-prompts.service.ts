@@ -8,7 +8,7 @@ import type { McpCall, McpPromptAnswer } from './mcp-call.types.js';
 import { McpPrompts, toMcpPrompt, type McpPrompt } from './mcp-prompt.registry.js';
 import { toWireRequests } from './wire-request.mapper.js';
 
-/** Own prompts, and one for every agent. */
+/** The application's prompts, and one for each agent. */
 @Injectable()
 export class McpPromptService {
   constructor(
@@ -23,21 +23,21 @@ export class McpPromptService {
     return [...own, ...ofAgents.filter(({ name }) => !taken.has(name))].map(toMcpPrompt);
   }
 
-  /** @throws AppError `NOT_FOUND`, `VALIDATION_FAILED` for an argument that is missing */
+  /** @throws AppError `NOT_FOUND`; `VALIDATION_FAILED` for a missing argument */
   async get(call: McpCall, name: string, args: Readonly<Record<string, string>>): Promise<McpPromptAnswer> {
     const { principal, inputs } = call;
     const prompt = this.find(principal, name);
     const missing = (prompt.arguments ?? []).filter((one) => one.required && args[one.name] === undefined);
     if (missing.length > 0) {
       const names = missing.map((one) => `"${one.name}"`).join(', ');
-      throw new AppError('VALIDATION_FAILED', `The prompt "${name}" needs ${names}.`);
+      throw new AppError('VALIDATION_FAILED', `The prompt "${name}" requires the argument ${names}.`);
     }
     const text = await prompt.get(args, { principal, inputs });
     if ('ask' in text) return { resultType: 'input_required', inputRequests: toWireRequests(text.ask) };
     return { description: prompt.description, messages: [...text] };
   }
 
-  /** Values that an argument may have. @throws AppError `NOT_FOUND` */
+  /** Possible values of an argument. @throws AppError `NOT_FOUND` */
   async complete(principal: Principal, name: string, argument: string, typed: string): Promise<readonly string[]> {
     return (await this.find(principal, name).complete?.(argument, typed, principal)) ?? [];
   }
@@ -51,16 +51,16 @@ export class McpPromptService {
   }
 }
 
-/** How a user has the model of a client ask an agent. */
+/** A prompt that makes the client's model call an agent. */
 function toAgentPrompt({ name, description }: AgentDefinition): McpPrompt {
   const who = `the agent "${name}"${description === '' ? '' : ` (${description})`}`;
   return {
     name: agentToolName(name),
     title: `Ask ${name}`,
-    description: `Has ${who} asked, by the tool ${agentToolName(name)}.`,
-    arguments: [{ name: 'message', description: 'What to ask or tell it.', required: true }],
+    description: `Calls ${who} with the tool ${agentToolName(name)}.`,
+    arguments: [{ name: 'message', description: 'The message to the agent.', required: true }],
     get({ message = '' }) {
-      const words = `Ask ${who} the following, by the tool ${agentToolName(name)}, and give me its answer:\n\n${message}`;
+      const words = `Call ${who} with the tool ${agentToolName(name)} and this message, and return its answer:\n\n${message}`;
       return [{ role: 'user', content: { type: 'text', text: words } }];
     },
   };

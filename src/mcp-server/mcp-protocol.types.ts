@@ -1,6 +1,6 @@
 /**
- * What applications see of the protocol (2026-07-28). Ours, as the SDK infers its types from schemas: whoever imports this package
- * would have them inferred at every compilation.
+ * Public types of the protocol (2026-07-28). They are our own, because the SDK infers its types from schemas, which
+ * costs time at every compilation of an importing program.
  */
 import type { JsonSchema } from '../common/index.js';
 
@@ -17,7 +17,7 @@ interface Annotated {
   readonly _meta?: Record<string, unknown>;
 }
 
-/** A text, a picture, sound, or a resource. Data are base64. */
+/** A text, image, audio or resource block. Data are base64. */
 export type McpContentBlock = Annotated &
   (
     | { readonly type: 'text'; readonly text: string }
@@ -48,7 +48,7 @@ export interface McpPromptMessage {
 /** As of RFC 5424. */
 export type McpLogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** What a client says that it can be asked for. */
+/** Requests that a client supports. */
 export interface McpClientCapabilities {
   readonly elicitation?: { readonly form?: Fields; readonly url?: Fields };
   readonly sampling?: { readonly context?: Fields; readonly tools?: Fields };
@@ -57,18 +57,20 @@ export interface McpClientCapabilities {
   readonly experimental?: Readonly<Record<string, Fields>>;
 }
 
-/** What a client can be asked for: its user's words (`elicitation/create`), its model's, or its folders. */
+/**
+ * A request to a client: for input of its user (`elicitation/create`), for a reply of its model, or for its folders.
+ */
 export type McpRequest =
   | { readonly method: 'elicitation/create'; readonly params: McpFormQuestion | McpUrlQuestion }
   | { readonly method: 'sampling/createMessage'; readonly params: McpSampling }
   | { readonly method: 'roots/list'; readonly params?: Fields };
-/** By keys of one's own. */
+/** Requests by keys of the caller's choice. */
 export type McpRequests = Readonly<Record<string, McpRequest>>;
 
 interface McpFormQuestion {
   readonly mode?: 'form';
   readonly message: string;
-  /** Flat: each property is a text, a number, a boolean or a choice. */
+  /** Flat: each property is a string, a number, a boolean or an enumeration. */
   readonly requestedSchema: {
     readonly type: 'object';
     readonly properties: Readonly<Record<string, JsonSchema>>;

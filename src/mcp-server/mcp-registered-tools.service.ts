@@ -11,7 +11,7 @@ import { toolProgress } from './progress.mapper.js';
 import { assertScope } from './scope.policy.js';
 import { type ShownCall, toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
 
-/** The tools of the registry, for MCP clients: called as over REST, each call a run. */
+/** Tools of the registry for MCP clients. As over REST, each call is a run. */
 @Injectable()
 export class McpRegisteredTools {
   constructor(
@@ -27,12 +27,12 @@ export class McpRegisteredTools {
     return this.tools.has(name);
   }
 
-  /** What a tool says of its results. */
+  /** A tool's declared result schema. */
   outputSchema(name: string): JsonSchema | undefined {
     return this.find(name)?.definition.outputSchema;
   }
 
-  /** Those that the principal may call, in the order of their registration. */
+  /** Tools that the principal may call, in the order of registration. */
   async list(principal: Principal): Promise<McpTool[]> {
     if (!hasScope(principal, 'tools:call')) return [];
     const off = await this.switches.disabled(principal.tenant);
@@ -47,11 +47,13 @@ export class McpRegisteredTools {
     const task: McpTask<ShownCall, McpToolAnswer> = {
       subject: `tool:${name}`,
       start: async ({ onStart, ...watch }) => {
-        const told = (run: RunHandle) => {
+        const onCallStart = (run: RunHandle) => {
           this.access.record(principal, 'call', 'tool', name);
           onStart(run);
         };
-        return this.shown(await this.calls.call(principal, name, { arguments: args }, { ...watch, onStart: told }));
+        return this.shown(
+          await this.calls.call(principal, name, { arguments: args }, { ...watch, onStart: onCallStart }),
+        );
       },
       read: async (runId) => this.shown(await this.calls.answer(principal, name, runId)),
       onItem: toolProgress(call),

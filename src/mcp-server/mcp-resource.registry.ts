@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, ChangeListeners, type Principal } from '../common/index.js';
 
-/** What a resource holds: a text, or bytes in base64. */
+/** The content of a resource: text, or bytes in base64. */
 export type McpResourceContent = { readonly mimeType?: string } & (
   { readonly text: string } | { readonly blob: string }
 );
 
-/** Something that clients may read, at one address or, with `{name}` in the address, at many. */
+/** A readable resource at one URI or, with `{name}` in the URI, at many. */
 export interface McpResource {
-  /** `docs://handbook`, or `docs://pages/{page}`; a placeholder stands for anything without a slash. */
+  /** `docs://handbook`, or `docs://pages/{page}`; a placeholder matches any text without a slash. */
   readonly uri: string;
   readonly name: string;
   readonly description: string;
   readonly mimeType?: string;
   /**
-   * @param variables what the placeholders stand for
-   * @returns `null` when there is nothing at this address for this principal
+   * @param variables values of the placeholders
+   * @returns `null` if this principal has no resource at the URI
    */
   read(
     variables: Readonly<Record<string, string>>,
@@ -28,15 +28,15 @@ interface Registered {
   readonly pattern: RegExp;
 }
 
-/** The resources of an application's own; beside them are its sessions and runs. */
+/** The application's own resources, in addition to its sessions and runs. */
 @Injectable()
 export class McpResources {
   private readonly resources = new Map<string, Registered>();
   private readonly followers = new Set<(uri: string) => void>();
-  /** Hear that a resource came or went. */
+  /** Listeners for added and removed resources. */
   readonly changes = new ChangeListeners();
 
-  /** @throws AppError `EXTENSION_INVALID` when the address is taken */
+  /** @throws AppError `EXTENSION_INVALID` if the URI is taken */
   register(resource: McpResource): void {
     if (this.resources.has(resource.uri)) {
       throw new AppError('EXTENSION_INVALID', `There are two MCP resources at "${resource.uri}"; move one.`);
@@ -45,19 +45,19 @@ export class McpResources {
     this.changes.tell();
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the resource existed */
   unregister(uri: string): boolean {
     const wasThere = this.resources.delete(uri);
     if (wasThere) this.changes.tell();
     return wasThere;
   }
 
-  /** Tells the clients that have subscribed to this address that what is there has changed. */
+  /** Notifies subscribed clients that the resource at this URI has changed. */
   updated(uri: string): void {
     for (const follower of this.followers) follower(uri);
   }
 
-  /** @returns a function that ends it */
+  /** @returns a function that removes the listener */
   onUpdate(follower: (uri: string) => void): () => void {
     this.followers.add(follower);
     return () => void this.followers.delete(follower);
@@ -67,7 +67,7 @@ export class McpResources {
     return [...this.resources.values()].map(({ resource }) => resource);
   }
 
-  /** The resource at an address, and what its placeholders stand for there. */
+  /** The resource at a URI, and the values of its placeholders. */
   find(
     uri: string,
   ): { readonly resource: McpResource; readonly variables: Readonly<Record<string, string>> } | undefined {
@@ -79,7 +79,7 @@ export class McpResources {
   }
 }
 
-/** Whether an address stands for many. */
+/** Whether a URI is a template. */
 export function isTemplate({ uri }: Pick<McpResource, 'uri'>): boolean {
   return uri.includes('{');
 }

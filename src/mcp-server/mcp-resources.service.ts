@@ -14,25 +14,27 @@ import { isTemplate, McpResources, type McpResource } from './mcp-resource.regis
 import { parseResourceCursor, toResourceCursor, type ResourceCursor } from './resource-cursor.parser.js';
 
 const JSON_TYPE = 'application/json';
-/** Sessions or runs of one page. */
+/** Number of sessions or runs in a page. */
 const PAGE = 50;
-/** The most turns of a session that are read, its last ones. */
+/** Maximum number of a session's turns in its resource; the last ones. */
 const TURNS = 50;
 
 const SESSION_TEMPLATE: ResourceTemplateType = {
   uriTemplate: 'jackdaw://sessions/{id}',
   name: 'session',
-  description: `A conversation of yours, with what was said in its last ${TURNS} turns.`,
+  description: `A session of your tenant, with the messages of its last ${TURNS} turns.`,
   mimeType: JSON_TYPE,
 };
 const RUN_TEMPLATE: ResourceTemplateType = {
   uriTemplate: 'jackdaw://runs/{id}',
   name: 'run',
-  description: 'What came of a run so far: of an agent, or of a tool that was called.',
+  description: 'A run so far, of an agent or of a tool call.',
   mimeType: JSON_TYPE,
 };
 
-/** What clients may read: own resources, and the tenant's sessions and runs. Another tenant's do not exist. */
+/**
+ * Readable resources: the application's own, and the tenant's sessions and runs. Those of other tenants are not found.
+ */
 @Injectable()
 export class McpResourceService {
   constructor(
@@ -44,7 +46,10 @@ export class McpResourceService {
     private readonly access: AccessLogService,
   ) {}
 
-  /** Own ones, then sessions, then runs, each those begun last first. @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+  /**
+   * The application's resources, then sessions, then runs; sessions and runs newest first. @throws AppError
+   * `VALIDATION_FAILED` for an invalid cursor
+   */
   async list(principal: Principal, cursor?: string): Promise<ListResourcesResult> {
     if (cursor !== undefined) return this.page(principal, parseResourceCursor(cursor));
     const own = this.own.list().filter((resource) => !isTemplate(resource));
@@ -61,14 +66,14 @@ export class McpResourceService {
     ];
   }
 
-  /** @throws AppError `NOT_FOUND` for what is not there, or not for this principal */
+  /** @throws AppError `NOT_FOUND` if this principal has no resource at the URI */
   async read(principal: Principal, uri: string): Promise<ReadResourceResult> {
     const content = await this.content(principal, uri);
     if (!content) throw new AppError('NOT_FOUND', `There is no resource "${uri}".`, { details: { uri } });
     return { contents: [{ uri, ...content }] };
   }
 
-  /** @throws AppError `NOT_FOUND` for an address whose changes are not this principal's to follow */
+  /** @throws AppError `NOT_FOUND` if this principal may not subscribe to the URI */
   async assertMayFollow(principal: Principal, uri: string): Promise<void> {
     if (!this.own.find(uri)) await this.read(principal, uri);
   }
@@ -90,8 +95,8 @@ export class McpResourceService {
     const session = await this.sessions.get(principal, id);
     const turns = await this.sessions.turns(principal, id, Math.max(0, session.lastTurn - TURNS), TURNS);
     this.access.record(principal, 'read', 'session.messages', id);
-    const messages = turns.flatMap(({ turn, status, runId, messages: said }) =>
-      said.map((message) => ({ turn, turn_status: status, run_id: runId, ...toView(message) })),
+    const messages = turns.flatMap(({ turn, status, runId, messages: stored }) =>
+      stored.map((message) => ({ turn, turn_status: status, run_id: runId, ...toView(message) })),
     );
     return { id, owner: session.owner, turn_count: session.lastTurn, metadata: session.metadata, messages };
   }
@@ -133,7 +138,7 @@ export class McpResourceService {
   }
 }
 
-/** In the words of the API. */
+/** A message with the field names of the REST API. */
 function toView(message: SessionMessage): Record<string, unknown> {
   const { role, content } = message;
   switch (message.role) {
@@ -155,7 +160,7 @@ function sessionResource({ id, lastTurn, updatedAt }: SessionRecord): Resource {
   return {
     uri: `jackdaw://sessions/${id}`,
     name: id,
-    description: `A conversation of ${lastTurn} turns`,
+    description: `A session with ${lastTurn} turns`,
     mimeType: JSON_TYPE,
     annotations: { lastModified: new Date(updatedAt).toISOString() },
   };

@@ -20,34 +20,34 @@ import type { McpCall } from './mcp-call.types.js';
 import { parseRequestState, toRequestState } from './request-state.parser.js';
 import { toWireRequests } from './wire-request.mapper.js';
 
-/** How a run stands; the answers of agents and of direct calls both say it. */
-export interface Standing {
+/** Status of a run: the common part of the answers of agents and of direct calls. */
+export interface RunView {
   readonly run_id: string;
   readonly status: RunStatus;
   readonly waiting?: WaitingRequest[];
 }
 
-/** Who follows a run from its beginning. */
+/** Observer of a run from its start. */
 export interface TaskWatch {
   readonly runId: string;
   readonly onStart: (run: RunHandle) => void;
   readonly onItem: (item: RunItem) => void;
 }
 
-/** What a client has called: a run, and what is told of it. */
-export interface McpTask<S extends Standing, R> {
-  /** By which its runs are known: their `agent`. */
+/** The run behind a client's call, and its conversion to a result. */
+export interface McpTask<S extends RunView, R> {
+  /** Identifies the runs of the task: their `agent`. */
   readonly subject: string;
-  /** Begins the run and waits until it ends, or waits itself. */
+  /** Starts the run; resolves when it ends or waits. */
   start(watch: TaskWatch): Promise<S>;
   read(runId: string): Promise<S>;
-  /** Hears what happens in the run. */
+  /** Receives the run's events. */
   onItem(item: RunItem): void;
-  /** What is told of a run that goes no further. */
-  toResult(standing: S): R;
+  /** Converts a run that has ended or waits. */
+  toResult(view: S): R;
 }
 
-/** The runs that MCP clients begin: followed, answered and cancelled by the requests of the client. */
+/** Runs started by MCP clients. The client's requests follow, answer and cancel them. */
 @Injectable()
 export class McpRuns implements OnModuleDestroy {
   private readonly logger = new Logger('McpServer');
@@ -65,68 +65,70 @@ export class McpRuns implements OnModuleDestroy {
     this.handOver();
   }
 
-  /** From now on a client that is gone cancels nothing: unfinished runs go on at the next start. */
+  /** From now on a disconnected client cancels no run: unfinished runs resume at the next start. */
   handOver(): void {
     this.isStopping = true;
   }
 
   /**
-   * Begins the run, or goes on with the one that the client was asked for, until there is something to tell.
-   * @throws AppError what keeps a run from beginning; `VALIDATION_FAILED` for a state that is none of this client's
+   * Starts the run, or continues the run of the client's `state`, until it has a result or a question.
+   * @throws AppError of a failed start; `VALIDATION_FAILED` for a state that does not belong to this client
    */
-  async perform<S extends Standing, R>(call: McpCall, task: McpTask<S, R>): Promise<R | InputRequiredResult> {
+  async perform<S extends RunView, R>(call: McpCall, task: McpTask<S, R>): Promise<R | InputRequiredResult> {
     const resumed = call.state === undefined ? undefined : await this.resumed(call, call.state, task.subject);
     const hold = new RunHold(call, this.clients, (runId) => this.cancel(call, runId));
     try {
-      const standing = resumed ? await this.standing(resumed, task, hold) : await this.started(task, hold);
-      return await this.settled(call, task, standing);
+      const view = resumed ? await this.view(resumed, task, hold) : await this.started(task, hold);
+      return await this.settled(call, task, view);
     } finally {
       hold.release();
     }
   }
 
-  private started<S extends Standing, R>(task: McpTask<S, R>, hold: RunHold): Promise<S> {
+  private started<S extends RunView, R>(task: McpTask<S, R>, hold: RunHold): Promise<S> {
     const runId = newId();
     hold.take(runId);
     return task.start({ runId, onStart: (run) => hold.take(run.id), onItem: (item) => task.onItem(item) });
   }
 
-  private async standing<S extends Standing, R>(run: RunRecord, task: McpTask<S, R>, hold: RunHold): Promise<S> {
+  private async view<S extends RunView, R>(run: RunRecord, task: McpTask<S, R>, hold: RunHold): Promise<S> {
     hold.take(run.id);
-    const isOn = run.status === 'queued' || run.status === 'running';
-    return isOn ? this.after(run.id, task, () => Promise.resolve()) : task.read(run.id);
+    const isActive = run.status === 'queued' || run.status === 'running';
+    return isActive ? this.after(run.id, task, () => Promise.resolve()) : task.read(run.id);
   }
 
-  /** Answers what it asks as long as the client has said it, then tells what came of it or what the client must say. */
-  private async settled<S extends Standing, R>(
+  /**
+   * Answers the run's questions as long as the client's inputs suffice, then returns the result or the next question.
+   */
+  private async settled<S extends RunView, R>(
     call: McpCall,
     task: McpTask<S, R>,
     first: S,
   ): Promise<R | InputRequiredResult> {
     let inputs = call.inputs;
-    for (let standing = first; ;) {
-      const asked = this.askedInput(standing);
-      if (!asked) return task.toResult(standing);
+    for (let view = first; ;) {
+      const asked = this.askedInput(view);
+      if (!asked) return task.toResult(view);
       const given = asked.answer(inputs);
-      if (given.kind === 'open') return this.unanswered(call, task, standing, asked);
+      if (given.kind === 'open') return this.unanswered(call, task, view, asked);
       inputs = Object.fromEntries(Object.entries(inputs).filter(([key]) => !(key in asked.requests)));
-      const { run_id: runId } = standing;
+      const { run_id: runId } = view;
       const { call_id: callId } = asked.request;
       try {
-        standing = await this.after(runId, task, async () => {
+        view = await this.after(runId, task, async () => {
           if (given.kind === 'declined') await this.runs.cancel(call.principal, runId);
           else await this.decisions.input(call.principal, runId, { callId, value: given.value });
         });
       } catch (error) {
-        // What does not fit is asked for again.
+        // Ask again after an input that does not match the schema.
         if (!(error instanceof AppError && error.code === 'VALIDATION_FAILED')) throw error;
-        return this.unanswered(call, task, standing, asked);
+        return this.unanswered(call, task, view, asked);
       }
     }
   }
 
-  /** The first question that a client can be asked; whether it may make a call is for others to say. */
-  private askedInput({ status, waiting = [] }: Standing): AskedInput | undefined {
+  /** The first question for a client. Approvals are excluded: a client must not decide about its own call. */
+  private askedInput({ status, waiting = [] }: RunView): AskedInput | undefined {
     const request = status === 'waiting' ? waiting.find(({ kind }) => kind === 'input') : undefined;
     if (!request) return undefined;
     const isForeign =
@@ -134,32 +136,32 @@ export class McpRuns implements OnModuleDestroy {
     return toAskedInput(request, isForeign);
   }
 
-  private async unanswered<S extends Standing, R>(
+  private async unanswered<S extends RunView, R>(
     { principal, client }: McpCall,
     task: McpTask<S, R>,
-    standing: S,
+    view: S,
     { requests, request, isForClient }: AskedInput,
   ): Promise<R | InputRequiredResult> {
     const isAble = canAnswer(client.capabilities, requests);
-    if (!isAble && !isForClient) return task.toResult(standing);
-    // Nobody else is to answer it, and the client is refused: it says what it lacks.
-    if (!isAble) await this.runs.cancel(principal, standing.run_id);
+    if (!isAble && !isForClient) return task.toResult(view);
+    // Only this client may answer. Its SDK refuses the request and reports the missing capability.
+    if (!isAble) await this.runs.cancel(principal, view.run_id);
     return {
       resultType: 'input_required',
       inputRequests: toWireRequests(requests),
-      requestState: toRequestState({ runId: standing.run_id, requestId: request.id }),
+      requestState: toRequestState({ runId: view.run_id, requestId: request.id }),
     };
   }
 
-  /** How the run stands when what this makes go on has come to a stop. */
-  private async after<S extends Standing, R>(
+  /** Resumes the run, and returns its status after it has stopped again. */
+  private async after<S extends RunView, R>(
     runId: string,
     task: McpTask<S, R>,
-    goOn: () => Promise<void>,
+    resume: () => Promise<void>,
   ): Promise<S> {
     const following = this.follower.open(runId);
     try {
-      await goOn();
+      await resume();
       const { signal } = new AbortController();
       for await (const item of following.items(START, signal)) task.onItem(item);
       return await task.read(runId);
@@ -172,22 +174,25 @@ export class McpRuns implements OnModuleDestroy {
     const place = parseRequestState(state);
     const run = place && (await this.runs.get(principal, place.runId).catch(unlessUnknown));
     if (run && run.principal.id === principal.id && run.agent === subject) return run;
-    throw new AppError('VALIDATION_FAILED', 'This requestState names no call of yours that could go on: call again.');
+    throw new AppError(
+      'VALIDATION_FAILED',
+      'The requestState does not belong to an open call of yours: call the tool again.',
+    );
   }
 
   private cancel({ principal }: McpCall, runId: string): void {
     if (this.isStopping) return;
     this.runs.cancel(principal, runId).catch((error: unknown) => {
-      // It has ended, or never began.
+      // The run has ended or never started.
       if (!(error instanceof AppError))
-        this.logger.error({ err: error, run_id: runId }, 'A run could not be cancelled');
+        this.logger.error({ err: error, run_id: runId }, 'Failed to cancel the run of a disconnected client');
     });
   }
 }
 
-/** Binds a run to the request that waits for it, until it is let go. */
+/** Binds a run to the request that waits for it, until `release`. */
 class RunHold {
-  private letGo: (() => void) | undefined;
+  private unregister: (() => void) | undefined;
   private runId: string | undefined;
   private readonly onAbort = () => this.runId !== undefined && this.cancel(this.runId);
 
@@ -204,20 +209,20 @@ class RunHold {
       if (this.call.signal.aborted) this.cancel(runId);
       return;
     }
-    this.letGo?.();
-    this.letGo = this.clients.hold(runId, this.call.client);
+    this.unregister?.();
+    this.unregister = this.clients.register(runId, this.call.client);
     this.runId = runId;
     if (this.call.signal.aborted) this.cancel(runId);
   }
 
-  /** An open question still is the client's: one that goes away later leaves it to others. */
+  /** A question stays open for the client: it is not cancelled if the client disconnects later. */
   release(): void {
-    this.letGo?.();
+    this.unregister?.();
     this.call.signal.removeEventListener('abort', this.onAbort);
   }
 }
 
-/** Another tenant's run is as unknown as none. */
+/** Treats another tenant's run as unknown. */
 function unlessUnknown(error: unknown): undefined {
   if (error instanceof AppError) return undefined;
   throw error;

@@ -16,7 +16,7 @@ import { McpResourceService } from './mcp-resources.service.js';
 import { McpRuns } from './mcp-run.service.js';
 import { McpTools } from './mcp-tools.service.js';
 
-/** Global, so that tools find who has called them, and add prompts and resources. */
+/** Global, so that tools can find the calling client and add prompts and resources. */
 @Global()
 @Module({
   imports: [RunModule, SessionModule, ToolModule],

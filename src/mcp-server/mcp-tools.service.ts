@@ -6,7 +6,7 @@ import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRegisteredTools } from './mcp-registered-tools.service.js';
 import { failed } from './tool-answer.mapper.js';
 
-/** What a model can read and do something about; everything else is an error of the protocol. */
+/** Errors that a model can handle; they are tool results. All others are protocol errors. */
 const FOR_THE_MODEL: ReadonlySet<ErrorCode> = new Set([
   'TOOL_INVALID_ARGUMENTS',
   'INPUT_BLOCKED',
@@ -19,7 +19,7 @@ const FOR_THE_MODEL: ReadonlySet<ErrorCode> = new Set([
   'SHUTTING_DOWN',
 ]);
 
-/** Tools and agents as the tools of MCP clients; of one name, the tool is the one that is called. */
+/** Tools and agents as MCP tools. If both have the same name, the tool applies. */
 @Injectable()
 export class McpTools {
   constructor(
@@ -27,18 +27,18 @@ export class McpTools {
     private readonly agents: McpAgents,
   ) {}
 
-  /** Those that the principal may call, tools first. */
+  /** Tools that the principal may call, registered tools first. */
   async list(principal: Principal): Promise<McpTool[]> {
     const agents = this.agents.list(principal).filter(({ name }) => !this.tools.has(name));
     return [...(await this.tools.list(principal)), ...agents];
   }
 
-  /** What a tool of the registry says of its results. */
+  /** A registered tool's declared result schema. */
   outputSchema(name: string): JsonSchema | undefined {
     return this.tools.outputSchema(name);
   }
 
-  /** @throws AppError `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `FORBIDDEN`, or a fault of the server */
+  /** @throws AppError `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `FORBIDDEN`, or an internal error */
   async call(call: McpCall, name: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
     const isAgent = !this.tools.has(name) && this.agents.has(name);
     try {

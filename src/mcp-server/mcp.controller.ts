@@ -5,23 +5,23 @@ import { CurrentPrincipal, Requires } from '../security/index.js';
 import { McpEndpoint } from './mcp-endpoint.service.js';
 import { McpOriginGuard } from './mcp-origin.guard.js';
 
-/** Where MCP is served, outside of the API's prefix. */
+/** Path of the MCP endpoint, outside of the API's prefix. */
 export const MCP_PATH = 'mcp';
 
-/** Whoever may do one of these is let in, and does what they may. */
+/** One of these scopes admits the caller; each method checks its own scope. */
 @Requires('tools:call', 'chat', 'sessions:read', 'runs:read')
 @UseGuards(McpOriginGuard)
 @Controller(MCP_PATH)
 export class McpController {
   constructor(private readonly endpoint: McpEndpoint) {}
 
-  /** Takes a message of an MCP client (JSON-RPC) and answers it with JSON or a stream of events; see docs/mcp-server.md. */
+  /** Handles a message of an MCP client (JSON-RPC); answers with JSON or an event stream. See docs/mcp-server.md. */
   @Post()
   post(@CurrentPrincipal() principal: Principal, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     return this.endpoint.handle(principal, request, reply);
   }
 
-  /** The stream of a session's notifications, for MCP clients before protocol 2026-07-28. */
+  /** The notification stream of a session, for MCP clients before protocol 2026-07-28. */
   @Get()
   get(@CurrentPrincipal() principal: Principal, @Req() request: FastifyRequest, @Res() reply: FastifyReply) {
     return this.endpoint.handle(principal, request, reply);

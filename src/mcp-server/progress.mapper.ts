@@ -1,36 +1,36 @@
 import type { RunItem } from '../run/index.js';
 import type { McpCall } from './mcp-call.types.js';
 
-/** Tells a client how far a tool's call is, as the tool says it. */
+/** Reports a tool's own progress to the client. */
 export function toolProgress(call: Pick<McpCall, 'progress'>): (item: RunItem) => void {
   return ({ event }) => {
     if (event.type === 'tool.progress') call.progress(event.progress, event.total, event.message);
   };
 }
 
-/** Tells a client what an agent does: a count of what has happened, as nobody knows what is still to come. */
+/** Reports an agent's actions to the client as a count without a total, because the total is unknown. */
 export function agentProgress(call: Pick<McpCall, 'progress'>): (item: RunItem) => void {
   let count = 0;
   return (item) => {
-    const message = deedOf(item);
+    const message = messageOf(item);
     if (message !== undefined) call.progress(++count, undefined, message);
   };
 }
 
-function deedOf({ event }: RunItem): string | undefined {
+function messageOf({ event }: RunItem): string | undefined {
   switch (event.type) {
     case 'run.started':
-      return `${event.agent} begins`;
+      return `${event.agent} starts`;
     case 'tool.started':
       return `calls ${event.tool}`;
     case 'tool.progress':
       return event.message === undefined ? undefined : `${event.tool}: ${event.message}`;
     case 'tool.completed':
-      return `${event.tool} ${event.success ? 'is done' : 'failed'}`;
+      return `${event.tool} ${event.success ? 'is completed' : 'failed'}`;
     case 'message.completed':
-      return event.tool_calls.length > 0 ? undefined : 'has its answer';
+      return event.tool_calls.length > 0 ? undefined : 'has the answer';
     case 'node.started':
-      return `begins ${event.node}`;
+      return `starts ${event.node}`;
     case 'run.waiting':
       return 'waits';
     case 'run.resumed':

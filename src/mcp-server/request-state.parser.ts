@@ -1,18 +1,18 @@
-/** Where a client goes on: a run, and the question of it that the client was asked. */
+/** Position at which a client continues: a run, and its question to the client. */
 export interface RequestState {
   readonly runId: string;
   readonly requestId: string;
 }
 
 /**
- * It is not signed: whose run it is, and what that waits for, the journal says.
- * @param requestId letters, digits and colons, as the ids of questions are
+ * Not signed: the journal contains the owner of the run and its open questions.
+ * @param requestId letters, digits and colons, as in the ids of questions
  */
 export function toRequestState({ runId, requestId }: RequestState): string {
   return `${runId}/${requestId}`;
 }
 
-/** Undefined for what we never gave. */
+/** Undefined for an invalid text. */
 export function parseRequestState(text: string): RequestState | undefined {
   const [, runId, requestId] = /^([\w-]{1,64})\/([a-z0-9:]{1,64})$/.exec(text) ?? [];
   return runId === undefined || requestId === undefined ? undefined : { runId, requestId };

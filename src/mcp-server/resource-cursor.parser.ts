@@ -1,7 +1,7 @@
 import { AppError } from '../common/index.js';
 import type { SessionPlace } from '../session/index.js';
 
-/** Where a page of resources begins: all sessions come before all runs. */
+/** Start of a page of resources: all sessions come before all runs. */
 export type ResourceCursor =
   { readonly kind: 'sessions'; readonly after?: SessionPlace } | { readonly kind: 'runs'; readonly after?: string };
 
@@ -10,7 +10,7 @@ export function toResourceCursor(cursor: ResourceCursor): string {
   return cursor.after ? `s.${cursor.after.createdAt}.${cursor.after.id}` : 's.';
 }
 
-/** @throws AppError `VALIDATION_FAILED` for a cursor that no page gave */
+/** @throws AppError `VALIDATION_FAILED` for an invalid cursor */
 export function parseResourceCursor(text: string): ResourceCursor {
   const [, kind, at, id] = /^([sr])\.(?:(\d{1,15})\.([\w-]{1,128}))?$/.exec(text) ?? [];
   if (kind === 'r') return at === undefined ? { kind: 'runs' } : { kind: 'runs', after: `${at}.${id}` };

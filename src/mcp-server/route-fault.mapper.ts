@@ -5,7 +5,7 @@ const PARSE_ERROR = -32_700;
 const REFUSED = -32_000;
 const STATUS: Partial<Record<ErrorCode, number>> = { PAYLOAD_TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415 };
 
-/** Fastify's handler of what goes wrong with a body before anybody reads it: MCP clients expect an error of JSON-RPC. */
+/** Fastify error handler for body errors before routing: MCP clients expect a JSON-RPC error. */
 export function answerFault(error: Error, _request: FastifyRequest, reply: FastifyReply): void {
   const { statusCode } = error as { statusCode?: number };
   const status = error instanceof AppError ? (STATUS[error.code] ?? 400) : (statusCode ?? 500);

@@ -5,14 +5,14 @@ import type { WaitingRequest } from '../run/index.js';
 import type { Tool } from '../tool/index.js';
 import { givenContent } from './mcp-content.factory.js';
 
-/** Keys of `_meta` that are ours. */
+/** Keys of Jackdaw in `_meta`. */
 const RUN_ID = 'jackdaw/run_id';
 const STATUS = 'jackdaw/status';
 const CODE = 'jackdaw/code';
-/** On a tool: its words, on a result: what is in it, are a stranger's. */
+/** On a tool: its description is untrusted. On a result: its content is untrusted. */
 const UNTRUSTED = 'jackdaw/untrusted';
 
-/** A tool as MCP clients are shown it. */
+/** A tool in the format of the protocol. */
 export function toMcpTool({ definition, metadata }: Tool): McpTool {
   const { name, description, inputSchema, outputSchema } = definition;
   const { effect, egress, untrusted, untrustedDefinition = false } = metadata;
@@ -31,12 +31,12 @@ export function toMcpTool({ definition, metadata }: Tool): McpTool {
   };
 }
 
-/** A direct call with the images of its result: https URLs and data URIs. */
+/** A direct call with the images of its result, as https URLs and data URIs. */
 export interface ShownCall extends DirectCallAnswer {
   readonly shown: readonly string[];
 }
 
-/** What came of a tool's call. */
+/** The result of a tool call. */
 export function toToolAnswer(answer: ShownCall, tool: Tool | undefined): CallToolResult {
   const { run_id, status, tool: name } = answer;
   const meta = { [RUN_ID]: run_id, [STATUS]: status, ...(tool?.metadata.untrusted && { [UNTRUSTED]: true }) };
@@ -54,7 +54,7 @@ export function toToolAnswer(answer: ShownCall, tool: Tool | undefined): CallToo
   }
 }
 
-/** What an agent said. */
+/** The result of a call to an agent. */
 export function toAgentAnswer(answer: RunAnswer): CallToolResult {
   const { run_id, session_id, status, agent, result } = answer;
   const meta = { [RUN_ID]: run_id, [STATUS]: status };
@@ -81,7 +81,7 @@ export function toAgentAnswer(answer: RunAnswer): CallToolResult {
   }
 }
 
-/** A result that says what went wrong, for the model to read. */
+/** An error result that the model reads. */
 export function failed(message: string, meta: Record<string, unknown> = {}): CallToolResult {
   return { content: [text(message)], isError: true, _meta: meta };
 }
@@ -93,29 +93,29 @@ function succeeded({ result: value, shown }: ShownCall, outputSchema: JsonSchema
   const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null)), ...images];
   const isObject = isJsonObject(value);
   if (!outputSchema) return { content, ...(isObject && { structuredContent: value }) };
-  // A result that was cut is a text.
+  // A truncated result is a text.
   if (outputSchema['type'] === 'object' && !isObject) {
-    return failed('The result is too long to be given whole, so that it is not what the tool says of its results.');
+    return failed('The result was truncated because of its size, so it does not match the tool’s output schema.');
   }
   return { content, structuredContent: value };
 }
 
 /**
- * A call that waits has no result: where an output schema promises one, only an error may do without, and a model that
- * took it for done would be wrong.
+ * A waiting call has no result. With an output schema only an error may omit the structured content, and an error keeps
+ * the model from treating the call as done.
  */
 function waitingText(what: string, runId: string, waiting: readonly WaitingRequest[] = []): string {
   const wanted = waiting.map(
     ({ kind, tool, question, reason }) => `${kind} for "${tool}": ${question ?? reason ?? ''}`,
   );
   return (
-    `${what} has not been carried out yet: it waits for a person (${wanted.join('; ')}). Do not call again: it goes on by itself ` +
-    `when somebody decides on run ${runId} (POST /api/runs/${runId}/approve, /deny, /input or /settle). What comes of it is in the resource jackdaw://runs/${runId}.`
+    `${what} is not completed: it waits for a person (${wanted.join('; ')}). Do not call again: it resumes by itself ` +
+    `after a decision on run ${runId} (POST /api/runs/${runId}/approve, /deny, /input or /settle). Read the outcome in the resource jackdaw://runs/${runId}.`
   );
 }
 
 function handedOverText(what: string, runId: string): string {
-  return `${what} goes on when the server has started again, as run ${runId}: do not call again, but read the resource jackdaw://runs/${runId}.`;
+  return `${what} resumes as run ${runId} when the server has restarted: do not call again, but read the resource jackdaw://runs/${runId}.`;
 }
 
 function toImage(url: string): ContentBlock[] {

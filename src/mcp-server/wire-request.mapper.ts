@@ -1,7 +1,7 @@
 import type { InputRequest } from '@modelcontextprotocol/server';
 import type { McpRequests } from './mcp-protocol.types.js';
 
-/** What a client is asked for, as the SDK has it: the same, but that it may be written to. */
+/** Requests to a client in the SDK's type, which is mutable. */
 export function toWireRequests(requests: McpRequests): Record<string, InputRequest> {
   return { ...requests } as Record<string, InputRequest>;
 }

@@ -1,8 +1,8 @@
 import type { McpChange } from '../mcp-changes.service.js';
 import type { Connection } from './connection.factory.js';
 
-/** Tells a client of a change, if it is there and wants to know. */
-export function tellConnection({ server, subscriptions }: Connection, change: McpChange): void {
+/** Notifies a client of a change; errors of a disconnected client are ignored. */
+export function publishChange({ server, subscriptions }: Connection, change: McpChange): void {
   sent({ server, subscriptions }, change)?.catch(() => undefined);
 }
 

@@ -12,7 +12,7 @@ const CAPABILITIES = {
   completions: {},
   logging: {},
 };
-/** Lists differ from one principal to the other, and change at any time. */
+/** Lists depend on the principal and can change at any time. */
 const PRIVATE = { ttlMs: 0, cacheScope: 'private' } as const;
 const CACHE_HINTS = {
   'tools/list': PRIVATE,
@@ -21,17 +21,17 @@ const CACHE_HINTS = {
   'resources/templates/list': PRIVATE,
   'resources/read': PRIVATE,
 };
-/** The most values that a completion may have, by the protocol. */
+/** Maximum number of values of a completion, by the protocol. */
 const MAX_COMPLETIONS = 100;
 
-/** The server's end of one exchange, of one session or of standard input and output. */
+/** The server side of one exchange, one session, or standard input and output. */
 export interface Connection {
   readonly server: Server;
-  /** Addresses whose changes the client wants to hear of, where it says so by `resources/subscribe`. */
+  /** URIs that the client has subscribed to by `resources/subscribe`. */
   readonly subscriptions: Pick<ReadonlySet<string>, 'has'>;
 }
 
-/** @param principalOf who has sent a request; each may come with other rights than the one before */
+/** @param principalOf the principal of a request; requests of one connection can have different rights */
 export function createConnection(offer: McpOffer, principalOf: (context: ServerContext) => Principal): Connection {
   const { info, instructions } = offer;
   const server = new Server(info, { capabilities: CAPABILITIES, instructions, cacheHints: CACHE_HINTS });
@@ -43,7 +43,7 @@ export function createConnection(offer: McpOffer, principalOf: (context: ServerC
       offer.report(error);
       throw toProtocolError(error);
     } finally {
-      await call.told();
+      await call.flushed();
     }
   };
   const subscriptions = new Set<string>();

@@ -11,13 +11,13 @@ import type { Principal } from '../../common/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 import { createConnection, type Connection } from './connection.factory.js';
-import { tellConnection } from './connection-change.mapper.js';
+import { publishChange } from './connection-change.mapper.js';
 import { errorResponse } from './http-answer.factory.js';
 import { SessionRegistry, type SessionLimits } from './session.registry.js';
 
 const INVALID_PARAMS = -32_602;
 
-/** Serves MCP over Streamable HTTP: stateless since 2026-07-28, in sessions before. */
+/** Serves MCP over Streamable HTTP: stateless since 2026-07-28, with sessions before. */
 export class McpHttpHandler {
   private readonly sessions: SessionRegistry;
   private readonly stateless: ReturnType<typeof createMcpHandler>;
@@ -34,7 +34,7 @@ export class McpHttpHandler {
     this.node = toNodeHandler({ fetch: (request, options) => this.fetch(request, options) }, { onerror });
   }
 
-  /** Resolves when the answer has been written, a stream to its end, or the client is gone. */
+  /** Resolves when the response is written (a stream to its end) or the client has disconnected. */
   async handle(principal: Principal, request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
     const auth: AuthInfo = { token: '', clientId: principal.id, scopes: [], extra: { principal } };
     const session = request.headers['mcp-session-id'];
@@ -47,8 +47,8 @@ export class McpHttpHandler {
     }
   }
 
-  tell(change: McpChange): void {
-    for (const connection of this.sessions.connections) tellConnection(connection, change);
+  publish(change: McpChange): void {
+    for (const connection of this.sessions.connections) publishChange(connection, change);
     switch (change.kind) {
       case 'tools':
         return this.stateless.notify.toolsChanged();
@@ -74,12 +74,12 @@ export class McpHttpHandler {
     return this.stateless.fetch(request, options);
   }
 
-  /** A stream of changes is told everything at the addresses that it names: they must be its principal's. */
+  /** A change stream reports every change at its URIs: the principal must have access to all of them. */
   private async foreignSubscription(principal: Principal, body: unknown): Promise<string | undefined> {
-    const addresses = subscribedAddresses(body);
-    if (addresses.length === 0) return undefined;
+    const uris = subscribedUris(body);
+    if (uris.length === 0) return undefined;
     try {
-      for (const uri of addresses) await this.offer.resources.assertMayFollow(principal, uri);
+      for (const uri of uris) await this.offer.resources.assertMayFollow(principal, uri);
       this.offer.changes.followRuns();
       return undefined;
     } catch (error) {
@@ -93,11 +93,11 @@ function principalOf({ http }: ServerContext): Principal {
   return http?.authInfo?.extra?.['principal'] as Principal;
 }
 
-function subscribedAddresses(body: unknown): string[] {
+function subscribedUris(body: unknown): string[] {
   const { method, params } = (body ?? {}) as {
     method?: unknown;
     params?: { notifications?: { resourceSubscriptions?: unknown } };
   };
-  const addresses = method === 'subscriptions/listen' ? params?.notifications?.resourceSubscriptions : [];
-  return Array.isArray(addresses) ? addresses.map(String) : [];
+  const uris = method === 'subscriptions/listen' ? params?.notifications?.resourceSubscriptions : [];
+  return Array.isArray(uris) ? uris.map(String) : [];
 }

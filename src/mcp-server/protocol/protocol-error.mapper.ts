@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { toAppError, type ErrorCode } from '../../common/index.js';
 
-/** What the request itself is to blame for. */
+/** Errors caused by the request itself. */
 const INVALID: ReadonlySet<ErrorCode> = new Set([
   'VALIDATION_FAILED',
   'NOT_FOUND',
@@ -11,14 +11,14 @@ const INVALID: ReadonlySet<ErrorCode> = new Set([
   'RUN_NOT_FOUND',
   'SESSION_NOT_FOUND',
 ]);
-/** Of JSON-RPC's range for servers: understood, and not done. */
+/** A JSON-RPC code from the server range: the request was understood but not executed. */
 const REFUSED = -32_000;
 
-/** Any error as the protocol tells it; what is not ours says nothing of its inside. */
+/** Converts any error to a protocol error; an unknown error reveals no details. */
 export function toProtocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
   const { code, message, details } = toAppError(thrown);
-  // A resource that is not there is known by nothing but its address.
+  // The error of a missing resource has its URI only.
   const data = code === 'NOT_FOUND' && details?.['uri'] !== undefined ? details : { code, ...details };
   return new ProtocolError(numberOf(code), message, data);
 }

@@ -8,48 +8,48 @@ import {
 import type { Principal } from '../../common/index.js';
 import type { McpCall, McpClient } from '../mcp-call.types.js';
 
-/** What a client says of itself with each request, since 2026. */
+/** The client's description of itself in each request, since 2026. */
 interface Envelope {
   readonly [CLIENT_INFO_META_KEY]?: { readonly name: string; readonly version: string };
   readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
 }
 
-/** A request as the services take it, and what it has told the client so far. */
+/** A request in the form that the services use, with the state of its notifications. */
 export interface ServerCall extends McpCall {
-  /** Resolves when everything that was told has gone out: the result comes after it. */
-  told(): Promise<unknown>;
+  /** Resolves when all notifications are sent: the result must follow them. */
+  flushed(): Promise<unknown>;
 }
 
 export function createServerCall(server: Server, context: ServerContext, principal: Principal): ServerCall {
   const { mcpReq } = context;
-  const telling: Promise<unknown>[] = [];
-  // Who cannot be told is gone, and the request is aborted.
-  const tell = (sent: Promise<void>): void => void telling.push(sent.catch(() => undefined));
+  const pending: Promise<unknown>[] = [];
+  // A failed notification means that the client has disconnected; its request is aborted.
+  const track = (sent: Promise<void>): void => void pending.push(sent.catch(() => undefined));
   const state: unknown = mcpReq.requestState();
   return {
     principal,
-    client: createClient(server, context, tell),
+    client: createClient(server, context, track),
     signal: mcpReq.signal,
     inputs: mcpReq.inputResponses ?? {},
     ...(typeof state === 'string' && { state }),
-    progress: createProgress(context, tell),
-    told: () => Promise.all(telling),
+    progress: createProgress(context, track),
+    flushed: () => Promise.all(pending),
   };
 }
 
-function createClient(server: Server, { mcpReq }: ServerContext, tell: (sent: Promise<void>) => void): McpClient {
+function createClient(server: Server, { mcpReq }: ServerContext, track: (sent: Promise<void>) => void): McpClient {
   const envelope: Envelope = mcpReq.envelope ?? {};
   const { name, version } = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion() ?? {};
   return {
     ...(name !== undefined && { name }),
     ...(version !== undefined && { version }),
     capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {},
-    log: (level, data, logger) => tell(mcpReq.log(level, data, logger)),
+    log: (level, data, logger) => track(mcpReq.log(level, data, logger)),
   };
 }
 
-/** Only who gave a token wants to know; progress must grow. */
-function createProgress({ mcpReq }: ServerContext, tell: (sent: Promise<void>) => void): McpCall['progress'] {
+/** Sends progress only if the request has a token; the protocol requires increasing values. */
+function createProgress({ mcpReq }: ServerContext, track: (sent: Promise<void>) => void): McpCall['progress'] {
   const { _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
   if (progressToken === undefined) return () => undefined;
@@ -63,6 +63,6 @@ function createProgress({ mcpReq }: ServerContext, tell: (sent: Promise<void>) =
       ...(total !== undefined && { total }),
       ...(message !== undefined && { message }),
     };
-    tell(mcpReq.notify({ method: 'notifications/progress', params }));
+    track(mcpReq.notify({ method: 'notifications/progress', params }));
   };
 }

@@ -33,13 +33,13 @@ function ask(body: unknown, id?: string): Promise<Response> {
   return sessions.handle(request, ANN, { parsedBody: body });
 }
 
-async function begin(): Promise<string> {
+async function initialize(): Promise<string> {
   return (await ask(INITIALIZE)).headers.get('mcp-session-id') ?? '';
 }
 
-describe('a session', () => {
-  it('is closed when it was idle for its time', async () => {
-    const id = await begin();
+describe('SessionRegistry', () => {
+  it('closes a session after the idle time', async () => {
+    const id = await initialize();
     await jest.advanceTimersByTimeAsync(IDLE_MS / 2);
     sessions.use(id, ANN)();
     await jest.advanceTimersByTimeAsync(IDLE_MS * 0.9);
@@ -49,8 +49,8 @@ describe('a session', () => {
     expect(sessions.connections).toEqual([]);
   });
 
-  it('is not found when it was idle for its time, though no timer has closed it', async () => {
-    const id = await begin();
+  it('does not find a session after the idle time, before the timer closes it', async () => {
+    const id = await initialize();
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + IDLE_MS);
     sessions.use(id, ANN)();
     expect((await ask(PING, id)).status).toBe(404);
@@ -59,8 +59,8 @@ describe('a session', () => {
     expect((await ask(PING, id)).status).toBe(200);
   });
 
-  it('is not idle while a request or a stream of it is open', async () => {
-    const id = await begin();
+  it('keeps a session while one of its requests or streams is open', async () => {
+    const id = await initialize();
     const release = sessions.use(id, ANN);
     await jest.advanceTimersByTimeAsync(IDLE_MS * 3);
     expect((await ask(PING, id)).status).toBe(200);
@@ -69,12 +69,12 @@ describe('a session', () => {
     expect((await ask(PING, id)).status).toBe(404);
   });
 
-  it('that is in use gives way to no other', async () => {
-    for (const id of [await begin(), await begin()]) sessions.use(id, ANN);
+  it('does not evict a session in use', async () => {
+    for (const id of [await initialize(), await initialize()]) sessions.use(id, ANN);
     expect((await ask(INITIALIZE)).status).toBe(503);
   });
 
-  it('is not begun by what the protocol refuses', async () => {
+  it('creates no session for a request that the protocol rejects', async () => {
     expect((await ask({ ...INITIALIZE, id: undefined, params: {} })).ok).toBe(false);
     expect(sessions.connections).toEqual([]);
   });

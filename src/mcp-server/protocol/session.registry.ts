@@ -11,7 +11,7 @@ interface Session {
   readonly owner: Principal;
   readonly connection: Connection;
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  /** Requests that are not answered yet, and streams that are open. */
+  /** Number of pending requests and open streams. */
   open: number;
   /** On the monotonic clock, in ms. */
   usedAt: number;
@@ -22,13 +22,13 @@ export interface SessionLimits {
   readonly sessionIdleMs: number;
 }
 
-/** By the protocol, of an id that is not known (any more): the client begins anew. */
+/** Protocol error for an unknown or expired session id: the client starts a new session. */
 const SESSION_NOT_FOUND = -32_001;
 const BAD_REQUEST = -32_000;
-/** How often it is looked for idle sessions, as a part of the time that they may be idle. */
-const LOOKS = 4;
+/** Checks for idle sessions per idle time. */
+const CHECKS_PER_IDLE_TIME = 4;
 
-/** The sessions of clients from before 2026: in this process's memory, each for the principal who opened it. */
+/** Sessions of clients before protocol 2026-07-28, in memory; each belongs to the principal who opened it. */
 export class SessionRegistry {
   private readonly sessions = new Map<string, Session>();
   private readonly timer: NodeJS.Timeout;
@@ -37,7 +37,10 @@ export class SessionRegistry {
     private readonly connect: () => Connection,
     private readonly limits: SessionLimits,
   ) {
-    this.timer = setInterval(() => void this.closeIdle(), Math.ceil(limits.sessionIdleMs / LOOKS)).unref();
+    this.timer = setInterval(
+      () => void this.closeIdle(),
+      Math.ceil(limits.sessionIdleMs / CHECKS_PER_IDLE_TIME),
+    ).unref();
   }
 
   get connections(): readonly Connection[] {
@@ -63,11 +66,11 @@ export class SessionRegistry {
       return session.transport.handleRequest(request, options);
     }
     if (request.method !== 'POST' || !isInitialize(options.parsedBody)) {
-      const message = 'No Mcp-Session-Id: clients before protocol 2026-07-28 begin with `initialize`.';
+      const message = 'No Mcp-Session-Id: clients before protocol 2026-07-28 start with `initialize`.';
       return errorResponse(400, BAD_REQUEST, message);
     }
     if (!(await this.hasRoom())) return errorResponse(503, BAD_REQUEST, 'Too many sessions: try again later.');
-    return this.begin(request, principal, options);
+    return this.start(request, principal, options);
   }
 
   async close(): Promise<void> {
@@ -75,7 +78,7 @@ export class SessionRegistry {
     await Promise.all([...this.sessions.values()].map((session) => end(session)));
   }
 
-  private async begin(request: Request, owner: Principal, options: HandleOptions): Promise<Response> {
+  private async start(request: Request, owner: Principal, options: HandleOptions): Promise<Response> {
     const connection = this.connect();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
@@ -87,12 +90,12 @@ export class SessionRegistry {
     Object.assign(transport, { onclose });
     await connection.server.connect(transport);
     const response = await transport.handleRequest(request, options);
-    // What the transport refuses has no session.
+    // A rejected request gets no session.
     if (!response.ok) await connection.server.close();
     return response;
   }
 
-  /** Another's session is as unknown as none, and so is one that was idle for too long and is not closed yet. */
+  /** Finds a session. Another principal's session is unknown, and so is an expired one that is not closed yet. */
   private find(id: string, { id: principal, tenant }: Principal): Session | undefined {
     const session = this.sessions.get(id);
     if (session?.owner.id !== principal || session.owner.tenant !== tenant) return undefined;
@@ -103,7 +106,9 @@ export class SessionRegistry {
     return open === 0 && performance.now() - usedAt >= this.limits.sessionIdleMs;
   }
 
-  /** When there are too many, the one goes that was idle longest of whoever has most: nobody takes the others' room. */
+  /**
+   * At the limit, evicts the longest-idle session of the owner with the most sessions; other owners are not affected.
+   */
   private async hasRoom(): Promise<boolean> {
     if (this.sessions.size < this.limits.maxSessions) return true;
     const byOwner = Object.groupBy(this.sessions.values(), ({ owner }) => JSON.stringify([owner.tenant, owner.id]));
@@ -120,7 +125,7 @@ export class SessionRegistry {
   }
 }
 
-/** What it still does is aborted. */
+/** Closes the connection; pending requests are aborted. */
 async function end({ connection }: Session): Promise<void> {
   await connection.server.close();
 }

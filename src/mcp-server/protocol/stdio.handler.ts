@@ -6,9 +6,9 @@ import type { Principal } from '../../common/index.js';
 import type { McpChange } from '../mcp-changes.service.js';
 import type { McpOffer } from '../mcp-offer.service.js';
 import { createConnection, type Connection } from './connection.factory.js';
-import { tellConnection } from './connection-change.mapper.js';
+import { publishChange } from './connection-change.mapper.js';
 
-/** Serves one client over standard input and output, in whatever protocol it begins. */
+/** Serves one client over standard input and output, in the protocol version that the client starts with. */
 export class McpStdioHandler {
   private readonly connections = new Set<Connection>();
   private readonly served: StdioServerHandle;
@@ -24,9 +24,9 @@ export class McpStdioHandler {
     this.served = serveStdio(({ era }) => connect(era), { transport, onerror });
   }
 
-  tell(change: McpChange): void {
+  publish(change: McpChange): void {
     if (change.kind === 'resource' && change.tenant !== undefined && change.tenant !== this.principal.tenant) return;
-    for (const connection of this.connections) tellConnection(connection, change);
+    for (const connection of this.connections) publishChange(connection, change);
   }
 
   close(): Promise<void> {
@@ -36,11 +36,11 @@ export class McpStdioHandler {
   private connect(era: 'legacy' | 'modern') {
     const connection = createConnection(this.offer, () => this.principal);
     const { server, subscriptions } = connection;
-    // Since 2026 the SDK itself knows what a stream of changes is told.
-    const told = era === 'modern' ? { server, subscriptions: EVERYTHING } : { server, subscriptions };
+    // Since 2026 the SDK itself filters the notifications of a change stream.
+    const subscriber = era === 'modern' ? { server, subscriptions: EVERYTHING } : { server, subscriptions };
     if (era === 'modern') this.offer.changes.followRuns();
-    this.connections.add(told);
-    return Object.assign(server, { onclose: () => void this.connections.delete(told) });
+    this.connections.add(subscriber);
+    return Object.assign(server, { onclose: () => void this.connections.delete(subscriber) });
   }
 }
 
@@ -48,7 +48,7 @@ const MARK = Buffer.from('\uFEFF');
 
 /** Removes a byte order mark at the start, which PowerShell writes into pipes; it would make the first message unreadable. */
 class MarkFilter extends Transform {
-  /** The first bytes, until it is known whether they are a mark; afterwards undefined. */
+  /** The first bytes, until a byte order mark is detected or excluded; then undefined. */
   private start: Buffer | undefined = Buffer.alloc(0);
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -65,7 +65,7 @@ class MarkFilter extends Transform {
   }
 }
 
-/** The SDK parses its input itself: integers beyond 2^53 pass through it as marked strings. */
+/** Passes integers beyond 2^53 through the SDK's own parser as marked strings. */
 function exactTransport(input: Readable, output: Writable): StdioServerTransport {
   const integers = new MarkedIntegers();
   const mark = integers.marker();
