@@ -131,7 +131,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     llm.reply(CALL, { text: 'Alone, then.' });
     const { result } = await ask(enhance(modelOf(registry, llm), [asking]), way, 'go');
     expect(result.message.content).toBe('Alone, then.');
-    expect(lastResult()).toMatch(/^Error: An agent can be asked by a run only/);
+    expect(lastResult()).toMatch(/^Error: Only a journaled run can call an agent/);
   });
 
   it('has an empty, a cut and a filtered reply end as what they are', async () => {

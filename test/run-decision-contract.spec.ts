@@ -155,7 +155,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
     it('must say which request it means, also when only one of them is still open', async () => {
       await wait('ambiguous', [aRequest('a', 1), aRequest('b', null)]);
       const waiting = await decisions.open(ALICE, 'ambiguous');
-      expect(() => selectRequest(waiting, 'approval')).toThrow(/^Say by callId which one is meant/);
+      expect(() => selectRequest(waiting, 'approval')).toThrow(/^Name one call with callId/);
       expect(selectRequest(waiting, 'approval', 'b')).toEqual(waiting.requests[1]);
     });
 
@@ -239,7 +239,7 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       await expiry.expireDue(5000);
       // Nor when it was found a moment before it began.
       const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['begun'] });
-      const giveUp = jest.spyOn(host.cancels, 'giveUp');
+      const giveUp = jest.spyOn(host.cancels, 'failOverdue');
       await new RunExpiryService(journal, host.bus, decisions, found, host.answers, host.cancels).expireDue(5000);
       expect(giveUp).not.toHaveBeenCalled();
       expect((await journal.find('begun'))?.status).toBe('queued');

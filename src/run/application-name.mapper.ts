@@ -1,6 +1,6 @@
 import type { AppConfig } from '../config/index.js';
 
-/** What tells applications apart that share a Redis: the name of their database. */
+/** The prefix that separates applications in a shared Redis: the name of their database. */
 export function applicationName({ database }: AppConfig): string {
   return new URL(database.url ?? 'sqlite:/local').pathname.slice(1).replaceAll(/\W/g, '_');
 }

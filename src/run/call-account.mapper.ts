@@ -2,8 +2,8 @@ import type { CallAccount, OwnBudget } from '../llm/index.js';
 import type { RunContext } from './run-context.js';
 
 /**
- * Where what a model call takes is counted: of a run that another one called, in the budgets of the run at the top.
- * @param own budgets beside those of the server
+ * The account of a model call. Calls of a child run count in the budgets of the root run.
+ * @param own budgets in addition to the server's
  */
 export function toAccount(
   { runId, sessionId, principal, lineage, isJournaled }: RunContext,

@@ -1,11 +1,11 @@
 import { AppError } from '../common/index.js';
 
-/** An execution that took longer than it may, in ms. */
+/** Error of an execution that exceeded its time limit, in ms. */
 export function tookTooLong(timeoutMs: number): AppError {
   return new AppError('RUN_TIMEOUT', `The run took longer than its limit of ${timeoutMs} ms.`);
 }
 
-/** A run that came to no end by its deadline, in epoch ms. */
+/** Error of a run that did not end by its deadline, in epoch ms. */
 export function missedDeadline(deadlineAt: number): AppError {
-  return new AppError('RUN_TIMEOUT', `The run was not done by its deadline, ${new Date(deadlineAt).toISOString()}.`);
+  return new AppError('RUN_TIMEOUT', `The run did not end by its deadline, ${new Date(deadlineAt).toISOString()}.`);
 }

@@ -36,7 +36,7 @@ const newRun = () => newExecution(host, `run-${count++}`);
 const stored = (runId: string) => storedEvents(host, runId);
 
 describe('events', () => {
-  it('are numbered without a gap, and told only once they are durable, live ones in their place', async () => {
+  it('are numbered without gaps and published only once durable, with live ones in their place', async () => {
     const { run, context, told } = await newRun();
     context.emit({ type: 'message.delta', iteration: 1, text: 'a' });
     expect(told).toEqual(['- message.delta']);
@@ -52,7 +52,7 @@ describe('events', () => {
     expect(await stored(run.id)).toEqual(['1 run.started', '2 thought', '3 thought']);
   });
 
-  it('of batches that are committed at once keep their order', async () => {
+  it('keep their order when batches are committed concurrently', async () => {
     const { run, context, told } = await newRun();
     const places = ['1:1', '1:2', '1:3'];
     const steps = places.map((place) =>
@@ -68,7 +68,7 @@ describe('events', () => {
     expect(await stored(run.id)).toEqual(['1 run.started', ...journaled]);
   });
 
-  it('that no step takes along are committed by themselves', async () => {
+  it('are committed by a timer when no step commits them', async () => {
     const { run, context } = await newRun();
     const { promise, resolve } = Promise.withResolvers<void>();
     host.bus.subscribe(run.id, () => resolve());
@@ -77,7 +77,7 @@ describe('events', () => {
     expect(await stored(run.id)).toEqual(['1 run.started', '2 thought']);
   });
 
-  it('go along with a step that soon ends: that is one batch', async () => {
+  it('share the batch of a step that ends soon', async () => {
     const { run, context, told } = await newRun();
     const commits = jest.spyOn(opened.database, 'commit');
     context.emit(STARTED);
@@ -87,7 +87,7 @@ describe('events', () => {
     expect(await stored(run.id)).toEqual(['1 run.started', '2 tool.started']);
   });
 
-  it('wait for no step when something live is behind them', async () => {
+  it('do not wait for a step when a live event is behind them', async () => {
     const { context, told } = await newRun();
     context.emit(STARTED);
     const commits = jest.spyOn(opened.database, 'commit');
@@ -98,7 +98,7 @@ describe('events', () => {
     expect(told).toEqual(['2 tool.started', '- tool.progress']);
   });
 
-  it('and a claim that are lost with a batch that took them along are not given for durable', async () => {
+  it('and a claim are not reported as durable when their shared batch is lost', async () => {
     const { context } = await newRun();
     const commit = opened.database.commit.bind(opened.database);
     jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
@@ -109,7 +109,7 @@ describe('events', () => {
     context.emit(DELTA);
     await nextTick();
     await nextTick();
-    // One batch is being committed, and the next one waits when the claim comes.
+    // One batch is being committed, and the next one waits when the claim arrives.
     context.emit(STARTED);
     context.emit(DELTA);
     await nextTick();
@@ -119,16 +119,16 @@ describe('events', () => {
 
   describe.each(Array.from({ length: 12 }, (_, ticks) => ticks))('%i ticks after another batch', (ticks) => {
     /**
-     * Does something so many ticks after one batch is durable, while another one waits to be taken.
-     * @returns the batches that were committed, as JSON, and how many were durable when it was done
+     * Runs `work` the given number of ticks after one batch is durable, while another one waits to be taken.
+     * @returns the committed batches as JSON, and how many were durable when `work` was done
      */
     async function after(work: (context: JournaledRunContext) => Promise<unknown>) {
       const { run, context } = await newRun();
-      const begun: string[] = [];
+      const batches: string[] = [];
       let durable = 0;
       const commit = opened.database.commit.bind(opened.database);
       jest.spyOn(opened.database, 'commit').mockImplementation(async (batch) => {
-        begun.push(JSON.stringify(batch));
+        batches.push(JSON.stringify(batch));
         await commit(batch);
         durable++;
       });
@@ -146,24 +146,24 @@ describe('events', () => {
       // Waits until the thought is committed.
       context.emit(STARTED);
       context.emit(DELTA);
-      return { durable: await done, batches: begun };
+      return { durable: await done, batches };
     }
 
     const having = (batches: readonly string[], text: string) => batches.filter((batch) => batch.includes(text));
 
-    it('a step and what it tells are in one', async () => {
+    it('puts a step and its events into one batch', async () => {
       const { durable, batches } = await after((context) => context.step(STEP, async () => context.emit(COMPLETED)));
       expect(having(batches, 'tool.completed')).toEqual(having(batches, 'INSERT INTO run_step'));
       expect(durable).toBe(batches.length);
     });
 
-    it('a claim is durable before it is given', async () => {
+    it('makes a claim durable before it resolves', async () => {
       const { durable, batches } = await after((context) => context.claim('1:1', COMPLETED));
       expect(having(batches, 'tool.completed')).toEqual(having(batches, 'claim:1:1'));
       expect(durable).toBe(batches.length);
     });
 
-    it('what is told with the end of a run is in its batch', async () => {
+    it('puts events emitted with the end of a run into its batch', async () => {
       const { batches } = await after((context) => {
         context.emitWithEnd(COMPLETED);
         return context.conclude(completed(context.runId));
@@ -171,7 +171,7 @@ describe('events', () => {
       expect(having(batches, 'tool.completed')).toEqual(having(batches, 'UPDATE run SET status'));
     });
 
-    it('the end of a run and what tells of it are in one', async () => {
+    it('puts the end of a run and its event into one batch', async () => {
       const { batches } = await after((context) => context.conclude(completed(context.runId)));
       expect(having(batches, 'run.completed')).toEqual(having(batches, 'UPDATE run SET status'));
     });

@@ -3,24 +3,24 @@ import { missedDeadline } from './deadline.error.js';
 import type { StepName } from './run-context.js';
 import type { RunRecord } from './run.types.js';
 
-/** The reasons for which a run is not this execution's to end: it goes on elsewhere, or later. */
+/** Abort reasons after which this execution must not end the run: another execution or a later one continues it. */
 const REASONS: readonly ErrorCode[] = ['SHUTTING_DOWN', 'RUN_FENCED', 'JOURNAL_UNAVAILABLE'];
 
-/** Whether an execution that was stopped for this reason must leave the run as it is. */
+/** True if the execution was aborted for a reason that leaves the run unfinished. */
 export function isGivenUp({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason instanceof AppError && REASONS.includes(reason.code);
 }
 
-/** Whether what could not be read now may be read later: the journal is away, or the key of what is stored is not configured. */
+/** True if a later read may succeed: the journal is unavailable, or the data's encryption key is not configured. */
 export function isReadableLater(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'JOURNAL_UNAVAILABLE' || error.code === 'ENCRYPTION_KEY_UNKNOWN');
 }
 
-/** The reason of a run whose journal could not be read or written; it is tried again. */
+/** Error of a run whose journal cannot be read or written; the run is retried. */
 export function journalUnavailable(runId: string, cause: unknown): AppError {
   return new AppError(
     'JOURNAL_UNAVAILABLE',
-    `The journal of run ${runId} is not available; the run goes on when it is.`,
+    `The journal of run ${runId} is unavailable; the run resumes when it is available.`,
     {
       cause,
       details: { run_id: runId },
@@ -28,17 +28,17 @@ export function journalUnavailable(runId: string, cause: unknown): AppError {
   );
 }
 
-/** The error of a run that another process has taken over. */
+/** Error of a run that another process has claimed. */
 export function fenced(runId: string, cause?: unknown): AppError {
-  const message = `Run ${runId} is no longer this process's to write to; it goes on elsewhere.`;
+  const message = `This process no longer owns run ${runId}; another process continues it.`;
   return new AppError('RUN_FENCED', message, { cause });
 }
 
 /**
- * Holds the deadline of a run although its timer is late, as in a process that was frozen or busy: before a step starts,
- * the clock decides. A tool sees the aborted signal, and its call is recorded as not made.
- * @param kind of the step; a model call and a claim do not start
- * @throws AppError `RUN_TIMEOUT`
+ * Enforces the deadline by the clock before a step starts, as the timer is late in a frozen or busy process. A model call or a
+ * claim does not start. A tool receives the aborted signal, and its call is recorded as not made.
+ * @param kind of the step
+ * @throws AppError `RUN_TIMEOUT` for a model call and a claim
  */
 export function abortLate(
   { deadlineAt }: Pick<RunRecord, 'deadlineAt'>,

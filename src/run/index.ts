@@ -1,4 +1,4 @@
-/** A run is a journal: one execution of anything, in steps that happen once, told in numbered events. */
+/** Durable runs: a run is a journal of steps that execute once, observed through numbered events. */
 import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
 import { RunDefinitionEntity } from './entities/run-definition.entity.js';
 import { RunNodeEntity } from './entities/run-node.entity.js';

@@ -27,7 +27,7 @@ function never(): Promise<never> {
 }
 
 describe('a step', () => {
-  it('happens once and answers every later execution from the journal, byte for byte', async () => {
+  it('executes once; every later execution gets the journaled result, byte for byte', async () => {
     const value = {
       text: 'a\0b 🐦 \ud800 "quoted"\n',
       list: [1.5, null, true, { deep: 'é' }],
@@ -41,13 +41,13 @@ describe('a step', () => {
     expect(await (await again(second)).context.step(STEP, never)).toEqual(value);
   });
 
-  it('that gives nothing is recorded all the same', async () => {
+  it('is recorded even if it returns undefined', async () => {
     const first = await newRun();
     await first.context.step(STEP, async () => undefined);
     expect(await (await again(first)).context.step(STEP, never)).toBeNull();
   });
 
-  it('that rejects is not recorded: it happens again', async () => {
+  it('is not recorded when it rejects, and executes again', async () => {
     const first = await newRun();
     await expect(first.context.step(STEP, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     const second = await again(first);
@@ -55,7 +55,7 @@ describe('a step', () => {
     expect(await second.context.step(STEP, async () => 'now')).toBe('now');
   });
 
-  it('asked for about something else is a conflict', async () => {
+  it('conflicts when it is requested with another subject', async () => {
     const first = await newRun();
     await first.context.step(STEP, async () => 1);
     const { context } = await again(first);
@@ -63,7 +63,7 @@ describe('a step', () => {
   });
 
   it.each(['a\ud800b', 'a\0b', 'ü🐦', 'x'.repeat(1000)])(
-    'about a subject that a model made up replays (%#)',
+    'replays with a subject that a model made up (%#)',
     async (subject) => {
       const first = await newRun();
       await first.context.step({ ...STEP, subject }, async () => 1);
@@ -71,7 +71,7 @@ describe('a step', () => {
     },
   );
 
-  it('that is the last one is recorded with the end of its run, and not before', async () => {
+  it('is recorded with the end of its run, not before, when it is the last one', async () => {
     const first = await newRun();
     await first.context.step(STEP, async () => 'answer', { isLast: () => true });
     expect(await host.journal.steps(first.run.id)).toEqual([]);
@@ -81,17 +81,17 @@ describe('a step', () => {
   });
 });
 
-/** Touches the row of a run; refused while there is none such. */
+/** Updates the row of a run; refused while the run does not exist. */
 function touch(runId: string) {
   return { sql: 'UPDATE run SET agent = ? WHERE id = ?', params: ['touched', runId], rows: 1 };
 }
 
-/** Finds its row from the given try on; tells what it was asked. */
+/** A companion whose statement succeeds from the given attempt on; logs its calls. */
 function companionOf(runId: string, goodTry: number) {
   const told: string[] = [];
   let tries = 1;
   const companion: StepCompanion = {
-    statements: () => [touch(tries < goodTry ? 'nobody' : runId)],
+    statements: () => [touch(tries < goodTry ? 'missing' : runId)],
     reconsider: async () => {
       told.push('reconsider');
       if (++tries > 3) throw new Error('hopeless');
@@ -102,8 +102,8 @@ function companionOf(runId: string, goodTry: number) {
   return { told, companion: () => companion };
 }
 
-describe('what goes with a step', () => {
-  it('is made anew as often as it is refused, and the steps that share its batch notice nothing', async () => {
+describe('a step companion', () => {
+  it('is rebuilt until its batch commits, without effect on the steps that share the batch', async () => {
     const first = await newRun();
     const { run, context } = first;
     const { told, companion } = companionOf(run.id, 3);
@@ -117,7 +117,7 @@ describe('what goes with a step', () => {
     expect(await host.journal.find(run.id)).toMatchObject({ agent: 'touched' });
   });
 
-  it('and cannot be made anew leaves nothing recorded: the run goes on later, and the step happens again', async () => {
+  it('leaves nothing recorded when it cannot be rebuilt; the run resumes later and repeats the step', async () => {
     const first = await newRun();
     const { told, companion } = companionOf(first.run.id, 99);
     const unavailable = { code: 'JOURNAL_UNAVAILABLE', cause: new Error('hopeless') };
@@ -128,7 +128,7 @@ describe('what goes with a step', () => {
     expect(await (await again(first)).context.step(STEP, async () => 2)).toBe(2);
   });
 
-  it('is not asked when the run is another’s by now', async () => {
+  it('is not called when another process owns the run', async () => {
     const former = await newRun();
     await again(former);
     const { told, companion } = companionOf(former.run.id, 1);
@@ -137,7 +137,7 @@ describe('what goes with a step', () => {
     expect(told).toEqual([]);
   });
 
-  it('is not asked when what is refused is the step', async () => {
+  it('is not called when the step itself is refused', async () => {
     const { run, context } = await newRun();
     await context.step(STEP, async () => 1);
     const { told, companion } = companionOf(run.id, 1);
@@ -148,7 +148,7 @@ describe('what goes with a step', () => {
 });
 
 describe('a value', () => {
-  it('is made once, and recorded with the next batch', async () => {
+  it('is computed once and recorded with the next batch', async () => {
     const first = await newRun();
     expect(await first.context.value('time', () => 42)).toBe(42);
     expect(await host.journal.steps(first.run.id)).toEqual([]);
@@ -159,7 +159,7 @@ describe('a value', () => {
 });
 
 describe('a claim', () => {
-  it('is granted once; a later execution is told that nobody knows, and tells nobody again', async () => {
+  it('is granted once; a later execution gets "unknown" and emits no second event', async () => {
     const first = await newRun();
     expect(await first.context.claim('1:1', STARTED)).toBe('claimed');
     expect(await stored(first.run.id)).toEqual(['1 run.started', '2 tool.started']);
@@ -170,8 +170,8 @@ describe('a claim', () => {
   });
 });
 
-describe('a run that was taken over', () => {
-  it('cannot be written to by its former owner, who is told to stop', async () => {
+describe('a run claimed by another execution', () => {
+  it('rejects writes of its former owner and aborts that execution', async () => {
     const former = await newRun();
     const now = await again(former);
     former.context.emit(THOUGHT);
@@ -183,7 +183,7 @@ describe('a run that was taken over', () => {
     expect(await now.context.step(STEP, async () => 'mine')).toBe('mine');
   });
 
-  it.each(['conclude', 'handOver'] as const)('cannot be ended by its former owner: %s', async (verb) => {
+  it.each(['conclude', 'handOver'] as const)('cannot be ended by its former owner (%s)', async (verb) => {
     const former = await newRun();
     await again(former);
     await expect(former.context[verb](completed(former.run.id))).rejects.toMatchObject({ code: 'RUN_FENCED' });
@@ -193,9 +193,9 @@ describe('a run that was taken over', () => {
 });
 
 describe('the end of a run', () => {
-  it('is refused whole when a statement beside it is refused', async () => {
+  it('is refused as a whole when one of its statements is refused', async () => {
     const { run, context } = await newRun();
-    await expect(context.conclude(completed(run.id, [touch('nobody')]))).rejects.toMatchObject({
+    await expect(context.conclude(completed(run.id, [touch('missing')]))).rejects.toMatchObject({
       code: 'COMMIT_REFUSED',
     });
     expect(context.signal.aborted).toBe(false);

@@ -16,18 +16,18 @@ import { afterThisTick, atTickEnd } from './tick-end.policy.js';
 import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
-/** How long an event waits for a step to go along with, in ms: a call that is soon done is one batch, not two. */
+/** Delay of an event that waits for a step's batch, in ms. A call that ends within it costs one commit, not two. */
 const GO_ALONG_MS = 10;
 
-/** What not every run has. */
+/** Optional parts of a context. */
 export interface ContextParts {
-  /** When the journal does not hold the run yet. */
+  /** Set if the journal does not hold the run yet. */
   readonly opening?: RunOpening | undefined;
-  /** Runs that it calls. */
+  /** Starts and joins child runs. */
   readonly children?: Pick<RunFamily, 'join'> | undefined;
 }
 
-/** What goes into a batch. */
+/** The content of one batch. */
 interface Waiting {
   readonly recorded: readonly RecordedStep[];
   readonly companions: readonly StepCompanion[];
@@ -35,8 +35,8 @@ interface Waiting {
 }
 
 /**
- * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together;
- * an event that nothing takes along is committed a few milliseconds later, or as soon as a live one waits behind it.
+ * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together. If no step
+ * commits an event, a timer commits it a few milliseconds later, or a live event behind it does so at once.
  */
 export class JournaledRunContext extends RunContext {
   readonly runId: string;
@@ -51,22 +51,22 @@ export class JournaledRunContext extends RunContext {
   private companions: StepCompanion[] = [];
   private readonly closing: RunEvent[] = [];
   private flushing: NodeJS.Timeout | null = null;
-  /** The batch that is about to be committed. */
+  /** The batch that is scheduled but does not commit yet. */
   private writing: Promise<void> | null = null;
-  /** The batch that begins the run, while it is being committed: nothing else is committed before it. */
+  /** The commit that starts the run, while it is in progress; no other batch commits before it. */
   private opening: Promise<void> | null = null;
-  /** One batch after the other: on connections of a pool a later one could be durable first. */
+  /** Serialises batches: on a connection pool a later batch could become durable first. */
   private committing: Promise<void> = Promise.resolve();
-  /** Why a batch could not be written: what was in it is not recorded. */
+  /** Error of a failed commit; the content of that batch is not recorded. */
   private lost: AppError | null = null;
-  /** The commit that has taken what waited last. */
+  /** The commit that took the pending events and steps last. */
   private taking: Promise<void> = Promise.resolve();
 
   /**
-   * @param run as this process claimed it
-   * @param recorded what earlier executions recorded, by step name
-   * @param controller tells the loop to stop; the first reason counts
-   * @param parts what not every run has
+   * @param run as claimed by this process
+   * @param recorded steps of earlier executions, by step name
+   * @param controller stops the loop; the first abort reason counts
+   * @param parts optional parts
    */
   constructor(
     private readonly run: RunRecord,
@@ -135,7 +135,7 @@ export class JournaledRunContext extends RunContext {
 
   emit(event: RunEvent): void {
     this.outbox.add(event);
-    // Nobody looks out for the beginning of a step.
+    // No client needs `step.started` at once.
     if (event.type === 'step.started') return;
     if (!isLive(event)) this.flushing ??= setTimeout(() => this.flush(), GO_ALONG_MS);
     else if (this.flushing) this.flush();
@@ -146,7 +146,7 @@ export class JournaledRunContext extends RunContext {
   }
 
   async join(call: ChildCall): Promise<ChildStanding> {
-    if (!this.children) throw new AppError('INTERNAL', 'Runs cannot call others here.');
+    if (!this.children) throw new AppError('INTERNAL', 'This run cannot call other runs.');
     try {
       return await this.children.join(this.run, call, this.signal);
     } catch (error) {
@@ -159,7 +159,7 @@ export class JournaledRunContext extends RunContext {
     return this.opening;
   }
 
-  /** Commits the end (or the waiting) of the run with all that is still in the outbox. */
+  /** Commits the end (or the waiting state) of the run, with the remaining outbox. */
   async conclude(outcome: RunOutcome): Promise<RunStatus> {
     if (outcome.kind === 'waiting') {
       const requests = outcome.requests.map((request) => withinDeadline(request, this.run.deadlineAt));
@@ -179,14 +179,14 @@ export class JournaledRunContext extends RunContext {
     return status;
   }
 
-  /** Puts the run back, for the next process to go on. */
+  /** Returns the run to the queue, for the next process to resume. */
   async handOver(): Promise<void> {
     await this.commit(leaveRun(this.run, 'queued'), []);
   }
 
   /**
-   * Commits the steps with what waits. Steps that end together share a batch: each of two batches could take the
-   * other step's events along, and a crash between them would leave events whose step happens again.
+   * Commits the steps with the pending events. Steps that end in the same tick share a batch. With two batches, the first could
+   * take the events of the other step, and a crash in between would leave events of a step that executes again.
    */
   private write(steps: readonly RecordedStep[], companion?: StepCompanion): Promise<void> {
     this.pendingSteps.push(...steps);
@@ -197,7 +197,7 @@ export class JournaledRunContext extends RunContext {
   private async writeWaiting(): Promise<void> {
     this.writing = null;
     const isTaken = this.pendingSteps.length === 0 && !this.outbox.hasJournaled;
-    // A batch that waited for another one has taken it all along, or may yet, and was lost with it perhaps.
+    // An earlier commit may already have taken the pending items, or may still take them; if it failed, they are lost.
     await (isTaken ? this.taking : this.commit(fence(this.run, this.pendingSteps.length > 0), []));
     if (this.lost) throw this.lost;
   }
@@ -219,9 +219,9 @@ export class JournaledRunContext extends RunContext {
     return opened;
   }
 
-  /** A process that was frozen asks the journal before it does anything to the world. @throws AppError `RUN_FENCED` */
+  /** A process that was frozen asks the journal before an effect outside. @throws AppError `RUN_FENCED` */
   private async confirm(): Promise<void> {
-    // What is not there yet is nobody else's.
+    // A run that is not journaled yet has no other owner.
     await this.opening;
     let isOurs: boolean;
     try {
@@ -235,7 +235,7 @@ export class JournaledRunContext extends RunContext {
     throw error;
   }
 
-  /** @param end what tells that the run leaves off with this batch, and belongs into no other one */
+  /** @param end the event of this batch that leaves the execution; it must not enter another batch */
   private commit(condition: Statement, statements: readonly Statement[], end?: RunEvent): Promise<void> {
     const take = () => this.takeWaiting(done, end);
     const done: Promise<void> = this.committing.then(() => this.commitNext(condition, statements, take));
@@ -250,7 +250,7 @@ export class JournaledRunContext extends RunContext {
     try {
       const steps = recorded.map((step) => insertStep(this.run, step, now, this.journal.cipher));
       await this.commitWith([condition, ...steps, ...batch.statements, ...statements], companions);
-      // Where both are one commit, who listens has heard of the beginning before anything comes of a step.
+      // If the start and this batch are one commit, listeners must receive the start before the step continues.
       if (this.opening) await this.opening;
     } catch (cause) {
       batch.discard();
@@ -269,7 +269,7 @@ export class JournaledRunContext extends RunContext {
     return waiting;
   }
 
-  /** What goes with the steps comes last in the batch; what is refused of it is made anew until it holds. */
+  /** Companion statements come last in the batch. If they are refused, they are rebuilt until the batch commits. */
   private async commitWith(batch: readonly Statement[], companions: readonly StepCompanion[]): Promise<void> {
     for (;;) {
       try {
@@ -282,8 +282,8 @@ export class JournaledRunContext extends RunContext {
   }
 
   /**
-   * Losing the epoch, and a journal that cannot be written, end this execution. Another refusal is a fault of what was
-   * to be committed: the run can still end with it.
+   * A lost epoch or an unwritable journal ends this execution. Any other refusal is an error in the batch's content: the run
+   * can still end with that error.
    */
   private failure(cause: unknown): unknown {
     if (refusalOf(cause) && !isRefusedAtOnce(cause)) return cause;

@@ -5,12 +5,12 @@ import { RunContext, type StepName } from './run-context.js';
 import type { RunEvent } from './run-event.types.js';
 import type { StepOptions } from './step-companion.types.js';
 
-/** A context without a journal: for pipelines outside a run, and for tests, which may read what happened. */
+/** A context without a journal, for pipelines outside a run and for tests, which can read the emitted events. */
 export class MemoryRunContext extends RunContext {
   readonly runId: string = newId();
   readonly lineage = null;
   readonly events: RunEvent[] = [];
-  /** What was decided, by the request's id. */
+  /** Decisions, by request id. */
   readonly answers = new Map<string, Decision>();
   private readonly claims = new Set<string>();
 
@@ -48,7 +48,7 @@ export class MemoryRunContext extends RunContext {
   }
 
   async join(): Promise<ChildStanding> {
-    throw new AppError('TOOL_FAILED', 'An agent can be asked by a run only, and this is none: there is no journal.');
+    throw new AppError('TOOL_FAILED', 'Only a journaled run can call an agent; this call has no journal.');
   }
 
   emit(event: RunEvent): void {

@@ -1,9 +1,9 @@
 import type { CallAccount, Usage } from '../llm/index.js';
 
-/** Counts, in a run, what models take that a tool asks of itself. */
+/** Counts the usage of model calls that a tool makes, for the run. */
 export interface ModelMeter {
-  /** Where the next call counts. */
+  /** The account of the next call. */
   next(): CallAccount;
-  /** What a call took. */
+  /** Counts a call's usage. */
   count(model: string, usage: Usage): void;
 }

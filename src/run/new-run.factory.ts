@@ -1,13 +1,13 @@
 import { RunItem } from './run-item.factory.js';
 import type { RunRecord, StartRun } from './run.types.js';
 
-/** A run, and what its beginning tells. */
+/** A run, and the events of its start. */
 export interface NewRun {
   readonly run: RunRecord;
   readonly items: readonly RunItem[];
 }
 
-/** @param node of the application that starts it, and executes it if this is not a cluster */
+/** @param node id of the application that starts the run, and that executes it outside of a cluster */
 export function createRun(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): NewRun {
   const run = toRecord(start, status, node, now);
   return { run, items: run.epoch > 0 ? [startedItem(run, now)] : [] };
@@ -21,12 +21,12 @@ export function startedItem(run: RunRecord, now: number): RunItem {
 
 function toRecord(start: StartRun, status: 'running' | 'queued', node: string | null, now: number): RunRecord {
   const { statements: _s, isFirstOfSession: _f, isToldWhole: _t, isEarly: _e, idempotency: _i, ...rest } = start;
-  const hasBegun = status === 'running' || start.forkedFrom !== undefined;
+  const isStarted = status === 'running' || start.forkedFrom !== undefined;
   return {
     ...rest,
     tenant: start.principal.tenant,
     status,
-    epoch: hasBegun ? 1 : 0,
+    epoch: isStarted ? 1 : 0,
     owner: node,
     attempts: 0,
     cancelRequestedAt: null,

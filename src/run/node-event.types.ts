@@ -1,29 +1,29 @@
 import type { JsonValue } from '../common/index.js';
 import type { RunFailure } from './run-failure.types.js';
 
-/** What a node of a workflow does. */
+/** The type of a workflow node. */
 export type NodeKind = 'llm' | 'agent' | 'tool' | 'code' | 'branch' | 'map' | 'human';
 
-/** Where in a workflow's graph something happens. */
+/** The position of an event in a workflow's graph. */
 interface NodePlace {
   /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
   readonly node: string;
   readonly kind: NodeKind;
-  /** The node's place in the workflow's list, counted from 1: what it tells of a model or a tool bears it. */
+  /** The node's position in the workflow's list, counted from 1; also the `iteration` of its model and tool events. */
   readonly iteration: number;
 }
 export interface NodeStarted extends NodePlace {
   readonly type: 'node.started';
-  /** The run that the node is, where it is one. */
+  /** The node's child run, if it has one. */
   readonly child_run_id?: string;
 }
 export interface NodeCompleted extends NodePlace {
   readonly type: 'node.completed';
-  /** `skipped`: no way led there. */
+  /** `skipped`: no path led to the node. */
   readonly status: 'completed' | 'failed' | 'skipped';
   readonly output?: JsonValue;
   /** With `failed` only. */
   readonly error?: RunFailure;
-  /** Where a branch goes on. */
+  /** The nodes that a branch selected. */
   readonly next?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { RowPlace, SealedTable } from '../security/index.js';
 
-/** The columns of `run` that hold what only its tenant may read. */
+/** The encrypted columns of `run`. */
 export type SealedRunColumn = 'principal' | 'input' | 'summary';
 
 export function runPlace(tenant: string, runId: string, column: SealedRunColumn): RowPlace {
@@ -15,7 +15,7 @@ export function eventPlace(tenant: string, runId: string, n: number): RowPlace {
   return { tenant, column: 'run_event.data', owner: runId, row: n };
 }
 
-/** A definition may have instructions that came with a request. */
+/** Encrypted, as a definition may contain instructions of a request. */
 export function definitionPlace(tenant: string, hash: string): RowPlace {
   return { tenant, column: 'run_definition.content', owner: hash, row: '' };
 }
@@ -25,7 +25,7 @@ const runColumn = (name: SealedRunColumn) => ({
   place: ({ tenant, id }: Readonly<Record<string, unknown>>) => runPlace(tenant as string, id as string, name),
 });
 
-/** Everything of runs that is encrypted at rest. */
+/** All encrypted columns of runs. */
 export const RUN_SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'run',

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError } from '../common/index.js';
 
-/** When to come back: to another process, or to the next one. */
+/** Suggested retry delay, in ms; another or the next process then answers. */
 const RETRY_MS = 1_000;
 
 /** Admits new runs. At a shutdown it rejects new runs and waits for the admitted ones. */
@@ -22,7 +22,7 @@ export class RunAdmissionService implements OnModuleDestroy {
   /** @throws AppError `SHUTTING_DOWN` */
   async admit<T>(begin: () => Promise<T>): Promise<T> {
     if (this.closing) {
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down and takes no new runs; try again in a moment.', {
+      throw new AppError('SHUTTING_DOWN', 'The server is shutting down and accepts no new runs; retry in a moment.', {
         isRetryable: true,
         details: { retry_after_ms: RETRY_MS },
       });

@@ -4,7 +4,7 @@ import { Cipher, PLAIN_CIPHER } from '../security/index.js';
 import { compareStepNames } from './fork/step-name.parser.js';
 import { eventPlace, stepPlace } from './row-place.factory.js';
 
-/** A step with its place in the run. Times are epoch ms. */
+/** A step with its position in the run. Times are epoch ms. */
 export interface AuditedStep {
   /** Counted from 1, in the order of the loop. */
   readonly position: number;
@@ -13,7 +13,7 @@ export interface AuditedStep {
   readonly subject: string;
   /** JSON text. */
   readonly result: string;
-  /** Which execution of the run recorded it; 0 when it was copied from another run. */
+  /** The execution (epoch) that recorded the step; 0 for a copy from another run. */
   readonly epoch: number;
   readonly createdAt: number;
 }
@@ -37,7 +37,7 @@ interface EventRow extends Omit<AuditedEvent, 'createdAt'> {
   readonly created_at: number;
 }
 
-/** Reads a journal as it is, part by part. */
+/** Reads a journal page by page, as stored. */
 @Injectable()
 export class RunAuditStore {
   constructor(
@@ -62,7 +62,7 @@ export class RunAuditStore {
     });
   }
 
-  /** What a step has recorded, as JSON text; undefined when it has not. */
+  /** The recorded result of a step, as JSON text; undefined if the step is not recorded. */
   async result(runId: string, name: string): Promise<string | undefined> {
     const row = (await this.stepRows(runId, [name])).get(name);
     return row && this.cipher.open(row.result, stepPlace(row.tenant, runId, name));

@@ -18,7 +18,7 @@ afterEach(async () => {
   await opened.close();
 });
 
-/** Starts a run that looks, after `wait`, whether the journal holds it. */
+/** Starts a run that checks, after `wait`, whether the journal holds it. */
 async function isThereAfter(wait: () => Promise<unknown>, more: Partial<StartRun>): Promise<boolean> {
   let isThere = false;
   host.scripts.set('a', async () => {
@@ -34,8 +34,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn();
 }
 
-describe('the beginning of a run', () => {
-  it('waits for its end, when nobody looks out for it: they are one commit', async () => {
+describe('the start of a run', () => {
+  it('shares one commit with the end of an unobserved run', async () => {
     expect(await isThereAfter(nextTurn, TOLD_WHOLE)).toBe(false);
     expect(await host.journal.find('a')).toMatchObject({ status: 'completed' });
     expect((await host.events('a')).map(({ n, event }) => [n, event.type])).toEqual([
@@ -44,11 +44,11 @@ describe('the beginning of a run', () => {
     ]);
   });
 
-  it('waits no longer than 2 ms', async () => {
+  it('waits at most 2 ms', async () => {
     expect(await isThereAfter(() => elapse(50), TOLD_WHOLE)).toBe(true);
   });
 
-  it('goes with the first step of the run', async () => {
+  it('is committed with the first step of the run', async () => {
     let isThere = false;
     host.scripts.set('a', async (context) => {
       await context.step({ kind: 'tool', place: '1:1', subject: 'look' }, async () => 1);
@@ -62,20 +62,20 @@ describe('the beginning of a run', () => {
   });
 
   it.each([
-    ['that is followed', FIRST],
-    ['in a session that may have another one', { isToldWhole: true }],
-  ])('%s waits for nothing', async (_which, more) => {
+    ['that a client follows', FIRST],
+    ['in a session that may have another run', { isToldWhole: true }],
+  ])('of a run %s commits at once', async (_which, more) => {
     expect(await isThereAfter(turns, more)).toBe(true);
   });
 
-  it('of a run that is queued for nobody waits for nothing', async () => {
+  it('of a submitted run commits at once', async () => {
     const setTimer = jest.spyOn(globalThis, 'setTimeout');
     await host.runs.submit(aRun('a', 's', TOLD_WHOLE));
     expect(setTimer.mock.calls.filter(([, ms]) => ms === 2)).toEqual([]);
     expect(await host.journal.find('a')).not.toBeNull();
   });
 
-  it('that is lost ends the run, and nothing of it remains', async () => {
+  it('ends the run without a trace when its commit fails', async () => {
     const broken = new Error('disk I/O error');
     jest.spyOn(opened.database, 'commit').mockRejectedValue(broken);
     await expect(host.runs.start(aRun('a', 's', TOLD_WHOLE))).rejects.toBe(broken);

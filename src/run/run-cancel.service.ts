@@ -7,10 +7,10 @@ import { RunItem } from './run-item.factory.js';
 import { isOpen, RunJournal } from './run-journal.js';
 import type { RunRecord } from './run.types.js';
 
-/** What came of a run that has not begun. */
-const UNBEGUN = { result: '', is_complete: false, iterations: 0, usage: NO_USAGE, model: '' } as const;
+/** The result of a run that has not started. */
+const NOT_STARTED = { result: '', is_complete: false, iterations: 0, usage: NO_USAGE, model: '' } as const;
 
-/** Asks runs to be cancelled, whatever they do and wherever. */
+/** Requests the cancellation of runs, whatever their status or node. */
 @Injectable()
 export class RunCancelService {
   constructor(
@@ -18,9 +18,9 @@ export class RunCancelService {
     private readonly bus: RunBus,
   ) {}
 
-  /** @returns whether it was asked: not when it had ended, or has never been */
+  /** @returns false if the run has ended or does not exist */
   async cancel(runId: string): Promise<boolean> {
-    // A run may change its status between being read and being asked.
+    // The run may change its status between the read and the request.
     for (;;) {
       const run = await this.journal.find(runId);
       if (!run || !isOpen(run.status)) return false;
@@ -30,11 +30,13 @@ export class RunCancelService {
     }
   }
 
-  /** Ends a queued run that could not begin by its deadline; one that begins at this moment sees that for itself. */
-  async giveUp(run: RunRecord, now: number): Promise<void> {
+  /**
+   * Fails a queued run that did not start by its deadline. A run that starts at this moment checks the deadline itself.
+   */
+  async failOverdue(run: RunRecord, now: number): Promise<void> {
     const { code, message } = missedDeadline(run.deadlineAt!);
     const error = { code, message, is_retryable: false };
-    const event: RunFailed = { type: 'run.failed', run_id: run.id, finish_reason: 'timeout', ...UNBEGUN, error };
+    const event: RunFailed = { type: 'run.failed', run_id: run.id, finish_reason: 'timeout', ...NOT_STARTED, error };
     try {
       await this.endQueued(run, event, now);
       this.bus.wake(run.id);
@@ -43,7 +45,7 @@ export class RunCancelService {
     }
   }
 
-  /** @returns whether the run was still as it was read */
+  /** @returns false if the run changed after it was read */
   private async request(run: RunRecord): Promise<boolean> {
     const now = Date.now();
     try {
@@ -58,12 +60,16 @@ export class RunCancelService {
   }
 
   private async cancelQueued(run: RunRecord, now: number): Promise<void> {
-    await this.endQueued(run, { type: 'run.cancelled', run_id: run.id, finish_reason: 'cancelled', ...UNBEGUN }, now);
+    await this.endQueued(
+      run,
+      { type: 'run.cancelled', run_id: run.id, finish_reason: 'cancelled', ...NOT_STARTED },
+      now,
+    );
   }
 
   private async endQueued(run: RunRecord, event: RunCancelled | RunFailed, now: number): Promise<void> {
     const item = new RunItem(1, now, event);
     await this.journal.endQueued(run, event.type === 'run.failed' ? 'failed' : 'cancelled', item);
-    this.bus.tell(run, item);
+    this.bus.emit(run, item);
   }
 }

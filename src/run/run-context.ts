@@ -4,76 +4,76 @@ import type { Decision } from './decision/decision.types.js';
 import type { RunEvent } from './run-event.types.js';
 import type { StepOptions } from './step-companion.types.js';
 
-/** The explicit, unique name of a step: its kind, then its place. */
+/** The explicit, unique name of a step: its kind and its place. */
 export interface StepName {
   readonly kind: 'model' | 'tool' | 'policy' | 'claim' | 'suspend' | 'child' | 'node';
-  /** Counted from 1: `<iteration>` or `<iteration>:<call>`; `:r<n>` follows what is done for the n-th time. */
+  /** Counted from 1: `<iteration>` or `<iteration>:<call>`; `:r<n>` marks the n-th repetition. */
   readonly place: string;
-  /** What the step is about; a recorded step asked for about something else is an error. */
+  /** The subject of the step, such as a tool's name. A recorded step with another subject is an error. */
   readonly subject: string;
 }
 
-/** All that a loop may do to the world: steps, claims, values, events, and a signal that tells it to stop. */
+/** Everything a loop may do outside its own memory: steps, claims, values, events; and the signal that stops it. */
 export abstract class RunContext {
   abstract readonly runId: string;
   abstract readonly principal: Principal;
   abstract readonly sessionId: string | null;
-  /** Whose call the run is; `null` for one that no run called. */
+  /** The position below the calling run; `null` for a run that no run called. */
   abstract readonly lineage: RunLineage | null;
   /** Aborted with an `AppError` as reason: `RUN_CANCELLED`, `RUN_TIMEOUT`, `SHUTTING_DOWN` or `RUN_FENCED`. */
   abstract readonly signal: AbortSignal;
-  /** Whether what it tells is recorded. */
+  /** Whether the events are recorded. */
   readonly isJournaled: boolean = false;
-  /** When the signal will be aborted for the time that is up, epoch ms. */
+  /** When the signal is aborted with a time-out, epoch ms. */
   readonly deadlineAt?: number;
 
-  /** While what the run's beginning told has not gone out: nothing that is told later can pass it. */
+  /** Pending while the events of the run's start are unpublished; later events cannot overtake them. */
   get begun(): Promise<void> | null {
     return null;
   }
 
-  /** The step's name in the run, unique there: `tool:1:2`. With the run's id it is the key of what must happen once. */
+  /** The step's name, unique in the run: `tool:1:2`. Together with the run's id it is an idempotency key. */
   nameOf({ kind, place }: Pick<StepName, 'kind' | 'place'>): string {
     return `${kind}:${place}`;
   }
 
   /**
-   * Gives what the journal recorded under this name, else runs `action` and resolves when its result is durable.
-   * A rejection of `action` is passed on and nothing is recorded.
-   * @throws AppError `STEP_CONFLICT` when the name was recorded about another subject
+   * Returns the result that the journal recorded under this name. Otherwise runs `action` and resolves when its result is
+   * durable. A rejection of `action` is passed on, and nothing is recorded.
+   * @throws AppError `STEP_CONFLICT` when the name was recorded with another subject
    */
   abstract step<T>(name: StepName, action: () => Promise<T>, options?: StepOptions<T>): Promise<T>;
 
-  /** Whether an earlier execution recorded the step, so that it will answer without happening. */
+  /** Whether an earlier execution recorded the step; if so, replay returns its result. */
   abstract isRecorded(name: { readonly kind: StepName['kind'] | 'value'; readonly place: string }): boolean;
 
-  /** How a request was answered that the run waited for, if it was. */
+  /** The answer to a request of the run; undefined while there is no answer. */
   abstract answer(requestId: string): Decision | undefined;
 
   /** A value that must be the same in every replay (time, an id, a place); recorded with the next batch. */
   abstract value<T>(place: string, make: () => T | Promise<T>): Promise<T>;
 
   /**
-   * Says, durably and before it happens, that something is going to happen that must not happen twice.
-   * @param announcement told to the world in the same batch, unless the claim was there
-   * @returns `unknown` when an earlier execution claimed it: it may or may not have happened
+   * Records durably, before the effect, that an effect starts which must not happen twice.
+   * @param announcement event of the same batch; not emitted if the claim is already recorded
+   * @returns `unknown` if an earlier execution recorded the claim: the effect may or may not have happened
    */
   abstract claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'>;
 
   /**
-   * Starts the run that a call is, or joins it when it was started before, and waits until it has ended or waits for a
-   * person. Its id must be recorded before.
-   * @throws the signal's reason, when it is aborted; what says that there is no such run to be made
+   * Starts the child run of a call, or joins it if an earlier execution started it. Resolves when the child has ended or waits
+   * for a decision. The child's id must be recorded before.
+   * @throws the signal's reason when it is aborted; the maker's error when such a run cannot be created
    */
   abstract join(call: ChildCall): Promise<ChildStanding>;
 
   /**
-   * Tells the world; what is journaled becomes visible with the next batch, in order. A journaled event belongs inside
-   * the action of a step, or a replay tells it again.
+   * Emits an event. A journaled event becomes visible with the next batch, in order. Emit journaled events inside a step's
+   * action: outside, every replay emits them again.
    */
   abstract emit(event: RunEvent): void;
 
-  /** Tells what belongs to the end of the run, outside of any step: with the end, or not at all. */
+  /** Emits an event that belongs to the end of the run, outside of any step: committed with the end, or never. */
   emitWithEnd(event: RunEvent): void {
     this.emit(event);
   }

@@ -1,11 +1,11 @@
 import type { RunOpening, RunRecord, RunStatus } from './run.types.js';
 
-/** The port to who runs what, and where. */
+/** The port that decides which process executes which run. */
 export abstract class RunDispatcher {
   /**
-   * Begins to take runs, those first that an earlier process left unfinished; call it once, when the application is
-   * ready. It resolves at once when the application is being closed.
-   * @param which `own`: not the runs of agents that this application does not have. In a cluster every node takes any run
+   * Starts to execute runs, unfinished ones of an earlier process first. Call it once, when the application is ready. Resolves at
+   * once when the application is being closed.
+   * @param which `own`: without the runs of agents that this application does not have. In a cluster every node takes any run
    */
   abstract recover(which?: 'all' | 'own'): Promise<void>;
 
@@ -13,45 +13,48 @@ export abstract class RunDispatcher {
   abstract get isClosing(): boolean;
 
   /**
-   * Lets a run begin here; a shutdown waits until it has.
-   * @throws AppError `SHUTTING_DOWN` when this process takes no more runs
+   * Admits the start of a run; a shutdown waits until the start has ended.
+   * @throws AppError `SHUTTING_DOWN` when this process accepts no more runs
    */
   abstract admit<T>(begin: () => Promise<T>): Promise<T>;
 
-  /** Whether runs are queued for the run's session, so that a further one must queue too. */
+  /** Whether other runs are queued for the run's session, so that this run must queue too. */
   abstract isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean | Promise<boolean>;
 
   /**
-   * Executes a run that the journal holds, or will hold, as running and owned by this process, and for which room was
-   * taken in `RunCapacityRegistry`; it is given back at the end.
-   * @param opening when the journal does not hold it yet
-   * @returns the status it had when the execution ended; `queued` when it was handed over
+   * Executes a run that is, or is being, journaled as running and owned by this process. The caller has reserved its capacity in
+   * `RunCapacityRegistry`; the dispatcher releases it at the end.
+   * @param opening if the journal does not hold the run yet
+   * @returns the status at the end of the execution; `queued` when the run was handed over
    */
   abstract execute(run: RunRecord, opening?: RunOpening): Promise<RunStatus>;
 
-  /** Executes a new run that another one waits for in this process, in the room of that one. How it ends, its journal says. */
-  abstract executeBeside(run: RunRecord): void;
+  /**
+   * Executes a new child run within the capacity of its parent, which waits in this process. The journal records its
+   * end.
+   */
+  abstract executeChild(run: RunRecord): void;
 
   /**
-   * The same for one that was begun before and that nobody executes now; nothing happens when it is executed elsewhere,
-   * or cannot be taken at the moment.
+   * Same for a run that was started earlier and has no owner now. Nothing happens if another process executes it, or if this
+   * process cannot claim it at the moment.
    */
   abstract adopt(run: RunRecord): void;
 
-  /** Looks soon whether the journal holds a run whose beginning could not be confirmed, and goes on with it if it does. */
+  /** Checks soon whether a run with an unconfirmed start was journaled, and continues it if so. */
   abstract recheck(run: RunRecord): void;
 
-  /** Cancels the run at once if this process executes it; the journal does not hold that the cancel was requested. */
+  /** Cancels the run at once if this process executes it, without a journaled cancel request. */
   abstract cancel(runId: string): void;
 
   /**
-   * Executes a queued run as soon as its session is free and there is room, here or elsewhere; nobody waits for it.
+   * Executes a queued run, on any node, when its session is free and there is capacity. The caller does not wait for its end.
    */
   abstract offer(run: RunRecord): void;
 
   /**
-   * As `offer`, for a run whose end somebody waits for in this process.
-   * @returns the status it had when its execution ended
+   * As `offer`, for a run whose end a client of this process waits for.
+   * @returns the status when its execution ended
    */
   abstract enqueue(run: RunRecord): Promise<RunStatus>;
 }

@@ -4,16 +4,16 @@ import type { RunFailure } from './run-failure.types.js';
 import type { WaitingKind, WaitingRequest } from './decision/waiting-request.types.js';
 import type { MemoryState } from './memory-state.types.js';
 
-/** Tokens as the provider counted them, summed over a run's model calls. */
+/** Tokens as counted by the provider, summed over a run's model calls. */
 export interface RunUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;
-  /** Of the prompts: what the provider had read before, where it says so. */
+  /** Prompt tokens that the provider read from its cache, if reported. */
   readonly cached_tokens?: number;
-  /** Of the completions: what was thought and not said, where the provider says so. */
+  /** Completion tokens of hidden reasoning, if reported. */
   readonly reasoning_tokens?: number;
-  /** In the unit of `LLM_PRICES`: of the calls whose model has a price. */
+  /** Sum over the calls of models with a price, in the unit of `LLM_PRICES`. */
   readonly cost?: number;
 }
 
@@ -23,29 +23,29 @@ export const NO_USAGE: RunUsage = { prompt_tokens: 0, completion_tokens: 0, tota
 export type RunFinishReason =
   'stop' | 'length' | 'content_filter' | 'iteration_limit' | 'timeout' | 'cancelled' | 'error';
 
-/** What every end of a run tells. */
+/** The common fields of all terminal events. */
 export interface RunResult {
-  /** The answer's text; what was reached, when the run ended early. */
+  /** The answer's text; the last text when the run ended early. */
   readonly result: string;
-  /** The answer's value, as JSON, where it has a format: only of a run that is complete. */
+  /** The answer as JSON value, for an agent with an output format; only of a complete run. */
   readonly output?: unknown;
   readonly finish_reason: RunFinishReason;
   readonly is_complete: boolean;
   readonly iterations: number;
   readonly usage: RunUsage;
-  /** The model that answered last; the requested one, when none did. */
+  /** The model of the last reply; the requested model if there was no reply. */
   readonly model: string;
-  /** Whether it, or what it saw of its session, has read what strangers wrote; left out when not. */
+  /** Set if the run, or the part of the session it received, contains untrusted content. */
   readonly is_tainted?: true;
-  /** What the runs took that it called, and those that they called; not in `usage`. */
+  /** Usage of all descendant runs; not included in `usage`. */
   readonly children_usage?: RunUsage;
-  /** Who gave the answer, when the run was handed over. */
+  /** The agent that answered, after a handoff. */
   readonly answered_by?: AnsweredBy;
-  /** Only of a run that came so far as to look back. */
+  /** Only of a run that loaded its session. */
   readonly memory_state?: MemoryState;
 }
 
-/** Another agent, and its run. */
+/** Another agent and its run. */
 export interface AnsweredBy {
   readonly agent: string;
   readonly run_id: string;
@@ -56,7 +56,7 @@ export interface RunStarted {
   readonly run_id: string;
   readonly session_id: string | null;
   readonly agent: string;
-  /** The run that called it. */
+  /** The calling run. */
   readonly parent_run_id?: string;
 }
 export interface RunResumed {
@@ -71,7 +71,7 @@ export interface RunWaiting {
   readonly reason: WaitingKind;
   readonly requests: readonly WaitingRequest[];
 }
-/** What became of a request that a run waited for. */
+/** Outcome of a human decision request. */
 export interface PolicyDecided {
   readonly type: 'policy.decided';
   readonly run_id: string;
@@ -79,14 +79,14 @@ export interface PolicyDecided {
   readonly call_id: string;
   readonly tool: string;
   readonly decision: 'approved' | 'denied' | 'answered' | 'settled' | 'expired';
-  /** The id of the principal who decided; `null` when time did. */
+  /** The id of the principal who decided; `null` for an expiry. */
   readonly by: string | null;
-  /** Why it was denied. */
+  /** The reason of a denial. */
   readonly reason?: string;
-  /** Whether the call is made with other arguments than the model wrote; with `approved` only. */
+  /** Whether a person changed the arguments of the call; with `approved` only. */
   readonly arguments_edited?: boolean;
 }
-/** What a configured policy decided by itself, about a call, a result or a text. It never tells what was found there. */
+/** The automatic decision of a configured policy on a call, a result or a text; never contains the content itself. */
 export interface PolicyApplied {
   readonly type: 'policy.decided';
   /** The policy's name: `tools`, `arguments`, `rate-limit`, `taint`, `content`, or one of the application's own. */
@@ -98,9 +98,9 @@ export interface PolicyApplied {
   readonly call_id?: string;
   readonly tool?: string;
   readonly reason?: string;
-  /** What kinds of content were masked or stopped; with the policy `content` only. */
+  /** The kinds of content that were masked or blocked; with the policy `content` only. */
   readonly found?: readonly string[];
-  /** When a limit has room again, epoch ms; with `limited` only. */
+  /** When the limit resets, epoch ms; with `limited` only. */
   readonly resets_at?: number;
 }
 export interface RunCompleted extends RunResult {
@@ -125,7 +125,7 @@ export interface MessageDelta {
   readonly iteration: number;
   readonly text: string;
 }
-/** The model is asked anew: what was told of this message is void, `text` is what it says so far. */
+/** The model call is repeated: earlier deltas of this message are void, `text` is the text so far. */
 export interface StepRestarted {
   readonly type: 'step.restarted';
   readonly iteration: number;
@@ -137,7 +137,7 @@ export interface MessageCompleted {
   readonly text: string;
   readonly finish_reason: string;
   readonly tool_calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-  /** Who said it, when it was not the run's own agent. */
+  /** The author, if it is not the run's own agent. */
   readonly answered_by?: AnsweredBy;
 }
 export interface Thought {
@@ -150,12 +150,12 @@ export interface ToolStarted {
   readonly iteration: number;
   readonly call_id: string;
   readonly tool: string;
-  /** The arguments as the model wrote them, or as a person has changed them. */
+  /** The arguments as the model wrote them, or as a person edited them. */
   readonly arguments: string;
-  /** The run that the call is, where it is one. */
+  /** The call's child run, if it has one. */
   readonly child_run_id?: string;
 }
-/** A call has changed its tool's state; what it is now, `GET /api/tool-states/:contextId` tells. */
+/** A call changed its tool's state; `GET /api/tool-states/:contextId` returns the new state. */
 export interface StateChanged {
   readonly type: 'state.changed';
   readonly iteration: number;
@@ -170,18 +170,18 @@ export interface ToolCompleted {
   readonly tool: string;
   readonly success: boolean;
   readonly result?: unknown;
-  /** Only of a result that was cut: its length in bytes (UTF-8). */
+  /** The original length in bytes (UTF-8); only of a truncated result. */
   readonly result_bytes?: number;
-  /** Of what it shows beside its text. */
+  /** The images of the result. */
   readonly images?: readonly ToldImage[];
-  /** How many images more it had than a result may show. */
+  /** Number of images above the limit of a result. */
   readonly images_left_out?: number;
   readonly error?: string;
   readonly code?: string;
   readonly execution_time_ms: number;
   readonly child_run_id?: string;
 }
-/** How far a call has come, as its tool tells it. */
+/** Progress of a call, as reported by its tool. */
 export interface ToolProgressed {
   readonly type: 'tool.progress';
   readonly iteration: number;
@@ -191,16 +191,16 @@ export interface ToolProgressed {
   readonly total?: number;
   readonly message?: string;
 }
-/** A model did not answer, and another one was asked; both as `provider:model`. */
+/** A model call failed, and the next model was called; both as `provider:model`. */
 export interface ModelSwitched {
   readonly type: 'model.switched';
   readonly iteration: number;
   readonly from: string;
   readonly to: string;
-  /** Why: the error's code. */
+  /** The error's code. */
   readonly code: string;
 }
-/** The reply was known from before: no model was asked. */
+/** The reply came from the cache. */
 export interface ModelCached {
   readonly type: 'model.cached';
   readonly iteration: number;
@@ -208,22 +208,22 @@ export interface ModelCached {
 }
 export interface UsageReported extends RunUsage {
   readonly type: 'usage';
-  /** 0 is the summary of the session's past, before the loop. */
+  /** 0 for the summary of earlier turns, before the loop. */
   readonly iteration: number;
   readonly model: string;
-  /** Only of a model that the tool of this call asked. */
+  /** Only of a model call that the tool of this call made. */
   readonly call_id?: string;
 }
 
-/** Turns of the session were damaged; the run was given them as far as they make sense, and what is stored stays. */
+/** Turns of the session were damaged. The run received their usable parts; the stored turns are unchanged. */
 export interface HistoryRepaired {
   readonly type: 'history.repaired';
   readonly session_id: string;
-  /** Their numbers. */
+  /** Turn numbers. */
   readonly turns: readonly number[];
 }
 
-/** This server stops telling, though the run has not ended: come back with your last place. */
+/** This server ends the stream before the run has ended; the client reconnects with its last event id. */
 export interface StreamClosed {
   readonly type: 'stream.closed';
   readonly run_id: string;
@@ -253,10 +253,10 @@ export type JournaledEvent =
   | ModelCached
   | HistoryRepaired;
 
-/** Only for those who are listening now. */
+/** Not recorded: only for connected clients. */
 export type LiveEvent = StepStarted | MessageDelta | StepRestarted | ToolProgressed | StreamClosed;
 
-/** Everything a run tells the world, in its wire form; consumers switch over `type` exhaustively. */
+/** Everything a run publishes, in wire form; consumers switch over `type` exhaustively. */
 export type RunEvent = JournaledEvent | LiveEvent;
 
 const LIVE_TYPES: ReadonlySet<RunEvent['type']> = new Set<LiveEvent['type']>([
@@ -275,7 +275,7 @@ export function isTerminal(event: RunEvent): event is TerminalEvent {
   return event.type === 'run.completed' || event.type === 'run.failed' || event.type === 'run.cancelled';
 }
 
-/** Whether a stream of the run's events ends with this one: nothing comes after it without somebody's doing. */
+/** Whether this event ends a stream of the run's events: no event follows until a person or the server acts. */
 export function endsStream(event: RunEvent): boolean {
   return isTerminal(event) || event.type === 'run.waiting' || event.type === 'stream.closed';
 }

@@ -1,4 +1,4 @@
-/** Why a run failed, or a part of it; wire form. */
+/** Error of a run or of a part of it; wire form. */
 export interface RunFailure {
   readonly code: string;
   readonly message: string;

@@ -11,14 +11,14 @@ import { RunFollowService } from './run-follow.service.js';
 import type { RunItem } from './run-item.factory.js';
 
 interface Scenario extends Plot {
-  /** The happening before which a client begins to listen. */
+  /** The happening before which a client subscribes. */
   readonly comesAt: number;
-  /** How many items each of its connections lives. */
+  /** Number of items per connection. */
   readonly cuts: readonly number[];
-  /** Turns until it reads, and after each item. */
+  /** Turns before the first read, and after each item. */
   readonly readAfter: number;
   readonly readerPauses: readonly number[];
-  /** Turns that each query and each relayed item takes. */
+  /** Turns of each query and each relayed item. */
   readonly delays: readonly number[];
   readonly losses: readonly boolean[];
 }
@@ -39,7 +39,7 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
   losses: fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
 });
 
-/** It hears of text of the second try before word that the first one's is void. */
+/** The client receives text of the second attempt before the restart that voids the first. */
 const LATE: Scenario = {
   happenings: ['crash', 'commit', 'delta', 'crash', 'commit', 'delta'],
   ending: 'completed',
@@ -64,10 +64,10 @@ describe('following a run', () => {
   });
   afterAll(() => opened.close());
 
-  /** A client that comes back with its last place whenever it is cut off, until the stream ends by itself. */
+  /** A client that reconnects with its last place after each disconnect, until the stream ends by itself. */
   class ReturningClient extends FoldingClient {
     hasEnded = false;
-    /** Text that no attempt ever said. */
+    /** Texts that no attempt produced. */
     readonly faults: string[] = [];
     private readonly leaving = new AbortController();
 
@@ -81,14 +81,14 @@ describe('following a run', () => {
       super();
     }
 
-    /** Listens from now on. */
+    /** Subscribes and reads to the end. */
     async read(): Promise<this> {
       const cuts = [...this.cuts];
       while (!this.hasEnded && !this.leaving.signal.aborted) await this.connect(cuts.shift() ?? Infinity);
       return this;
     }
 
-    /** A run that was handed over has no end to wait for. */
+    /** Stops the client: a run that was handed over has no end to wait for. */
     leave(): void {
       this.leaving.abort();
     }
@@ -106,7 +106,7 @@ describe('following a run', () => {
         await turns(readerPauses[taken % readerPauses.length]!);
         if (++taken === cut) return;
       }
-      // The stream of a run that stays as it is ends too, when there was nothing left to tell.
+      // The stream of an unchanged run ends too, after the last event.
       this.hasEnded = !this.leaving.signal.aborted;
     }
 
@@ -142,7 +142,7 @@ describe('following a run', () => {
     expect(client.faults).toEqual([]);
   }
 
-  it('gives a client that is cut off anywhere exactly what one gets that stays: no gap, no repetition, in order', async () => {
+  it('gives a client that reconnects anywhere the same items as a constant one: in order, without gaps or repetitions', async () => {
     let restarts = 0;
     await fc.assert(
       fc.asyncProperty(scenarios, async (scenario) => {
@@ -150,7 +150,7 @@ describe('following a run', () => {
         expectSame(constant, recorded);
         expectSame(client, recorded);
         for (const { text, told } of constant.messages) expect(told).toBe(text);
-        // Of two that heard the end of the stream, both know the text at it.
+        // Two clients that received the end of the stream have the same text.
         expect(client.hasEnded ? client.text : constant.text).toBe(constant.text);
         expect(host.bus.hasListeners(`run-${count - 1}`)).toBe(true);
         restarts += client.restarts;
@@ -160,7 +160,7 @@ describe('following a run', () => {
     expect(restarts).toBeGreaterThan(0);
   });
 
-  it('from another node, over a bus that loses things, gives every event and never a wrong text', async () => {
+  it('gives every event and no wrong text to a remote follower over a lossy bus', async () => {
     const bus = new RelayedRunBus(host.bus);
     const follower = new RunFollowService(host.journal, bus);
     await fc.assert(
@@ -168,7 +168,7 @@ describe('following a run', () => {
         bus.delays = scenario.delays;
         bus.losses = scenario.losses;
         const { client, recorded } = await play(scenario, follower);
-        // One that hears of a hand-over comes back for what the bus has lost before.
+        // A client that receives a hand-over reconnects for the messages that the bus lost before.
         const isComplete = scenario.ending !== 'handed over';
         expectSame(client, isComplete ? recorded : recorded.slice(0, client.journaled.length));
       }),
@@ -192,8 +192,8 @@ describe('a follower', () => {
   });
   afterAll(() => opened.close());
 
-  /** A run that tells what it is asked for, one thing after the other. */
-  async function tellingRun(id: string): Promise<RunTeller> {
+  /** A run that emits events on request. */
+  async function scriptedRun(id: string): Promise<RunTeller> {
     const { run } = await host.journal.create(aRun(id), 'running', 1);
     return new RunTeller(host, run);
   }
@@ -202,8 +202,8 @@ describe('a follower', () => {
     return host.follower.open(id).items(from, signal);
   }
 
-  it('that claims a place the run has not reached gets what comes next, and the end', async () => {
-    const run = await tellingRun('ahead');
+  it('that claims a place beyond the last event receives the next events and the end', async () => {
+    const run = await scriptedRun('ahead');
     const reading = read(follow('ahead', { ...START, n: 99 }));
     await turns(3);
     await run.end();
@@ -211,14 +211,14 @@ describe('a follower', () => {
     expect(await read(follow('ahead', { n: 99, attempt: 99, offset: 99 }))).toEqual([]);
   });
 
-  it('whose client has gone away before it reads is let go', async () => {
-    await tellingRun('gone');
+  it('is unsubscribed when its client disconnects before the first read', async () => {
+    await scriptedRun('gone');
     expect(await read(follow('gone', { ...START, n: 1 }, AbortSignal.abort()))).toEqual([]);
     expect(host.bus.hasListeners('gone')).toBe(false);
   });
 
-  it('that falls behind is told so and cut off, without a gap before its end, and can go on from there', async () => {
-    const run = await tellingRun('slow');
+  it('that falls behind receives "stream.closed" without a gap before it, and can resume from there', async () => {
+    const run = await scriptedRun('slow');
     const items = follow('slow');
     const client = new FoldingClient();
     const takeOne = async () => {
@@ -234,7 +234,7 @@ describe('a follower', () => {
     for (const text of ['a', 'b', 'c', 'd']) run.say(text.repeat(300_000));
     await run.think('second');
     await takeOne();
-    // There is room again, but what was lost is lost: nothing may come after it.
+    // There is space again, but a lost item must not be followed by later ones.
     run.say('e');
     const rest = [await takeOne(), await takeOne(), await takeOne(), await takeOne()];
     expect(rest.map((event) => event && [event.type, 'text' in event ? event.text[0] : undefined])).toEqual([
@@ -255,8 +255,8 @@ describe('a follower', () => {
     expect(client.text === ['a', 'b', 'c', 'd'].map((text) => text.repeat(300_000)).join('') + 'e').toBe(true);
   });
 
-  it('that keeps up gets an event of any size', async () => {
-    const run = await tellingRun('large');
+  it('that keeps up receives an event of any size', async () => {
+    const run = await scriptedRun('large');
     const reading = read(follow('large'));
     await turns(3);
     await run.think('x'.repeat(2_000_000));
@@ -265,8 +265,8 @@ describe('a follower', () => {
     expect(await reading).toEqual([1, 2, 3]);
   });
 
-  it('of a long message shares the text with the others: it is written as JSON once', async () => {
-    const run = await tellingRun('shared');
+  it('shares the JSON of a long text with other followers', async () => {
+    const run = await scriptedRun('shared');
     run.say('so ');
     run.say('far');
     const [one, other] = [host.bus.live.find('shared')!.soFar(), host.bus.live.find('shared')!.soFar()];

@@ -8,23 +8,23 @@ import { RunBus } from './run-bus.js';
 import { RunItem } from './run-item.factory.js';
 import { RunJournal } from './run-journal.js';
 
-/** A follower that listens. */
+/** An open subscription to a run. */
 export interface Following {
   /**
-   * What the run tells after a place: what is recorded, the rest of the message that is being told, then what happens.
-   * Ends after the event that ends the stream, when `signal` is aborted, or when the reader has fallen too far behind.
-   * @param from the place that the follower has reached; `START` for all
+   * The run's items after a place: recorded events, the rest of the streamed message, then live items. Ends after the event that
+   * ends the stream, when `signal` is aborted, or when the reader is too far behind.
+   * @param from the follower's last place; `START` for all items
    */
   items(from: RunPlace, signal: AbortSignal): AsyncGenerator<RunItem, void>;
   close(): void;
 }
 
-interface ToldSoFar {
+interface LiveSnapshot {
   /** The number of the last journaled event. */
-  readonly told: number;
-  /** The text of the message that was being told. */
+  readonly last: number;
+  /** The text so far of the streamed message. */
   readonly text: RunItem | null;
-  /** The number of the event before that message. */
+  /** The number of the last event before that message. */
   readonly begin: number;
   readonly isRestart: boolean;
 }
@@ -33,11 +33,13 @@ interface Listening {
   readonly runId: string;
   readonly backlog: FollowerBacklog;
   readonly unsubscribe: () => void;
-  /** What had gone out when it began to listen, if the run was executed here then: the backlog has all that came after. */
-  live: ToldSoFar | null;
+  /**
+   * The published state at the subscription, if this process executed the run then. The backlog has all later items.
+   */
+  live: LiveSnapshot | null;
 }
 
-/** Follows a run from any place, without a gap or a repetition. */
+/** Follows a run from any place, without gaps or repetitions. */
 @Injectable()
 export class RunFollowService {
   private readonly wakeUps = new WakeUpExecutor();
@@ -47,15 +49,15 @@ export class RunFollowService {
     private readonly bus: RunBus,
   ) {}
 
-  /** Begins to listen at once, so that what happens before `items` is read is not lost. Close it, or read it to its end. */
+  /** Subscribes at once: items before the first read of `items` are not lost. Close it, or read it to its end. */
   open(runId: string): Following {
     const backlog = new FollowerBacklog(runId, this.wakeUps);
     const unsubscribe = this.bus.subscribe(runId, (item) => backlog.push(item));
-    const listening = { runId, backlog, unsubscribe, live: this.toldSoFar(runId) };
+    const listening = { runId, backlog, unsubscribe, live: this.snapshot(runId) };
     return { close: unsubscribe, items: (from, signal) => this.items(listening, from, signal) };
   }
 
-  /** All recorded events after a place, up to another. */
+  /** All recorded events after a number, up to another. */
   async *recorded(runId: string, after: number, upTo = Number.MAX_SAFE_INTEGER): AsyncGenerator<RunItem, void> {
     for (let last = after; last < upTo;) {
       const page = await this.journal.events(runId, last);
@@ -66,11 +68,11 @@ export class RunFollowService {
     }
   }
 
-  private toldSoFar(runId: string): ToldSoFar | null {
+  private snapshot(runId: string): LiveSnapshot | null {
     const run = this.bus.live.find(runId);
     if (!run) return null;
-    const { told, message } = run;
-    return { told, text: run.soFar(), begin: message?.begin ?? 0, isRestart: message?.isRestart ?? false };
+    const { last, message } = run;
+    return { last, text: run.soFar(), begin: message?.begin ?? 0, isRestart: message?.isRestart ?? false };
   }
 
   private async *items(listening: Listening, from: RunPlace, signal: AbortSignal): AsyncGenerator<RunItem, void> {
@@ -87,55 +89,55 @@ export class RunFollowService {
     }
   }
 
-  /** @returns where the backlog goes on; `null` when nothing more comes */
+  /** @returns the cursor for the backlog; `null` at the end of the stream */
   private async *caughtUp(listening: Listening, from: RunPlace): AsyncGenerator<RunItem, FollowerCursor | null> {
     const { runId, backlog, live } = listening;
     if (!live) {
       const last = from.n === 0 ? 0 : await this.journal.lastEvent(runId);
       const cursor = new FollowerCursor(within(from, last), false);
-      const goesOn = backlog.holdsAllAfter(cursor.n) || (yield* this.recordedSoFar(listening, cursor));
-      return goesOn ? cursor : null;
+      const hasMore = backlog.holdsAllAfter(cursor.n) || (yield* this.recordedSoFar(listening, cursor));
+      return hasMore ? cursor : null;
     }
-    const { told, begin, isRestart } = live;
-    const cursor = new FollowerCursor(within(from, told), true);
-    for await (const item of this.recorded(runId, cursor.n, told)) if (cursor.take(item)) yield item;
+    const { last, begin, isRestart } = live;
+    const cursor = new FollowerCursor(within(from, last), true);
+    for await (const item of this.recorded(runId, cursor.n, last)) if (cursor.take(item)) yield item;
     const text = live.text && cursor.take(live.text, isRestart || from.n > begin);
-    // The text may be long, and the follower stay for hours.
+    // Release the text: it may be long, and the follower may stay for hours.
     listening.live = null;
     if (text) yield text;
     return cursor;
   }
 
-  /** What the journal has of a run that may be anywhere in its life. @returns whether more may come */
+  /** The journaled events of a run in any status. @returns whether more items may follow */
   private async *recordedSoFar(
     { runId, backlog }: Listening,
     cursor: FollowerCursor,
   ): AsyncGenerator<RunItem, boolean> {
-    for (let mayGoOn = true; ; mayGoOn = false) {
+    for (let mayContinue = true; ; mayContinue = false) {
       for await (const item of this.recorded(runId, cursor.n)) {
         if (cursor.take(item)) yield item;
         if (isTerminal(item.event)) return false;
       }
-      if (!mayGoOn) return false;
-      if (backlog.reachesBeyond(cursor.n) || (await this.isGoingOn(runId))) return true;
-      // It stopped after the journal was read, or long ago: what is recorded now is all there is.
+      if (!mayContinue) return false;
+      if (backlog.reachesBeyond(cursor.n) || (await this.isUnfinished(runId))) return true;
+      // The run stopped after the journal was read, or long ago: read the journal once more, to its end.
     }
   }
 
-  private async isGoingOn(runId: string): Promise<boolean> {
+  private async isUnfinished(runId: string): Promise<boolean> {
     const run = await this.journal.find(runId);
     return run?.status === 'queued' || run?.status === 'running';
   }
 
-  /** What happens, to the event that ends the stream. */
+  /** Live items, up to the event that ends the stream. */
   private async *live({ runId, backlog }: Listening, cursor: FollowerCursor): AsyncGenerator<RunItem, void> {
     while (await backlog.arrival()) {
       for (let item = backlog.take(); item; item = backlog.take()) {
-        // What a bus loses, the journal has.
+        // The journal has the items that the bus lost.
         if (item.n !== null && item.n > cursor.n + 1) yield* this.missed(runId, cursor, item.n - 1);
-        const told = cursor.take(item);
-        if (told) yield told;
-        if (told && endsStream(told.event)) return;
+        const fresh = cursor.take(item);
+        if (fresh) yield fresh;
+        if (fresh && endsStream(fresh.event)) return;
       }
     }
   }
@@ -145,7 +147,7 @@ export class RunFollowService {
   }
 }
 
-/** A follower may claim a place that the run has not reached. */
+/** Limits the place that a follower claims to the last place of the run. */
 function within(from: RunPlace, last: number): RunPlace {
   return from.n > last ? { ...START, n: last } : from;
 }

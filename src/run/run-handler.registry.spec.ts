@@ -14,10 +14,14 @@ function registryOf(ending?: RunHandler['ending']): RunHandlerRegistry {
 }
 
 it.each<[string, RunHandlerRegistry, unknown]>([
-  ['what its handler says', registryOf(async () => END), END],
-  ['nothing when that says nothing', registryOf(), { statements: [] }],
-  ['nothing when that cannot be found out', registryOf(() => Promise.reject(new Error('away'))), { statements: [] }],
-  ['nothing when nobody knows its kind', new RunHandlerRegistry(), { statements: [] }],
-])('ends with a run that breaks %s', async (_, registry, expected) => {
+  ['the statements of its handler', registryOf(async () => END), END],
+  ['nothing when its handler has no ending', registryOf(), { statements: [] }],
+  [
+    'nothing when the ending of its handler rejects',
+    registryOf(() => Promise.reject(new Error('away'))),
+    { statements: [] },
+  ],
+  ['nothing when its kind has no handler', new RunHandlerRegistry(), { statements: [] }],
+])('ends a failed run with %s', async (_, registry, expected) => {
   expect(await registry.ending({ id: 'r', kind: 'test' } as RunRecord)).toEqual(expected);
 });

@@ -6,29 +6,29 @@ import type { RunEnding, RunOutcome, RunRecord, StartRun } from './run.types.js'
 
 const NOTHING: RunEnding = { statements: [] };
 
-/** What executes the runs of one kind; upper modules register theirs at boot. */
+/** Executes the runs of one kind; upper modules register theirs at boot. */
 export interface RunHandler {
   readonly kind: string;
-  /** The versions of its loop that it can replay; the last one is its own. */
+  /** The loop versions that it can replay; the last one is the current version. */
   readonly loopVersions: readonly number[];
   /**
-   * Executes the run from its beginning: recorded steps answer from the journal. It rejects with the signal's
-   * reason when the run is handed over to another execution, and must not finish the run then.
+   * Executes the run from its start; recorded steps return their results from the journal. Rejects with the signal's reason when
+   * the run is handed over to another execution, and must not finish the run then.
    */
   execute(run: RunRecord, context: RunContext): Promise<RunOutcome>;
-  /** What else ends with a run that ends without it, as one that it could not bring to an end. */
+  /** The further parts of the end of a run that ends without `execute`, e.g. after an error. */
   ending?(run: RunRecord): Promise<RunEnding>;
 }
 
-/** What makes runs of one kind that are calls of other runs; upper modules register theirs at boot. */
+/** Creates child runs of one kind; upper modules register theirs at boot. */
 export interface ChildRunMaker {
   readonly kind: string;
   /**
-   * The run as it would be started; whose it is and when it must be done is the parent's.
-   * @throws AppError when there is nothing such to run
+   * Creates the start data of a child run. The principal and the deadline are the parent's.
+   * @throws AppError when the requested subject does not exist
    */
   create(parent: RunRecord, request: ChildRunRequest, place: ChildRunPlace): StartRun | Promise<StartRun>;
-  /** Whether the application has what such a run is of, as its agent. */
+  /** Whether the application has the run's subject, such as its agent. */
   serves(run: RunRecord): boolean;
 }
 
@@ -60,12 +60,12 @@ export class RunHandlerRegistry {
     return handler;
   }
 
-  /** What else ends with a run that ends without its handler; what cannot be found out does not hold the end up. */
+  /** The further parts of the end of a run that ends without its handler; a failure does not block the end. */
   async ending(run: RunRecord): Promise<RunEnding> {
     try {
       return (await this.get(run.kind).ending?.(run)) ?? NOTHING;
     } catch (err) {
-      this.logger.error({ err, run_id: run.id }, 'What goes with a run could not be found at its end');
+      this.logger.error({ err, run_id: run.id }, 'Failed to collect the companion rows of a finished run');
       return NOTHING;
     }
   }

@@ -1,19 +1,19 @@
 import type { RunPlace } from './follow/run-place.parser.js';
 import type { RunEvent } from './run-event.types.js';
 
-/** After everything. */
+/** After all other places. */
 const END: RunPlace = { n: Number.MAX_SAFE_INTEGER, attempt: 0, offset: 0 };
 
-/** One event on its way: numbered when the journal has it, with its JSON made at most once. */
+/** One published event: numbered if journaled, serialised at most once. */
 export class RunItem {
   private json: string | undefined;
   private size: number | undefined;
-  /** Where a follower is that has been told this. */
+  /** The place of a follower that has received this item. */
   readonly place: RunPlace;
 
-  /** @param place of a live event; without it, it comes after all others */
+  /** @param place of a live event; default: after all others */
   constructor(
-    /** The place in the journal; `null` for a live event. */
+    /** The number in the journal; `null` for a live event. */
     readonly n: number | null,
     /** Epoch ms. */
     readonly at: number,
@@ -29,12 +29,12 @@ export class RunItem {
     return (this.json ??= JSON.stringify(this.event));
   }
 
-  /** The bytes of its JSON. */
+  /** The size of the JSON in bytes. */
   get bytes(): number {
     return (this.size ??= Buffer.byteLength(this.data));
   }
 
-  /** By which a follower says that it has this: `n`, or `n.attempt.offset` for text; `null` when it leaves no trace. */
+  /** The SSE id: `n`, or `n.attempt.offset` for text; `null` for an item that is not resumable. */
   get id(): string | null {
     if (this.n !== null) return String(this.n);
     const { n, attempt, offset } = this.place;

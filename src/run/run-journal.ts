@@ -25,7 +25,7 @@ interface EventRow {
   readonly created_at: number;
 }
 
-/** The three tables that hold the truth about runs. */
+/** The store of runs: the tables `run`, `run_step` and `run_event`. */
 @Injectable()
 export class RunJournal {
   private readonly logger = new Logger(RunJournal.name);
@@ -34,38 +34,38 @@ export class RunJournal {
 
   constructor(
     private readonly database: Database,
-    /** Without one, this process is the only one. */
+    /** Absent if this process is the only one. */
     @Optional() private readonly lease?: RunLease,
     readonly cipher: Cipher = PLAIN_CIPHER,
-    /** Counts what is journaled. */
+    /** Counts journaled usage. */
     @Optional() @Inject(ModelBudget) readonly budget?: ModelBudget | null,
   ) {}
 
   /**
-   * Journals a new run, durably: `running`, owned by this process and holding its session, or `queued`.
+   * Journals a new run, durably: `running`, owned by this process with its session's slot, or `queued`.
    * @throws AppError `COMMIT_REFUSED` (unique) when another run holds the session
    */
   async create(start: StartRun, status: 'running' | 'queued', now: number): Promise<NewRun> {
-    const { batch, ...created } = this.beginning(start, status, now);
+    const { batch, ...created } = this.startBatch(start, status, now);
     await this.database.commit(batch);
     this.stored.add(definitionKey(created.run));
     return created;
   }
 
   /**
-   * Journals a run that this process executes at once, for whoever waits for it: as `create`, but an early one is told of as
-   * soon as no crash of this process can undo its beginning (see `CommitOptions`).
-   * @param waitsMs how long it may wait for another batch to share its commit with, in ms
+   * Journals a run that this process executes at once for a waiting client. As `create`, but an early start resolves as soon as a
+   * crash of this process cannot undo it (see `CommitOptions`).
+   * @param waitsMs longest wait for another batch to share the commit, in ms
    */
   begin(start: StartRun, now: number, waitsMs = 0): NewRun & RunOpening {
-    const { batch, ...begun } = this.beginning(start, 'running', now);
+    const { batch, ...started } = this.startBatch(start, 'running', now);
     const written = this.database
       .commit(batch, { waitsMs, isEarly: start.isEarly ?? false })
-      .then(() => void this.stored.add(definitionKey(begun.run)));
-    return { ...begun, written };
+      .then(() => void this.stored.add(definitionKey(started.run)));
+    return { ...started, written };
   }
 
-  private beginning(start: StartRun, status: 'running' | 'queued', now: number): NewRun & { batch: Statement[] } {
+  private startBatch(start: StartRun, status: 'running' | 'queued', now: number): NewRun & { batch: Statement[] } {
     const { run, items } = createRun(start, status, this.node, now);
     const batch = [
       ...this.definition(run, now),
@@ -76,7 +76,7 @@ export class RunJournal {
     return { run, items, batch };
   }
 
-  /** Whether nobody else can have taken over what this process owns, as far as it can know without asking. */
+  /** Whether, without a query, this process is sure that no other process has claimed its runs. */
   isSurelyOwner(): boolean {
     return this.lease?.isSure() ?? true;
   }
@@ -87,19 +87,19 @@ export class RunJournal {
     return (await this.database.query(sql, [run.id, run.epoch])).length > 0;
   }
 
-  /** Whether a batch need not wait for the one before it, to be applied after it. */
+  /** Whether batches are applied in the order of their calls, without waiting for each other. */
   get keepsOrder(): boolean {
     return this.database.keepsOrder;
   }
 
-  /** The id of this process, as the runs that it owns bear it. */
+  /** The id of this process in the `owner` column of its runs. */
   get node(): string | null {
     return this.lease?.node ?? null;
   }
 
   /**
-   * Takes a queued or crashed run over for this process.
-   * @throws AppError `COMMIT_REFUSED`: `unique` when another run holds its session, `rows` when it is somebody else's now
+   * Claims a queued or crashed run for this process.
+   * @throws AppError `COMMIT_REFUSED`: `unique` when another run holds its session, `rows` when another process owns it now
    */
   async claim(run: RunRecord, now: number): Promise<{ run: RunRecord; items: RunItem[] }> {
     const crashed = run.status === 'running';
@@ -115,14 +115,16 @@ export class RunJournal {
     return { run: { ...claimed, cancelRequestedAt: await this.cancelRequestedAt(run.id) }, items };
   }
 
-  /** Read once the run is claimed: a cancel may have come since its record was read, and found no owner to wake. */
+  /** Read after the claim: a cancel requested since the record was read found no owner to wake. */
   private async cancelRequestedAt(runId: string): Promise<number | null> {
     const sql = 'SELECT cancel_requested_at AS at FROM run WHERE id = ?';
     const [row] = await this.database.query<{ at: number | null }>(sql, [runId]);
     return row?.at ?? null;
   }
 
-  /** Puts a run back whose execution was given up without a crash; nothing changes when it is somebody else's now. */
+  /**
+   * Returns a run to the queue whose execution was relinquished without a crash; no effect if another process owns it.
+   */
   async putBack(run: Pick<RunRecord, 'id' | 'epoch'>): Promise<void> {
     await this.database.commit([
       {
@@ -132,7 +134,7 @@ export class RunJournal {
     ]);
   }
 
-  /** One atomic batch; its first statement says whose run it is. */
+  /** One atomic batch; its first statement checks the owner of the run. */
   async commit(batch: readonly Statement[]): Promise<void> {
     await this.database.commit(batch);
   }
@@ -147,7 +149,7 @@ export class RunJournal {
     return row ?? null;
   }
 
-  /** The run that holds the session, else the first that is queued for it; `null` when none is open. */
+  /** The run that holds the session, else the first run queued for it; `null` when no run is open. */
   async openOf({ tenant, sessionId }: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<RunRecord | null> {
     if (sessionId === null) return null;
     const [row] = await this.select(
@@ -158,7 +160,7 @@ export class RunJournal {
     return row ?? null;
   }
 
-  /** Runs that should be executing, the oldest first; one that cannot be read must not hold up the others. */
+  /** Runs to execute, the oldest first; an unreadable run must not block the others. */
   async unfinished(): Promise<RunRecord[]> {
     const rows = await this.database.query<RunRow>(
       `${SELECT_RUN} WHERE run.status IN ('queued', 'running') ORDER BY run.created_at, run.id`,
@@ -187,7 +189,7 @@ export class RunJournal {
     return row?.n ?? 0;
   }
 
-  /** Up to 500 events after the place `after`, in order. */
+  /** Up to 500 events after the number `after`, in order. */
   async events(runId: string, after: number): Promise<RunItem[]> {
     const rows = await this.database.query<EventRow>(
       `SELECT n, tenant, data, created_at FROM run_event WHERE run_id = ? AND n > ? ORDER BY n LIMIT ${EVENT_PAGE}`,
@@ -199,7 +201,7 @@ export class RunJournal {
     });
   }
 
-  /** Asks the owner to cancel; the owner does it. @throws AppError `COMMIT_REFUSED` when it waits or has ended meanwhile */
+  /** Requests a cancel from the owner. @throws AppError `COMMIT_REFUSED` when the run waits or has ended meanwhile */
   async requestCancel(run: RunRecord, now: number): Promise<void> {
     await this.database.commit([
       {
@@ -211,7 +213,7 @@ export class RunJournal {
     ]);
   }
 
-  /** Ends a run that nobody ever started. @throws AppError `COMMIT_REFUSED` when somebody has, meanwhile */
+  /** Ends a run that was never started. @throws AppError `COMMIT_REFUSED` when a process has started it meanwhile */
   async endQueued(run: RunRecord, status: 'cancelled' | 'failed', item: RunItem): Promise<void> {
     const summary = isTerminal(item.event) ? sealedSummary(run, item.event, this.cipher) : null;
     await this.database.commit([
@@ -220,7 +222,10 @@ export class RunJournal {
     ]);
   }
 
-  /** Answers a waiting run with a cancel: it is queued again, to close its turn. @throws AppError `COMMIT_REFUSED` when it waits no more */
+  /**
+   * Answers a waiting run with a cancel and queues it, to close its turn. @throws AppError `COMMIT_REFUSED` when it no
+   * longer waits
+   */
   async cancelWaiting(run: RunRecord, now: number): Promise<void> {
     const answer = { name: `answer:${run.epoch}`, kind: 'answer', subject: 'cancel', result: '{"answer":"cancel"}' };
     await this.database.commit([
@@ -243,13 +248,13 @@ export class RunJournal {
     try {
       return [toRunRecord(row, this.cipher)];
     } catch (err) {
-      this.logger.error({ err, run_id: row.id }, 'An unfinished run cannot be read, and does not go on');
+      this.logger.error({ err, run_id: row.id }, 'Failed to read an unfinished run; it is not resumed');
       return [];
     }
   }
 
   private definition(run: RunRecord, now: number): Statement[] {
-    // A fork's own goes with its user.
+    // The definition of a fork is deleted with its owner's data, so it is stored again.
     if (run.forkedFrom === null && this.stored.has(definitionKey(run))) return [];
     const { tenant, definitionHash: hash } = run;
     const content = this.cipher.seal(run.definition, definitionPlace(tenant, hash));

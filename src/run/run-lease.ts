@@ -1,11 +1,11 @@
-/** The port to this process's standing among others: whether its runs are still its own, as far as it can know. */
+/** The port to this process's status in the cluster: whether it surely owns its runs. */
 export abstract class RunLease {
-  /** The id of this process, written to every run it owns. */
+  /** The id of this process, stored in every run it owns. */
   abstract readonly node: string;
 
   /**
-   * Whether nobody else can have taken its runs over. When `false` (it was frozen, or the database did not answer for
-   * long), a run must look at the journal before it does anything to the world.
+   * Whether no other process can have claimed its runs. If `false` (the process was frozen, or the database did not answer for
+   * long), a run must check the journal before an effect outside.
    */
   abstract isSure(): boolean;
 }

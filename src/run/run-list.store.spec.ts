@@ -18,7 +18,7 @@ interface Fact {
 
 const oneOf = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
 
-/** Runs of every kind; several are created in the same ms, and ids differ in their letters' case alone. */
+/** Runs of every kind; several are created in the same ms, and some ids differ only in letter case. */
 const FACTS: readonly Fact[] = Array.from({ length: 300 }, (_, i) => ({
   id: `${String((i * 7919) % 1000).padStart(4, '0')}${i % 2 === 0 ? 'a' : 'A'}-${i}`,
   tenant: i % 5 === 0 ? EVE.tenant : ALICE.tenant,
@@ -55,7 +55,7 @@ const time = fc.integer({ min: 995, max: 1080 });
 const filter: fc.Arbitrary<RunFilter> = fc.record(
   {
     statuses: fc.array(fc.constantFrom(...STATUSES), { minLength: 1, maxLength: 4 }),
-    agent: fc.constantFrom('a', 'b', 'A', 'nobody'),
+    agent: fc.constantFrom('a', 'b', 'A', 'missing'),
     sessionId: fc.constantFrom('s1', 's2', 'S1', 'none'),
     from: time,
     to: time,
@@ -64,7 +64,7 @@ const filter: fc.Arbitrary<RunFilter> = fc.record(
 );
 
 describe('the list of runs', () => {
-  it('has those that the filter lets through, the newest first, each on one page', async () => {
+  it('contains the runs that match the filter, the newest first, each on one page', async () => {
     await fc.assert(
       fc.asyncProperty(
         filter,
@@ -104,7 +104,7 @@ describe('the list of runs', () => {
     const watched = Object.create(opened.database) as typeof opened.database;
     watched.query = async (text, params) => {
       const plan = await opened.database.query<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, params);
-      // Beside it stand the placeholders, as SqliteDatabase writes them.
+      // Excludes the plan rows of the placeholders, which SqliteDatabase writes as subqueries.
       sql.push(
         ...plan.map(({ detail }) => detail).filter((detail) => !/^(?:SCALAR SUBQUERY|SCAN CONSTANT)/.test(detail)),
       );

@@ -6,7 +6,7 @@ import { runPlace } from './row-place.factory.js';
 import { parseRunSummary, type RunSummary } from './run-summary.mapper.js';
 import type { RunStatus } from './run.types.js';
 
-/** Which runs are asked for; what is left out does not matter. */
+/** The filter of a run list; absent fields match every run. */
 export interface RunFilter {
   readonly statuses?: readonly RunStatus[];
   readonly agent?: string;
@@ -17,7 +17,7 @@ export interface RunFilter {
   readonly to?: number;
 }
 
-/** A run as a list tells it. Times are epoch ms. */
+/** An entry of the run list. Times are epoch ms. */
 export interface ListedRun {
   readonly id: string;
   readonly status: RunStatus;
@@ -25,19 +25,19 @@ export interface ListedRun {
   readonly sessionId: string | null;
   readonly createdAt: number;
   readonly finishedAt: number | null;
-  /** The run that it is a fork of. */
+  /** The source run of a fork. */
   readonly forkedFrom: string | null;
-  /** The run that called it. */
+  /** The calling run. */
   readonly parentRunId: string | null;
   /** When its journal was deleted. */
   readonly prunedAt: number | null;
-  /** `null` while it has not ended. */
+  /** `null` for an unfinished run. */
   readonly summary: RunSummary | null;
 }
 
 export interface RunPage {
   readonly runs: readonly ListedRun[];
-  /** What to give as cursor for the next page; `null` on the last one. */
+  /** The cursor of the next page; `null` on the last page. */
   readonly next: string | null;
 }
 
@@ -59,7 +59,7 @@ type Condition = readonly [sql: string, ...params: SqlValue[]];
 const COLUMNS =
   'id, status, agent, session_id, created_at, finished_at, forked_from, parent_run_id, pruned_at, summary';
 
-/** Finds a tenant's runs, the newest first, always along an index. */
+/** Lists a tenant's runs, the newest first, always along an index. */
 @Injectable()
 export class RunListStore {
   constructor(
@@ -68,16 +68,16 @@ export class RunListStore {
   ) {}
 
   /**
-   * @param cursor the `next` of the page before
-   * @param limit the most runs of the page
-   * @throws AppError `VALIDATION_FAILED` for a cursor that no page gave
+   * @param cursor the `next` of the previous page
+   * @param limit maximum runs of the page
+   * @throws AppError `VALIDATION_FAILED` for a cursor that no page returned
    */
   async list({ tenant }: Principal, filter: RunFilter, limit: number, cursor?: string): Promise<RunPage> {
     const { statuses, ...rest } = filter;
-    // Of a session the index finds all runs, which are few. Without statistics SQLite would take a time to be the better key.
+    // The index of sessions finds few runs. `+ 0` keeps SQLite from choosing the time index, as it has no statistics.
     const time = filter.sessionId === undefined ? 'created_at' : 'created_at + 0';
     const conditions: Condition[] = [['tenant = ?', tenant], ...conditionsOf(rest, time), ...after(cursor, time)];
-    // Each status has its own stretch of the index, in order; all of them together would have to be sorted.
+    // Each status is a sorted range of the index; one query over several statuses would have to sort.
     const queries = statuses ? [...new Set(statuses)].map((status): Condition[] => [['status = ?', status]]) : [[]];
     const found = await Promise.all(queries.map((more) => this.select([...more, ...conditions], limit + 1)));
     const rows = found.length === 1 ? found[0]! : merge(found);
@@ -105,12 +105,12 @@ function conditionsOf({ agent, sessionId, from, to }: Omit<RunFilter, 'statuses'
   return conditions;
 }
 
-/** What comes after a place in the list. The first half says it in a way that an index can use. */
+/** The rows after a place in the list. The first condition can use an index. */
 function after(cursor: string | undefined, time: string): Condition[] {
   if (cursor === undefined) return [];
   const [, at, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(cursor) ?? [];
   if (at === undefined || id === undefined) {
-    const message = 'cursor must be the "next" of a page';
+    const message = 'cursor must be the "next" value of a page';
     throw new AppError('VALIDATION_FAILED', `The request is not valid: ${message}.`, {
       details: { errors: [fieldMistake('cursor', message, 'isCursor', cursor)] },
     });
@@ -122,7 +122,7 @@ function cursorOf({ created_at, id }: ListRow): string {
   return `${created_at}.${id}`;
 }
 
-/** A run that changed its status between two of the queries is in both. */
+/** A run that changed its status between two of the queries is in both results. */
 function merge(found: readonly ListRow[][]): ListRow[] {
   return [...new Map(found.flat().map((row) => [row.id, row])).values()].toSorted(newestFirst);
 }

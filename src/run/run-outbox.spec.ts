@@ -12,7 +12,7 @@ afterAll(() => opened.close());
 
 interface Told {
   readonly run: RunTeller;
-  /** What followers get: type, text, id. */
+  /** The items that followers receive: type, text, id. */
   readonly told: string[];
 }
 
@@ -25,8 +25,8 @@ async function newRun(id: string): Promise<Told> {
   return { run: new RunTeller(host, run), told };
 }
 
-describe('the place of text', () => {
-  it('is the event before it, the attempt, and the UTF-16 units that a client then has', async () => {
+describe('the place of a text event', () => {
+  it('has the event before it, the attempt, and the number of UTF-16 units received so far', async () => {
     const { run, told } = await newRun('places');
     run.begin('model:1');
     run.say('é🐦');
@@ -50,7 +50,7 @@ describe('the place of text', () => {
     ]);
   });
 
-  it('is of a new attempt when the model is asked again before a message was completed, and the text told is void', async () => {
+  it('has a new attempt when the model is called again before its message was completed, and voids the old text', async () => {
     const { run, told } = await newRun('again');
     run.begin('model:1');
     run.say(' ');
@@ -67,7 +67,7 @@ describe('the place of text', () => {
     ]);
   });
 
-  it('is of a later attempt in every later execution, which voids what the earlier one was cut off in', async () => {
+  it('has a later attempt in every later execution, and voids the incomplete text of the earlier one', async () => {
     const { run, told } = await newRun('taken');
     run.begin('model:1');
     run.say('half a');
@@ -83,7 +83,7 @@ describe('the place of text', () => {
     expect(host.bus.live.find('taken')?.message).toMatchObject({ text: 'whole', isRestart: true });
   });
 
-  it('of a run that goes on with a tool is not of a restart: nothing was cut off', async () => {
+  it('has no restart when a resumed run continues with a tool, as no text was interrupted', async () => {
     const { told } = await newRun('tool');
     const { run: claimed } = await host.journal.claim((await host.journal.find('tool'))!, 1);
     const next = new RunTeller(host, claimed);

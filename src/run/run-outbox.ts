@@ -9,20 +9,20 @@ import { insertEvents } from './run-statement.factory.js';
 import type { RunOpening, RunRecord } from './run.types.js';
 import { insertUsage } from './usage/usage-statement.factory.js';
 
-/** What a batch takes out of the outbox: visible only once it is durable. */
+/** The content that a batch takes from the outbox; published only once the batch is durable. */
 export interface OutgoingBatch {
   readonly statements: readonly Statement[];
   publish(): void;
   discard(): void;
 }
 
-/** More than the messages of one execution: their attempts are numbered from `epoch` times this. */
+/** Above the number of messages of one execution: attempts are numbered from `epoch` times this value. */
 const ATTEMPTS_PER_EPOCH = 1_000_000;
 
 /**
- * A run's events on their way out, in order: journaled ones get their number and wait for their batch, live ones
- * pass at once unless a journaled one is before them. Text gets its place in the message: the attempt is counted
- * through the messages of this execution, above those of all earlier ones, so that no two tellings share a number.
+ * The unpublished events of a run, in order. Journaled events get their number and wait for their batch; live events pass at once
+ * unless a journaled one is before them. Text gets its place in the message: attempts count through the messages of this
+ * execution, above those of all earlier ones, so that no two attempts share a number.
  */
 export class RunOutbox {
   private waiting: RunItem[] = [];
@@ -31,9 +31,9 @@ export class RunOutbox {
   private readonly inFlight: { items: RunItem[]; isDurable: boolean }[] = [];
   private readonly live: LiveRun;
   private attempt: number;
-  /** What this attempt has told, in UTF-16 units. */
+  /** Length of the text of this attempt, in UTF-16 units. */
   private offset = 0;
-  /** Whether an earlier execution may have been cut off in the midst of a message: until this one does its first step. */
+  /** Whether an earlier execution may have stopped inside a message; reset by the first step of this execution. */
   private wasCutOff: boolean;
 
   /**
@@ -83,7 +83,7 @@ export class RunOutbox {
     };
   }
 
-  /** Items of a batch that is being committed; what is told later goes out after them. */
+  /** Queues the items of a batch that is being committed; later items are published after them. */
   hold(items: RunItem[]): Pick<OutgoingBatch, 'publish' | 'discard'> {
     const flight = { items, isDurable: false };
     this.inFlight.push(flight);
@@ -101,8 +101,8 @@ export class RunOutbox {
   }
 
   /**
-   * What the run's beginning tells goes out when that is written, and before all else. Resolves when those who listen to all
-   * runs have heard it.
+   * Publishes the events of the run's start when they are written, before all others. Resolves when the listeners of all runs have
+   * received them.
    */
   async open({ items, written }: RunOpening): Promise<void> {
     const { publish, discard } = this.hold([...items]);
@@ -127,13 +127,13 @@ export class RunOutbox {
 
   private spendingIn(items: readonly RunItem[]): JournaledSpending | null {
     if (!this.budget) return null;
-    const took: ToldUsage[] = [];
+    const usages: ToldUsage[] = [];
     let isOver = false;
     for (const { event } of items) {
-      if (event.type === 'usage') took.push({ tokens: event.total_tokens, cost: event.cost ?? 0 });
+      if (event.type === 'usage') usages.push({ tokens: event.total_tokens, cost: event.cost ?? 0 });
       else isOver ||= isTerminal(event);
     }
-    return took.length > 0 || isOver ? this.budget.journaled(this.run.id, took, isOver) : null;
+    return usages.length > 0 || isOver ? this.budget.journaled(this.run.id, usages, isOver) : null;
   }
 
   private addLive(event: LiveEvent): void {
@@ -157,7 +157,7 @@ export class RunOutbox {
     }
   }
 
-  /** A model step begins a message, and voids what was told of one that was not completed. */
+  /** A model step starts a message, and voids the text of an incomplete one. */
   private beginStep(step: string): void {
     const [kind, iteration] = step.split(':');
     const isVoid = this.wasCutOff || this.offset > 0;
@@ -179,17 +179,17 @@ export class RunOutbox {
     const item = new RunItem(null, Date.now(), event, undefined, place);
     if (this.journaledWaiting > 0) this.waiting.push(item);
     else if (this.inFlight.length > 0) this.inFlight.at(-1)!.items.push(item);
-    else this.tell(item);
+    else this.publish(item);
   }
 
   private release(): void {
-    while (this.inFlight[0]?.isDurable) for (const item of this.inFlight.shift()!.items) this.tell(item);
+    while (this.inFlight[0]?.isDurable) for (const item of this.inFlight.shift()!.items) this.publish(item);
   }
 
-  private tell(item: RunItem): void {
+  private publish(item: RunItem): void {
     const { id } = this.run;
     this.live.apply(item);
     if (endsStream(item.event)) this.bus.live.close(id);
-    this.bus.tell(this.run, item);
+    this.bus.emit(this.run, item);
   }
 }

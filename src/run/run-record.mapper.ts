@@ -54,7 +54,7 @@ export function toRunRecord(row: RunRow, cipher: Cipher): RunRecord {
     loopVersion: row.loop_version,
     definitionHash: row.definition_hash,
     definition: cipher.open(row.definition, definitionPlace(tenant, row.definition_hash)),
-    // Nothing is left of a pruned one.
+    // A pruned run has no input left.
     input: row.pruned_at === null ? cipher.open(input, runPlace(tenant, id, 'input')) : input,
     timeoutMs: row.timeout_ms,
     cancelRequestedAt: row.cancel_requested_at,

@@ -10,27 +10,27 @@ import { RunJournal } from './run-journal.js';
 import { sessionSlot } from './run-statement.factory.js';
 import type { RunStatus, StartRun } from './run.types.js';
 
-/** How long a beginning that nobody looks out for waits for what comes next, in ms: a run that is answered by then is one commit. */
-const BEGINNING_WAITS_MS = 2;
+/** Group-commit delay (ms) for an unobserved run start: a run that is answered within it costs one commit. */
+const START_WAITS_MS = 2;
 
-/** A run that is journaled; wrapped, so that who awaits the beginning does not await the end. */
-export interface BegunRun {
+/** A journaled run; wrapped in an object, so that awaiting the start does not await the end. */
+export interface StartedRun {
   readonly id: string;
   readonly kind: 'begun' | 'queued';
-  /** Its status when its execution ended; `queued` when it was handed over to the next start of the server. */
+  /** The status when its execution ended; `queued` when it was handed over to the next start of the server. */
   readonly done: Promise<RunStatus>;
 }
 
-/** A request that has begun its run before, by its idempotency key. */
-export interface TwinRun {
-  readonly twinOf: string;
+/** The run that an earlier request with the same idempotency key started. */
+export interface ReplayedRun {
+  readonly replayOf: string;
 }
 
-/** Journals runs and gets them executed: at once where that can be, else in their turn. */
+/** Journals runs and has them executed: at once if possible, else in queue order. */
 @Injectable()
 export class RunStartService {
-  /** The last run of each session that is just being journaled: one that comes later must not pass it. */
-  private readonly beginning = new Map<string, Promise<unknown>>();
+  /** The last run of each session that is being journaled; a later run must not overtake it. */
+  private readonly starting = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly journal: RunJournal,
@@ -41,14 +41,14 @@ export class RunStartService {
     private readonly idempotency: IdempotencyStore,
   ) {}
 
-  /** Begins a run that somebody waits for. */
-  start(start: StartRun): Promise<BegunRun | TwinRun> {
-    return this.letIn(start, (keyed) => this.beginInTurn(keyed));
+  /** Starts a run whose end a client waits for. */
+  start(start: StartRun): Promise<StartedRun | ReplayedRun> {
+    return this.admit(start, (keyed) => this.startInOrder(keyed));
   }
 
-  /** Queues a run that nobody waits for. */
-  submit(start: StartRun): Promise<BegunRun | TwinRun> {
-    return this.letIn(start, async (keyed) => {
+  /** Queues a run without a waiting client. */
+  submit(start: StartRun): Promise<StartedRun | ReplayedRun> {
+    return this.admit(start, async (keyed) => {
       await this.intake.checkQueue(keyed.principal.tenant);
       const { run } = await this.journal.create(keyed, 'queued', Date.now());
       this.dispatcher.offer(run);
@@ -56,75 +56,81 @@ export class RunStartService {
     });
   }
 
-  private async letIn(start: StartRun, begin: (keyed: StartRun) => Promise<BegunRun>): Promise<BegunRun | TwinRun> {
+  private async admit(
+    start: StartRun,
+    begin: (keyed: StartRun) => Promise<StartedRun>,
+  ): Promise<StartedRun | ReplayedRun> {
     const { tenant } = start.principal;
     checkPrincipal(start.principal);
     return this.dispatcher.admit(async () => {
-      const twin = await this.twinOf(start);
-      if (twin) return twin;
+      const replayed = await this.replayOf(start);
+      if (replayed) return replayed;
       await start.check?.();
       try {
-        return await this.intake.letIn(tenant, () => begin(this.withKey(start)));
+        return await this.intake.admit(tenant, () => begin(this.withKey(start)));
       } catch (error) {
-        const late = refusalOf(error) === 'unique' ? await this.twinOf(start) : null;
+        const late = refusalOf(error) === 'unique' ? await this.replayOf(start) : null;
         if (late) return late;
         throw error;
       }
     });
   }
 
-  private async twinOf({ principal, idempotency }: StartRun): Promise<TwinRun | null> {
+  private async replayOf({ principal, idempotency }: StartRun): Promise<ReplayedRun | null> {
     if (!idempotency) return null;
-    const twinOf = await this.idempotency.find(principal.tenant, idempotency, Date.now());
-    return twinOf === null ? null : { twinOf };
+    const replayOf = await this.idempotency.find(principal.tenant, idempotency, Date.now());
+    return replayOf === null ? null : { replayOf };
   }
 
-  /** The key is taken in the batch of the run's beginning, which may be refused for it. */
+  /** The key is stored in the batch of the run's start, which a used key rejects. */
   private withKey(start: StartRun): StartRun {
     const { idempotency, principal, id, statements = [] } = start;
     if (!idempotency) return start;
-    const taken = this.idempotency.take(principal.tenant, idempotency, id, Date.now());
-    return { ...start, isFirstOfSession: false, statements: [...statements, ...taken] };
+    const keyStatements = this.idempotency.take(principal.tenant, idempotency, id, Date.now());
+    return { ...start, isFirstOfSession: false, statements: [...statements, ...keyStatements] };
   }
 
-  private async beginInTurn(start: StartRun): Promise<BegunRun> {
+  private async startInOrder(start: StartRun): Promise<StartedRun> {
     const slot = sessionSlot({ tenant: start.principal.tenant, sessionId: start.sessionId });
     if (slot === null) return this.begin(start, slot);
     const begin = () => this.begin(start, slot);
-    const begun = this.beginning.get(slot)?.then(begin, begin) ?? begin();
-    this.beginning.set(slot, begun);
+    const started = this.starting.get(slot)?.then(begin, begin) ?? begin();
+    this.starting.set(slot, started);
     try {
-      return await begun;
+      return await started;
     } finally {
-      if (this.beginning.get(slot) === begun) this.beginning.delete(slot);
+      if (this.starting.get(slot) === started) this.starting.delete(slot);
     }
   }
 
-  private async begin(start: StartRun, slot: string | null): Promise<BegunRun> {
+  private async begin(start: StartRun, slot: string | null): Promise<StartedRun> {
     const occupant = { tenant: start.principal.tenant, agent: start.agent };
     const isBehind = slot !== null && !start.isFirstOfSession && (await this.isAwaited(start));
     if (isBehind || !(await this.capacity.enter(occupant))) return this.queue(start);
-    return start.isFirstOfSession ? this.beginAtOnce(start) : this.beginOrQueue(start);
+    return start.isFirstOfSession ? this.startAtOnce(start) : this.startOrQueue(start);
   }
 
-  private async beginOrQueue(start: StartRun): Promise<BegunRun> {
+  private async startOrQueue(start: StartRun): Promise<StartedRun> {
     const { run, items, written } = this.journal.begin(start, Date.now());
     try {
       await written;
     } catch (error) {
       this.capacity.leave(run);
-      // A connection that broke does not tell whether the run was begun.
+      // After a broken connection it is unknown whether the run was journaled.
       if (!refusalOf(error)) this.dispatcher.recheck(run);
-      if (refusalOf(error) !== 'unique' || (await this.twinOf(start))) throw error;
+      if (refusalOf(error) !== 'unique' || (await this.replayOf(start))) throw error;
       return this.queue(start);
     }
-    for (const item of items) this.bus.tell(run, item);
+    for (const item of items) this.bus.emit(run, item);
     return { id: run.id, kind: 'begun', done: this.dispatcher.execute(run) };
   }
 
-  /** Nothing can refuse it: its model is asked while it is being journaled. Its execution gives the room back, however it ends. */
-  private async beginAtOnce(start: StartRun): Promise<BegunRun> {
-    const waitsMs = start.isToldWhole ? BEGINNING_WAITS_MS : 0;
+  /**
+   * The start cannot be refused, so the model call runs while the start is journaled. The execution releases the
+   * capacity.
+   */
+  private async startAtOnce(start: StartRun): Promise<StartedRun> {
+    const waitsMs = start.isToldWhole ? START_WAITS_MS : 0;
     const { run, items, written } = this.journal.begin(start, Date.now(), waitsMs);
     this.journal.budget?.begun({ tenant: run.tenant, runId: run.id, sessionId: run.sessionId });
     const done = this.dispatcher.execute(run, { items, written });
@@ -137,8 +143,8 @@ export class RunStartService {
     return this.dispatcher.isAwaited({ tenant: principal.tenant, sessionId });
   }
 
-  /** There is no room, or the session has an open run. */
-  private async queue(start: StartRun): Promise<BegunRun> {
+  /** For a run without free capacity, or with an open run in its session. */
+  private async queue(start: StartRun): Promise<StartedRun> {
     const { principal, sessionId } = start;
     this.intake.checkSession(await this.journal.openOf({ tenant: principal.tenant, sessionId }));
     await this.intake.checkQueue(principal.tenant);

@@ -14,7 +14,7 @@ export function sessionSlot(run: Pick<RunRecord, 'tenant' | 'sessionId'>): strin
   return run.sessionId === null ? null : `${run.tenant}\n${run.sessionId}`;
 }
 
-/** For the WHERE of a statement: no run of the session runs, waits or is queued. */
+/** A WHERE condition: the session has no unfinished run. */
 export function sessionIsFree(tenant: string, sessionId: string): { readonly sql: string; readonly params: string[] } {
   return {
     sql: 'NOT EXISTS (SELECT 1 FROM run WHERE tenant = ? AND session_id = ? AND finished_at IS NULL)',
@@ -44,7 +44,7 @@ export function insertRun(run: RunRecord, cipher: Cipher): Statement {
     finished_at: null,
     priority: run.priority,
     deadline_at: run.deadlineAt,
-    // Until it begins.
+    // The expiry of a queued run.
     expires_at: run.deadlineAt,
     forked_from: run.forkedFrom,
     parent_run_id: run.lineage?.parentRunId ?? null,
@@ -67,7 +67,7 @@ export function insertStep(run: RunKey, step: RecordedStep, at: number, cipher: 
   });
 }
 
-/** @param items journaled ones */
+/** @param items journaled items only */
 export function insertEvents(run: RunKey, items: readonly RunItem[], cipher: Cipher): Statement[] {
   return insertMany(
     'run_event',
@@ -87,14 +87,14 @@ function eventRow(run: RunKey, item: RunItem, cipher: Cipher): Row {
 }
 
 /**
- * "The epoch is still mine": the first statement of every batch of a running run.
- * @param isProgress whether the batch records a step, which forgives the crashes before it
+ * Checks that this process still owns the epoch: the first statement of every batch of a running run.
+ * @param isProgress true if the batch records a step, which resets the crash count
  */
 export function fence(run: RunKey, isProgress = false): Statement {
   return { sql: isProgress ? FENCE_OF_PROGRESS : FENCE, params: [run.id, run.epoch], rows: 1 };
 }
 
-/** Takes the run over: the next epoch, and its session's slot if it has a session. */
+/** Claims the run: raises the epoch, and occupies the slot of its session, if any. */
 export function claimRun(run: RunRecord, crashed: boolean, node: string | null): Statement {
   return {
     sql: `UPDATE run SET status = 'running', epoch = epoch + 1, attempts = attempts + ?, session_slot = ?, owner = ?
@@ -105,8 +105,8 @@ export function claimRun(run: RunRecord, crashed: boolean, node: string | null):
 }
 
 /**
- * Leaves `running` without an end: to `waiting` or back to `queued`; the session stays held.
- * @param expiresAt epoch ms after which the first of what it waits for is not waited for any more
+ * Changes `running` to `waiting`, or back to `queued`; the run still holds its session.
+ * @param expiresAt when the first pending request expires, epoch ms
  */
 export function leaveRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: number | null = null): Statement {
   return {
@@ -116,16 +116,16 @@ export function leaveRun(run: RunKey, status: 'waiting' | 'queued', expiresAt: n
   };
 }
 
-/** Until when an answer to a waiting run counts. */
+/** The time limit of an answer to a waiting run. */
 export interface AnswerTime {
-  /** When the answer came, epoch ms. */
+  /** The time of the answer, epoch ms. */
   readonly at: number;
-  /** How much later than the first request of the run the answered requests expire, in ms. */
+  /** Expiry of the answered requests after that of the run's first request, in ms. */
   readonly afterFirstMs: number;
 }
 
 /**
- * Leaves `waiting` with an answer and resumes the run. Every resumption starts with this statement, and only one succeeds.
+ * Changes `waiting` to `queued` with an answer. Every resumption starts with this statement, and only one succeeds.
  * @param time of an answer that counts only before a deadline
  */
 export function answerRun(run: RunKey, time?: AnswerTime): Statement {
@@ -138,8 +138,8 @@ export function answerRun(run: RunKey, time?: AnswerTime): Statement {
 }
 
 /**
- * Ends the run and frees its session; conditional on the status that the caller saw and on the epoch.
- * @param summary what is kept of the end when the journal is pruned, as it is stored
+ * Ends the run and frees its session, conditional on the status that the caller saw and on the epoch.
+ * @param summary sealed text that remains after the journal is pruned
  */
 export function endRun(
   run: RunKey,

@@ -4,13 +4,13 @@ import { runPlace } from './row-place.factory.js';
 import type { RunRecord } from './run.types.js';
 import type { RunResult, TerminalEvent } from './run-event.types.js';
 
-/** What is kept of a run's end when its journal is pruned; wire form. */
+/** The end of a run, retained when its journal is pruned; wire form. */
 export interface RunSummary extends Omit<RunResult, 'result'> {
-  /** Why it failed, when it has. */
+  /** The error of a failed run. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** The end of a run without its text, as it is stored. */
+/** The end of a run without its text, encrypted for storage. */
 export function sealedSummary(
   { tenant, id }: Pick<RunRecord, 'tenant' | 'id'>,
   event: TerminalEvent,
@@ -19,7 +19,7 @@ export function sealedSummary(
   return cipher.seal(toRunSummary(event), runPlace(tenant, id, 'summary'));
 }
 
-/** As JSON. */
+/** As JSON text. */
 function toRunSummary(event: TerminalEvent): string {
   const { finish_reason, is_complete, iterations, usage, model } = event;
   const summary: RunSummary = {
@@ -33,7 +33,7 @@ function toRunSummary(event: TerminalEvent): string {
   return JSON.stringify(summary);
 }
 
-/** @param text as `toRunSummary` made it; `null` when the run has not ended, or ended before there were summaries */
+/** @param text output of `toRunSummary`; `null` for an unfinished run and for runs from before summaries existed */
 export function parseRunSummary(text: string | null): RunSummary | null {
   return text === null ? null : (parseExactJson(text) as RunSummary);
 }

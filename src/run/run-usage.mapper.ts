@@ -1,7 +1,7 @@
 import { roundCost, type Usage } from '../llm/index.js';
 import type { RunUsage } from './run-event.types.js';
 
-/** What a model call took, in its wire form. */
+/** The usage of a model call, in wire form. */
 export function toRunUsage(usage: Usage): RunUsage {
   return {
     prompt_tokens: usage.promptTokens,
@@ -13,7 +13,7 @@ export function toRunUsage(usage: Usage): RunUsage {
   };
 }
 
-/** The other way round. */
+/** The inverse of `toRunUsage`. */
 export function toUsage(usage: RunUsage): Usage {
   return {
     promptTokens: usage.prompt_tokens,
@@ -25,7 +25,7 @@ export function toUsage(usage: RunUsage): Usage {
   };
 }
 
-/** What both took. What neither says of itself is not in it. */
+/** The sum of both. A field that both lack is absent. */
 export function addUsage(sum: RunUsage, more: RunUsage): RunUsage {
   return {
     prompt_tokens: sum.prompt_tokens + more.prompt_tokens,

@@ -18,17 +18,17 @@ const WAITING: RunOutcome = {
   ],
 };
 
-it('knows a run that goes on before its last execution has told everybody', async () => {
+it('knows a resumed run before its last execution has notified all waiters', async () => {
   const opened = await openDatabase();
   const host = new RunHost(opened.database);
   const id = newId();
-  const telling = Promise.withResolvers<void>();
+  const notifying = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();
   host.executor.useFamily({
-    settled: () => telling.promise,
+    settled: () => notifying.promise,
     isOrphan: async () => false,
     remember: () => undefined,
-    join: () => Promise.reject(new Error('This run calls none.')),
+    join: () => Promise.reject(new Error('This run has no child runs.')),
   });
   host.scripts.set(id, async (context) => {
     if (host.executed.length === 1) return WAITING;
@@ -43,7 +43,7 @@ it('knows a run that goes on before its last execution has told everybody', asyn
   const open = await host.decisions.open(ALICE, id);
   await host.decisions.decide(open, [{ request: open.requests[0]!, verdict: { kind: 'approve' } }], ALICE.id);
   await again.promise;
-  telling.resolve();
+  notifying.resolve();
   await first;
   expect(host.executor.has(id)).toBe(true);
   const ended = host.ended(id);

@@ -18,12 +18,12 @@ interface Execution {
   readonly done: Promise<RunStatus>;
 }
 
-/** A run that killed its process so often since its last recorded step is not tried again. */
+/** Crashes since the last recorded step after which a run is not retried. */
 const MAX_CRASHES = 3;
-/** How long a run may take to let go after it was told to, in ms. */
-const LET_GO_MS = 1_000;
+/** Time for a run to stop after its abort, in ms. */
+const ABORT_WAIT_MS = 1_000;
 
-/** Executes claimed runs in this process: loads what is recorded, watches the time, commits the end. */
+/** Executes claimed runs in this process: loads the recorded steps, enforces the time limit, commits the end. */
 @Injectable()
 export class RunExecutor {
   private readonly logger = new Logger(RunExecutor.name);
@@ -34,21 +34,21 @@ export class RunExecutor {
     private readonly journal: RunJournal,
     private readonly bus: RunBus,
     private readonly handlers: RunHandlerRegistry,
-    /** Without one, nobody's rights are ever revoked. */
+    /** Absent if principals are never revoked. */
     @Optional() private readonly principals?: PrincipalDirectory,
   ) {}
 
-  /** Lets runs call others; those are executed here too, so that this cannot be given at the beginning. */
+  /** Lets runs call child runs. A setter, as child runs are executed here too (cyclic construction). */
   useFamily(family: RunFamily): void {
     this.family = family;
   }
 
   /**
-   * @param run as this process claimed it
-   * @param isNew whether it was begun by a request of now, so that its principal's rights are those of now
-   * @param opening when the journal does not hold the run yet
-   * @returns its status when the execution ended
-   * @throws AppError `RUN_FENCED` when it goes on elsewhere, `JOURNAL_UNAVAILABLE` when it must be tried again
+   * @param run as claimed by this process
+   * @param isNew true if a current request started it, so that its principal is up to date
+   * @param opening if the journal does not hold the run yet
+   * @returns the status when the execution ended
+   * @throws AppError `RUN_FENCED` when another process continues it, `JOURNAL_UNAVAILABLE` when it must be retried
    */
   execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
     const controller = new AbortController();
@@ -70,25 +70,28 @@ export class RunExecutor {
     this.executions.get(runId)?.controller.abort(cancelled());
   }
 
-  /** Tells the run's followers that nothing more comes from here. */
+  /** Ends the streams of the run's followers on this node. */
   closeStreams(runId: string, code: ErrorCode): void {
     this.bus.live.close(runId);
     this.bus.publish(runId, new RunItem(null, Date.now(), { type: 'stream.closed', run_id: runId, code }));
   }
 
-  /** Waits up to `timeoutMs` for what runs; what does not end by then is handed over. Who listens to all runs has then been told all. */
+  /**
+   * Waits up to `timeoutMs` for running executions, then hands them over. Afterwards listeners of all runs have all
+   * items.
+   */
   async drain(timeoutMs: number): Promise<void> {
-    await this.letGo(timeoutMs);
+    await this.stopAll(timeoutMs);
     this.bus.audience.flush();
   }
 
-  private async letGo(timeoutMs: number): Promise<void> {
+  private async stopAll(timeoutMs: number): Promise<void> {
     if (this.executions.size === 0 || (await this.areDone(timeoutMs))) return;
-    const reason = new AppError('SHUTTING_DOWN', 'The server shut down; the run goes on at its next start.', {
+    const reason = new AppError('SHUTTING_DOWN', 'The server shut down; the run resumes at its next start.', {
       isRetryable: true,
     });
     for (const { controller } of this.executions.values()) controller.abort(reason);
-    await this.areDone(LET_GO_MS);
+    await this.areDone(ABORT_WAIT_MS);
   }
 
   private async areDone(timeoutMs: number): Promise<boolean> {
@@ -113,38 +116,35 @@ export class RunExecutor {
     if (run.attempts >= MAX_CRASHES) controller.abort(poisoned(run));
     try {
       const status = isNew
-        ? await this.conclude(run, this.begin(run, controller, opening))
-        : await this.goOn(run, controller);
-      await this.tellFamily(run, status);
+        ? await this.conclude(run, this.startContext(run, controller, opening))
+        : await this.resume(run, controller);
+      await this.notifyFamily(run, status);
       return status;
     } catch (error) {
-      this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run was given up here');
+      this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'Run relinquished by this node');
       this.closeStreams(run.id, error instanceof AppError ? error.code : 'INTERNAL');
       throw error;
     } finally {
       clearTimeout(timer);
-      // A run that waited may go on here already.
+      // A waiting run may have been resumed here already.
       if (this.executions.get(run.id)?.controller === controller) this.executions.delete(run.id);
     }
   }
 
-  /** What cannot be told now, a sweep finds. */
-  private async tellFamily(run: RunRecord, status: RunStatus): Promise<void> {
+  /** On failure a later sweep notifies the waiters. */
+  private async notifyFamily(run: RunRecord, status: RunStatus): Promise<void> {
     try {
       await this.family?.settled(run, status);
     } catch (err) {
-      this.logger.warn(
-        { err, run_id: run.id },
-        'Who waits for a run could not be told that it ended; it is tried again',
-      );
+      this.logger.warn({ err, run_id: run.id }, 'Failed to notify waiters that the run ended; retrying');
     }
   }
 
-  /** A run whose records were tampered with goes on nowhere: it ends, whoever takes it up. */
-  private async goOn(run: RunRecord, controller: AbortController): Promise<RunStatus> {
+  /** A run with tampered records cannot continue on any node, so it is ended. */
+  private async resume(run: RunRecord, controller: AbortController): Promise<RunStatus> {
     let context: JournaledRunContext;
     try {
-      context = await this.open(run, controller);
+      context = await this.resumeContext(run, controller);
     } catch (error) {
       if (!isTampered(error)) throw journalUnavailable(run.id, error);
       const outbox = await this.outboxOf(run);
@@ -159,7 +159,7 @@ export class RunExecutor {
     return new RunOutbox(run, this.bus, await this.journal.lastEvent(run.id), this.journal.cipher, this.journal.budget);
   }
 
-  private begin(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
+  private startContext(run: RunRecord, controller: AbortController, opening?: RunOpening): JournaledRunContext {
     const outbox = new RunOutbox(run, this.bus, 1, this.journal.cipher, this.journal.budget);
     return new JournaledRunContext(run, this.journal, outbox, new Map(), controller, {
       opening,
@@ -167,7 +167,7 @@ export class RunExecutor {
     });
   }
 
-  private async open(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
+  private async resumeContext(run: RunRecord, controller: AbortController): Promise<JournaledRunContext> {
     const principal = this.principals ? await this.principals.lookUp(run.principal) : run.principal;
     if (!principal) controller.abort(revoked(run));
     if (await this.family?.isOrphan(run)) controller.abort(cancelled());
@@ -186,7 +186,7 @@ export class RunExecutor {
   private async conclude(run: RunRecord, context: JournaledRunContext): Promise<RunStatus> {
     try {
       const status = await this.commitEnd(run, context, await this.outcome(run, context));
-      this.logger.log({ run_id: run.id, session_id: run.sessionId, agent: run.agent, status }, 'A run ended here');
+      this.logger.log({ run_id: run.id, session_id: run.sessionId, agent: run.agent, status }, 'Run execution ended');
       return status;
     } catch (error) {
       if (!isHandedOver(context.signal)) throw error;
@@ -210,15 +210,15 @@ export class RunExecutor {
       return await this.handlers.get(run.kind).execute(run, context);
     } catch (error) {
       if (isGivenUp(context.signal)) throw context.signal.reason;
-      // What could not be read now is read again later.
+      // A later read may succeed.
       if (isReadableLater(error)) throw journalUnavailable(run.id, error);
       return this.broken(run, error);
     }
   }
 
-  /** The end of a run that its handler could not bring to one. */
+  /** The end of a run that failed outside its handler's control. */
   private async broken(run: RunRecord, error: unknown): Promise<RunOutcome> {
-    this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'A run broke');
+    this.logger.error({ err: error, run_id: run.id, session_id: run.sessionId }, 'Unexpected error in run');
     return { kind: 'finished', event: brokenEvent(run, error), ...(await this.handlers.ending(run)) };
   }
 }
@@ -231,7 +231,7 @@ function cancelled(): AppError {
   return new AppError('RUN_CANCELLED', 'The run was cancelled.');
 }
 
-/** Which comes first: the end of the time for one execution, or the run's deadline. */
+/** The earlier limit: that of one execution, or the run's deadline. */
 function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: () => AppError } {
   const leftMs = deadlineAt === null ? Number.POSITIVE_INFINITY : deadlineAt - Date.now();
   if (leftMs > timeoutMs) {
@@ -240,18 +240,18 @@ function timeLimit({ timeoutMs, deadlineAt }: RunRecord): { ms: number; error: (
   return { ms: Math.max(leftMs, 0), error: () => missedDeadline(deadlineAt!) };
 }
 
-/** Rights that were revoked while a run was not running stay revoked. */
+/** Permissions that were revoked while a run was not running stay revoked. */
 function revoked({ principal }: RunRecord): AppError {
   return new AppError(
     'FORBIDDEN',
-    `The rights of "${principal.id}", who began the run, were revoked; it does not go on.`,
+    `The permissions of "${principal.id}", who started the run, were revoked; the run is stopped.`,
   );
 }
 
 function poisoned({ attempts }: RunRecord): AppError {
   return new AppError(
     'RUN_POISONED',
-    `The server was cut off ${attempts} times while this run did the same step; it is not tried again.`,
+    `The server crashed ${attempts} times during the same step of this run; the run is not retried.`,
   );
 }
 
@@ -272,7 +272,10 @@ function brokenEvent(run: RunRecord, error: unknown): RunFailed {
     model: '',
     error: {
       code,
-      message: error instanceof AppError ? error.message : 'The run broke inside the server; its log has the cause.',
+      message:
+        error instanceof AppError
+          ? error.message
+          : 'The run failed with an internal error; see the server log for the cause.',
       is_retryable: false,
     },
   };

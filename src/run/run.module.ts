@@ -43,7 +43,7 @@ import { RunUsageStore } from './usage/run-usage.store.js';
 import { RUN_SEALED_TABLES } from './row-place.factory.js';
 import type { NodeRegistry } from './bull/node.registry.js';
 
-/** Many processes where the database serves many, else one; what only many need is loaded only then. */
+/** Runs on one process, or on many if the database serves many. The parts of a cluster are imported only then. */
 @Module({
   imports: [LlmModule],
   providers: [

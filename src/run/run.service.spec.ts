@@ -23,24 +23,24 @@ async function expectNothingHeld(): Promise<void> {
 interface Held {
   readonly script: RunScript;
   /** Resolves when the run executes. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   release(): void;
 }
 
-/** A run that goes on when it is released, or stops when it is told to. */
+/** A run that continues when it is released, or stops when it is aborted. */
 function held(): Held {
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const script: RunScript = async ({ signal }) => {
-    begun.resolve();
+    started.resolve();
     signal.addEventListener('abort', () => released.reject(signal.reason), { once: true });
     if (signal.aborted) released.reject(signal.reason);
     await released.promise;
   };
-  return { script, begun: begun.promise, release: released.resolve };
+  return { script, started: started.promise, release: released.resolve };
 }
 
-/** A run that waits for a person the first time, and does as it is told after that. */
+/** A run that waits for a decision in its first execution, and ends as cancelled once it is aborted. */
 const WAITS: RunScript = async ({ signal }) => {
   if (!signal.aborted) return { kind: 'waiting', requests: [] };
   return { kind: 'finished', event: { type: 'run.cancelled', run_id: '', ...RESULT }, statements: [] };
@@ -54,16 +54,16 @@ const RESULT = {
   model: '',
 } as const;
 
-/** Starts a run that is held in a session. */
+/** Starts a run that holds a session until its release. */
 async function hold(id: string, sessionId: string | null): Promise<Held & { done: Promise<RunStatus> }> {
   const one = held();
   host.scripts.set(id, one.script);
   const { done } = await host.runs.start(aRun(id, sessionId));
-  await one.begun;
+  await one.started;
   return { ...one, done };
 }
 
-/** Does something in the very moment when a run's end is told. */
+/** Acts at the moment when a run's end is published. */
 function atEndOf<T>(runId: string, act: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     host.bus.subscribe(runId, ({ event }) => {
@@ -73,7 +73,7 @@ function atEndOf<T>(runId: string, act: () => Promise<T>): Promise<T> {
 }
 
 describe('a session', () => {
-  it('has one run at a time, first come first served', async () => {
+  it('executes one run at a time, in order of arrival', async () => {
     const first = await hold('a', 's');
     const ids = ['b', 'c', 'd', 'e'];
     const rest = await Promise.all(ids.map((id) => host.runs.start(aRun(id, 's'))));
@@ -83,7 +83,7 @@ describe('a session', () => {
     expect(host.executed).toEqual(['a', ...ids]);
   });
 
-  it('does not let a run that comes as another ends pass those that wait', async () => {
+  it('does not let a run that arrives at the end of another overtake queued ones', async () => {
     const first = await hold('a', 's');
     const second = await host.runs.start(aRun('b', 's'));
     const third = atEndOf('a', () => host.runs.start(aRun('c', 's')));
@@ -92,7 +92,7 @@ describe('a session', () => {
     expect(host.executed).toEqual(['a', 'b', 'c']);
   });
 
-  it('does not let it pass one that has only just come either', async () => {
+  it('does not let it overtake one that has just arrived either', async () => {
     const first = await hold('a', 's');
     const third = atEndOf('a', () => host.runs.start(aRun('c', 's')));
     first.release();
@@ -101,7 +101,7 @@ describe('a session', () => {
     expect(host.executed).toEqual(['a', 'b', 'c']);
   });
 
-  it('of one tenant is not that of another', async () => {
+  it('of one tenant does not block a session of another tenant with the same id', async () => {
     const first = await hold('a', 's');
     const bob = { id: 'bob', tenant: 'other', roles: [] };
     const other = await host.runs.start(aRun('b', 's', { principal: bob }));
@@ -110,7 +110,7 @@ describe('a session', () => {
     expect(await first.done).toBe('completed');
   });
 
-  it('that waits for a person takes no further run, and names the one to decide', async () => {
+  it('with a waiting run rejects further runs, and names the run to decide', async () => {
     host.scripts.set('a', WAITS);
     expect(await (await host.runs.start(aRun('a', 's'))).done).toBe('waiting');
     await expect(host.runs.start(aRun('b', 's'))).rejects.toMatchObject({
@@ -121,14 +121,14 @@ describe('a session', () => {
     expect(host.bus.hasListeners('b')).toBe(false);
   });
 
-  it('goes on with those that queued before its run began to wait, once that one is cancelled', async () => {
+  it('starts runs that were queued before its run waited, once that run is cancelled', async () => {
     const decided = held();
     host.scripts.set('a', async (context, run) => {
       if (run.epoch === 1) await decided.script(context, run);
       return WAITS(context, run);
     });
     const first = await host.runs.start(aRun('a', 's'));
-    await decided.begun;
+    await decided.started;
     const second = await host.runs.start(aRun('b', 's'));
     decided.release();
     expect(await first.done).toBe('waiting');
@@ -142,14 +142,14 @@ describe('a session', () => {
 });
 
 describe('cancelling a run', () => {
-  it('that runs stops it', async () => {
+  it('stops a running run', async () => {
     const one = await hold('a', 's');
     await host.runs.cancel(ALICE, 'a');
     await one.done;
     expect(await host.journal.find('a')).toMatchObject({ status: 'failed', cancelRequestedAt: expect.any(Number) });
   });
 
-  it('that has not begun ends it at once, and the next one takes its place', async () => {
+  it('ends a queued run at once, and the next one takes its place', async () => {
     const first = await hold('a', 's');
     const second = await host.runs.start(aRun('b', 's'));
     const third = await host.runs.start(aRun('c', 's'));
@@ -161,7 +161,7 @@ describe('cancelling a run', () => {
     expect(host.executed).toEqual(['a', 'c']);
   });
 
-  it('in the moment when its turn comes leaves nobody behind it waiting', async () => {
+  it('at the moment of its start does not block the runs behind it', async () => {
     const first = await hold('a', 's');
     const second = await host.runs.start(aRun('b', 's'));
     const third = await host.runs.start(aRun('c', 's'));
@@ -172,7 +172,7 @@ describe('cancelling a run', () => {
     expect(await third.done).toBe('completed');
   });
 
-  it('that waits for a person closes it', async () => {
+  it('ends a waiting run', async () => {
     host.scripts.set('a', WAITS);
     await (
       await host.runs.start(aRun('a', 's'))
@@ -185,7 +185,7 @@ describe('cancelling a run', () => {
     expect(steps).toMatchObject([{ name: 'answer:1', kind: 'answer', subject: 'cancel' }]);
   });
 
-  it.each(['completed', 'failed', 'cancelled'])('that is %s is refused', async (status) => {
+  it.each(['completed', 'failed', 'cancelled'])('is refused when the run is %s', async (status) => {
     host.scripts.set('a', async (context) => {
       if (status === 'failed') throw new Error('broken');
       if (status === 'completed') return;
@@ -199,7 +199,7 @@ describe('cancelling a run', () => {
     });
   });
 
-  it('of another tenant is refused as if it were not there', async () => {
+  it('of another tenant is refused as not found', async () => {
     const one = await hold('a', 's');
     const eve = { id: 'eve', tenant: 'other', roles: ['admin'] };
     await expect(host.runs.cancel(eve, 'a')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });

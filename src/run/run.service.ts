@@ -10,16 +10,19 @@ import { RunStartService } from './run-start.service.js';
 import { runPruned } from './retention/run-pruned.error.js';
 import type { RunRecord, RunStatus, StartRun } from './run.types.js';
 
-/** A run that was started here. */
+/** A started run. */
 export interface RunHandle {
   readonly id: string;
-  /** Whether it began at once, waits for its turn, or had been begun by the same request before. */
+  /**
+   * `begun`: started at once. `queued`: waits in the queue. `twin`: an idempotent replay, started by an earlier
+   * request.
+   */
   readonly kind: 'begun' | 'queued' | 'twin';
-  /** Its status when its execution ended; `queued` when it was handed over to the next start of the server. */
+  /** The status when its execution ended; `queued` when it was handed over to the next start of the server. */
   readonly done: Promise<RunStatus>;
 }
 
-/** The public face of runs: start, look up, cancel. */
+/** The public API of runs: start, look up, cancel. */
 @Injectable()
 export class RunService {
   private readonly logger = new Logger(RunService.name);
@@ -34,24 +37,24 @@ export class RunService {
   ) {}
 
   /**
-   * Journals a run and executes it at once; it queues when its session has a running run, or when there is no room.
-   * @param listener gets everything the run tells, from its first event on
-   * @returns the run; a twin, when the same request began it before, by its idempotency key
-   * @throws AppError `SESSION_BUSY` when the session's run waits for a person, `SHUTTING_DOWN`, `RUN_QUEUE_FULL`,
+   * Journals a run and executes it at once; queues it when its session has a running run, or when there is no capacity.
+   * @param listener receives all items of the run, from its first event on
+   * @returns the run; with kind `twin` the run of an earlier request with the same idempotency key
+   * @throws AppError `SESSION_BUSY` when the session's run waits for a decision, `SHUTTING_DOWN`, `RUN_QUEUE_FULL`,
    *   `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`
    */
   async start(start: StartRun, listener?: RunListener): Promise<RunHandle> {
     const unsubscribe = listener ? this.bus.subscribe(start.id, listener) : () => undefined;
     try {
-      const begun = await this.starter.start(start);
-      if ('twinOf' in begun) {
+      const started = await this.starter.start(start);
+      if ('replayOf' in started) {
         unsubscribe();
-        return { id: begun.twinOf, kind: 'twin', done: this.endOf(begun.twinOf) };
+        return { id: started.replayOf, kind: 'twin', done: this.endOf(started.replayOf) };
       }
-      const ended = begun.done.finally(unsubscribe);
-      // Who only follows the run does not wait for its end, and its failure is logged where it happens.
+      const ended = started.done.finally(unsubscribe);
+      // A caller that only follows the run ignores `done`; the executor logs the failure.
       ended.catch(() => undefined);
-      return { ...begun, done: ended };
+      return { ...started, done: ended };
     } catch (error) {
       unsubscribe();
       throw error;
@@ -59,16 +62,16 @@ export class RunService {
   }
 
   /**
-   * Journals a run as queued, to be executed when its turn comes, here or elsewhere; nobody waits for it.
-   * @returns its id; that of the run which the same request began before, when it bears a known idempotency key
-   * @throws AppError as `start`, but `SESSION_BUSY`
+   * Journals a run as queued, to be executed on any node in queue order, without a waiting client.
+   * @returns its id; with a known idempotency key the id of the earlier request's run
+   * @throws AppError as `start`, except `SESSION_BUSY`
    */
   async submit(start: StartRun): Promise<Pick<RunHandle, 'id' | 'kind'>> {
-    const begun = await this.starter.submit(start);
-    return 'twinOf' in begun ? { id: begun.twinOf, kind: 'twin' } : { id: begun.id, kind: 'queued' };
+    const started = await this.starter.submit(start);
+    return 'replayOf' in started ? { id: started.replayOf, kind: 'twin' } : { id: started.id, kind: 'queued' };
   }
 
-  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED` with what is left of it */
+  /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED` with the remaining summary */
   async get(principal: Principal, id: string): Promise<RunRecord> {
     const run = await this.journal.findOf(principal.tenant, id);
     if (!run) throw new AppError('RUN_NOT_FOUND', `There is no run "${id}".`);
@@ -77,9 +80,9 @@ export class RunService {
   }
 
   /**
-   * Resumes the runs that earlier processes left unfinished; call it once, when the application is ready. A shutdown stops it, and
-   * waits until it has stopped.
-   * @param which `own`: not those of agents that this application does not have; another application of the process may have them
+   * Resumes the runs that earlier processes left unfinished. Call it once, when the application is ready. A shutdown stops the
+   * recovery and waits until it has stopped.
+   * @param which `own`: without runs of agents that this application does not have; another application of the process may have them
    */
   async recover(which: 'all' | 'own' = 'all'): Promise<void> {
     await this.dispatcher.recover(which);
@@ -88,7 +91,7 @@ export class RunService {
   }
 
   /**
-   * Asks for a run to be cancelled; a run that has already ended stays as it is.
+   * Requests the cancellation of a run.
    * @throws AppError `RUN_NOT_FOUND`, `RUN_NOT_CANCELLABLE` when it has ended
    */
   async cancel(principal: Principal, id: string): Promise<RunRecord> {
@@ -101,19 +104,19 @@ export class RunService {
   }
 
   /**
-   * Cancels a run whose caller has left. If this process executes it, no tool is called from now on, even if the request to cancel
-   * cannot be journaled; a run that has ended stays as it is.
+   * Cancels a run whose caller has disconnected. If this process executes it, no further tool is called, even if the request to
+   * cancel cannot be journaled. An ended run is unchanged.
    */
   async leave(id: string): Promise<void> {
     this.dispatcher.cancel(id);
     try {
       await this.family.cancel(id);
     } catch (err) {
-      this.logger.warn({ err, run_id: id }, 'The cancel of a run whose caller has left could not be journaled');
+      this.logger.warn({ err, run_id: id }, 'Failed to journal the cancel of a run whose caller disconnected');
     }
   }
 
-  /** Of a run that may be executed anywhere. */
+  /** The final status of a run on any node. */
   private async endOf(id: string): Promise<RunStatus> {
     for await (const _ of this.follower.open(id).items(START, new AbortController().signal));
     return (await this.journal.find(id))?.status ?? 'failed';

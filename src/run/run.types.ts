@@ -8,19 +8,19 @@ import type { WaitingRequest } from './decision/waiting-request.types.js';
 
 export type RunStatus = 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
-/** A run as the journal holds it. Times are epoch ms. */
+/** A run as stored in the journal. Times are epoch ms. */
 export interface RunRecord {
   readonly id: string;
   readonly tenant: string;
   readonly principal: Principal;
-  /** Which `RunHandler` executes it. */
+  /** The kind of its `RunHandler`. */
   readonly kind: string;
   readonly agent: string;
   readonly sessionId: string | null;
   readonly status: RunStatus;
-  /** Raised by whoever starts the run; only the owner of the current epoch may write to a running run. */
+  /** Raised by each claim; only the owner of the current epoch may write to a running run. */
   readonly epoch: number;
-  /** The process that runs it, or ran it last; `null` for one that nobody has run. */
+  /** The process that executes or last executed the run; `null` for a run that was never started. */
   readonly owner: string | null;
   /** Crashes since the last recorded step. */
   readonly attempts: number;
@@ -34,13 +34,13 @@ export interface RunRecord {
   readonly cancelRequestedAt: number | null;
   readonly createdAt: number;
   readonly finishedAt: number | null;
-  /** Of queued runs the higher goes first: 0 to 9. */
+  /** 0 to 9; of queued runs the higher starts first. */
   readonly priority: number;
-  /** After this time (epoch ms) the run goes on no more. */
+  /** The run must end by this time (epoch ms). */
   readonly deadlineAt: number | null;
-  /** The run whose journal this one began with. */
+  /** The source run of a fork. */
   readonly forkedFrom: string | null;
-  /** Whose call it is; `null` for a run that no other run called. */
+  /** The position below the calling run; `null` for a run that no run called. */
   readonly lineage: RunLineage | null;
   /** When its steps and events were deleted. */
   readonly prunedAt: number | null;
@@ -48,7 +48,7 @@ export interface RunRecord {
   readonly summary: string | null;
 }
 
-/** What starts a run. */
+/** The data of a new run. */
 export interface StartRun {
   readonly id: string;
   readonly principal: Principal;
@@ -56,48 +56,51 @@ export interface StartRun {
   readonly agent: string;
   readonly sessionId: string | null;
   readonly loopVersion: number;
-  /** JSON text of what the run executes; stored once a tenant by its hash. */
+  /** JSON text of the executed definition; stored once per tenant and hash. */
   readonly definition: string;
   readonly definitionHash: string;
   /** JSON text. */
   readonly input: string;
-  /** The longest one execution of the run may take, in ms. */
+  /** Time limit of one execution, in ms. */
   readonly timeoutMs: number;
-  /** 0 (the default) to 9: of queued runs the higher goes first. */
+  /** 0 (the default) to 9; of queued runs the higher starts first. */
   readonly priority?: number;
-  /** After this time (epoch ms) the run goes on no more. */
+  /** The run must end by this time (epoch ms). */
   readonly deadlineAt?: number;
-  /** Makes a repetition of the request the same run. */
+  /** Makes a repeated request return the same run. */
   readonly idempotency?: IdempotentRequest;
-  /** Throws what keeps the run from beginning; not asked for a repetition, which is told what came of the first. */
+  /** Throws if the run must not start. Not called for an idempotent replay, which gets the outcome of the first run. */
   readonly check?: () => Promise<void>;
-  /** Whether the run begins its session, so that no other run can hold it: the model is then asked at once. */
+  /**
+   * Whether this is the session's first run, so that no other run can hold the session; the model is then called at
+   * once.
+   */
   readonly isFirstOfSession?: boolean;
-  /** Whether nobody is told of the run before it ends, so that its beginning may be committed together with what comes soon. */
+  /** True if no client observes the run before it ends; lets the start be group-committed. */
   readonly isToldWhole?: boolean;
-  /** What it does first may happen again, as asking a model may: it need not wait until its beginning is durable. */
+  /** True if the first action may repeat, as a model call may: it need not wait until the start is durable. */
   readonly isEarly?: boolean;
-  /** The run whose journal this one begins with: it has begun, and goes on from there. */
+  /** The source run of a fork; the new run continues from the copied prefix. */
   readonly forkedFrom?: string;
-  /** Whose call it is, if a run called it. */
+  /** The position below the calling run, if any. */
   readonly lineage?: RunLineage;
   /** Committed together with the run. */
   readonly statements?: readonly Statement[];
 }
 
-/** A run whose beginning is being journaled while it already asks its model. */
+/** A run whose start is being journaled while its first model call runs. */
 export interface RunOpening {
-  /** What the beginning tells, once it is written. */
+  /** The events of the start, to publish once it is written. */
   readonly items: readonly RunItem[];
-  /** Resolves when the journal holds the run, whatever becomes of this process. */
+  /** Resolves when the journal holds the run, even after a crash of this process. */
   readonly written: Promise<void>;
 }
 
-/** What ends with a run. */
+/** The further parts of a run's end. */
 export interface RunEnding {
-  /** Committed together with the end, the session's turn above all. */
+  /** Committed together with the end, e.g. the session's turn. */
   readonly statements: readonly Statement[];
-  /** Called once the end is durable; what it throws is its own fault. */
+  /** Called once the end is durable; it handles its own errors. */
   readonly ended?: () => Promise<void>;
 }
 
@@ -106,11 +109,11 @@ export type RunOutcome =
   | (RunEnding & { readonly kind: 'finished'; readonly event: TerminalEvent })
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
-/** A step as it is recorded. */
+/** A recorded step. */
 export interface RecordedStep {
   readonly name: string;
   readonly kind: string;
-  /** What the step was about (a tool's or model's name); replaying it about something else is an error. */
+  /** The subject of the step (a tool's or model's name); a replay with another subject is an error. */
   readonly subject: string;
   /** JSON text. */
   readonly result: string;

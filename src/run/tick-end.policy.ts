@@ -1,6 +1,6 @@
 /**
- * Does it when no chain of promises is on its way: what a step tells and the step itself come some of their ticks apart, and
- * belong into one batch.
+ * Runs `work` when the pending promise chains have settled: a step and its events arrive a few promise jobs apart, and belong into
+ * one batch.
  */
 export function atTickEnd<T>(work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -14,7 +14,7 @@ export function atTickEnd<T>(work: () => T): Promise<T> {
   });
 }
 
-/** Resolves when everything that can happen at once has happened: before timers, input and output. */
+/** Resolves after the current tick, before timers and I/O. */
 export function afterThisTick(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

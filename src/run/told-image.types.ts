@@ -1,6 +1,6 @@
-/** What is told of an image that a tool shows, which is not the image itself: its address, or what it is; wire form. */
+/** An image of a tool result as shown in events: its address or its metadata, not its data; wire form. */
 export interface ToldImage {
-  /** Of one that is data; so are `bytes`. */
+  /** Of inline data; so is `bytes`. */
   readonly media_type?: string;
   readonly bytes?: number;
   readonly url?: string;

@@ -7,13 +7,13 @@ interface AwaitedRun {
   readonly unsubscribe: () => void;
 }
 
-/** Queued runs that a connection of this process waits for, wherever they will be executed. */
+/** Queued runs that a connection of this process waits for, on whichever node they execute. */
 export class AwaitedRunRegistry {
   private readonly runs = new Map<string, AwaitedRun>();
 
   constructor(private readonly bus: RunBus) {}
 
-  /** Resolves when the run is settled here, or when it is told from elsewhere that it ended or waits. */
+  /** Resolves when the run is settled here, or when another node reports that it has ended or waits. */
   add({ id }: Pick<RunRecord, 'id'>): Promise<RunStatus> {
     return new Promise((resolve) => {
       const unsubscribe = this.bus.subscribe(id, ({ event }) => {
@@ -32,7 +32,7 @@ export class AwaitedRunRegistry {
     return [...this.runs.keys()];
   }
 
-  /** Nobody waits for it any more but for its status. */
+  /** Ends the wait for a run with its status. */
   settle(runId: string, status: RunStatus | Promise<RunStatus>): void {
     const run = this.runs.get(runId);
     if (!run) return;

@@ -8,16 +8,16 @@ const SCHEMA = 'jackdaw_queue';
 /** Connections to PostgreSQL for each queue and each worker. */
 const CONNECTIONS = 2;
 
-/** Makes queues and workers on the one place where they are kept. */
+/** Creates queues and workers on one BullMQ backend. */
 export interface BullBackend {
-  /** Resolves when it is connected, where that would not be tried again. */
+  /** Resolves when the queue is connected, on a backend that does not reconnect by itself. */
   queue(name: string): Promise<Queue>;
-  /** What a processor throws when it has put its job back. */
+  /** The error of a processor that has returned its job to the queue. */
   readonly DelayedError: new () => DelayedError;
   worker(name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>): Promise<Worker>;
 }
 
-/** Redis when it is configured, else the journal's PostgreSQL. BullMQ is loaded only now. */
+/** Redis if configured, else the journal's PostgreSQL. BullMQ is imported only here. */
 export async function openBackend(config: AppConfig): Promise<BullBackend> {
   const { url } = config.redis;
   return url === undefined ? openPostgres(config) : openRedis(config, url);
@@ -28,7 +28,7 @@ async function openRedis(config: AppConfig, url: string): Promise<BullBackend> {
   const prefix = `jackdaw-${applicationName(config)}`;
   return {
     DelayedError: bull.DelayedError,
-    // A job that cannot be added soon is added again from the journal: nobody waits for Redis.
+    // Fail fast: a job that cannot be added is added again from the journal.
     queue: async (name) => new bull.Queue(name, { connection: { url, maxRetriesPerRequest: 1 }, prefix }),
     worker: async (name, processor, options) =>
       new bull.Worker(name, processor, { ...options, connection: { url, maxRetriesPerRequest: null }, prefix }),
@@ -42,17 +42,17 @@ async function openPostgres(config: AppConfig): Promise<BullBackend> {
     connectionString: config.database.url!,
     schema: SCHEMA,
     max: CONNECTIONS,
-    // BullMQ's transactions take several round trips: a process that freezes in one keeps its locks no longer than its runs.
+    // BullMQ's transactions take several round trips: a process frozen in one holds its locks for one lease at most.
     idle_in_transaction_session_timeout: config.cluster.leaseMs,
     Client,
   };
-  // Workers on a schema that is not there spin on an error, so it is made first; BullMQ lets one process at a time.
-  const maker = new Queue('setup', { connection: { ...connection, migrate: true } });
-  maker.on('error', () => undefined);
+  // Workers without the schema spin on an error, so create it first; BullMQ admits one process at a time.
+  const setup = new Queue('setup', { connection: { ...connection, migrate: true } });
+  setup.on('error', () => undefined);
   try {
-    await maker.waitUntilReady();
+    await setup.waitUntilReady();
   } finally {
-    await maker.close();
+    await setup.close();
   }
   return {
     DelayedError: bull.DelayedError,
@@ -70,7 +70,7 @@ async function openPostgres(config: AppConfig): Promise<BullBackend> {
   };
 }
 
-/** A queue or a worker, as far as it connects. */
+/** The connection methods of a queue or a worker. */
 interface Connectable {
   on(event: 'error', listener: () => void): unknown;
   waitUntilReady(): Promise<unknown>;
@@ -78,8 +78,8 @@ interface Connectable {
 }
 
 /**
- * BullMQ connects to PostgreSQL once and keeps what came of it: after a failure every call fails at once, for ever, and a
- * worker asks again without a pause, so that nothing else in the process gets its turn. Then it is made anew instead.
+ * BullMQ connects to PostgreSQL once and caches the outcome. After a failure every call fails at once, for ever, and a worker
+ * retries in a loop without a pause, which starves the process. So the queue or worker is closed, to be created again.
  */
 async function connected(made: Connectable): Promise<void> {
   made.on('error', ignore);
@@ -92,5 +92,5 @@ async function connected(made: Connectable): Promise<void> {
 }
 
 function ignore(): void {
-  // Whoever waits for the connection is told.
+  // The caller that awaits the connection gets the error.
 }

@@ -15,7 +15,7 @@ import { OpenRunStore } from './open-run.store.js';
 import { RunSweepService } from './run-sweep.service.js';
 import { RunTakeService } from './run-take.service.js';
 
-/** What the dispatcher of many processes is made of; the rest is its own. */
+/** The dependencies of the dispatcher in a cluster. */
 export interface ClusterParts {
   readonly config: AppConfig;
   readonly database: Database;

@@ -10,20 +10,20 @@ import { OpenRunStore } from './open-run.store.js';
 import type { RunRef } from './run-ref.types.js';
 import { RunTakeService } from './run-take.service.js';
 
-/** How soon a run is tried again whose journal was not available, in ms. */
+/** Retry delay of a run whose journal was unavailable, in ms. */
 const RETRY_MS = 1_000;
-/** How long the process that holds the connection of a session's next run has to take it before this one does, in ms. */
+/** Head start of the process that holds the connection of a session's next run, in ms. */
 const OTHERS_FIRST_MS = 150;
 
 /**
- * Runs on many processes over one database. A run that somebody waits for is executed where its connection is; all others
- * go through the queue, to whoever has room. Who may write is the journal's to say: taking a run raises its epoch.
+ * Executes runs on many processes over one database. A run with a waiting client executes on the node of that connection; all others
+ * go through the queue, to a node with free capacity. The journal decides which node may write: a claim raises the epoch.
  */
 export class BullRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(BullRunDispatcher.name);
-  /** What goes on beside the runs; a shutdown waits for it. */
+  /** Pending background work; a shutdown waits for it. */
   private readonly background = new Set<Promise<void>>();
-  /** Runs that were this process's in the last sweep, but were not executed. */
+  /** Runs that this process owned in the last sweep without executing them. */
   private suspects = new Set<string>();
 
   constructor(
@@ -43,8 +43,8 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     return this.cluster.serve(
       (runId) => this.taker.take(runId),
       async () => {
-        // Their ends are told by the bus, which may lose what it carries.
-        await Promise.all(this.awaited.ids().map((runId) => this.look(runId)));
+        // The bus reports their ends, but may lose messages.
+        await Promise.all(this.awaited.ids().map((runId) => this.refresh(runId)));
         await this.putBackLost();
       },
     );
@@ -77,12 +77,12 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     return this.taker.execute(run, true, opening);
   }
 
-  executeBeside(run: RunRecord): void {
-    this.taker.executeBeside(run);
+  executeChild(run: RunRecord): void {
+    this.taker.executeChild(run);
   }
 
   adopt(run: RunRecord): void {
-    this.inBackground(run.id, this.taker.takeBeside(run.id));
+    this.inBackground(run.id, this.taker.takeChild(run.id));
   }
 
   cancel(runId: string): void {
@@ -103,7 +103,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     return status;
   }
 
-  /** What is to be done when an execution has ended: try again, hand over, act on a late cancel, go on with the session. */
+  /** Follow-up of an ended execution: retry, hand over, act on a late cancel, or start the session's next run. */
   private async watch(run: RunRecord, execution: Promise<RunStatus>): Promise<void> {
     try {
       const status = await execution;
@@ -115,7 +115,10 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     await this.startNext(run);
   }
 
-  /** The session is free, or waits for a person: its next run begins, where its connection is if it has one. */
+  /**
+   * The session is free, or its run waits for a decision: starts its next run, on the node of its connection if it has
+   * one.
+   */
   private async startNext(run: RunRecord): Promise<void> {
     if (run.sessionId === null || this.taker.isClosing) return;
     const next = await this.open.nextOf(run);
@@ -129,7 +132,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     if ((await this.taker.take(run.id)) === 'full') await this.cluster.offer([run]);
   }
 
-  /** This process owns the run and is alive, so nobody else would take it: it is put back, which is no crash of its own. */
+  /** Returns the run to the queue without counting a crash: no other node would claim it, as this owner is alive. */
   private retryLater(run: RunRecord): void {
     if (this.taker.isClosing) return;
     const retry = async () => {
@@ -140,8 +143,8 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
   }
 
   /**
-   * A connection that broke while a run was being taken or begun does not tell whether it was: the run may be this
-   * process's without being executed. It is put back when it was so in two sweeps.
+   * After a broken connection it is unknown whether a claim or a start was committed, so this process may own a run that it does not
+   * execute. Such a run returns to the queue if two sweeps in a row find it.
    */
   private async putBackLost(): Promise<void> {
     const owned = await this.open.ownedBy(this.journal.node ?? '');
@@ -153,12 +156,12 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     this.suspects = new Set(lost.map(({ id }) => id));
   }
 
-  /** Something about the run changed: a cancel was requested, an answer was given, or its session is free. */
+  /** The run changed: a cancel was requested, an answer was given, or its session is free. */
   private async onWake(runId: string, isOwn: boolean): Promise<void> {
-    if (isOwn || this.taker.has(runId) || this.awaited.has(runId)) await this.look(runId);
+    if (isOwn || this.taker.has(runId) || this.awaited.has(runId)) await this.refresh(runId);
   }
 
-  private async look(runId: string): Promise<void> {
+  private async refresh(runId: string): Promise<void> {
     const run = await this.journal.find(runId);
     if (!run) return;
     const isCancelled = run.cancelRequestedAt !== null;
@@ -169,7 +172,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     else if (run.status === 'queued') await this.cluster.offer([run]);
   }
 
-  /** The cancel came while the run turned to waiting. */
+  /** The cancel was requested while the run changed to waiting. */
   private async cancelWaiting(run: RunRecord): Promise<void> {
     await this.journal.cancelWaiting(run, Date.now());
     await this.cluster.offer([run]);
@@ -179,7 +182,7 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
     const done = work
       .catch((err: unknown) => {
         if (this.taker.isClosing) return;
-        this.logger.warn({ err, run_id: runId }, 'What was to be done about a run is left to the next sweep');
+        this.logger.warn({ err, run_id: runId }, 'Run recovery deferred to the next sweep');
       })
       .finally(() => this.background.delete(done));
     this.background.add(done);

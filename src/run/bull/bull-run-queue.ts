@@ -6,25 +6,25 @@ import { AppConfig } from '../../config/index.js';
 import { openBackend, type BullBackend } from './bull-backend.factory.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 
-/** A started job whose process died is taken up again without limit: how often a run is tried is the journal's to say. */
+/** No limit for stalled jobs: the journal limits the retries of a run. */
 const UNLIMITED = 1_000_000;
 const JOB: JobsOptions = { removeOnComplete: true, removeOnFail: true };
-/** How long what the queues are kept on has to answer at the end, in ms. */
+/** Time for the backend to answer at shutdown, in ms. */
 const ANSWER_MS = 1000;
-/** When a run for which there is no room is tried again, here or elsewhere, in ms. */
-const NO_ROOM_MS = 250;
+/** Delay before a node tries a run again for which there was no capacity, in ms. */
+const FULL_RETRY_MS = 250;
 
-/** Executes a run to its end, or says that there is no room for it now. */
+/** Executes a run to its end; `full` if there is no capacity now. */
 export type TakeRun = (runId: string) => Promise<'done' | 'full'>;
 
 /**
- * BullMQ, on the journal's PostgreSQL or on Redis: says which runs are to be started, to whoever has room. What it
- * loses, the journal has; a job is only a run's id.
+ * BullMQ, on the journal's PostgreSQL or on Redis: passes the ids of runs to start to nodes with free capacity. The journal has
+ * the data of lost jobs.
  */
 export class BullRunQueue {
   private readonly logger = new Logger(BullRunQueue.name);
   private readonly queues = new Map<string, Promise<Queue>>();
-  /** By the queue that they take from. */
+  /** By queue name. */
   private readonly workers = new Map<string, Worker>();
   private backend: Promise<BullBackend> | undefined;
   private isClosed = false;
@@ -32,14 +32,14 @@ export class BullRunQueue {
   constructor(private readonly config: AppConfig) {}
 
   /**
-   * Takes jobs of these queues. What throws has started nothing and may be tried again.
-   * @param take resolves when the run has ended or is somebody else's
+   * Starts to take jobs of these queues. If it throws, it has started no run and may be retried.
+   * @param take resolves when the run has ended or another process owns it
    */
   async start(names: readonly string[], take: TakeRun): Promise<void> {
     const backend = await this.open();
     await Promise.all(names.map((name) => this.queue(name)));
     if (this.isClosed) return;
-    // Those that were made before something went wrong are there already.
+    // A retry skips the workers that were created before the failure.
     for (const name of names.filter((one) => !this.workers.has(one))) {
       const worker = await backend.worker(name, (job, token) => process(backend, job, token, take), {
         concurrency: this.config.run.concurrency,
@@ -47,14 +47,14 @@ export class BullRunQueue {
         stalledInterval: this.config.cluster.checkMs,
         maxStalledCount: UNLIMITED,
       });
-      worker.on('error', (error) => this.tell(error));
+      worker.on('error', (error) => this.logError(error));
       this.workers.set(name, worker);
-      // Nobody closes it any more.
+      // `close` has already run: close the new worker too.
       if (this.isClosed) return this.close();
     }
   }
 
-  /** Asks for runs to be started; one that has been asked for in its present epoch stays one job. */
+  /** Enqueues runs; a run already enqueued in its present epoch remains one job. */
   async add(runs: readonly RunRef[]): Promise<void> {
     for (const [name, refs] of Map.groupBy(runs, queueOf)) {
       const queue = await this.queue(name);
@@ -62,30 +62,30 @@ export class BullRunQueue {
         refs.map(({ id, epoch, priority }) => ({
           name: 'run',
           data: { runId: id },
-          // BullMQ begins with the lowest, after those that have none.
+          // BullMQ starts jobs without priority first, then the lowest number.
           opts: { ...JOB, jobId: `${id}-${epoch}`, priority: MAX_PRIORITY - priority + 1 },
         })),
       );
     }
   }
 
-  /** Takes no more jobs. */
+  /** Stops taking jobs. */
   async pause(): Promise<void> {
     await Promise.all([...this.workers.values()].map((worker) => worker.pause(true)));
   }
 
-  /** Waits for the jobs that were taken, then disconnects; nobody waits for a queue that does not answer. */
+  /** Waits for the taken jobs, then disconnects; does not wait for a backend that does not answer. */
   async close(): Promise<void> {
     this.isClosed = true;
-    const isAway = !(await this.answers());
-    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(isAway)));
+    const isUnreachable = !(await this.answers());
+    await Promise.allSettled([...this.workers.values()].map((worker) => worker.close(isUnreachable)));
     await Promise.all([...this.queues.values()].map(leave));
   }
 
-  /** Whether what the queues are kept on is there now; also when there is none. */
+  /** Whether the backend answers now; true without a queue. */
   private async answers(): Promise<boolean> {
-    const asked = [...this.queues.values()].slice(0, 1).map(async (queue) => (await queue).count());
-    return isDoneWithin(ANSWER_MS, Promise.all(asked));
+    const counts = [...this.queues.values()].slice(0, 1).map(async (queue) => (await queue).count());
+    return isDoneWithin(ANSWER_MS, Promise.all(counts));
   }
 
   private open(): Promise<BullBackend> {
@@ -100,7 +100,7 @@ export class BullRunQueue {
     let queue = this.queues.get(name);
     if (!queue) {
       queue = this.create(name);
-      // One that could not be made is made anew at the next try.
+      // The next call creates a failed queue again.
       queue.catch(() => this.queues.delete(name));
       this.queues.set(name, queue);
     }
@@ -109,12 +109,12 @@ export class BullRunQueue {
 
   private async create(name: string): Promise<Queue> {
     const queue = await (await this.open()).queue(name);
-    queue.on('error', (error) => this.tell(error));
+    queue.on('error', (error) => this.logError(error));
     return queue;
   }
 
-  private tell(error: unknown): void {
-    this.logger.warn(`The queue of runs: ${messageOf(error)}`);
+  private logError(error: unknown): void {
+    this.logger.warn(`Run queue error: ${messageOf(error)}`);
   }
 }
 
@@ -125,11 +125,11 @@ async function process(
   take: TakeRun,
 ): Promise<void> {
   if ((await take(job.data.runId)) === 'done') return;
-  await job.moveToDelayed(Date.now() + NO_ROOM_MS, token);
+  await job.moveToDelayed(Date.now() + FULL_RETRY_MS, token);
   throw new DelayedError();
 }
 
-/** One that has lost its connection would try for ever to have it back; one that is not made yet never had it. */
+/** Closes a queue with a time limit: without a connection, BullMQ would reconnect for ever. */
 async function leave(made: Promise<Queue>): Promise<void> {
   if (!(await isDoneWithin(ANSWER_MS, made))) return;
   const queue = await made;

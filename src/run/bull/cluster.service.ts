@@ -11,7 +11,7 @@ import { RunSweepService } from './run-sweep.service.js';
 /** Maximum wait of a leaving process for the end of its own start, in ms. */
 const START_MS = 2_000;
 
-/** This process's place among those that share the database: it joins, serves, and leaves, in the right order. */
+/** The membership of this process in the cluster: join, serve and leave, in this order. */
 export class ClusterService {
   private readonly logger = new Logger(ClusterService.name);
   private joined: Promise<void> | undefined;
@@ -27,8 +27,8 @@ export class ClusterService {
   ) {}
 
   /**
-   * Makes this process known to the others, again after it was frozen: only then may it run anything, or they would take
-   * it for a dead one's.
+   * Registers this process, again after it was frozen. It must not execute runs before: other nodes would take them for runs of a
+   * dead process.
    */
   async join(): Promise<void> {
     this.joined ??= this.nodes.start(this.served()).catch((error: unknown) => {
@@ -39,7 +39,7 @@ export class ClusterService {
     await this.nodes.renew();
   }
 
-  /** Takes runs from the queue, and looks for those that are in none. */
+  /** Takes runs from the queue, and sweeps for runs that the queue has lost. */
   serve(take: TakeRun, alsoInEverySweep: () => Promise<void>): Promise<void> {
     this.serving = this.startServing(take, alsoInEverySweep);
     return this.serving;
@@ -57,12 +57,12 @@ export class ClusterService {
     return this.served().includes(queueOf(run));
   }
 
-  /** Puts runs into the queue; what cannot be put there now is found by a sweep. */
+  /** Enqueues runs; a sweep finds those that cannot be enqueued now. */
   async offer(runs: readonly RunRef[]): Promise<void> {
     try {
       await this.queue.add(runs);
     } catch (err) {
-      this.logger.warn({ err }, `${runs.length} runs cannot be queued now; they are as soon as the queue answers`);
+      this.logger.warn({ err }, `Failed to enqueue ${runs.length} runs; they are enqueued when the queue is available`);
     }
   }
 
@@ -78,14 +78,17 @@ export class ClusterService {
     await this.queue.close();
   }
 
-  /** A database or a Redis that is away at the start is no reason to serve nothing afterwards. */
+  /**
+   * Retries until success: a database or a Redis that is unavailable at start must not stop the node from serving
+   * later.
+   */
   private async untilDone(what: string, work: () => Promise<void>): Promise<void> {
     while (!this.isLeaving) {
       try {
         return await work();
       } catch (err) {
         if (this.isLeaving) return;
-        this.logger.warn({ err }, `${what} failed; it is tried again`);
+        this.logger.warn({ err }, `${what} failed; retrying`);
         const pause = { ref: false, signal: this.leaving.signal };
         await setTimeout(this.config.cluster.checkMs, undefined, pause).catch(() => undefined);
       }

@@ -25,21 +25,21 @@ afterEach(async () => {
   await opened.close();
 });
 
-/** Time goes on, and no timer fires: nobody has beaten. */
+/** Advances the clock without firing timers: no process writes a heartbeat. */
 async function freeze(): Promise<void> {
   clock.mockReturnValue(performance.now() + 2 * LEASE_MS);
   await other.refresh();
 }
 
 describe('a process that was frozen for longer than its lease', () => {
-  it('is dead to the others, and not sure of its runs', async () => {
+  it('counts as dead for the others, and is not sure of its runs', async () => {
     expect(other.live()).toContain(frozen.node);
     await freeze();
     expect(other.live()).not.toContain(frozen.node);
     expect(frozen.isSure()).toBe(false);
   });
 
-  it('is known to live again before it begins anything', async () => {
+  it('registers as alive again before it starts a run', async () => {
     await freeze();
     await frozen.renew();
     expect(frozen.isSure()).toBe(true);
@@ -47,7 +47,7 @@ describe('a process that was frozen for longer than its lease', () => {
     expect(other.live()).toContain(frozen.node);
   });
 
-  it('takes nobody for dead who lives', async () => {
+  it('takes no live process for dead', async () => {
     await freeze();
     await other.renew();
     expect(frozen.live()).not.toContain(other.node);

@@ -4,11 +4,11 @@ import { AppConfig } from '../../config/index.js';
 import { Database } from '../../persistence/index.js';
 import { RunLease } from '../run-lease.js';
 
-/** Beats in the time after which a silent process counts as dead. */
+/** Heartbeats per lease. */
 const BEATS_A_LEASE = 10;
-/** A process is sure of its runs for this part of the lease only: the others' clocks began a moment later. */
+/** Part of the lease for which a process is sure of its runs; other nodes see the heartbeat later. */
 const SURE_PART = 0.8;
-/** A dead process is forgotten after so many leases. */
+/** Leases after which a dead process is deleted. */
 const FORGET_AFTER_LEASES = 30;
 
 interface NodeRow {
@@ -19,17 +19,17 @@ interface NodeRow {
 
 interface SeenNode {
   readonly beat: number;
-  /** On this process's own monotonic clock, ms: nobody's clocks are compared. */
+  /** On this process's own monotonic clock, ms; clocks of different processes are never compared. */
   readonly changedAt: number;
   readonly queues: readonly string[];
 }
 
 /**
- * The processes that share the database. Each raises its beat ten times a lease; one whose beat has stood still for a
- * whole lease, as this process saw it, is dead, and its runs are anybody's.
+ * The processes that share the database. Each writes a heartbeat ten times per lease. A process whose heartbeat did not change for a
+ * whole lease, as seen by this process, is dead, and any node may claim its runs.
  */
 export class NodeRegistry extends RunLease {
-  /** Sorts by age; of characters that a channel's name may have. */
+  /** Sorts by age; contains only characters of a channel's name. */
   readonly node = Date.now().toString(36).padStart(9, '0') + randomBytes(8).toString('hex');
   private readonly logger = new Logger(NodeRegistry.name);
   private readonly leaseMs: number;
@@ -54,22 +54,24 @@ export class NodeRegistry extends RunLease {
     return performance.now() - this.confirmedAt < this.leaseMs * SURE_PART;
   }
 
-  /** Becomes one of the processes. @param queues what this one serves */
+  /** Registers this process. @param queues the queues it serves */
   async start(queues: readonly string[]): Promise<void> {
     this.queues = queues;
     await this.pulse();
     this.schedule();
   }
 
-  /** Says that it lives when the others may take it for dead: what it begins before would be taken for a dead one's. */
+  /**
+   * Writes a heartbeat if the lease may have expired: other nodes would take a run started before for a dead process's.
+   */
   async renew(): Promise<void> {
     if (this.isSure()) return;
-    // All that came while it was frozen is there at once.
+    // One heartbeat for all callers that resume after a freeze.
     this.renewing ??= this.pulse().finally(() => (this.renewing = null));
     await this.renewing;
   }
 
-  /** Leaves: the others see at once that what is left of this one is anybody's. */
+  /** Deregisters this process, so that the others can claim its remaining runs at once. */
   async stop(): Promise<void> {
     this.isStopped = true;
     clearTimeout(this.timer);
@@ -78,18 +80,18 @@ export class NodeRegistry extends RunLease {
     await this.database
       .commit([{ sql: 'DELETE FROM run_node WHERE id = ?', params: [this.node] }])
       .catch((err: unknown) => {
-        this.logger.warn({ err }, 'This node could not sign off; the others wait until its lease is over');
+        this.logger.warn({ err }, 'Failed to deregister this node; other nodes wait until its lease expires');
       });
   }
 
-  /** The processes that live as far as this one knows, this one included; the oldest first. */
+  /** The live processes known to this one, itself included; the oldest first. */
   live(): string[] {
     const now = performance.now();
     const living = [...this.nodes].filter(([id, { changedAt }]) => id === this.node || now - changedAt < this.leaseMs);
     return living.map(([id]) => id).toSorted();
   }
 
-  /** Whether a process lives; of one that is not known it is read whether it has come. */
+  /** Whether a process is alive; reads the table for an unknown one. */
   async isAlive(node: string): Promise<boolean> {
     if (this.live().includes(node)) return true;
     if (this.nodes.has(node)) return false;
@@ -97,17 +99,17 @@ export class NodeRegistry extends RunLease {
     return this.live().includes(node);
   }
 
-  /** Whether this process is the one that does what only one has to do. */
+  /** Whether this process does the work that only one process has to do. */
   isOldest(): boolean {
     return this.live()[0] === this.node;
   }
 
-  /** Whether some living process serves the queue. */
+  /** Whether a live process serves the queue. */
   isServed(queue: string): boolean {
     return this.live().some((id) => this.nodes.get(id)?.queues.includes(queue));
   }
 
-  /** Reads who is there now. */
+  /** Reads the registered processes. */
   async refresh(): Promise<void> {
     const rows = await this.database.query<NodeRow>('SELECT id, beat, serves FROM run_node');
     const now = performance.now();
@@ -128,7 +130,7 @@ export class NodeRegistry extends RunLease {
     if (this.isStopped) return;
     this.timer = setTimeout(() => {
       this.pulsing = this.pulse()
-        .catch((err: unknown) => this.logger.warn({ err }, 'This node could not say that it lives'))
+        .catch((err: unknown) => this.logger.warn({ err }, 'Failed to write the heartbeat of this node'))
         .finally(() => this.schedule());
     }, this.leaseMs / BEATS_A_LEASE);
     this.timer.unref();

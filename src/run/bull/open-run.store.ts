@@ -14,12 +14,12 @@ interface RefRow {
   readonly owner: string | null;
 }
 
-/** A run that is running, or was, and whose it is. */
+/** A run that is running, or was interrupted, and its owner. */
 export interface OwnedRef extends RunRef {
   readonly owner: string | null;
 }
 
-/** Which runs could be started, as the journal knows it. */
+/** The journal's queries for runs to start. */
 export class OpenRunStore {
   constructor(private readonly database: Database) {}
 
@@ -28,7 +28,7 @@ export class OpenRunStore {
     return sessionId !== null && (await this.nextOf({ tenant, sessionId })) !== null;
   }
 
-  /** The queued run of the session that comes next: the one that holds it, else the oldest. */
+  /** The session's next queued run: the one that holds the session, else the oldest. */
   async nextOf({ tenant, sessionId }: Pick<RunRecord, 'tenant' | 'sessionId'>): Promise<RunRef | null> {
     const rows = await this.database.query<RefRow>(
       `${SELECT_REF} WHERE r.tenant = ? AND r.session_id = ? AND r.status = 'queued'
@@ -38,7 +38,7 @@ export class OpenRunStore {
     return rows[0] ? toRef(rows[0]) : null;
   }
 
-  /** Runs that a process ran which is none of these, the oldest first. */
+  /** Running runs of processes other than these, the oldest first. */
   async orphans(live: readonly string[]): Promise<OwnedRef[]> {
     const rows = await this.database.query<RefRow>(
       `${SELECT_REF} WHERE r.status = 'running' AND (r.owner IS NULL OR r.owner NOT IN (${live.map(() => '?').join(', ')}))
@@ -48,13 +48,13 @@ export class OpenRunStore {
     return rows.map((row) => ({ ...toRef(row), owner: row.owner }));
   }
 
-  /** Runs that a process runs. */
+  /** Running runs of a process. */
   async ownedBy(node: string): Promise<RunRef[]> {
     const rows = await this.database.query<RefRow>(`${SELECT_REF} WHERE r.status = 'running' AND r.owner = ?`, [node]);
     return rows.map(toRef);
   }
 
-  /** Queued runs whose session no other run holds, the oldest first. */
+  /** Queued runs whose session no other run holds, the most urgent first. */
   async startable(): Promise<RunRef[]> {
     const rows = await this.database.query<RefRow>(
       `${SELECT_REF} WHERE r.status = 'queued' AND (r.session_id IS NULL OR NOT EXISTS (

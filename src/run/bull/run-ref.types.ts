@@ -1,6 +1,6 @@
 import type { RunRecord } from '../run.types.js';
 
-/** As much of a run as a queue needs to know. */
+/** The fields of a run that a queue needs. */
 export type RunRef = Pick<RunRecord, 'id' | 'epoch' | 'kind' | 'loopVersion' | 'priority'>;
 
 /** Every version of every loop has its own queue, so that a rolling deploy gives each run to a process that can replay it. */

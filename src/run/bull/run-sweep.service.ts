@@ -6,12 +6,12 @@ import { NodeRegistry } from './node.registry.js';
 import { OpenRunStore } from './open-run.store.js';
 import { queueOf, type RunRef } from './run-ref.types.js';
 
-/** Queued runs are looked through in every so manieth sweep: it is only for what a queue has lost. */
+/** Sweeps per check of queued runs, which only finds runs that a queue has lost. */
 const QUEUED_EVERY = 5;
 
 /**
- * Puts into the queue what belongs there by the journal: the runs of dead processes, and queued runs that the queue has
- * lost (a flushed Redis, a process that died in between). The oldest living process does it for all.
+ * Enqueues runs that the journal says are missing in the queue: runs of dead processes, and queued runs that the queue has lost
+ * (a flushed Redis, a crash between commit and enqueue). The oldest live process does it for all.
  */
 export class RunSweepService {
   private readonly logger = new Logger(RunSweepService.name);
@@ -29,9 +29,9 @@ export class RunSweepService {
   ) {}
 
   /**
-   * Sweeps from now on.
+   * Starts sweeping.
    * @param take executes a run in this process
-   * @param also what each process does for itself in every sweep
+   * @param also the work of every process in each sweep
    */
   start(take: TakeRun, also: () => Promise<void>): void {
     const sweep = async () => {
@@ -40,7 +40,7 @@ export class RunSweepService {
         if (this.nodes.isOldest()) await this.sweep(take);
       } catch (err) {
         if (this.isStopped) return;
-        this.logger.warn({ err }, 'A sweep for runs that nobody runs failed; the next one tries again');
+        this.logger.warn({ err }, 'Sweep for orphaned runs failed; retrying at the next sweep');
       }
       if (!this.isStopped) this.timer = setTimeout(next, this.config.cluster.checkMs).unref();
     };
@@ -61,11 +61,11 @@ export class RunSweepService {
     const isOutdated = (run: RunRef) => this.isOutdated(run);
     const runs = [...orphans, ...queued];
     await this.queue.add(runs.filter((run) => !isOutdated(run)));
-    // Nobody can replay it any more: taken, it ends with an error that says so, and its session goes on.
+    // No live process can replay it: executed here, it ends with an error, and its session is free.
     for (const run of runs.filter(isOutdated)) void take(run.id).catch(() => undefined);
   }
 
-  /** A process that came after the list of living ones was read is no dead one. */
+  /** Refreshes the list of live processes: one that joined after the list was read is not dead. */
   private async orphans(): Promise<RunRef[]> {
     const found = await this.open.orphans(this.nodes.live());
     if (found.length === 0) return [];
@@ -74,7 +74,7 @@ export class RunSweepService {
     return found.filter(({ owner }) => owner === null || !live.has(owner));
   }
 
-  /** Whether the run's loop is older than any that a living process runs; a newer one's processes may come back. */
+  /** Whether the run's loop is older than any that a live process supports; processes with a newer loop may return. */
   private isOutdated(run: RunRef): boolean {
     if (this.nodes.isServed(queueOf(run))) return false;
     const handler = this.handlers.all().find(({ kind }) => kind === run.kind);

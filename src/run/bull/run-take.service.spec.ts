@@ -33,21 +33,21 @@ afterEach(async () => {
   await opened.close();
 });
 
-/** @returns its epoch then: 1 as long as nobody has taken it over */
+/** @returns its epoch afterwards: 1 unless it was claimed */
 async function epochAfterTake(id: string): Promise<number> {
   await taker.take(id);
   return (await host.journal.find(id))!.epoch;
 }
 
 describe('a run of another process', () => {
-  it('is left to one that came a moment ago, and is not known here yet', async () => {
+  it('is left to an owner that joined a moment ago and is not known here yet', async () => {
     await other.start(['queue']);
     await new RunJournal(opened.database, other).create(aRun('r'), 'running', Date.now());
     expect(here.live()).not.toContain(other.node);
     expect(await epochAfterTake('r')).toBe(1);
   });
 
-  it('is taken over from one that has left', async () => {
+  it('is claimed after its owner has left', async () => {
     await other.start(['queue']);
     await new RunJournal(opened.database, other).create(aRun('r'), 'running', Date.now());
     await other.stop();

@@ -9,21 +9,21 @@ import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import { AwaitedRunRegistry } from './awaited-run.registry.js';
 import { NodeRegistry } from './node.registry.js';
 
-/** Whether and how many runs may begin here. */
+/** The limits of runs in this process. */
 export interface TakeLimits {
   readonly admission: RunAdmissionService;
   readonly capacity: RunCapacityRegistry;
 }
 
-/** A run that was taken; wrapped, so that who awaits the beginning does not await the end. */
-interface Begun {
+/** A claimed run; wrapped in an object, so that awaiting the claim does not await the end. */
+interface ClaimedRun {
   readonly done: Promise<RunStatus>;
 }
 
-/** Gets every execution that begins in this process. */
+/** Receives every execution that starts in this process. */
 type ExecutionListener = (run: RunRecord, execution: Promise<RunStatus>) => void;
 
-/** Executes runs in this process: new ones, and those it can take because they are queued or their process is dead. */
+/** Executes runs in this process: new runs, and runs it can claim because they are queued or their owner is dead. */
 export class RunTakeService {
   private listener: ExecutionListener = () => undefined;
   private readonly admission: RunAdmissionService;
@@ -54,7 +54,7 @@ export class RunTakeService {
     return this.admission.admit(begin);
   }
 
-  /** Takes nothing more; resolves when all that came in has begun. */
+  /** Takes no more runs; resolves when all admitted runs have started. */
   close(): Promise<void> {
     return this.admission.close();
   }
@@ -69,7 +69,7 @@ export class RunTakeService {
     return execution;
   }
 
-  /** Executes the run to its end if it can be taken; how it ends is said where it ends. */
+  /** Executes the run to its end if it can be claimed. The executor logs and publishes the outcome. */
   async take(runId: string): Promise<'done' | 'full'> {
     const taken = await this.admission.admit(() => this.begin(runId));
     if (taken === 'full') return 'full';
@@ -77,22 +77,22 @@ export class RunTakeService {
     return 'done';
   }
 
-  /** Executes a new run in the room of another one. */
-  executeBeside(run: RunRecord): void {
-    this.capacity.invite(run.id);
-    // Nobody is asked to make room.
+  /** Executes a new child run within its parent's capacity. */
+  executeChild(run: RunRecord): void {
+    this.capacity.exempt(run.id);
+    // An exempt run always gets in.
     void this.capacity.enter(run);
     this.execute(run, true).catch(() => undefined);
   }
 
-  /** As `take`, in the room of another run. */
-  async takeBeside(runId: string): Promise<void> {
+  /** As `take`, for a child run within its parent's capacity. */
+  async takeChild(runId: string): Promise<void> {
     if (this.isClosing || this.executor.has(runId)) return;
-    this.capacity.invite(runId);
+    this.capacity.exempt(runId);
     try {
       await this.take(runId);
     } finally {
-      this.capacity.disinvite(runId);
+      this.capacity.revokeExemption(runId);
     }
   }
 
@@ -100,7 +100,7 @@ export class RunTakeService {
     this.executor.cancel(runId);
   }
 
-  /** Waits for what runs, then hands the rest over. */
+  /** Waits for running executions, then hands the rest over. */
   async drain(timeoutMs: number): Promise<void> {
     await this.executor.drain(timeoutMs);
     for (const runId of this.awaited.ids()) {
@@ -109,25 +109,25 @@ export class RunTakeService {
     }
   }
 
-  private async begin(runId: string): Promise<Begun | 'full' | null> {
-    // After it was frozen, the others would be dead to this process as it is to them.
+  private async begin(runId: string): Promise<ClaimedRun | 'full' | null> {
+    // After a freeze, this process and the others would take each other for dead.
     await this.nodes.renew();
     const run = await this.journal.find(runId);
     if (!run || this.executor.has(runId) || !(await this.isFree(run))) return null;
     if (!(await this.capacity.enter(run))) return 'full';
-    const begun = await this.claim(run).catch((error: unknown) => {
+    const claimed = await this.claim(run).catch((error: unknown) => {
       this.capacity.leave(run);
       throw error;
     });
-    if (!begun) this.capacity.leave(run);
-    return begun;
+    if (!claimed) this.capacity.leave(run);
+    return claimed;
   }
 
-  private async claim(run: RunRecord): Promise<Begun | null> {
+  private async claim(run: RunRecord): Promise<ClaimedRun | null> {
     const runId = run.id;
     try {
       const { run: claimed, items } = await this.journal.claim(run, Date.now());
-      for (const item of items) this.bus.tell(run, item);
+      for (const item of items) this.bus.emit(run, item);
       const done = this.execute(claimed, false);
       this.awaited.settle(runId, done);
       return { done };
@@ -144,7 +144,7 @@ export class RunTakeService {
     return owner === null || !(await this.nodes.isAlive(owner));
   }
 
-  /** A run behind one that waits for a person stays queued, but nobody is kept waiting for it. */
+  /** A run behind one that waits for a decision stays queued, and its caller gets a response now. */
   private async stayQueued(run: RunRecord): Promise<void> {
     if (!this.awaited.has(run.id)) return;
     const holder = await this.journal.openOf(run);

@@ -3,30 +3,33 @@ import type { RunPlace } from '../follow/run-place.parser.js';
 import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
 
-/** An event longer than this is not sent, in UTF-16 units: only that it happened is, and the journal has the rest. */
+/**
+ * The longest event sent over the bus, in UTF-16 units. A longer one is only announced; followers read it from the
+ * journal.
+ */
 export const LONGEST_EVENT = 2_000;
 
 interface ItemMessage {
   readonly type: 'item';
   readonly from: string;
   readonly run: string;
-  /** Its number in the journal; `null` for a live one. */
+  /** Its number in the journal; `null` for a live event. */
   readonly n: number | null;
   readonly at: number;
-  /** Where a follower is that has been told this. */
+  /** The place of a follower that has received this item. */
   readonly place: RunPlace;
-  /** Left out when it is too long to be sent. */
+  /** Absent when it is too long to be sent. */
   readonly event?: RunEvent;
 }
 
-/** What processes tell each other; `from` is the sender's node. */
+/** A message between processes; `from` is the sender's node. */
 export type BusMessage =
   | { readonly type: 'wake'; readonly from: string; readonly run: string }
   | {
       readonly type: 'follow';
       readonly from: string;
       readonly runs: readonly string[];
-      /** Whether the text so far of what is being told is wanted, since somebody has just begun to listen. */
+      /** Whether the new follower needs the text so far of the streamed message. */
       readonly wantsText: boolean;
     }
   | ItemMessage;
@@ -45,12 +48,12 @@ export function toItemMessage(from: string, run: string, item: RunItem): string 
   return JSON.stringify(message);
 }
 
-/** `null` for one that was only announced. */
+/** `null` for an event that was only announced. */
 export function toItem({ n, at, place, event }: ItemMessage): RunItem | null {
   return event ? new RunItem(n, at, event, undefined, place) : null;
 }
 
-/** A message of this version's making; another's is passed over: what it told, the journal has. */
+/** Parses a message; `null` for one of another version, whose data followers read from the journal. */
 export function parseMessage(payload: string): BusMessage | null {
   try {
     const message = parseExactJson(payload) as BusMessage;

@@ -7,17 +7,17 @@ import { openRedisChannel } from './redis-channel.factory.js';
 import { RemoteFollowRegistry } from './remote-follow.registry.js';
 import { RemoteRunClient } from './remote-run.client.js';
 
-/** What the bus between processes is made of. */
+/** The dependencies of the bus between processes. */
 export interface ClusterBusParts {
   readonly config: AppConfig;
   readonly database: Database;
   readonly journal: RunJournal;
   readonly lease: RunLease;
-  /** The database's own, if it has one. */
+  /** The database's notification channel, if it has one. */
   readonly channel: NotificationChannel | null;
 }
 
-/** The bus between processes: on Redis when it is configured, else on the database's notifications. */
+/** The bus between processes: on Redis if configured, else on the database's notifications. */
 export async function createClusterRunBus(parts: ClusterBusParts): Promise<ClusterRunBus> {
   const { config, database, journal, lease } = parts;
   const channel = config.redis.url === undefined ? parts.channel! : await openRedisChannel(config, config.redis.url);

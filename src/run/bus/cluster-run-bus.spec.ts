@@ -13,7 +13,7 @@ import { RemoteRunClient } from './remote-run.client.js';
 let opened: OpenDatabase;
 let host: RunHost;
 let channel: MemoryNotificationChannel;
-/** The process that executes, and one where somebody follows. */
+/** The process that executes runs, and one with followers. */
 let owner: ClusterRunBus;
 let other: ClusterRunBus;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ async function startRun(id: string): Promise<RunTeller> {
   return new RunTeller({ bus: owner, journal: host.journal }, run);
 }
 
-/** A client of the other process, as far as it reads. */
+/** A client of the other process, which reads on demand. */
 class RemoteClient extends FoldingClient {
   readonly types: string[] = [];
   private readonly items;
@@ -64,7 +64,7 @@ class RemoteClient extends FoldingClient {
 }
 
 describe('a follower in another process', () => {
-  it('that comes in the midst of a message gets the text so far, then what happens, to the end', async () => {
+  it('that joins inside a message receives the text so far, then all items to the end', async () => {
     const run = await startRun('midst');
     const long = 'é🐦"\n'.repeat(4_000);
     run.begin('model:1');
@@ -89,7 +89,7 @@ describe('a follower in another process', () => {
     expect(client.journaled.map(({ n }) => n)).toEqual([1, 2, 3]);
   });
 
-  it('hears that a message is told anew', async () => {
+  it('receives the restart of a message', async () => {
     const run = await startRun('anew');
     run.begin('model:1');
     run.say('half');
@@ -101,7 +101,7 @@ describe('a follower in another process', () => {
     expect(client.restarts).toBe(1);
   });
 
-  it('stays when the run is told of no more from there, and hears of who goes on with it', async () => {
+  it('stays connected when the owner closes its streams, and receives the events of the next owner', async () => {
     const run = await startRun('closed');
     run.begin('model:1');
     run.say('half');

@@ -10,25 +10,25 @@ import { RemoteFollowRegistry } from './remote-follow.registry.js';
 import { RemoteRunClient } from './remote-run.client.js';
 import { LONGEST_EVENT, parseMessage, toItem, toItemMessage, type BusMessage } from './bus-message.mapper.js';
 
-const EVERYBODY = 'runs';
-/** How long a run has to begin here before it is looked for elsewhere, in ms. */
-const BEGIN_HERE_MS = 20;
-/** How often others are told again what is followed here, and the journal is asked for what was not heard, in ms. */
+const ALL_NODES = 'runs';
+/** Delay before a subscribed run is looked up on other nodes, in ms; most runs start here within it. */
+const START_HERE_MS = 20;
+/** Interval for repeating subscriptions to other nodes and reading missed events from the journal, in ms. */
 const REMIND_MS = 3_000;
 
 /**
- * The bus between processes. A run's events leave its process only for those processes that follow it, so that a chat
- * whose client is connected where it runs costs the others nothing.
+ * The bus between processes. A run's events leave its process only for processes that follow it, so that a chat whose client is
+ * connected to the executing node costs the others nothing.
  */
 export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private readonly logger = new Logger(ClusterRunBus.name);
   private readonly local = new LocalRunBus();
   private readonly wakeListeners: WakeListener[] = [];
-  /** Runs that are executed here. */
+  /** Runs that execute here. */
   private readonly here = new Set<string>();
-  /** Runs that were subscribed to a moment ago. */
+  /** Runs with a new subscription that are not looked up yet. */
   private subscribed = new Set<string>();
-  private lookTimer: NodeJS.Timeout | undefined;
+  private lookUpTimer: NodeJS.Timeout | undefined;
   private remindTimer: NodeJS.Timeout | undefined;
   private isClosed = false;
 
@@ -41,17 +41,17 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     super();
   }
 
-  /** Listens to the other processes from now on. */
+  /** Subscribes to the messages of the other processes. */
   async start(): Promise<void> {
     const listen = (payload: string) => this.receive(payload);
-    await this.channel.listen(EVERYBODY, listen);
+    await this.channel.listen(ALL_NODES, listen);
     await this.channel.listen(inboxOf(this.lease.node), listen, () => this.remind(true));
     this.remindTimer = setInterval(() => this.remind(), REMIND_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.isClosed = true;
-    clearTimeout(this.lookTimer);
+    clearTimeout(this.lookUpTimer);
     clearInterval(this.remindTimer);
     await this.channel.close();
   }
@@ -61,17 +61,17 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   }
 
   publish(runId: string, item: RunItem): void {
-    // Where somebody decides about a waiting run says nothing of where it goes on.
+    // A decision may be made on any node: it does not show where the run continues.
     if (item.event.type !== 'policy.decided') this.locate(runId, item.event);
     this.local.publish(runId, item);
-    // That this process tells no more is nothing to those who follow elsewhere: they hear of whoever goes on.
+    // Remote followers ignore the end of this node's stream: they receive events from the node that continues the run.
     if (item.event.type === 'stream.closed' || !this.followers.has(runId)) return;
-    this.carry(this.followers.of(runId), runId, item);
+    this.sendItem(this.followers.of(runId), runId, item);
   }
 
   subscribe(runId: string, listener: RunListener): () => void {
     const unsubscribe = this.local.subscribe(runId, listener);
-    if (!this.here.has(runId)) this.lookSoon(runId);
+    if (!this.here.has(runId)) this.lookUpSoon(runId);
     return () => {
       unsubscribe();
       if (!this.local.hasListeners(runId)) this.remote.forget(runId);
@@ -87,31 +87,31 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     this.wakeListeners.push(listener);
   }
 
-  /** The run is executed here, until it ends or waits. */
+  /** Records that the run executes here, until it ends or waits. */
   private locate(runId: string, event: RunEvent): void {
     this.remote.forget(runId);
     if (endsStream(event)) this.here.delete(runId);
     else this.here.add(runId);
   }
 
-  private lookSoon(runId: string): void {
+  private lookUpSoon(runId: string): void {
     this.subscribed.add(runId);
-    this.lookTimer ??= setTimeout(() => {
-      this.lookTimer = undefined;
+    this.lookUpTimer ??= setTimeout(() => {
+      this.lookUpTimer = undefined;
       const elsewhere = [...this.subscribed].filter((id) => !this.here.has(id) && this.local.hasListeners(id));
       this.subscribed = new Set();
       for (const id of elsewhere) this.remote.follow(id, (item) => this.local.publish(id, item));
       this.announce(elsewhere, true);
-    }, BEGIN_HERE_MS);
+    }, START_HERE_MS);
   }
 
-  /** What was lost on the way, the journal has. */
+  /** Repeats the subscriptions, and reads lost messages from the journal. */
   private remind(wantsText = false): void {
     this.followers.expire();
     this.announce(this.remote.followed(), wantsText);
     this.remote.catchUp().catch((err: unknown) => {
       if (this.isClosed) return;
-      this.logger.warn({ err }, 'The journal could not be asked for what happens elsewhere; it is asked again soon');
+      this.logger.warn({ err }, 'Failed to read events of remote runs from the journal; retrying');
     });
   }
 
@@ -121,7 +121,7 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
     }
   }
 
-  private carry(nodes: Iterable<string>, runId: string, item: RunItem): void {
+  private sendItem(nodes: Iterable<string>, runId: string, item: RunItem): void {
     const messages = inPieces(item, LONGEST_EVENT).map((piece) => toItemMessage(this.lease.node, runId, piece));
     for (const node of nodes) for (const message of messages) this.channel.notify(inboxOf(node), message);
   }
@@ -129,11 +129,11 @@ export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private addFollower(runId: string, node: string, wantsText: boolean): void {
     this.followers.add(runId, node);
     const text = wantsText && this.live.find(runId)?.soFar();
-    if (text) this.carry([node], runId, text);
+    if (text) this.sendItem([node], runId, text);
   }
 
   private send(message: BusMessage): void {
-    this.channel.notify(EVERYBODY, JSON.stringify(message));
+    this.channel.notify(ALL_NODES, JSON.stringify(message));
   }
 
   private receive(payload: string): void {

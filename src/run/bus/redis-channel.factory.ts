@@ -2,10 +2,10 @@ import type { AppConfig } from '../../config/index.js';
 import { applicationName } from '../application-name.mapper.js';
 import { RedisNotificationChannel } from './redis-notification-channel.js';
 
-/** The driver is loaded only when a Redis is configured. */
+/** Connects to Redis; the driver is imported only here. */
 export async function openRedisChannel(config: AppConfig, url: string): Promise<RedisNotificationChannel> {
   const { Redis } = await import('ioredis');
-  // What cannot be sent now is not sent later: the journal has it.
+  // A message that cannot be sent now is dropped: the journal has its data.
   const sender = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
   const receiver = new Redis(url, { maxRetriesPerRequest: null });
   return new RedisNotificationChannel(sender, receiver, `jackdaw:${applicationName(config)}:`);

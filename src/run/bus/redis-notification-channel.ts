@@ -14,18 +14,18 @@ export class RedisNotificationChannel extends NotificationChannel {
   private readonly subscriptions = new Map<string, Set<Subscription>>();
   private wasReady = false;
 
-  /** @param prefix keeps applications apart that share a Redis */
+  /** @param prefix separates applications that share a Redis */
   constructor(
     private readonly sender: Redis,
     private readonly receiver: Redis,
     private readonly prefix: string,
   ) {
     super();
-    for (const redis of [sender, receiver]) redis.on('error', (error) => this.tell(error));
+    for (const redis of [sender, receiver]) redis.on('error', (error) => this.logError(error));
     receiver.on('message', (channel: string, payload: string) => {
       for (const { listener } of this.subscriptions.get(channel) ?? []) listener(payload);
     });
-    // Its channels are subscribed to again by the driver itself.
+    // The driver itself renews its subscriptions.
     receiver.on('ready', () => {
       if (this.wasReady) this.resync();
       this.wasReady = true;
@@ -41,8 +41,8 @@ export class RedisNotificationChannel extends NotificationChannel {
     const subscription = { listener, onReconnect };
     const subscribed = this.subscriptions.get(channel) ?? new Set();
     this.subscriptions.set(channel, subscribed.add(subscription));
-    // It waits for a connection as long as it must; nobody waits for it.
-    this.receiver.subscribe(channel).catch((error: unknown) => this.tell(error));
+    // Not awaited: the driver subscribes when it is connected.
+    this.receiver.subscribe(channel).catch((error: unknown) => this.logError(error));
     return async () => {
       subscribed.delete(subscription);
       if (subscribed.size > 0) return;
@@ -52,7 +52,7 @@ export class RedisNotificationChannel extends NotificationChannel {
   }
 
   notify(channel: string, payload: string): void {
-    this.sender.publish(this.prefix + channel, payload).catch((error: unknown) => this.tell(error));
+    this.sender.publish(this.prefix + channel, payload).catch((error: unknown) => this.logError(error));
   }
 
   async close(): Promise<void> {
@@ -64,7 +64,7 @@ export class RedisNotificationChannel extends NotificationChannel {
     for (const subscribed of this.subscriptions.values()) for (const { onReconnect } of subscribed) onReconnect?.();
   }
 
-  private tell(error: unknown): void {
-    this.logger.warn(`Notifications to other processes: ${messageOf(error)}`);
+  private logError(error: unknown): void {
+    this.logger.warn(`Notification channel error: ${messageOf(error)}`);
   }
 }

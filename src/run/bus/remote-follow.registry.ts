@@ -1,9 +1,9 @@
-/** A process that has not said for so long that it still follows a run is told nothing more, in ms. */
+/** Time after which a remote follower that did not repeat its subscription is removed, in ms. */
 const FORGET_MS = 10_000;
 
-/** Which other processes follow which runs. */
+/** The runs that other processes follow. */
 export class RemoteFollowRegistry {
-  /** Until when (monotonic ms), by node, by run. */
+  /** Expiry times (monotonic ms), by node, by run. */
   private readonly runs = new Map<string, Map<string, number>>();
 
   add(runId: string, node: string): void {
@@ -20,7 +20,7 @@ export class RemoteFollowRegistry {
     return this.runs.get(runId)?.keys() ?? [];
   }
 
-  /** Forgets those who have not been heard of for long. */
+  /** Removes followers that did not repeat their subscription in time. */
   expire(): void {
     const now = performance.now();
     for (const [runId, nodes] of this.runs) {

@@ -3,20 +3,20 @@ import { Database } from '../../persistence/index.js';
 import type { RunItem } from '../run-item.factory.js';
 import { RunJournal } from '../run-journal.js';
 
-/** What may have been journaled between a follower's reading and its following elsewhere, in events. */
+/** Events that may be journaled between a follower's read and its remote subscription. */
 const OVERLAP = 100;
 const RUNS_A_QUERY = 200;
 
-/** A run that is executed in another process and followed here. */
+/** A run that executes in another process and is followed here. */
 interface RemoteRun {
   readonly deliver: (item: RunItem) => void;
   /** The last journaled event that was delivered. */
   last: number;
-  /** What came while the journal is being read. */
+  /** Items that arrive while the journal is read. */
   waiting: RunItem[] | null;
 }
 
-/** Brings the events of runs that other processes execute: in order and without a gap, however they come. */
+/** Delivers the events of runs of other processes: in order and without gaps, however they arrive. */
 export class RemoteRunClient {
   private readonly logger = new Logger(RemoteRunClient.name);
   private readonly runs = new Map<string, RemoteRun>();
@@ -30,7 +30,7 @@ export class RemoteRunClient {
     return [...this.runs.keys()];
   }
 
-  /** Delivers what happens from now on, and a little of what happened before. */
+  /** Starts delivery, from shortly before the last journaled event. */
   follow(runId: string, deliver: (item: RunItem) => void): void {
     if (this.runs.has(runId)) return;
     const run: RemoteRun = { deliver, last: 0, waiting: null };
@@ -38,12 +38,12 @@ export class RemoteRunClient {
     this.read(runId, run, async () => Math.max(0, (await this.journal.lastEvent(runId)) - OVERLAP));
   }
 
-  /** Delivers nothing more. */
+  /** Ends delivery. */
   forget(runId: string): void {
     this.runs.delete(runId);
   }
 
-  /** An event from elsewhere. @param item `null` when it was only announced */
+  /** Handles an item of another process. @param item `null` when it was only announced */
   receive(runId: string, place: number, item: RunItem | null): void {
     const run = this.runs.get(runId);
     if (!run) return;
@@ -52,10 +52,10 @@ export class RemoteRunClient {
     } else if (!item || place > run.last + (item.n === null ? 0 : 1)) {
       run.waiting = item ? [item] : [];
       this.read(runId, run, async () => run.last);
-    } else handOn(run, item);
+    } else deliverNew(run, item);
   }
 
-  /** Asks the journal for what was never heard of. */
+  /** Reads events from the journal that never arrived. */
   async catchUp(): Promise<void> {
     const ids = this.followed();
     for (let at = 0; at < ids.length; at += RUNS_A_QUERY) {
@@ -70,20 +70,17 @@ export class RemoteRunClient {
 
   private read(runId: string, run: RemoteRun, from: () => Promise<number>): void {
     run.waiting ??= [];
-    this.readOn(runId, run, from).catch((err: unknown) => {
+    this.readFrom(runId, run, from).catch((err: unknown) => {
       run.waiting = null;
-      this.logger.warn(
-        { err, run_id: runId },
-        'The journal of a run elsewhere could not be read; it is read again soon',
-      );
+      this.logger.warn({ err, run_id: runId }, 'Failed to read the journal of a remote run; retrying');
     });
   }
 
-  private async readOn(runId: string, run: RemoteRun, from: () => Promise<number>): Promise<void> {
+  private async readFrom(runId: string, run: RemoteRun, from: () => Promise<number>): Promise<void> {
     run.last = await from();
     for (let page = await this.journal.events(runId, run.last); page.length > 0;) {
       if (this.runs.get(runId) !== run) return;
-      for (const item of page) handOn(run, item);
+      for (const item of page) deliverNew(run, item);
       page = await this.journal.events(runId, run.last);
     }
     const waiting = run.waiting ?? [];
@@ -92,7 +89,7 @@ export class RemoteRunClient {
   }
 }
 
-function handOn(run: RemoteRun, item: RunItem): void {
+function deliverNew(run: RemoteRun, item: RunItem): void {
   if (item.n !== null) {
     if (item.n <= run.last) return;
     run.last = item.n;

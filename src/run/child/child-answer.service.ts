@@ -6,7 +6,7 @@ import { RunCancelService } from '../run-cancel.service.js';
 import { RunJournal } from '../run-journal.js';
 import { ChildRunStore } from './child-run.store.js';
 
-/** Tells runs that wait what became of those around them: one that they called has ended, or the one that called them. */
+/** Resumes runs that wait for an ended child, and cancels runs whose parent has ended. */
 @Injectable()
 export class ChildAnswerService {
   constructor(
@@ -17,7 +17,7 @@ export class ChildAnswerService {
     private readonly cancels: RunCancelService,
   ) {}
 
-  /** Lets a run go on that waits for one that has ended; nothing happens to any other. */
+  /** Resumes a run that waits for an ended child; no effect on any other run. */
   async answer(runId: string): Promise<void> {
     const run = await this.journal.find(runId);
     if (run?.status !== 'waiting') return;
@@ -29,7 +29,7 @@ export class ChildAnswerService {
     try {
       await this.decisions.decide({ run, requests }, answers, null);
     } catch (error) {
-      // Somebody was faster: another child's end, a cancel, another node.
+      // Another child's end, a cancel or another node was faster.
       if (!(error instanceof AppError && error.code === 'RUN_NOT_WAITING')) throw error;
     }
   }
@@ -53,12 +53,12 @@ export class ChildAnswerService {
 
   private async forEach(
     page: (after: string) => Promise<string[]>,
-    tell: (runId: string) => Promise<unknown>,
+    handle: (runId: string) => Promise<unknown>,
     isStopped: () => boolean,
   ): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined && !isStopped();) {
       const ids: string[] = await page(after);
-      for (const id of ids) if (!isStopped()) await tell(id);
+      for (const id of ids) if (!isStopped()) await handle(id);
       after = ids.at(-1);
     }
   }

@@ -12,10 +12,10 @@ import { ChildNews } from './child-news.factory.js';
 import { ChildStartService } from './child-start.service.js';
 import type { ChildCall, ChildStanding } from './child-run.types.js';
 
-/** How long a run that was told to stop waits for one that it called to have stopped, in ms. */
-const LET_GO_MS = 5_000;
+/** Time for a child run to stop after a cancel, in ms. */
+const STOP_WAIT_MS = 5_000;
 
-/** Waits for runs that are calls, where the run is executed that calls. */
+/** Waits for child runs, on the node that executes the parent. */
 @Injectable()
 export class ChildJoinService {
   constructor(
@@ -28,9 +28,9 @@ export class ChildJoinService {
   ) {}
 
   /**
-   * Starts the run that a call is, or joins it when it has been started before, and waits until it has ended or waits
-   * for a person. When the parent is cancelled or its time is up, the child is cancelled first.
-   * @throws the signal's reason when the parent's execution is given up; what says that the run cannot be made
+   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits for a decision.
+   * When the parent is cancelled or times out, the child is cancelled first.
+   * @throws the signal's reason when the parent's execution is abandoned; the maker's error when the run cannot be created
    */
   async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding> {
     for (;;) {
@@ -41,7 +41,7 @@ export class ChildJoinService {
         if (child && !isOpen(child.status)) return await this.endOf(child);
         if (child?.status === 'waiting') return { kind: 'waiting', requests: await this.waiting.requests(child.id) };
         if (child) this.dispatcher.adopt(child);
-        else await this.starter.begin(parent, call);
+        else await this.starter.start(parent, call);
         await news.arrival(signal);
       } finally {
         news.close();
@@ -49,11 +49,11 @@ export class ChildJoinService {
     }
   }
 
-  /** Cancels the run, and waits a little until it has ended. */
+  /** Cancels the run, and waits up to 5 s for its end. */
   private async stop(runId: string, signal: AbortSignal): Promise<ChildStanding> {
     if (isGivenUp(signal)) throw signal.reason;
     await this.cancels.cancel(runId);
-    for (const by = Date.now() + LET_GO_MS; Date.now() < by;) {
+    for (const by = Date.now() + STOP_WAIT_MS; Date.now() < by;) {
       const news = new ChildNews(this.bus, runId);
       try {
         const child = await this.journal.find(runId);
@@ -74,6 +74,6 @@ export class ChildJoinService {
     if (item && isTerminal(item.event)) {
       return { kind: 'ended', end: item.event, agent, durationMs: (finishedAt ?? createdAt) - createdAt };
     }
-    throw new AppError('INTERNAL', `Run "${id}" has ended, and its journal does not say how.`);
+    throw new AppError('INTERNAL', `Run "${id}" has ended without a terminal event in its journal.`);
   }
 }

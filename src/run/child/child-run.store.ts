@@ -3,12 +3,12 @@ import { Database } from '../../persistence/index.js';
 
 const PAGE = 100;
 
-/** Which runs are others' calls. */
+/** Queries for parent and child runs. */
 @Injectable()
 export class ChildRunStore {
   constructor(private readonly database: Database) {}
 
-  /** Runs that this one called and that have not ended. */
+  /** Unfinished child runs of a run. */
   async openOf(parentId: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       'SELECT id FROM run WHERE parent_run_id = ? AND finished_at IS NULL',
@@ -17,7 +17,7 @@ export class ChildRunStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Of these runs, those that have ended. */
+  /** The ended runs among these. */
   async endedOf(runIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (runIds.length === 0) return new Set();
     const marks = runIds.map(() => '?').join(', ');
@@ -25,7 +25,10 @@ export class ChildRunStore {
     return new Set((await this.database.query<{ id: string }>(sql, [...runIds])).map(({ id }) => id));
   }
 
-  /** Up to 100 runs after the id `after` that wait although one that they called has ended: perhaps for another one. */
+  /**
+   * Up to 100 runs after the id `after` that wait although one of their children has ended; they may wait for another
+   * child.
+   */
   async waitingParents(after: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT run.id FROM run WHERE run.status = 'waiting' AND run.id > ? AND EXISTS (
@@ -36,7 +39,7 @@ export class ChildRunStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Up to 100 runs after the id `after` that wait for a person although nobody waits for them: who called them has ended. */
+  /** Up to 100 runs after the id `after` that wait for a decision although their parent has ended. */
   async waitingOrphans(after: string): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT run.id FROM run WHERE run.status = 'waiting' AND run.id > ? AND EXISTS (

@@ -1,52 +1,52 @@
 import type { TerminalEvent } from '../run-event.types.js';
 import type { WaitingRequest } from '../decision/waiting-request.types.js';
 
-/** Where a run stands that is a call of another run. */
+/** The position of a child run in its run tree. */
 export interface RunLineage {
   readonly parentRunId: string;
-  /** The parent's step that it is: `tool:1:2`. */
+  /** The parent's step of the call: `tool:1:2`. */
   readonly parentStep: string;
-  /** The run at the top, which nobody called. */
+  /** The root run of the tree. */
   readonly rootRunId: string;
-  /** Budgets of sessions count what it takes there. */
+  /** The root's session; its budgets count the child's usage. */
   readonly rootSessionId: string | null;
-  /** 1 for what a run at the top calls, and so on. */
+  /** 1 for children of the root run. */
   readonly depth: number;
 }
 
-/** A run that a call wants; the handler of its kind makes it. */
+/** A request for a child run; the maker of its kind creates the run. */
 export interface ChildRunRequest {
-  /** The kind of the run: whose handler. */
+  /** The kind of the run's handler. */
   readonly kind: string;
-  /** What it executes, as its handler knows it: an agent's name. */
+  /** The subject of the run, such as an agent's name. */
   readonly name: string;
-  /** What it is told: JSON. */
+  /** The input of the run, as JSON. */
   readonly input: unknown;
-  /** Whether it takes the parent's place: what it answers is the parent's answer. */
+  /** Whether it replaces the parent: its answer is the parent's answer. */
   readonly isHandoff: boolean;
-  /** Whether the parent has read what strangers wrote, so that they may speak from what it says. */
+  /** Whether the parent's context, and so this input, may contain untrusted content. */
   readonly isTainted: boolean;
 }
 
-/** What a handler must know to make a child run. */
+/** The data a maker needs to create a child run. */
 export interface ChildRunPlace {
   readonly id: string;
-  /** Whether another run is talking in the conversation that would be its own: it gets a new one then. */
+  /** Whether the conversation it would use is held by another run; it then gets a new one. */
   readonly isBusy: boolean;
 }
 
-/** A call that is a run of its own. */
+/** A call that is executed as a run of its own. */
 export interface ChildCall {
-  /** The id that the run has, or will get: recorded before. */
+  /** The recorded id of the run. */
   readonly id: string;
-  /** The parent's step that it is: `tool:1:2`. */
+  /** The parent's step of the call: `tool:1:2`. */
   readonly step: string;
-  /** What to start when there is no such run yet. */
+  /** Creates the request if the run does not exist yet. */
   readonly request: () => Promise<ChildRunRequest>;
 }
 
-/** Where a child run stands. */
+/** The status of a child run. */
 export type ChildStanding =
   | { readonly kind: 'ended'; readonly end: TerminalEvent; readonly agent: string; readonly durationMs: number }
-  /** Somebody must decide before it goes on. */
+  /** A person must decide before it continues. */
   | { readonly kind: 'waiting'; readonly requests: readonly WaitingRequest[] };

@@ -7,7 +7,7 @@ import { RunJournal } from '../run-journal.js';
 import type { RunRecord, StartRun } from '../run.types.js';
 import type { ChildCall, RunLineage } from './child-run.types.js';
 
-/** Begins runs that are calls of other runs: at once, in the room of the run that calls. */
+/** Starts child runs at once, within the capacity of the parent. */
 @Injectable()
 export class ChildStartService {
   constructor(
@@ -17,8 +17,11 @@ export class ChildStartService {
     private readonly handlers: RunHandlerRegistry,
   ) {}
 
-  /** Where the session is taken that would be the run's, it gets one of its own. @throws what says that it cannot be made */
-  async begin(parent: RunRecord, call: ChildCall): Promise<void> {
+  /**
+   * If another run holds the session it would use, it gets a new one. @throws the maker's error when it cannot be
+   * created
+   */
+  async start(parent: RunRecord, call: ChildCall): Promise<void> {
     const request = await call.request();
     const maker = this.handlers.childMaker(request.kind);
     const lineage = lineageOf(parent, call);
@@ -28,12 +31,12 @@ export class ChildStartService {
     }
   }
 
-  /** @returns whether the run is there; not when another one holds its session */
+  /** @returns false if another run holds its session */
   private async execute(start: StartRun): Promise<boolean> {
     try {
       const { run, items } = await this.journal.create(start, 'running', Date.now());
-      for (const item of items) this.bus.tell(run, item);
-      this.dispatcher.executeBeside(run);
+      for (const item of items) this.bus.emit(run, item);
+      this.dispatcher.executeChild(run);
       return true;
     } catch (error) {
       if (refusalOf(error) !== 'unique') throw error;
@@ -52,7 +55,7 @@ function lineageOf({ id, sessionId, lineage }: RunRecord, { step }: ChildCall): 
   };
 }
 
-/** What a call has of its run: who asked, how urgent it is, and when it is of no use any more. */
+/** The properties a child inherits: principal, priority and deadline. */
 function inheritance({
   principal,
   priority,

@@ -8,12 +8,12 @@ import type { RunOutcome } from '../run.types.js';
 
 const STEPS = [1, 2, 3];
 
-/** A run that calls another one, in however many processes. */
+/** A parent run with a child run, over any number of processes. */
 class Life {
   readonly parentId = newId();
-  /** The steps of the child, each time that one was done. */
+  /** The executed steps of the child, in order of execution. */
   readonly done: number[] = [];
-  /** What the parent had of the child, each time that it was recorded. */
+  /** The child's results, in order of their recording by the parent. */
   readonly joined: string[] = [];
 
   constructor(
@@ -21,7 +21,7 @@ class Life {
     private readonly needsPerson: boolean,
   ) {}
 
-  /** One process, to its death or to the end of the parent. @returns whether it died */
+  /** Runs one process to its crash or to the end of the parent. @returns whether it crashed */
   async live(death?: Death): Promise<boolean> {
     const mortal = new MortalDatabase(this.database, death);
     const host = new RunHost(mortal);
@@ -30,14 +30,14 @@ class Life {
     host.bus.onWake(() => void this.approve(host));
     const ended = host.ended(this.parentId);
     const isNew = (await this.statuses()).length === 0;
-    const begun = isNew ? host.runs.start(aRun(this.parentId, null, { agent: 'caller' })) : host.runs.recover();
-    begun.catch(() => undefined);
+    const started = isNew ? host.runs.start(aRun(this.parentId, null, { agent: 'caller' })) : host.runs.recover();
+    started.catch(() => undefined);
     const isOver = (await this.statuses())[0] === 'completed';
     if (!isNew) void this.approve(host);
     await Promise.race([isOver ? undefined : ended, mortal.died]);
     const { isDead } = mortal;
     mortal.bury();
-    // What a dead process had under way has landed, or never will.
+    // Pending commits of the dead process have landed now, or never will.
     await this.database.commit([]);
     return isDead;
   }
@@ -67,7 +67,7 @@ class Life {
     }
   }
 
-  /** A person lets the child go on as soon as it waits. */
+  /** Approves the child's request as soon as it waits. */
   private async approve(host: RunHost): Promise<void> {
     const sql = `SELECT id FROM run WHERE parent_run_id = ? AND status = 'waiting'`;
     try {
@@ -82,14 +82,14 @@ class Life {
   }
 }
 
-/** A run that ends while the one that it called waits for a person, in however many processes. */
+/** A parent that ends while its child waits for a decision, over any number of processes. */
 class Desertion {
   private readonly parentId = newId();
   private readonly childId = newId();
 
   constructor(private readonly database: OpenDatabase['database']) {}
 
-  /** One process, to its death or to the end of both. @returns whether it died */
+  /** Runs one process to its crash or to the end of both. @returns whether it crashed */
   async live(death?: Death): Promise<boolean> {
     const mortal = new MortalDatabase(this.database, death);
     const host = new RunHost(mortal);
@@ -100,8 +100,8 @@ class Desertion {
     });
     const ended = host.ended(this.childId);
     const before = await this.statuses();
-    const begun = before.length === 0 ? host.runs.start(aRun(this.parentId)) : host.runs.recover();
-    begun.catch(() => undefined);
+    const started = before.length === 0 ? host.runs.start(aRun(this.parentId)) : host.runs.recover();
+    started.catch(() => undefined);
     await Promise.race([before[1] === 'failed' ? undefined : ended, mortal.died]);
     const { isDead } = mortal;
     mortal.bury();
@@ -120,7 +120,7 @@ class Desertion {
   }
 }
 
-/** Of the parent first. */
+/** The parent's status comes first. */
 async function statusesOf(database: OpenDatabase['database'], parentId: string): Promise<string[]> {
   const sql = 'SELECT status FROM run WHERE id = ? OR parent_run_id = ? ORDER BY depth';
   const rows = await database.query<{ status: string }>(sql, [parentId, parentId]);
@@ -134,15 +134,15 @@ function aRequest(kind: 'approval' | 'child', child_run_id?: string): WaitingReq
 
 describe.each([
   ['works', false],
-  ['waits for a person', true],
-])('a run that calls another one, which %s', (_what, needsPerson) => {
+  ['waits for a decision', true],
+])('a run with a child run that %s', (_what, needsPerson) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await openDatabase();
   });
   afterAll(() => opened.close());
 
-  it('begins it once and has its answer once, wherever the process dies', async () => {
+  it('starts the child once and records its answer once, wherever the process crashes', async () => {
     let deaths = 0;
     for (const isDurable of [false, true]) {
       for (let commits = 0; ; commits++) {
@@ -150,7 +150,7 @@ describe.each([
         const isDead = await life.live({ commits, isDurable });
         if (isDead) await life.live();
         expect([commits, await life.statuses()]).toEqual([commits, ['completed', 'completed']]);
-        // What a crash cut off happens again; nothing else does.
+        // Only the interrupted step repeats after a crash.
         expect([...new Set(life.done)]).toEqual(STEPS);
         expect(life.done.length).toBeLessThanOrEqual(STEPS.length + 1);
         expect(new Set(life.joined)).toEqual(new Set(['done']));
@@ -162,7 +162,7 @@ describe.each([
   });
 });
 
-describe('a run that calls another one', () => {
+describe('a run with a child run', () => {
   let opened: OpenDatabase;
   let host: RunHost;
   beforeAll(async () => {
@@ -171,20 +171,20 @@ describe('a run that calls another one', () => {
   });
   afterAll(() => opened.close());
 
-  it('lets those go that it called and never asked again, when it ends', async () => {
+  it('cancels open children at its end', async () => {
     const [parentId, childId] = [newId(), newId()];
     const stopped = Promise.withResolvers<void>();
     host.scripts.set('endless', async ({ signal }) => {
       signal.addEventListener('abort', () => stopped.resolve());
       await stopped.promise;
     });
-    const hasBegun = new Promise<void>((resolve) => {
+    const hasStarted = new Promise<void>((resolve) => {
       host.bus.subscribe(childId, ({ event }) => event.type === 'run.started' && resolve());
     });
     host.scripts.set(parentId, async (context) => {
       const request = async () => ({ kind: 'test', name: 'endless', input: null, isHandoff: false, isTainted: false });
       context.join({ id: childId, step: 'tool:1:1', request }).catch(() => undefined);
-      await hasBegun;
+      await hasStarted;
     });
     const ended = host.ended(childId);
     await (
@@ -201,7 +201,7 @@ describe('a run that calls another one', () => {
     });
   });
 
-  it('is not gone on for when it has ended: what is queued for it stops at once', async () => {
+  it('stops a queued child at once when the parent has ended', async () => {
     const [parentId, childId] = [newId(), newId()];
     await (
       await host.runs.start(aRun(parentId))
@@ -221,14 +221,14 @@ describe('a run that calls another one', () => {
     expect(seen).toEqual([true]);
   });
 
-  it('lets one go that waits for a person when it has ended, wherever the process dies', async () => {
+  it('cancels a waiting child at its end, wherever the process crashes', async () => {
     let deaths = 0;
     for (const isDurable of [false, true]) {
       for (let commits = 0; ; commits++) {
         const life = new Desertion(opened.database);
         const isDead = await life.live({ commits, isDurable });
         if (isDead) await life.live();
-        // A script that is cancelled throws that: its run fails with it.
+        // A cancelled script throws the abort reason, so its run fails.
         expect([commits, await life.statuses()]).toEqual([commits, ['completed', 'failed']]);
         if (!isDead) break;
         deaths++;

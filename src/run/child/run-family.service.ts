@@ -10,12 +10,12 @@ import { ChildRunStore } from './child-run.store.js';
 import type { RunFamily } from './run-family.types.js';
 
 /**
- * What runs are to one another. As long as a run goes on that another one called, that one waits for it where it is
- * executed; when it waits for a person, the other one waits too, as a row, and goes on when it has ended.
+ * The relations between runs of a tree. A parent waits for a running child on its own node. When the child waits for a decision, the
+ * parent changes to `waiting` too, without a process, and resumes when the child has ended.
  */
 @Injectable()
 export class RunFamilyService implements RunFamily {
-  /** Runs executed here that have called others. */
+  /** Runs executed here that have started child runs. */
   private readonly parents = new Set<string>();
 
   constructor(
@@ -53,12 +53,12 @@ export class RunFamilyService implements RunFamily {
     return !parent || !isOpen(parent.status);
   }
 
-  /** Asks a run to be cancelled, and with it those that it called. @returns whether it had not ended */
+  /** Requests the cancellation of a run. @returns false if it had ended */
   cancel(runId: string): Promise<boolean> {
     return this.cancels.cancel(runId);
   }
 
-  /** Lets every run go on that waits for one that has ended, and cancels those that wait for a person and for nobody. */
+  /** Resumes every run that waits for an ended child, and cancels waiting runs whose parent has ended. */
   answerAll(isStopped: () => boolean): Promise<void> {
     return this.answers.answerAll(isStopped);
   }

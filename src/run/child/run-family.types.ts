@@ -1,17 +1,16 @@
 import type { RunRecord, RunStatus } from '../run.types.js';
 import type { ChildCall, ChildStanding } from './child-run.types.js';
 
-/** What those who execute a run must know of the runs around it. */
+/** The operations on a run tree that the executor needs. */
 export interface RunFamily {
   /**
-   * Starts the run that a call is, or joins it when it has been started before, and waits until it has ended or waits
-   * for a person.
+   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits for a decision.
    */
   join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding>;
-  /** Notes that the run has called others before, wherever that was. */
+  /** Notes that the run has started child runs before, on any node. */
   remember(runId: string): void;
-  /** What an execution's end means to the runs above and below: who waits for it goes on, and whom it called stops. */
+  /** Handles an execution's end: resumes the parent if it waits, and cancels the open children of an ended run. */
   settled(run: RunRecord, status: RunStatus): Promise<void>;
-  /** Whether the run that called this one has ended, so that nobody wants its answer. */
+  /** Whether the parent has ended, so that the run is not needed. */
   isOrphan(run: RunRecord): Promise<boolean>;
 }

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../common/index.js';
 
-/** How a request is answered. */
+/** An answer to a request. */
 export type Verdict =
-  /** `arguments` is JSON text: what the call is made with instead. */
+  /** `arguments` is JSON text that replaces the call's arguments. */
   | { readonly kind: 'approve'; readonly arguments?: string }
   | { readonly kind: 'deny'; readonly reason?: string }
   | { readonly kind: 'input'; readonly value: JsonValue }
@@ -10,12 +10,12 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly outcome: 'succeeded'; readonly result: JsonValue }
   | { readonly kind: 'settle'; readonly outcome: 'failed'; readonly error: string }
   | { readonly kind: 'expire' }
-  /** The run has ended that the call is. */
+  /** The call's child run has ended. */
   | { readonly kind: 'join' };
 
-/** An answer as it is recorded, in a step `answer:<request id>` with the verdict's kind as subject. */
+/** A recorded answer: step `answer:<request id>` with the verdict's kind as subject. */
 export type Decision = Verdict & {
-  /** The id of the principal who decided; `null` when time did. */
+  /** The id of the principal who decided; `null` for an expiry or a decision by the system. */
   readonly by: string | null;
   /** Epoch ms. */
   readonly at: number;

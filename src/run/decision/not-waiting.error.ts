@@ -8,8 +8,10 @@ import type { RunStatus } from '../run.types.js';
  */
 export function notWaiting(runId: string, run_status: RunStatus, expired: readonly WaitingRequest[] = []): AppError {
   const isRetryable = run_status === 'queued' || run_status === 'running';
-  const hint = isRetryable ? 'it goes on; if it waits again, its events tell for what' : 'there is nothing to decide';
-  const message = `Run "${runId}" does not wait, it is ${run_status}: ${hint}.${expiryNote(expired)}`;
+  const hint = isRetryable
+    ? 'it continues; if it waits again, its events name the requests'
+    : 'there is nothing to decide';
+  const message = `Run "${runId}" is not waiting, it is ${run_status}: ${hint}.${expiryNote(expired)}`;
   return new AppError('RUN_NOT_WAITING', message, {
     isRetryable,
     details: { run_status, is_retryable: isRetryable, ...expiryDetails(expired) },
@@ -33,7 +35,7 @@ export function notAsked(
   });
 }
 
-/** An answer that came after the deadline of every request that it is for; the run did not change. */
+/** The error of an answer after the deadline of all its requests; the run did not change. */
 export function answeredLate(runId: string, expired: readonly WaitingRequest[]): AppError {
   const message = `The answer to run "${runId}" is too late, and nothing was decided.${expiryNote(expired)}`;
   return new AppError('RUN_NOT_WAITING', message, {
@@ -46,7 +48,7 @@ export function described({ kind, call_id, tool, child_run_id }: WaitingRequest)
   return `${kind} of call "${call_id}" (${tool})`;
 }
 
-/** `expires_at` is the latest deadline, in epoch ms: no request of these can be answered after it. */
+/** `expires_at` is the latest deadline, in epoch ms: none of these requests can be answered after it. */
 function expiryDetails(expired: readonly WaitingRequest[]): Readonly<Record<string, unknown>> {
   if (expired.length === 0) return {};
   const expires_at = Math.max(...expired.map((request) => request.expires_at ?? 0));

@@ -5,10 +5,10 @@ import type { WaitingRun } from './run-decision.service.js';
 import { hasExpired } from './waiting-time.policy.js';
 
 /**
- * The requests of a kind that an answer is for: those of the named call, else all. Requests whose deadline has passed
- * are left out, without the help of a timer.
+ * The requests of a kind that an answer matches: those of the named call, else all. Requests past their deadline are excluded, even
+ * if no timer has expired them yet.
  * @param at time of the answer, epoch ms
- * @throws AppError `RUN_NOT_WAITING` when no request matches; it names the open requests, and the deadline if that has passed
+ * @throws AppError `RUN_NOT_WAITING` when no request matches; it names the open requests, and a passed deadline
  */
 export function selectRequests(
   waiting: WaitingRun,
@@ -30,20 +30,23 @@ function candidates(requests: readonly WaitingRequest[], kind: WaitingKind, call
   return callId === undefined ? ofKind : ofKind.filter(({ call_id }) => call_id === callId);
 }
 
-/** The requests that a no is for: calls that wait for leave and, where there is none, questions. Throws as `selectRequests`. */
+/** The requests that a denial matches: approvals and, without one, questions. Throws as `selectRequests`. */
 export function selectDeniable(waiting: WaitingRun, callId?: string): WaitingRequest[] {
   const isAsked = (kind: WaitingKind) =>
     waiting.requests.some((one) => one.kind === kind && (callId === undefined || one.call_id === callId));
   return selectRequests(waiting, isAsked('input') && !isAsked('approval') ? 'input' : 'approval', callId);
 }
 
-/** As `selectRequests`, where an answer fits one only. @throws AppError `VALIDATION_FAILED` listing them, when there are more */
+/**
+ * As `selectRequests`, for an answer to exactly one request. @throws AppError `VALIDATION_FAILED` listing several
+ * matches
+ */
 export function selectRequest(waiting: WaitingRun, kind: WaitingKind, callId?: string): WaitingRequest {
   const [request] = selectRequests(waiting, kind, callId);
-  // An expired request counts here: an answer that was meant for it must not go to another one.
+  // Expired requests count too: an answer meant for one must not go to another request.
   const possible = candidates(waiting.requests, kind, callId);
   if (request && possible.length === 1) return request;
-  const message = `Say by callId which one is meant: ${possible.map(described).join(', ')}.`;
+  const message = `Name one call with callId: ${possible.map(described).join(', ')}.`;
   throw new AppError('VALIDATION_FAILED', message, {
     details: { errors: [fieldMistake('callId', message, 'isOneCall', callId)], waiting: possible },
   });

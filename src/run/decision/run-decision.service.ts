@@ -14,7 +14,7 @@ import { answeredLate, notWaiting } from './not-waiting.error.js';
 import { WaitingRunStore } from './waiting-run.store.js';
 import { firstExpiry, hasExpired } from './waiting-time.policy.js';
 
-/** A run that waits, and for what. */
+/** A waiting run and its open requests. */
 export interface WaitingRun {
   readonly run: RunRecord;
   readonly requests: readonly WaitingRequest[];
@@ -22,16 +22,16 @@ export interface WaitingRun {
   readonly expired?: readonly WaitingRequest[];
 }
 
-/** One request with what was decided. */
+/** A request and its verdict. */
 export interface AnsweredRequest {
   readonly request: WaitingRequest;
   readonly verdict: Verdict;
-  /** What kinds of content were masked in what somebody said, if any. */
+  /** The kinds of content that were masked in the answer, if any. */
   readonly masked?: { readonly on: 'input' | 'result'; readonly found: readonly string[] };
 }
 
-/** What is told of a verdict; of the end of a run that was called, that run tells itself. */
-const TOLD: Readonly<Record<Exclude<Verdict['kind'], 'join'>, PolicyDecided['decision']>> = {
+/** The published decision of a verdict; a child run publishes its own end. */
+const DECISION_OF: Readonly<Record<Exclude<Verdict['kind'], 'join'>, PolicyDecided['decision']>> = {
   approve: 'approved',
   deny: 'denied',
   input: 'answered',
@@ -39,7 +39,7 @@ const TOLD: Readonly<Record<Exclude<Verdict['kind'], 'join'>, PolicyDecided['dec
   expire: 'expired',
 };
 
-/** Answers what waiting runs ask; of several answers at once, from whatever node, one counts. */
+/** Answers requests of waiting runs; of concurrent answers on any nodes, one succeeds. */
 @Injectable()
 export class RunDecisionService {
   constructor(
@@ -69,14 +69,14 @@ export class RunDecisionService {
     const at = Date.now();
     const { cipher } = this.journal;
     const last = await this.journal.lastEvent(run.id);
-    const told = answers.flatMap((answer) => toEvents(run, answer, by));
-    const items = told.map((event, i) => new RunItem(last + 1 + i, at, event));
+    const events = answers.flatMap((answer) => toEvents(run, answer, by));
+    const items = events.map((event, i) => new RunItem(last + 1 + i, at, event));
     await this.commit(run, answers, at, [
       answerRun(run, by === null ? undefined : answerTime(waiting, answers, at)),
       ...answers.map(({ request, verdict }) => insertStep(run, toStep(request, { ...verdict, by, at }), at, cipher)),
       ...insertEvents(run, items, cipher),
     ]);
-    for (const item of items) this.bus.tell(run, item);
+    for (const item of items) this.bus.emit(run, item);
     this.bus.wake(run.id);
   }
 
@@ -128,7 +128,7 @@ function toEvent(run: RunRecord, { request, verdict }: AnsweredRequest, by: stri
     request_id: id,
     call_id,
     tool,
-    decision: TOLD[verdict.kind],
+    decision: DECISION_OF[verdict.kind],
     by,
     ...(verdict.kind === 'deny' && verdict.reason !== undefined && { reason: verdict.reason }),
     ...(verdict.kind === 'approve' && { arguments_edited: verdict.arguments !== undefined }),

@@ -14,23 +14,22 @@ import { RunDecisionService } from './run-decision.service.js';
 import { WaitingRunStore } from './waiting-run.store.js';
 
 const UNREADABLE: readonly string[] = ['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN'];
-/** What became due elsewhere, or while nothing ran here, is found after this time at the latest. */
+/** Longest time until an expiry is noticed that another node scheduled, in ms. */
 const POLL_MS = 10_000;
 
 /**
- * Answers for people who do not: a request that nobody decided in time expires, and so does a run that could not begin by its
- * deadline. Answers, too, what a crash has kept from
- * being answered: runs that wait for one that has ended, or were called by one. One timer for all runs; of several nodes
- * that see the same one, the first counts.
+ * Expires undecided requests and queued runs that did not start by their deadline. Also repeats answers that a crash prevented: to
+ * runs that wait for an ended child, and to waiting runs whose parent has ended. One timer serves all runs; of several nodes that
+ * handle the same run, the first succeeds.
  */
 @Injectable()
 export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunExpiryService.name);
   private timer: NodeJS.Timeout | undefined;
   private isClosing = false;
-  /** The look that is being taken. */
-  private looking: Promise<void> | null = null;
-  private mustLookAgain = false;
+  /** The check in progress. */
+  private checking: Promise<void> | null = null;
+  private mustCheckAgain = false;
 
   constructor(
     private readonly journal: RunJournal,
@@ -41,11 +40,11 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
     private readonly cancels: RunCancelService,
   ) {}
 
-  /** The first look comes late: what it sets going must not begin before the application listens. */
+  /** Delays the first check: it resumes runs, which must not start before the application listens. */
   onApplicationBootstrap(): void {
     this.schedule(POLL_MS);
-    // A run that turns to waiting wakes.
-    this.bus.onWake((_runId, isOwn) => isOwn && this.lookSoon());
+    // A run that changes to waiting sends a wake-up.
+    this.bus.onWake((_runId, isOwn) => isOwn && this.checkSoon());
   }
 
   onModuleDestroy(): void {
@@ -54,40 +53,40 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.looking;
+    await this.checking;
   }
 
-  /** Lets everything expire that is due. */
+  /** Expires all due requests and runs. */
   async expireDue(now = Date.now()): Promise<void> {
     for (const runId of await this.waiting.expired(now)) {
       await this.expire(runId, now).catch((err: unknown) => {
-        // One that was tampered with, or whose key is not there, must not keep the others waiting.
+        // A tampered run, or one whose key is missing, must not block the others.
         if (!(err instanceof AppError) || !UNREADABLE.includes(err.code)) throw err;
-        this.logger.error({ err, run_id: runId }, 'A run that waits cannot be read, and does not expire');
+        this.logger.error({ err, run_id: runId }, 'Failed to read a waiting run; it does not expire');
       });
     }
   }
 
-  private lookSoon(): void {
+  private checkSoon(): void {
     if (this.isClosing) return;
-    if (this.looking) {
-      this.mustLookAgain = true;
+    if (this.checking) {
+      this.mustCheckAgain = true;
       return;
     }
-    this.looking = this.look()
+    this.checking = this.check()
       .catch((err: unknown) => {
-        this.logger.warn({ err }, 'What waits for people could not be looked through; it is tried again');
+        this.logger.warn({ err }, 'Failed to check waiting runs for expiry; retrying');
         this.schedule(POLL_MS);
       })
       .finally(() => {
-        this.looking = null;
-        if (!this.mustLookAgain) return;
-        this.mustLookAgain = false;
-        this.lookSoon();
+        this.checking = null;
+        if (!this.mustCheckAgain) return;
+        this.mustCheckAgain = false;
+        this.checkSoon();
       });
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const now = Date.now();
     await this.expireDue(now);
     await this.children.answerAll(() => this.isClosing);
@@ -98,14 +97,14 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
   private schedule(delayMs: number): void {
     clearTimeout(this.timer);
     if (this.isClosing) return;
-    this.timer = setTimeout(() => this.lookSoon(), Math.min(delayMs, POLL_MS));
+    this.timer = setTimeout(() => this.checkSoon(), Math.min(delayMs, POLL_MS));
     this.timer.unref();
   }
 
   private async expire(runId: string, now: number): Promise<void> {
     const run = await this.journal.find(runId);
-    // One that somebody has answered meanwhile is queued as well, and has begun.
-    if (run?.status === 'queued' && run.epoch === 0) await this.cancels.giveUp(run, now);
+    // An answered run is queued too, but has an epoch above 0.
+    if (run?.status === 'queued' && run.epoch === 0) await this.cancels.failOverdue(run, now);
     if (run?.status !== 'waiting') return;
     const requests = await this.waiting.requests(runId);
     const due = requests.filter(({ expires_at }) => expires_at !== null && expires_at <= now);
@@ -114,7 +113,7 @@ export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy
     try {
       await this.decisions.decide({ run, requests }, answers, null);
     } catch (error) {
-      // Somebody was faster: a person, or another node.
+      // A person or another node was faster.
       if (!(error instanceof AppError && error.code === 'RUN_NOT_WAITING')) throw error;
     }
   }

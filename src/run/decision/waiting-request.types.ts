@@ -1,9 +1,11 @@
 import type { JsonSchema } from '../../common/index.js';
 
-/** What a run waits for: leave to make a call, an answer to its question, word of what became of it, or another run. */
+/**
+ * Kinds of requests: approval of a call, an answer to a tool's question, the outcome of an unknown call, a child run.
+ */
 export type WaitingKind = 'approval' | 'input' | 'outcome_unknown' | 'child';
 
-/** One thing that must be decided before a call goes on: by a person, or, with the kind `child`, in the run that the call is; wire form. */
+/** A decision that a call waits for: of a person or, with the kind `child`, within the child run; wire form. */
 export interface WaitingRequest {
   /** Unique in the run: `approval:1:2`. */
   readonly id: string;
@@ -12,16 +14,16 @@ export interface WaitingRequest {
   readonly step: string;
   readonly call_id: string;
   readonly tool: string;
-  /** The call's arguments as they are written: JSON text. */
+  /** The call's arguments as JSON text, verbatim. */
   readonly arguments: string;
-  /** Why approval is wanted, or why nobody knows the outcome. */
+  /** Why approval is needed, or why the outcome is unknown. */
   readonly reason?: string;
-  /** What the tool asks; with the kind `input` only. */
+  /** The tool's question; with the kind `input` only. */
   readonly question?: string;
-  /** The JSON Schema of an answer; any JSON value without it. */
+  /** The JSON Schema of an answer; without it any JSON value is valid. */
   readonly schema?: JsonSchema;
-  /** The run that the call is; with the kind `child` only. */
+  /** The call's child run; with the kind `child` only. */
   readonly child_run_id?: string;
-  /** Epoch ms after which nobody's answer is waited for any more; `null` for never. */
+  /** Expiry in epoch ms; `null` for never. */
   readonly expires_at: number | null;
 }

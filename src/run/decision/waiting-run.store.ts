@@ -7,7 +7,7 @@ import type { RunWaiting } from '../run-event.types.js';
 import type { WaitingRequest } from './waiting-request.types.js';
 
 const EXPIRY_PAGE = 100;
-/** Of runs that wait for somebody, the first request; of runs that wait for their turn, the deadline. */
+/** `expires_at` is the first request's expiry of a waiting run, and the deadline of a run that has not started. */
 const EXPIRES = `(status = 'waiting' OR (status = 'queued' AND epoch = 0))`;
 
 interface WaitingRow {
@@ -16,7 +16,7 @@ interface WaitingRow {
   readonly data: string;
 }
 
-/** What is known of runs that wait for somebody. */
+/** Queries for waiting runs and their requests. */
 @Injectable()
 export class WaitingRunStore {
   constructor(
@@ -24,7 +24,7 @@ export class WaitingRunStore {
     private readonly cipher: Cipher = PLAIN_CIPHER,
   ) {}
 
-  /** What a waiting run asks: its last `run.waiting` says it, because every answer ends the waiting. */
+  /** The open requests of a waiting run: those of its last `run.waiting`, as every answer ends the wait. */
   async requests(runId: string): Promise<readonly WaitingRequest[]> {
     const [row] = await this.database.query<WaitingRow>(
       `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n DESC LIMIT 1`,
@@ -49,7 +49,7 @@ export class WaitingRunStore {
     return answers.flatMap(({ name }) => byId.get(name) ?? []);
   }
 
-  /** Runs that wait for somebody who did not come in time, or could not begin in time; the longest due first. */
+  /** Waiting runs with an expired request, and queued runs past their deadline; the longest overdue first. */
   async expired(now: number): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(
       `SELECT id FROM run WHERE ${EXPIRES} AND expires_at <= ? ORDER BY expires_at LIMIT ${EXPIRY_PAGE}`,
@@ -60,11 +60,11 @@ export class WaitingRunStore {
 
   private requestsIn(runId: string, { n, tenant, data }: WaitingRow): readonly WaitingRequest[] {
     const json = this.cipher.open(data, eventPlace(tenant, runId, n));
-    // What waited before there were requests can only be cancelled.
+    // A run that waited before requests existed can only be cancelled.
     return (parseExactJson(json) as Partial<RunWaiting>).requests ?? [];
   }
 
-  /** When the next of them expires after a time, in epoch ms. */
+  /** The next expiry after a time, in epoch ms. */
   async nextExpiry(after: number): Promise<number | null> {
     const [row] = await this.database.query<{ at: number | null }>(
       `SELECT MIN(expires_at) AS at FROM run WHERE ${EXPIRES} AND expires_at > ?`,

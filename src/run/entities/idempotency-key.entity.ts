@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A request that a client may send again: the key it chose, and the run that the first sending started. */
+/** A repeatable request: the key chosen by the client, and the run that the first request started. */
 @Entity('idempotency_key', { withoutRowid: true })
 @Index('idempotency_key_by_age', ['createdAt'])
 export class IdempotencyKeyEntity {
@@ -10,7 +10,7 @@ export class IdempotencyKeyEntity {
   @PrimaryColumn('varchar', { name: 'idem_key', length: 255 })
   idemKey!: string;
 
-  /** SHA-256 in hex: another request under the same key is a mistake. */
+  /** SHA-256 in hex; another request with the same key is an error. */
   @Column('varchar', { name: 'body_hash', length: 64 })
   bodyHash!: string;
 

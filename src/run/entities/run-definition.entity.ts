@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What runs execute, stored once a tenant by its content's hash. */
+/** Definitions executed by runs, stored once per tenant and content hash. */
 @Entity('run_definition', { withoutRowid: true })
 export class RunDefinitionEntity {
   @PrimaryColumn('varchar', { length: 128 })

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One thing a run told the world. */
+/** A journaled event of a run. */
 @Entity('run_event', { withoutRowid: true })
 export class RunEventEntity {
   @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
@@ -16,7 +16,7 @@ export class RunEventEntity {
   @Column('varchar', { length: 32 })
   type!: string;
 
-  /** JSON, byte-exact: the event as it goes out. */
+  /** JSON, byte-exact: the event in wire form. */
   @Column('text')
   data!: string;
 

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A process that runs runs; as long as its beat changes, it lives. */
+/** A process of the cluster; it is alive while its `beat` changes. */
 @Entity('run_node')
 export class RunNodeEntity {
   @PrimaryColumn('varchar', { length: 64 })

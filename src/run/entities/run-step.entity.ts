@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** One recorded unit of a run; it answers instead of happening again. */
+/** A recorded step of a run; replay returns its result. */
 @Entity('run_step', { withoutRowid: true })
 export class RunStepEntity {
   @PrimaryColumn('varchar', { name: 'run_id', length: 64 })

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** What one model call took, written with the event that tells it; it outlives the run's journal. */
+/** The usage of one model call, written with its `usage` event; it outlives the run's journal. */
 @Entity('run_usage', { withoutRowid: true })
 @Index('run_usage_by_tenant', ['tenant', 'day'])
 @Index('run_usage_by_session', ['tenant', 'sessionId'])
@@ -9,14 +9,14 @@ export class RunUsageEntity {
   @PrimaryColumn('varchar', { name: 'run_id', length: 64 })
   runId!: string;
 
-  /** The event's. */
+  /** The event's number. */
   @PrimaryColumn('integer')
   n!: number;
 
   @Column('varchar', { length: 128 })
   tenant!: string;
 
-  /** Empty when the run has none, or was erased. */
+  /** Empty for a run without session, and after an erasure. */
   @Column('varchar', { name: 'session_id', length: 128 })
   sessionId!: string;
 
@@ -24,7 +24,7 @@ export class RunUsageEntity {
   @Column('varchar', { length: 10 })
   day!: string;
 
-  /** As the provider names it. */
+  /** The provider's name of the model. */
   @Column('varchar', { length: 200 })
   model!: string;
 

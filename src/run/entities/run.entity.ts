@@ -16,7 +16,7 @@ export class RunEntity {
   @Column('varchar', { length: 128 })
   tenant!: string;
 
-  /** JSON of who asked. */
+  /** JSON of the principal. */
   @Column('text')
   principal!: string;
 
@@ -29,7 +29,7 @@ export class RunEntity {
   @Column('varchar', { name: 'session_id', length: 128, nullable: true })
   sessionId!: string | null;
 
-  /** The session that this run holds open; unique, so that a session has one open run. */
+  /** The session that this run holds; unique, so that a session has one open run. */
   @Column('varchar', { name: 'session_slot', length: 300, nullable: true })
   sessionSlot!: string | null;
 
@@ -39,7 +39,7 @@ export class RunEntity {
   @Column('integer')
   epoch!: number;
 
-  /** The process that runs it, or ran it last. */
+  /** The process that executes or last executed it. */
   @Column('varchar', { length: 64, nullable: true })
   owner!: string | null;
 
@@ -67,43 +67,43 @@ export class RunEntity {
   @Column('bigint', { name: 'finished_at', nullable: true })
   finishedAt!: number | null;
 
-  /** When a run that waits is answered by time itself, epoch ms. */
+  /** When a waiting run expires, epoch ms. */
   @Column('bigint', { name: 'expires_at', nullable: true })
   expiresAt!: number | null;
 
-  /** After this time the run goes on no more, epoch ms. */
+  /** The run must end by this time, epoch ms. */
   @Column('bigint', { name: 'deadline_at', nullable: true })
   deadlineAt!: number | null;
 
-  /** Of queued runs the higher goes first. */
+  /** Of queued runs the higher starts first. */
   @Column('integer', { default: 0 })
   priority!: number;
 
-  /** The run whose journal this one began with. */
+  /** The source run of a fork. */
   @Column('varchar', { name: 'forked_from', length: 64, nullable: true })
   forkedFrom!: string | null;
 
-  /** The run whose call this one is. */
+  /** The calling run. */
   @Column('varchar', { name: 'parent_run_id', length: 64, nullable: true })
   parentRunId!: string | null;
 
-  /** That call's step in the parent. */
+  /** The call's step in the parent. */
   @Column('varchar', { name: 'parent_step', length: 64, nullable: true })
   parentStep!: string | null;
 
-  /** The run at the top of those whose calls they are. */
+  /** The root of its run tree. */
   @Column('varchar', { name: 'root_run_id', length: 64, nullable: true })
   rootRunId!: string | null;
 
-  /** How many runs are above it. */
+  /** Number of runs above it in the tree. */
   @Column('integer', { default: 0 })
   depth!: number;
 
-  /** When steps and events were removed, epoch ms; `summary` stays. */
+  /** When steps and events were deleted, epoch ms; `summary` remains. */
   @Column('bigint', { name: 'pruned_at', nullable: true })
   prunedAt!: number | null;
 
-  /** JSON of the run's end, kept when the rest is pruned. */
+  /** JSON of the run's end; remains when the rest is pruned. */
   @Column('text', { nullable: true })
   summary!: string | null;
 }

@@ -6,14 +6,14 @@ import { runPlace } from '../row-place.factory.js';
 import type { RunStatus } from '../run.types.js';
 import { isOpen } from '../run-journal.js';
 
-/** A run as far as it matters for its removal. */
+/** The fields of a run that its removal needs. */
 interface ErasableRun {
   readonly id: string;
   readonly status: RunStatus;
   readonly principal: string;
 }
 
-/** Runs that are to go, and those that must end first. */
+/** Runs to erase, and runs that must end first. */
 export interface Erasable {
   readonly ended: readonly string[];
   readonly open: readonly string[];
@@ -23,7 +23,7 @@ const COLUMNS = 'id, status, principal';
 const PAGE = 500;
 const RUNS_A_BATCH = 100;
 
-/** Removes runs without a trace, as retention does not: for people who want to be forgotten. */
+/** Erases runs completely, unlike retention: for users who request erasure. */
 @Injectable()
 export class RunEraseStore {
   private readonly logger = new Logger(RunEraseStore.name);
@@ -33,7 +33,7 @@ export class RunEraseStore {
     private readonly cipher: Cipher,
   ) {}
 
-  /** The tenant's runs that a principal began; all of the tenant's are looked through. */
+  /** The tenant's runs that a principal started; scans all runs of the tenant. */
   async ofPrincipal(tenant: string, principalId: string): Promise<Erasable> {
     const found: ErasableRun[] = [];
     for (let after = ''; ;) {
@@ -45,10 +45,10 @@ export class RunEraseStore {
   }
 
   /**
-   * Deletes runs with all that is recorded of them, in small batches, and the definitions that only they had: a fork may
-   * have brought its own.
-   * @param inUse hashes of definitions that stay in any case
-   * @returns how many
+   * Deletes runs with all their records, in small batches. Also deletes definitions that only they used, as a fork may have its
+   * own.
+   * @param inUse hashes of definitions that remain in any case
+   * @returns the number of runs
    */
   async erase(tenant: string, runIds: readonly string[], inUse: ReadonlySet<string>): Promise<number> {
     for (let at = 0; at < runIds.length; at += RUNS_A_BATCH) {
@@ -57,7 +57,7 @@ export class RunEraseStore {
       const runs = lists.flatMap(({ marks, params }) => [
         { sql: `DELETE FROM run_event WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run_step WHERE run_id IN (${marks})`, params },
-        // What was spent stays spent, in nobody's session.
+        // Usage remains counted, without a session.
         { sql: `UPDATE run_usage SET session_id = '' WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM idempotency_key WHERE run_id IN (${marks})`, params },
         { sql: `DELETE FROM run WHERE id IN (${marks})`, params },
@@ -72,7 +72,7 @@ export class RunEraseStore {
     return runIds.length;
   }
 
-  /** Takes what was deleted, whatever it was, out of the database's files. */
+  /** Removes deleted data from the database's files. */
   purge(): Promise<void> {
     return this.database.purge();
   }
@@ -90,8 +90,11 @@ export class RunEraseStore {
     try {
       return (JSON.parse(this.cipher.open(principal, runPlace(tenant, id, 'principal'))) as Principal).id;
     } catch (err) {
-      // One row that cannot be read must not keep everybody else from being forgotten.
-      this.logger.error({ err, run_id: id }, 'Whose run it is cannot be read: it is not erased with its user');
+      // One unreadable row must not block the erasure of other users.
+      this.logger.error(
+        { err, run_id: id },
+        'Failed to read the principal of a run; the run is not erased with its user',
+      );
       return null;
     }
   }

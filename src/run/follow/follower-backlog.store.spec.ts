@@ -21,8 +21,8 @@ function rest(backlog: FollowerBacklog): RunEvent['type'][] {
   return types;
 }
 
-describe('a backlog', () => {
-  it('holds a megabyte of what happens, in bytes of UTF-8, and not more', () => {
+describe('follower backlog', () => {
+  it('holds at most a megabyte of live events, in bytes of UTF-8', () => {
     const backlog = new FollowerBacklog('r', new WakeUpExecutor());
     for (let i = 0; i < 50; i++) backlog.push(live('é'.repeat(MB / 20)));
     const types = rest(backlog);
@@ -30,7 +30,7 @@ describe('a backlog', () => {
     expect(types).toHaveLength(10);
   });
 
-  it('counts what is being written until it is done with', () => {
+  it('counts the item being written until the next take', () => {
     const backlog = new FollowerBacklog('r', new WakeUpExecutor());
     backlog.push(live('x'.repeat(0.6 * MB)));
     backlog.take();
@@ -38,7 +38,7 @@ describe('a backlog', () => {
     expect(rest(backlog)).toEqual(['stream.closed']);
   });
 
-  it('has room again for what a reader has taken, however much comes in all', () => {
+  it('frees the bytes of consumed items, whatever the total', () => {
     const backlog = new FollowerBacklog('r', new WakeUpExecutor());
     for (let i = 0; i < 20; i++) backlog.push(live('x'.repeat(MB / 50)));
     for (let i = 0; i < 500; i++) {
@@ -48,7 +48,7 @@ describe('a backlog', () => {
     expect(rest(backlog)).toEqual(Array.from({ length: 20 }, () => 'message.delta'));
   });
 
-  it('takes journaled events of any size that come at once, from a reader that is not behind for long', () => {
+  it('accepts journaled events of any size for a reader that is not behind for long', () => {
     const backlog = new FollowerBacklog('r', new WakeUpExecutor());
     for (const at of [0, 0, 4_000]) backlog.push(journaled(2 * MB, at));
     expect(rest(backlog)).toEqual(['thought', 'thought', 'thought']);
@@ -56,7 +56,7 @@ describe('a backlog', () => {
     expect(rest(backlog)).toEqual(['thought', 'stream.closed']);
   });
 
-  it('tells a reader that waits when something comes, and when nothing more will', async () => {
+  it('wakes a waiting reader when an item arrives, and when none will follow', async () => {
     const backlog = new FollowerBacklog('r', new WakeUpExecutor());
     const first = backlog.arrival();
     backlog.push(live('a'));
@@ -70,8 +70,8 @@ describe('a backlog', () => {
   });
 });
 
-describe('ten thousand followers that are woken at once', () => {
-  it('are woken in turns, in order, so that others get theirs', async () => {
+describe('waking ten thousand followers at once', () => {
+  it('wakes them in order, in several turns of the event loop', async () => {
     const wakeUps = new WakeUpExecutor();
     const woken: number[] = [];
     const seen: number[] = [];

@@ -1,21 +1,21 @@
 import { RunItem } from '../run-item.factory.js';
 import type { WakeUpExecutor } from './wake-up.executor.js';
 
-/** Bytes of live events that may wait for a reader; one who is further behind is cut off. */
+/** Bytes of live events that may wait for a reader; a slower reader is disconnected. */
 const MAX_BYTES = 1_000_000;
-/** How long, in ms, a reader may be so far behind if it is by journaled events, which may be large and come at once. */
+/** Longest time, in ms, a reader may be that far behind in journaled events, which may be large and arrive at once. */
 const GRACE_MS = 5_000;
-/** Items that have been taken and are still held, so that the others need not be moved for each. */
+/** Consumed items retained in the array, so that not every take moves the rest. */
 const MAX_TAKEN = 64;
 
 /**
- * What has been told and one follower has not taken yet. A reader that falls too far behind gets what is there already,
- * then hears why no more comes.
+ * The items that one follower has not consumed yet. A reader that falls too far behind gets the present items, then a
+ * `stream.closed` event with the reason.
  */
 export class FollowerBacklog {
   private items: RunItem[] = [];
   private head = 0;
-  /** The item that is being taken. */
+  /** The item being consumed. */
   private current: RunItem | null = null;
   private bytes = 0;
   private liveBytes = 0;
@@ -27,12 +27,12 @@ export class FollowerBacklog {
     private readonly wakeUps: WakeUpExecutor,
   ) {}
 
-  /** Whether a journaled event after the place `n` has come. */
+  /** Whether it has received a journaled event after the number `n`. */
   reachesBeyond(n: number): boolean {
     return this.items.some((item) => item.n !== null && item.n > n);
   }
 
-  /** Whether it holds all that was told after the place `n`. */
+  /** Whether it has all journaled events after the number `n`. */
   holdsAllAfter(n: number): boolean {
     const first = this.items.find((item) => item.n !== null)?.n;
     return first !== undefined && first !== null && first <= n + 1;
@@ -47,7 +47,7 @@ export class FollowerBacklog {
     this.wakeUp();
   }
 
-  /** The next item, when there is one; the one taken before it is done with. */
+  /** The next item, if any; the previous one is consumed. */
   take(): RunItem | undefined {
     if (this.current) this.count(this.current, -1);
     if (this.head === this.items.length || this.head === MAX_TAKEN) {
@@ -60,7 +60,7 @@ export class FollowerBacklog {
     return next;
   }
 
-  /** Resolves when something has come, or nothing more will: then `false`. */
+  /** Resolves with `true` when an item is available, with `false` when none will follow. */
   async arrival(): Promise<boolean> {
     if (this.head < this.items.length) return true;
     if (this.isClosed) return false;
@@ -68,7 +68,7 @@ export class FollowerBacklog {
     return this.head < this.items.length;
   }
 
-  /** Nothing more comes; what is there can still be taken. */
+  /** Accepts no more items; present ones can still be taken. */
   close(): void {
     this.isClosed = true;
     this.wakeUp();

@@ -4,18 +4,18 @@ import type { RunPlace } from './run-place.parser.js';
 
 type TextEvent = MessageDelta | StepRestarted;
 
-/** Where one follower is in what a run tells: makes of all that comes what this follower must still be told. */
+/** The position of one follower in a run's items: reduces each item to the part that this follower lacks. */
 export class FollowerCursor {
   private last: number;
   private attempt: number;
   private offset: number;
-  /** Whether it may hold text of an attempt that it could not name: it came with the number of an event. */
+  /** Whether it may have text of an unknown attempt: it reconnected with an event's number. */
   private mayHoldText: boolean;
-  /** The number of the event that completed the last message it knows; text from before it is of no use. */
+  /** The number of the last `message.completed` event; text before it is obsolete. */
   private completed = 0;
 
   /**
-   * @param hearsAll whether it is told of every restart; over a bus, text may come before word that the text before it is void
+   * @param hearsAll whether it receives every restart; over a bus, new text may arrive before the restart that voids the old text
    */
   constructor(
     { n, attempt, offset }: RunPlace,
@@ -33,7 +33,7 @@ export class FollowerCursor {
   }
 
   /**
-   * What of an item the follower must be told: the item, the rest of its text, or nothing.
+   * The part of an item that the follower lacks: the item, the rest of its text, or `null`.
    * @param replaces whether text that the follower may have of this message is void
    */
   take(item: RunItem, replaces = !this.hearsAll || item.event.type === 'step.restarted'): RunItem | null {
@@ -59,17 +59,17 @@ export class FollowerCursor {
     const isSame = attempt === this.attempt;
     const has = isSame ? this.offset : 0;
     const start = offset - event.text.length;
-    // The bus has lost what is between; the whole message will come.
+    // The bus has lost the text in between; the whole message will follow.
     if (start > has) return null;
     const isRestart = !isSame && (this.offset > 0 || (this.mayHoldText && replaces));
     this.attempt = attempt;
     this.offset = Math.max(offset, has);
     this.mayHoldText = false;
-    return this.tell(item, event, event.text.slice(has - start), isRestart);
+    return this.textItem(item, event, event.text.slice(has - start), isRestart);
   }
 
-  /** The item itself where it says just that, since its JSON is made once for all followers. */
-  private tell(item: RunItem, event: TextEvent, text: string, isRestart: boolean): RunItem | null {
+  /** Reuses the item if nothing changes, since its JSON is serialised once for all followers. */
+  private textItem(item: RunItem, event: TextEvent, text: string, isRestart: boolean): RunItem | null {
     if (text === '' && !isRestart) return null;
     const type = isRestart ? 'step.restarted' : 'message.delta';
     if (event.type === type && event.text === text && item.place.n === this.last) return item;

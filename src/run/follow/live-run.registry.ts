@@ -1,15 +1,15 @@
 import { LiveRun } from './live-run.mapper.js';
 
-/** What the runs that are executed here are telling now; a follower that comes late begins with it. */
+/** The published state of runs that execute here; late followers start with it. */
 export class LiveRunRegistry {
   private readonly runs = new Map<string, LiveRun>();
 
   /**
-   * A run begins to tell from here; what an earlier execution of it was telling is forgotten.
-   * @param told the number of the last journaled event that has gone out
+   * Registers a run that starts to publish here; the state of an earlier execution is dropped.
+   * @param last the number of the last published journaled event
    */
-  open(runId: string, told: number): LiveRun {
-    const live = new LiveRun(told);
+  open(runId: string, last: number): LiveRun {
+    const live = new LiveRun(last);
     this.runs.set(runId, live);
     return live;
   }
@@ -19,7 +19,7 @@ export class LiveRunRegistry {
     return this.runs.get(runId) ?? null;
   }
 
-  /** Nothing more comes of the run from here. */
+  /** Removes a run that publishes nothing more from here. */
   close(runId: string): void {
     this.runs.delete(runId);
   }

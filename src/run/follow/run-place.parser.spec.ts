@@ -2,23 +2,23 @@ import { describe, expect, it } from '@jest/globals';
 import { RunItem } from '../run-item.factory.js';
 import { parseRunPlace } from './run-place.parser.js';
 
-describe('the place in an SSE id', () => {
+describe('parseRunPlace', () => {
   it.each([
     ['7', { n: 7, attempt: 0, offset: 0 }],
     ['0', { n: 0, attempt: 0, offset: 0 }],
     ['7.1000002.350', { n: 7, attempt: 1_000_002, offset: 350 }],
-  ])('is read from %s', (id, place) => {
+  ])('parses %s', (id, place) => {
     expect(parseRunPlace(id)).toEqual(place);
   });
 
   it.each(['', ' 1', '-1', '1.2', '1.2.3.4', '1..2', '1.2.x', '1e3', '1234567890', '1.1.12345678901', 'abc', '٣'])(
-    'is not there in %p',
+    'returns null for %p',
     (id) => {
       expect(parseRunPlace(id)).toBeNull();
     },
   );
 
-  it('is what an item says of itself', () => {
+  it('parses the id of an item', () => {
     const place = { n: 3, attempt: 1_000_001, offset: 5 };
     const item = new RunItem(null, 1, { type: 'message.delta', iteration: 1, text: 'hello' }, undefined, place);
     expect(parseRunPlace(item.id!)).toEqual(place);

@@ -2,8 +2,8 @@ import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
 
 /**
- * Text in pieces that say the same, for a bus that carries only short messages; any other item as it is.
- * @param longest of an event's JSON, in UTF-16 units; more than a few hundred
+ * Splits a text event into equivalent shorter ones, for a bus that carries only short messages. Other items are unchanged.
+ * @param longest maximum length of an event's JSON, in UTF-16 units; more than a few hundred
  */
 export function inPieces(item: RunItem, longest: number): RunItem[] {
   const { event, at, place } = item;

@@ -1,7 +1,7 @@
-/** So many followers are woken in one turn of the event loop: what they then write takes a few ms. */
+/** Followers woken in one turn of the event loop; their writes take a few ms. */
 const WAKE_UPS_A_TURN = 100;
 
-/** Wakes followers: at once, but never so many that nothing else in the process has its turn. */
+/** Wakes followers: at once, but with a limit per turn of the event loop, so that other work is not delayed. */
 export class WakeUpExecutor {
   private waiting: (() => void)[] = [];
   /** Since the last pause, which may be long ago. */

@@ -13,13 +13,13 @@ import { RunForkStore } from './run-fork.store.js';
 import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
 import { parseStepName } from './step-name.parser.js';
 
-/** Step names that an error tells of; a long run has thousands. */
-const TOLD_STEPS = 30;
+/** Step names listed in an error; a long run has thousands. */
+const LISTED_STEPS = 30;
 
-/** Calls of one tool that are looked at, in earlier runs. */
+/** Earlier calls of a tool that are read. */
 const EARLIER_CALLS = 100;
 
-/** Time travel: a new run that has recorded what another one had before a step, and lives from there on. */
+/** Time travel: a new run that copies the journal of another run before a step, and continues from there. */
 @Injectable()
 export class RunForkService {
   constructor(
@@ -27,7 +27,7 @@ export class RunForkService {
     private readonly runs: RunService,
   ) {}
 
-  /** What a fork would take along. @throws AppError `VALIDATION_FAILED` naming the steps there are */
+  /** Plans a fork. @throws AppError `VALIDATION_FAILED` naming the run's steps */
   async plan(original: RunRecord, fromStep: string): Promise<ForkPlan> {
     const marks = await this.store.marks(original.id);
     const points = forkPoints(marks);
@@ -37,34 +37,34 @@ export class RunForkService {
     return { original, fromStep, prefix, hasReplies, call: callOf(marks, fromStep) };
   }
 
-  /** What a run has recorded and told, for who makes a plan in a way of its own. */
+  /** The recorded steps and events of a run, for callers with their own way of planning. */
   marks(runId: string): Promise<RunMarks> {
     return this.store.marks(runId);
   }
 
-  /** A value that a run recorded (`RunContext.value`); `null` when it has not. */
+  /** A value that a run recorded (`RunContext.value`); `null` if it did not. */
   async value(runId: string, place: string): Promise<unknown> {
     const text = await this.store.result(runId, `value:${place}`);
     return text === null ? null : parseExactJson(text);
   }
 
-  /** What the calls came to that a fork takes along, as their steps have it. */
+  /** The recorded results of the tool calls that a fork copies. */
   async calls({ original, prefix }: ForkPlan): Promise<unknown[]> {
     const names = prefix.steps.filter((name) => parseStepName(name).kind === 'tool');
     const results = await Promise.all(names.map((name) => this.store.result(original.id, name)));
     return results.flatMap((text) => (text === null ? [] : [parseExactJson(text)]));
   }
 
-  /** The same of a tool's calls in earlier runs of the session, the last first. */
+  /** The recorded results of a tool's calls in earlier runs of the session, the last first. */
   async earlierCalls(original: RunRecord, tool: string): Promise<unknown[]> {
     if (original.sessionId === null) return [];
     return (await this.store.earlierCalls(original, tool, EARLIER_CALLS)).map(parseExactJson);
   }
 
   /**
-   * Journals the new run with its copy in one batch, and lets it go on from there.
-   * @param start the new run as it would be started
-   * @throws AppError `COMMIT_REFUSED` when what was planned is no longer there, `SHUTTING_DOWN`
+   * Journals the new run with its copied prefix in one batch, and enqueues it.
+   * @param start the start data of the new run
+   * @throws AppError `COMMIT_REFUSED` when a planned step or event no longer exists, `SHUTTING_DOWN`
    */
   async start({ original, fromStep, prefix, call }: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
     const { steps, events } = prefix;
@@ -76,7 +76,7 @@ export class RunForkService {
       statements: [
         ...(start.statements ?? []),
         ...(await this.store.copySteps(original.id, start.id, steps, subject)),
-        // The new run's own beginning is its event 1.
+        // Event 1 is the new run's own `run.started`.
         ...(await this.store.copyEvents(original.id, start.id, events, 1)),
         ...(given ? record(start, given, events.length + 1, this.store.cipher) : []),
       ],
@@ -84,7 +84,7 @@ export class RunForkService {
   }
 }
 
-/** A call that came to a given outcome: its step, and what a call tells. */
+/** The step and the events of a call with a given outcome. */
 function givenCall(fromStep: string, call: NonNullable<ForkPlan['call']>, outcome: CallOutcome): GivenStep {
   const { iteration } = parseStepName(fromStep);
   const about = { iteration, call_id: call.id };
@@ -113,8 +113,8 @@ function record({ id, principal }: StartRun, { step, events }: GivenStep, last: 
 }
 
 function notAPoint({ id }: RunRecord, fromStep: string, points: readonly string[]): AppError {
-  const told = points.length <= TOLD_STEPS ? points.join(', ') : `${points.slice(0, TOLD_STEPS).join(', ')}, …`;
-  const message = `Run "${id}" cannot be forked from "${fromStep}"; its steps are: ${told}`;
+  const listed = points.length <= LISTED_STEPS ? points.join(', ') : `${points.slice(0, LISTED_STEPS).join(', ')}, …`;
+  const message = `Run "${id}" cannot be forked from "${fromStep}"; its steps are: ${listed}`;
   return new AppError('VALIDATION_FAILED', `${message}.`, {
     details: { errors: [fieldMistake('fromStep', message, 'isStep', fromStep)], steps: points },
   });

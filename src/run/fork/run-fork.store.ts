@@ -11,8 +11,8 @@ import { SealedCopyStore } from './sealed-copy.store.js';
 import type { EventMark, RunMarks } from './run-fork.types.js';
 
 /**
- * Reads what a run has recorded, and writes copies of it, byte-exact: rows go from table to table, or, where they are
- * encrypted for the run that they belong to, through this process.
+ * Reads a run's records and writes copies, byte-exact. Rows are copied within the database; rows encrypted for their run are
+ * decrypted and encrypted again in this process.
  */
 @Injectable()
 export class RunForkStore {
@@ -26,21 +26,21 @@ export class RunForkStore {
     return this.journal.cipher;
   }
 
-  /** The steps are read first: whatever of a running run is recorded meanwhile has events without a step, never the other way. */
+  /** Reads the steps first: steps recorded meanwhile leave events without a step, never a step without its events. */
   async marks(runId: string): Promise<RunMarks> {
     const sql = 'SELECT name, created_at AS at FROM run_step WHERE run_id = ?';
     const steps = await this.database.query<{ name: string; at: number }>(sql, [runId]);
     return { steps, events: await this.eventMarks(runId) };
   }
 
-  /** The JSON text of a step's result; `null` when it is not recorded. */
+  /** The JSON text of a step's result; `null` if it is not recorded. */
   async result(runId: string, step: string): Promise<string | null> {
     const sql = 'SELECT tenant, result FROM run_step WHERE run_id = ? AND name = ?';
     const [row] = await this.database.query<{ tenant: string; result: string }>(sql, [runId, step]);
     return row ? this.cipher.open(row.result, stepPlace(row.tenant, runId, step)) : null;
   }
 
-  /** Results of calls of a tool in earlier runs of a run's session, the last first; as JSON text. */
+  /** Results of a tool's calls in earlier runs of a run's session, the last first; as JSON text. */
   async earlierCalls({ tenant, sessionId, createdAt }: RunRecord, tool: string, limit: number): Promise<string[]> {
     const rows = await this.database.query<{ run_id: string; name: string; result: string }>(
       `SELECT run_step.run_id, run_step.name, run_step.result FROM run JOIN run_step ON run_step.run_id = run.id
@@ -53,8 +53,8 @@ export class RunForkStore {
   }
 
   /**
-   * Copies steps into another run of the same tenant; refused when one of them is gone.
-   * @param modelSubject what model steps are about in the copy; as they are when left out
+   * Copies steps into another run of the same tenant; refused when one of them no longer exists.
+   * @param modelSubject new subject of the copied model steps; default: unchanged
    */
   async copySteps(from: string, to: string, names: readonly string[], modelSubject?: string): Promise<Statement[]> {
     if (this.cipher.head !== null) return this.sealed.steps(from, to, names, modelSubject);
@@ -69,7 +69,7 @@ export class RunForkStore {
     }));
   }
 
-  /** Copies events into another run, numbered anew after the number `after`; refused when one of them is gone. */
+  /** Copies events into another run, numbered from `after` + 1; refused when one of them no longer exists. */
   async copyEvents(from: string, to: string, numbers: readonly number[], after: number): Promise<Statement[]> {
     if (this.cipher.head !== null) return this.sealed.events(from, to, numbers, after);
     let last = after;

@@ -1,7 +1,7 @@
 import type { MessageCompleted, RunEvent, ToolCompleted } from '../run-event.types.js';
 import type { RecordedStep, RunRecord } from '../run.types.js';
 
-/** A call as the model wrote it. */
+/** A tool call in a model's message. */
 export type CallMark = MessageCompleted['tool_calls'][number];
 
 /** A recorded step without its result. Times are epoch ms. */
@@ -10,57 +10,57 @@ export interface StepMark {
   readonly at: number;
 }
 
-/** A recorded event without what is large in it. */
+/** A recorded event without its large parts. */
 export interface EventMark {
   readonly n: number;
   readonly at: number;
   readonly type: string;
-  /** `null` for what is about the whole run. */
+  /** `null` for an event of the whole run. */
   readonly iteration: number | null;
-  /** `null` for what is about no call. */
+  /** `null` for an event without a call. */
   readonly callId: string | null;
-  /** Of a finished message: what it asks for. */
+  /** The tool calls of a completed message. */
   readonly calls: readonly CallMark[] | null;
 }
 
-/** What a run has recorded at one moment. */
+/** The records of a run at one moment. */
 export interface RunMarks {
   readonly steps: readonly StepMark[];
   readonly events: readonly EventMark[];
 }
 
-/** What a fork takes along, by name and by number, in order. */
+/** The copied part of a run: names of steps and numbers of events, in order. */
 export interface RunPrefix {
   readonly steps: readonly string[];
   readonly events: readonly number[];
 }
 
-/** A fork that can be made. */
+/** A valid fork. */
 export interface ForkPlan {
   readonly original: RunRecord;
   readonly fromStep: string;
   readonly prefix: RunPrefix;
-  /** Whether the prefix has replies of the model, which the new run reads again. */
+  /** Whether the prefix has model replies, which the new run replays. */
   readonly hasReplies: boolean;
-  /** The call that `fromStep` is about; `null` when it is about none. */
+  /** The call of `fromStep`; `null` if it has none. */
   readonly call: CallMark | null;
 }
 
-/** What came of a call, as its step records it. */
+/** The outcome of a call, as recorded in its step. */
 export type CallOutcome = Omit<ToolCompleted, 'type' | 'iteration' | 'call_id' | 'images'>;
 
-/** A step that the new run has recorded without having done it, with what it tells. */
+/** A step recorded in the new run without execution, and its events. */
 export interface GivenStep {
   readonly step: RecordedStep;
   readonly events: readonly RunEvent[];
 }
 
-/** What is recorded otherwise in the copy. */
+/** The differences of the copy. */
 export interface ForkEdits {
-  /** What the copied model steps are about in the new run: the name of its model. */
+  /** The subject of the copied model steps in the new run: its model's name. */
   readonly modelSubject?: string;
-  /** What the call of `fromStep` came to; the new run goes on after it. */
+  /** The outcome of the call of `fromStep`; the new run continues after it. */
   readonly callOutcome?: CallOutcome;
-  /** What the step came to that `fromStep` is about, for who knows such steps. */
+  /** The recorded step at `fromStep`, from a caller that knows such steps. */
   readonly given?: GivenStep;
 }

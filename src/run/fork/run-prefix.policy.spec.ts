@@ -4,7 +4,7 @@ import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
 
 type Told = Partial<EventMark> & { readonly type: string };
 
-/** A run that recorded these steps, one each ms, and told these events. */
+/** A run that recorded these steps, one per ms, and these events. */
 function marks(steps: readonly string[], events: readonly Told[] = []): RunMarks {
   return {
     steps: steps.map((name, i) => ({ name, at: i + 1 })),
@@ -38,22 +38,26 @@ const TWO_CALLS = marks(
   ],
 );
 
-describe('the steps a run can be forked from', () => {
+describe('fork points', () => {
   it.each([
-    ['of one that has recorded nothing', marks([]), ['model:1']],
-    ['of one that has ended', TWO_CALLS, ['value:window', 'model:1', 'tool:1:1', 'tool:1:2', 'model:2']],
+    ['include the first step of a run without records', marks([]), ['model:1']],
     [
-      'of one whose calls are being made',
+      'are the recorded steps of an ended run',
+      TWO_CALLS,
+      ['value:window', 'model:1', 'tool:1:1', 'tool:1:2', 'model:2'],
+    ],
+    [
+      'include the pending calls of a run',
       marks(['model:1', 'claim:1:2'], [message(1, 'a', 'b')]),
       ['model:1', 'tool:1:1', 'claim:1:2', 'tool:1:2'],
     ],
     [
-      'of one that asks its model again',
+      'include the next model call after all calls have results',
       marks(['model:1', 'tool:1:1'], [message(1, 'a')]),
       ['model:1', 'tool:1:1', 'model:2'],
     ],
-    ['of one whose model said nothing', marks(['model:1']), ['model:1', 'model:1:r1']],
-    ['of one that was cancelled while it waited', marks(['model:1', 'answer:3'], [message(1)]), ['model:1']],
+    ['include a retry of an empty model reply', marks(['model:1']), ['model:1', 'model:1:r1']],
+    ['exclude the cancel of a waiting run', marks(['model:1', 'answer:3'], [message(1)]), ['model:1']],
   ])('%s', (_case, run, expected) => {
     expect(forkPoints(run)).toEqual(expected);
   });
@@ -70,7 +74,7 @@ describe('the prefix before a step', () => {
     expect(prefixBefore(TWO_CALLS, fromStep)).toEqual({ steps, events });
   });
 
-  it('takes a call as one unit: it begins anew from whichever of its steps', () => {
+  it('treats a call as one unit: a fork from any of its steps starts the call anew', () => {
     const run = marks(
       ['model:1', 'tool:1:1', 'answer:approval:1:2', 'claim:1:2', 'suspend:1:2', 'answer:input:1:2', 'tool:1:2'],
       [message(1, 'a', 'b'), tool('completed', 1, 'a'), tool('started', 1, 'b'), tool('completed', 1, 'b')],
@@ -80,13 +84,13 @@ describe('the prefix before a step', () => {
     }
   });
 
-  it('begins an earlier call without a result anew', () => {
+  it('starts an earlier call without a result anew', () => {
     const steps = ['model:1', 'value:approval:1:1', 'answer:approval:1:1', 'suspend:1:1', 'tool:1:2'];
     const run = marks(steps, [message(1, 'a', 'b')]);
     expect(prefixBefore(run, 'tool:1:2')).toEqual({ steps: ['model:1'], events: [1] });
   });
 
-  it('keeps what is known of one that was claimed, but not its approval', () => {
+  it('copies the records of a claimed call, but not its approval', () => {
     const run = marks(
       ['model:1', 'value:approval:1:1', 'answer:approval:1:1', 'claim:1:1', 'value:settle:1:1', 'tool:1:2'],
       [message(1, 'a', 'b'), tool('started', 1, 'a'), tool('completed', 1, 'b')],
@@ -94,7 +98,7 @@ describe('the prefix before a step', () => {
     expect(prefixBefore(run, 'tool:1:2')).toEqual({ steps: ['model:1', 'claim:1:1'], events: [1, 2] });
   });
 
-  it('parts two tries of one reply', () => {
+  it('separates two attempts of one reply', () => {
     const run: RunMarks = {
       steps: [
         { name: 'model:1', at: 10 },
@@ -113,7 +117,7 @@ describe('the prefix before a step', () => {
 });
 
 describe('the call of a step', () => {
-  it('is the one at its place', () => {
+  it('is found by its position', () => {
     expect(callOf(TWO_CALLS, 'tool:1:2')).toMatchObject({ id: 'b', name: 'tool-b' });
     expect(callOf(TWO_CALLS, 'model:2')).toBeNull();
     expect(callOf(TWO_CALLS, 'tool:7:1')).toBeNull();

@@ -1,24 +1,24 @@
 import type { CallMark, EventMark, RunMarks, RunPrefix, StepMark } from './run-fork.types.js';
 import { compareStepNames, parseStepName, type StepPlace } from './step-name.parser.js';
 
-/** Where every run can be forked, whatever it has recorded. */
+/** A point where every run can be forked. */
 export const FIRST_STEP = 'model:1';
 
-/** The steps a run can be forked from, in order: those it has recorded, and those that would come next. */
+/** The points where a run can be forked, in order: its recorded steps, and those that would come next. */
 export function forkPoints({ steps, events }: RunMarks): string[] {
   const names = steps.map(({ name }) => name).filter((name) => parseStepName(name).iteration !== Infinity);
   return [...new Set([FIRST_STEP, ...names, ...nextSteps(names, events)])].toSorted(compareStepNames);
 }
 
-/** The call that a step is about, if the run has told it. */
+/** The call of a step, if the run has published it. */
 export function callOf({ events }: RunMarks, step: string): CallMark | null {
   const { iteration, call } = parseStepName(step);
   return callsByIteration(events).get(iteration)?.[call - 1] ?? null;
 }
 
 /**
- * What comes before the step in the order of the loop. A call is one unit: forked from any of its steps it begins anew,
- * approval included. So does an earlier one that has no result yet, unless it was claimed: then it may have happened.
+ * The records before the step in the order of the loop. A call is one unit: a fork from any of its steps starts the call anew,
+ * including its approval. Earlier calls without a result start anew too, unless they were claimed, as they may have happened.
  */
 export function prefixBefore(marks: RunMarks, fromStep: string): RunPrefix {
   const from = parseStepName(fromStep);
@@ -26,8 +26,8 @@ export function prefixBefore(marks: RunMarks, fromStep: string): RunPrefix {
   const steps = marks.steps
     .filter(({ name }) => isBefore(name, fromStep, from) && isSettled(name))
     .toSorted((a, b) => compareStepNames(a.name, b.name));
-  const isKept = eventFilter(marks.events, steps, from);
-  return { steps: steps.map(({ name }) => name), events: marks.events.filter(isKept).map(({ n }) => n) };
+  const isCopied = eventFilter(marks.events, steps, from);
+  return { steps: steps.map(({ name }) => name), events: marks.events.filter(isCopied).map(({ n }) => n) };
 }
 
 function nextSteps(names: readonly string[], events: readonly EventMark[]): string[] {
@@ -38,14 +38,14 @@ function nextSteps(names: readonly string[], events: readonly EventMark[]): stri
   if (last === undefined) return [];
   const { iteration, retry } = parseStepName(last);
   const calls = callsByIteration(events).get(iteration);
-  // A reply that told no message said nothing: it is asked for again.
+  // A reply without a message event was empty: the model is called again.
   if (!calls) return [`model:${iteration}:r${retry + 1}`];
   if (calls.length === 0) return [];
   const open = calls.map((_call, i) => `tool:${iteration}:${i + 1}`).filter((name) => !names.includes(name));
   return open.length > 0 ? open : [`model:${iteration + 1}`];
 }
 
-/** What each turn's message asks for. */
+/** The tool calls of each iteration's message. */
 function callsByIteration(events: readonly EventMark[]): ReadonlyMap<number, readonly CallMark[]> {
   const messages = events.filter(({ iteration, calls }) => iteration !== null && calls !== null);
   return new Map(messages.map(({ iteration, calls }) => [iteration!, calls!]));
@@ -60,8 +60,8 @@ function isBefore(name: string, fromStep: string, from: StepPlace): boolean {
 }
 
 /**
- * Whether a step may be taken along, as far as the rest of its call goes. Approvals hold for one run only, and what is
- * still open is asked anew, in its own time.
+ * Whether a step may be copied, given the other steps of its call. Approvals are valid in one run only, and open requests are issued
+ * anew.
  */
 function settledFilter(steps: readonly StepMark[]): (name: string) => boolean {
   const names = new Set(steps.map(({ name }) => name));
@@ -72,14 +72,14 @@ function settledFilter(steps: readonly StepMark[]): (name: string) => boolean {
   };
 }
 
-/** An event goes along with a step at its place; what is about the whole run, the new run tells itself. */
+/** Events are copied with a step at their place; the new run emits events of the whole run itself. */
 function eventFilter(
   events: readonly EventMark[],
-  kept: readonly StepMark[],
+  copied: readonly StepMark[],
   from: StepPlace,
 ): (event: EventMark) => boolean {
   const latest = new Map<string, number>();
-  for (const { name, at } of kept) {
+  for (const { name, at } of copied) {
     const { iteration, call } = parseStepName(name);
     latest.set(`${iteration}:${call}`, at);
   }
@@ -89,13 +89,14 @@ function eventFilter(
     const call = callNumber(event, callsOf);
     const stepAt = latest.get(`${iteration}:${call}`);
     if (stepAt === undefined) return false;
-    // Between two tries of one reply: what was told by the end of the earlier one is its own; the message is the later's.
-    const isParted = from.retry > 0 && from.call === 0 && iteration === from.iteration && call === 0;
-    return !isParted || (at <= stepAt && calls === null);
+    // A fork between two attempts of one reply: events up to the end of the earlier attempt are its own; the message is
+    // the later one's.
+    const isBetweenAttempts = from.retry > 0 && from.call === 0 && iteration === from.iteration && call === 0;
+    return !isBetweenAttempts || (at <= stepAt && calls === null);
   };
 }
 
-/** The call that an event is about: 0 when it is about none, -1 when no message asked for it. */
+/** The number of an event's call: 0 without a call, -1 when no message has the call. */
 function callNumber({ iteration, callId }: EventMark, callsOf: ReadonlyMap<number, readonly CallMark[]>): number {
   if (callId === null) return 0;
   const index = callsOf.get(iteration ?? 0)?.findIndex(({ id }) => id === callId) ?? -1;

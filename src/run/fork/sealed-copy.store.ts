@@ -20,10 +20,10 @@ interface EventRow {
   readonly created_at: number;
 }
 
-/** The id of no run. */
+/** An id that no run has. */
 const NO_RUN = '';
 
-/** Copies what a run has recorded where it is encrypted: a row opens only in its own run, and is sealed anew for another. */
+/** Copies encrypted records: a row decrypts only in its own run, so it is encrypted again for the other. */
 @Injectable()
 export class SealedCopyStore {
   constructor(
@@ -42,12 +42,12 @@ export class SealedCopyStore {
         tenant,
         kind,
         subject: kind === 'model' ? (modelSubject ?? subject) : subject,
-        result: this.again(result, stepPlace(tenant, from, name), stepPlace(tenant, to, name)),
+        result: this.reseal(result, stepPlace(tenant, from, name), stepPlace(tenant, to, name)),
         epoch: 0,
         created_at,
       }),
     );
-    return [stillThere(from, rows.length === names.length), ...copies];
+    return [checkComplete(from, rows.length === names.length), ...copies];
   }
 
   /** As `RunForkStore.copyEvents`. */
@@ -58,13 +58,13 @@ export class SealedCopyStore {
       .toSorted((a, b) => a.n - b.n)
       .map(({ n, tenant, type, data, created_at }, i) => {
         const place = eventPlace(tenant, to, after + i + 1);
-        const row = { tenant, type, data: this.again(data, eventPlace(tenant, from, n), place), created_at };
+        const row = { tenant, type, data: this.reseal(data, eventPlace(tenant, from, n), place), created_at };
         return insert('run_event', { run_id: to, n: after + i + 1, ...row });
       });
-    return [stillThere(from, rows.length === numbers.length), ...copies];
+    return [checkComplete(from, rows.length === numbers.length), ...copies];
   }
 
-  private again(stored: string, from: RowPlace, to: RowPlace): string {
+  private reseal(stored: string, from: RowPlace, to: RowPlace): string {
     return this.cipher.seal(this.cipher.open(stored, from), to);
   }
 
@@ -77,8 +77,8 @@ export class SealedCopyStore {
   }
 }
 
-/** Refuses the batch when the journal was pruned after it was read, or was not whole then. */
-function stillThere(runId: string, isWhole: boolean): Statement {
+/** Refuses the batch when the journal was pruned after the read, or was incomplete then. */
+function checkComplete(runId: string, isComplete: boolean): Statement {
   const sql = 'UPDATE run SET forked_from = forked_from WHERE id = ? AND pruned_at IS NULL';
-  return { sql, params: [isWhole ? runId : NO_RUN], rows: 1 };
+  return { sql, params: [isComplete ? runId : NO_RUN], rows: 1 };
 }

@@ -13,17 +13,17 @@ describe('the name of a step', () => {
     ['value:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
     ['answer:approval:2:1', { iteration: 2, call: 1, retry: 0, word: 'approval' }],
     ['answer:settle:2:1:r2', { iteration: 2, call: 1, retry: 2, word: 'settle' }],
-  ])('%s tells its place', (name, place) => {
+  ])('parses %s', (name, place) => {
     expect(parseStepName(name)).toEqual({ kind: name.split(':')[0], ...place });
   });
 
-  it.each(['answer:3', 'something', 'tool', '', 'model:x'])('%j has no place: it comes after all that have', (name) => {
+  it.each(['answer:3', 'something', 'tool', '', 'model:x'])('sorts %j, which has no position, last', (name) => {
     expect(parseStepName(name).iteration).toBe(Infinity);
     expect(compareStepNames(name, 'tool:999999999:9')).toBe(1);
   });
 });
 
-/** A call's tries, and whether it has come to its result. */
+/** The attempts of a call, and whether its result is recorded. */
 interface Call {
   readonly rounds: readonly Record<'isApproved' | 'isClaimed' | 'isSuspended' | 'isSettled', boolean>[];
   readonly isRecorded: boolean;
@@ -39,7 +39,7 @@ const turn = fc.record({ retries: fc.nat(2), calls: fc.array(call, { maxLength: 
 
 /** The names of a call's steps in the order in which the loop records them. */
 function namesOfCall(place: string, { rounds, isRecorded }: Call): string[] {
-  const tries = rounds.flatMap(({ isApproved, isClaimed, isSuspended, isSettled }, i) => {
+  const attempts = rounds.flatMap(({ isApproved, isClaimed, isSuspended, isSettled }, i) => {
     const at = i === 0 ? place : `${place}:r${i + 1}`;
     return [
       ...(isApproved ? [`value:approval:${at}`, `answer:approval:${at}`] : []),
@@ -48,7 +48,7 @@ function namesOfCall(place: string, { rounds, isRecorded }: Call): string[] {
       ...(isSettled ? [`value:settle:${at}`, `answer:settle:${at}`] : []),
     ];
   });
-  return [...tries, ...(isRecorded ? [`tool:${place}`] : [])];
+  return [...attempts, ...(isRecorded ? [`tool:${place}`] : [])];
 }
 
 const loop = fc

@@ -1,17 +1,17 @@
-/** Where a step stands in its run, read from its name. */
+/** The position of a step in its run, parsed from its name. */
 export interface StepPlace {
   readonly kind: string;
-  /** What an answer or a value is about: `approval`, `input`, `settle`, `window`; empty for other kinds. */
+  /** The subject of an answer or a value: `approval`, `input`, `settle`, `window`; empty for other kinds. */
   readonly word: string;
-  /** The turn of the loop, counted from 1; 0 for what comes before the first, infinite for what has no place. */
+  /** The iteration of the loop, counted from 1; 0 before the first, infinite for a name without a position. */
   readonly iteration: number;
-  /** The call of that turn, counted from 1; 0 for what belongs to the turn itself. */
+  /** The call in that iteration, counted from 1; 0 for the iteration itself. */
   readonly call: number;
   /** `r<n>` at the end of the name; 0 without it. */
   readonly retry: number;
 }
 
-/** Reads a name such as `model:2:r1`, `tool:2:1`, `answer:settle:2:1:r2` or `value:window`; any text has some place. */
+/** Parses a name such as `model:2:r1`, `tool:2:1`, `answer:settle:2:1:r2` or `value:window`; accepts any text. */
 export function parseStepName(name: string): StepPlace {
   const [kind = '', ...parts] = name.split(':');
   const numbers = parts.filter((part) => /^\d{1,9}$/.test(part)).map(Number);
@@ -21,12 +21,12 @@ export function parseStepName(name: string): StepPlace {
   return { kind, word, iteration: hasPlace(kind, numbers) ? iteration : Infinity, call, retry };
 }
 
-/** Only values come before the loop; an answer is one to a call. */
+/** Only values precede the loop; an answer belongs to a call. */
 function hasPlace(kind: string, numbers: readonly number[]): boolean {
   return kind === 'value' || numbers.length >= (kind === 'answer' ? 2 : 1);
 }
 
-/** Orders steps as the loop comes to them: turn by turn, the model before its calls, each call from its plan to its result. */
+/** Orders steps as the loop executes them: by iteration, the model before its calls, each call from plan to result. */
 export function compareStepNames(one: string, other: string): number {
   const [a, b] = [orderOf(one), orderOf(other)];
   const at = a.findIndex((value, i) => value !== b[i]);
@@ -40,8 +40,8 @@ function orderOf(name: string): readonly number[] {
   return [place.iteration, place.call, place.kind === 'tool' ? 1 : 0, place.retry, rankOf(place)];
 }
 
-/** A try of a call: it is decided upon, asked for, approved, claimed; it asks, and is answered; nobody knows, and it is settled. */
-const TRY = [
+/** One attempt of a tool call and its step kinds, in order. */
+const ATTEMPT = [
   'policy:',
   'value:approval',
   'answer:approval',
@@ -54,6 +54,6 @@ const TRY = [
 
 function rankOf({ kind, word, call }: StepPlace): number {
   if (call === 0) return kind === 'value' ? 0 : 1;
-  const at = TRY.findIndex((step) => step === `${kind}:${word}`);
-  return at < 0 ? TRY.length : at;
+  const at = ATTEMPT.findIndex((step) => step === `${kind}:${word}`);
+  return at < 0 ? ATTEMPT.length : at;
 }

@@ -2,22 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import { Database, insert, type Statement } from '../../persistence/index.js';
 
-/** How long a key stands for its request, in ms: 24 hours. */
+/** Validity of a key, in ms: 24 hours. */
 export const KEY_LIFETIME_MS = 24 * 3_600_000;
 
-/** A request that must have one effect however often it comes. */
+/** A request that takes effect once, however often it is sent. */
 export interface IdempotentRequest {
   readonly key: string;
-  /** SHA-256 (hex) of what was asked. */
+  /** SHA-256 (hex) of the request. */
   readonly bodyHash: string;
 }
 
-/** Which run a key has begun; the row is committed together with the run. */
+/** The runs started by idempotency keys; a key's row is committed together with its run. */
 @Injectable()
 export class IdempotencyStore {
   constructor(private readonly database: Database) {}
 
-  /** What takes the key for the run; refused (unique) when another run has it. */
+  /** Statements that store the key for the run; refused (unique) when another run has the key. */
   take(tenant: string, { key, bodyHash }: IdempotentRequest, runId: string, now: number): Statement[] {
     return [
       {
@@ -29,8 +29,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * The run that the same request has begun.
-   * @throws AppError `IDEMPOTENCY_KEY_REUSED` when it was another request
+   * The run that the same request started.
+   * @throws AppError `IDEMPOTENCY_KEY_REUSED` when the key belongs to another request
    */
   async find(tenant: string, { key, bodyHash }: IdempotentRequest, now: number): Promise<string | null> {
     const [row] = await this.database.query<{ body_hash: string; run_id: string }>(
@@ -41,7 +41,7 @@ export class IdempotencyStore {
     if (row.body_hash === bodyHash) return row.run_id;
     throw new AppError(
       'IDEMPOTENCY_KEY_REUSED',
-      'This Idempotency-Key was sent with another request in the last 24 hours: give every request a key of its own.',
+      'This Idempotency-Key was used for another request in the last 24 hours: use a new key for every request.',
     );
   }
 }

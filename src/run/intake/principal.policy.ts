@@ -1,9 +1,9 @@
 import { AppError, fieldMistake, type Principal } from '../../common/index.js';
 
-/** What every database stores and gives back alike, and what a session's slot can be told apart by. */
+/** Characters that every database stores unchanged; a line break separates the parts of a session's slot. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
-/** @throws AppError `VALIDATION_FAILED` when an application has named a principal or its tenant as none can be */
+/** @throws AppError `VALIDATION_FAILED` when the application supplied an invalid principal id or tenant */
 export function checkPrincipal({ id, tenant }: Principal): void {
   for (const [field, name] of Object.entries({ id, tenant })) {
     if (NAME.test(name)) continue;

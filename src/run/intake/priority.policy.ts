@@ -1,2 +1,2 @@
-/** Priorities are 0 to this; of queued runs the higher goes first. */
+/** The highest priority; of queued runs the higher starts first. */
 export const MAX_PRIORITY = 9;

@@ -3,23 +3,23 @@ import { AppConfig } from '../../config/index.js';
 import type { RunRecord } from '../run.types.js';
 import { RunLoadStore } from './run-load.store.js';
 
-/** Whose room a run takes. */
+/** A run that occupies capacity. */
 export type Occupant = Pick<RunRecord, 'tenant' | 'agent'> & { readonly id?: string };
 
 /**
- * How many runs go on: in this process exactly, of a tenant and of an agent in all processes together. Where several
- * processes begin runs in the same moment, a tenant or an agent can have one more each of them.
+ * Limits concurrent runs: exact per process; per tenant and per agent across all processes. When several processes start runs at
+ * the same moment, each may exceed a tenant's or an agent's limit by one.
  */
 @Injectable()
 export class RunCapacityRegistry {
   private readonly limits: AppConfig['run'];
   private readonly isShared: boolean;
-  /** What goes on in this process, by the kind of its occupant and its name. */
+  /** Running runs of this process: all, by tenant and by agent. */
   private readonly here = { all: 0, tenant: new Map<string, number>(), agent: new Map<string, number>() };
 
-  /** Runs that take no room, since the run that waits for them has it; and those of them that go on. */
-  private readonly invited = new Set<string>();
-  private readonly guests = new Set<string>();
+  /** Child runs that use their waiting parent's capacity: announced, and running. */
+  private readonly exempted = new Set<string>();
+  private readonly exemptRunning = new Set<string>();
 
   constructor(
     private readonly load: RunLoadStore,
@@ -33,20 +33,20 @@ export class RunCapacityRegistry {
     return this.here.all >= this.limits.concurrency;
   }
 
-  /** Lets a run in when it comes, whatever goes on: it goes on in the room of another one. */
-  invite(runId: string): void {
-    this.invited.add(runId);
+  /** Lets a run start whatever the load, within the capacity of its waiting parent. */
+  exempt(runId: string): void {
+    this.exempted.add(runId);
   }
 
-  /** It does not come. */
-  disinvite(runId: string): void {
-    this.invited.delete(runId);
+  /** Withdraws `exempt` for a run that does not start. */
+  revokeExemption(runId: string): void {
+    this.exempted.delete(runId);
   }
 
-  /** Takes room for a run, if there is some; give it back with `leave`. */
+  /** Reserves capacity for a run, if available; release it with `leave`. */
   enter(run: Occupant): boolean | Promise<boolean> {
-    if (run.id !== undefined && this.invited.delete(run.id)) {
-      this.guests.add(run.id);
+    if (run.id !== undefined && this.exempted.delete(run.id)) {
+      this.exemptRunning.add(run.id);
       return true;
     }
     if (this.isFull || !this.fitsHere(run)) return false;
@@ -56,7 +56,7 @@ export class RunCapacityRegistry {
   }
 
   leave(run: Occupant): void {
-    if (run.id !== undefined && this.guests.delete(run.id)) return;
+    if (run.id !== undefined && this.exemptRunning.delete(run.id)) return;
     this.change(run, -1);
   }
 

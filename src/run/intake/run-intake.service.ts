@@ -5,14 +5,14 @@ import type { RunRecord } from '../run.types.js';
 import { RunLoadStore } from './run-load.store.js';
 
 const MINUTE_MS = 60_000;
-/** When to come back to a queue that is full, in ms. */
+/** Suggested retry delay for a full queue, in ms. */
 const QUEUE_RETRY_MS = 5_000;
 
-/** What is taken in at all: so many runs a minute of a tenant, so many waiting ones. */
+/** Admission limits: runs per minute of a tenant, and queued runs. */
 @Injectable()
 export class RunIntakeService {
   private readonly limits: AppConfig['run'];
-  /** Runs that were let in and are not journaled yet, by tenant. */
+  /** Admitted runs that are not journaled yet, by tenant. */
   private readonly entering = new Map<string, number>();
 
   constructor(
@@ -23,10 +23,10 @@ export class RunIntakeService {
   }
 
   /**
-   * Lets a tenant's run be journaled.
-   * @throws AppError `RUN_RATE_LIMITED` when the tenant has begun as many as it may in a minute
+   * Admits a tenant's run to the journal.
+   * @throws AppError `RUN_RATE_LIMITED` when the tenant has reached its limit per minute
    */
-  async letIn<T>(tenant: string, begin: () => Promise<T>): Promise<T> {
+  async admit<T>(tenant: string, begin: () => Promise<T>): Promise<T> {
     if (this.limits.tenantRatePerMinute === 0) return begin();
     const entering = this.entering.get(tenant) ?? 0;
     this.entering.set(tenant, entering + 1);
@@ -40,21 +40,21 @@ export class RunIntakeService {
     }
   }
 
-  /** @throws AppError `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL` when nothing more can wait */
+  /** @throws AppError `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL` when no more runs can be queued */
   async checkQueue(tenant: string): Promise<void> {
     const { queueLimit, tenantQueueLimit } = this.limits;
     if ((await this.load.queued()) >= queueLimit) {
-      throw refused('RUN_QUEUE_FULL', `${queueLimit} runs are queued, and no more are taken now; try again later.`);
+      throw refused('RUN_QUEUE_FULL', `The run queue is full (${queueLimit} runs); retry later.`);
     }
     if (tenantQueueLimit > 0 && (await this.load.queuedOf(tenant)) >= tenantQueueLimit) {
-      const message = `${tenantQueueLimit} runs of this tenant are queued, and no more may be; try again later.`;
+      const message = `The run queue of this tenant is full (${tenantQueueLimit} runs); retry later.`;
       throw refused('TENANT_QUEUE_FULL', message);
     }
   }
 
   /**
-   * Whether a chat may wait behind the open run of its session.
-   * @throws AppError `SESSION_BUSY` when that waits for a person, or when no chat may wait in a session
+   * Checks whether a chat may queue behind the open run of its session.
+   * @throws AppError `SESSION_BUSY` when that run waits for a decision, or when chats may not queue in a session
    */
   checkSession(open: Pick<RunRecord, 'id' | 'sessionId' | 'status'> | null): void {
     if (!open || (open.status !== 'waiting' && this.limits.sessionBusy === 'queue')) return;
@@ -76,9 +76,9 @@ export class RunIntakeService {
   private async checkRate(tenant: string, entering: number): Promise<void> {
     const limit = this.limits.tenantRatePerMinute;
     const now = Date.now();
-    const { count, first } = await this.load.begunSince(tenant, now - MINUTE_MS);
+    const { count, first } = await this.load.startedSince(tenant, now - MINUTE_MS);
     if (count + entering < limit) return;
-    const message = `This tenant may begin ${limit} runs a minute, and has; try again later.`;
+    const message = `This tenant has reached its limit of ${limit} new runs per minute; retry later.`;
     throw refused('RUN_RATE_LIMITED', message, (first ?? now) + MINUTE_MS - now);
   }
 }

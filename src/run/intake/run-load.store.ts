@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlValue } from '../../persistence/index.js';
 
-/** How much there is to do, as the journal knows it: the same for all processes that share it. */
+/** Counts of runs in the journal, the same for all processes that share it. */
 @Injectable()
 export class RunLoadStore {
   constructor(private readonly database: Database) {}
@@ -18,8 +18,8 @@ export class RunLoadStore {
     return this.count(`status = 'queued' AND tenant = ?`, [tenant]);
   }
 
-  /** How many runs the tenant began after a time (epoch ms), but for what those called, and when the first of them was. */
-  async begunSince(tenant: string, since: number): Promise<{ count: number; first: number | null }> {
+  /** Number of runs the tenant started after a time (epoch ms), without child runs, and the time of the first. */
+  async startedSince(tenant: string, since: number): Promise<{ count: number; first: number | null }> {
     const [row] = await this.database.query<{ n: number; first: number | null }>(
       'SELECT COUNT(*) AS n, MIN(created_at) AS first FROM run WHERE tenant = ? AND created_at > ? AND depth = 0',
       [tenant, since],

@@ -1,13 +1,13 @@
 import type { RunEvent } from '../run-event.types.js';
 
-/** What runs tell those who listen to all of them; that a stream was closed is told to its follower alone. */
-export type ToldEvent = Exclude<RunEvent, { readonly type: 'stream.closed' }>;
-export type ToldType = ToldEvent['type'];
+/** The events that listeners of all runs receive; `stream.closed` goes to its follower only. */
+export type PublishedEvent = Exclude<RunEvent, { readonly type: 'stream.closed' }>;
+export type PublishedType = PublishedEvent['type'];
 
-type FamilyOf<T extends string> = T extends `${infer Family}.${string}` ? `${Family}.*` : never;
+type GroupOf<T extends string> = T extends `${infer Group}.${string}` ? `${Group}.*` : never;
 
-/** One type (`tool.completed`), all types of a family (`tool.*`), or all (`**`). */
-export type RunEventPattern = ToldType | FamilyOf<ToldType> | '**';
+/** One type (`tool.completed`), all types of a group (`tool.*`), or all types (`**`). */
+export type RunEventPattern = PublishedType | GroupOf<PublishedType> | '**';
 
 const TYPES = Object.keys({
   'run.started': true,
@@ -32,12 +32,12 @@ const TYPES = Object.keys({
   'model.switched': true,
   'model.cached': true,
   'history.repaired': true,
-} satisfies Record<ToldType, true>) as readonly ToldType[];
+} satisfies Record<PublishedType, true>) as readonly PublishedType[];
 
-/** The types that a pattern stands for; none for one that no event can meet. */
-export function eventTypesOf(pattern: string): readonly ToldType[] {
+/** The event types that match a pattern; empty if no type matches. */
+export function eventTypesOf(pattern: string): readonly PublishedType[] {
   if (pattern === '**') return TYPES;
   if (!pattern.endsWith('.*')) return TYPES.filter((type) => type === pattern);
-  const family = pattern.slice(0, -1);
-  return TYPES.filter((type) => type.startsWith(family));
+  const prefix = pattern.slice(0, -1);
+  return TYPES.filter((type) => type.startsWith(prefix));
 }

@@ -1,48 +1,48 @@
 import { Logger } from '@nestjs/common';
 import { AppError, parseExactJson } from '../../common/index.js';
 import type { RunItem } from '../run-item.factory.js';
-import { eventTypesOf, type RunEventPattern, type ToldType } from './run-event-pattern.policy.js';
-import type { RunNotice, RunNoticeListener, TellingRun } from './run-listener.types.js';
+import { eventTypesOf, type RunEventPattern, type PublishedType } from './run-event-pattern.policy.js';
+import type { RunNotice, RunNoticeListener, RunOrigin } from './run-listener.types.js';
 
 interface Listening {
-  /** Who listens, for people. */
+  /** The listener's name, for the log. */
   readonly name: string;
   readonly listener: RunNoticeListener;
   isLate: boolean;
 }
 
-interface Told {
-  readonly run: TellingRun;
+interface Pending {
+  readonly run: RunOrigin;
   readonly item: RunItem;
   readonly listening: readonly Listening[];
 }
 
-/** After this time a listener that has not finished is told off, once, in ms. */
+/** Duration of a listener call after which one warning is logged, in ms. */
 const LATE_MS = 30_000;
 
 /**
- * Those who listen to every run that is executed here. They are told in a later turn of the event loop than the one that
- * the run goes on in, one event after the other; what they do with it is waited for by nobody.
+ * The listeners of every run that executes here. They are called in a later turn of the event loop than the run's own work, one
+ * event after the other; the run does not wait for them.
  */
 export class RunListenerRegistry {
   private readonly logger = new Logger(RunListenerRegistry.name);
-  private readonly listening = new Map<ToldType, readonly Listening[]>();
-  private told: Told[] = [];
+  private readonly listening = new Map<PublishedType, readonly Listening[]>();
+  private pending: Pending[] = [];
 
   /**
-   * @param name who listens, for the log
-   * @returns a function that ends it
-   * @throws AppError `VALIDATION_FAILED` for a pattern that no event meets
+   * @param name the listener's name, for the log
+   * @returns a function that removes the listener
+   * @throws AppError `VALIDATION_FAILED` for a pattern that matches no event
    */
   register<P extends RunEventPattern>(name: string, pattern: P, listener: RunNoticeListener<P>): () => void {
     const types = eventTypesOf(pattern);
     if (types.length === 0) {
       throw new AppError(
         'VALIDATION_FAILED',
-        `${name} listens to "${pattern}", which no event of a run is called; there are: ${eventTypesOf('**').join(', ')}.`,
+        `${name} listens to "${pattern}", which matches no run event; the event types are: ${eventTypesOf('**').join(', ')}.`,
       );
     }
-    // It is only told what its pattern meets.
+    // It receives only events that match its pattern.
     const added: Listening = { name, listener: listener as unknown as RunNoticeListener, isLate: false };
     for (const type of types) this.listening.set(type, [...this.of(type), added]);
     return () => {
@@ -55,30 +55,30 @@ export class RunListenerRegistry {
     };
   }
 
-  /** Takes note of what a run has done; costs next to nothing when nobody listens to it. */
-  tell(run: TellingRun, item: RunItem): void {
-    const listening = this.listening.get(item.event.type as ToldType);
+  /** Queues an item for the listeners of its type; costs almost nothing without one. */
+  publish(run: RunOrigin, item: RunItem): void {
+    const listening = this.listening.get(item.event.type as PublishedType);
     if (!listening || listening.length === 0) return;
-    if (this.told.length === 0) setImmediate(() => this.flush());
-    this.told.push({ run, item, listening });
+    if (this.pending.length === 0) setImmediate(() => this.flush());
+    this.pending.push({ run, item, listening });
   }
 
-  /** Resolves when all that has been told so far was passed on; nothing to wait for when it was. */
+  /** Resolves when the listeners have been called with all queued items; undefined if nothing is queued. */
   caughtUp(): Promise<void> | undefined {
-    return this.told.length === 0 ? undefined : new Promise((resolve) => setImmediate(resolve));
+    return this.pending.length === 0 ? undefined : new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Tells at once what has not been told yet. */
+  /** Calls the listeners at once with all queued items. */
   flush(): void {
-    const { told } = this;
-    this.told = [];
-    for (const { run, item, listening } of told) {
+    const { pending } = this;
+    this.pending = [];
+    for (const { run, item, listening } of pending) {
       const notice = toNotice(run, item);
       for (const one of listening) void this.call(one, notice);
     }
   }
 
-  private of(type: ToldType): readonly Listening[] {
+  private of(type: PublishedType): readonly Listening[] {
     return this.listening.get(type) ?? [];
   }
 
@@ -86,12 +86,12 @@ export class RunListenerRegistry {
     const { name, listener } = listening;
     let timer: NodeJS.Timeout | undefined;
     try {
-      const pending = listener(notice);
-      if (!isThenable(pending)) return;
+      const result = listener(notice);
+      if (!isThenable(result)) return;
       timer = setTimeout(() => this.warnLate(listening, notice), LATE_MS).unref();
-      await pending;
+      await result;
     } catch (err) {
-      this.logger.error({ err, run_id: notice.runId }, `${name}, who listens to "${notice.event.type}", failed`);
+      this.logger.error({ err, run_id: notice.runId }, `${name}, a listener of "${notice.event.type}", failed`);
     } finally {
       clearTimeout(timer);
     }
@@ -100,13 +100,13 @@ export class RunListenerRegistry {
   private warnLate(listening: Listening, { event, runId }: RunNotice): void {
     if (listening.isLate) return;
     listening.isLate = true;
-    const what = `has not finished with "${event.type}" after ${LATE_MS / 1000} s; this is told once`;
+    const what = `has not finished with "${event.type}" after ${LATE_MS / 1000} s; this warning is logged once`;
     this.logger.warn({ run_id: runId }, `${listening.name} ${what}`);
   }
 }
 
-/** A copy: whoever changes what it is told must not change what others read. */
-function toNotice({ id, tenant, sessionId, agent }: TellingRun, item: RunItem): RunNotice {
+/** A frozen copy, so that one listener cannot change the data of another. */
+function toNotice({ id, tenant, sessionId, agent }: RunOrigin, item: RunItem): RunNotice {
   const event = parseExactJson(item.data) as RunNotice['event'];
   return frozen({ runId: id, tenant, sessionId, agent, event });
 }

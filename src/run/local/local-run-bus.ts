@@ -3,7 +3,7 @@ import { RunBus, type RunListener, type WakeListener } from '../run-bus.js';
 import type { RunItem } from '../run-item.factory.js';
 import { LocalRunHub } from './local-run-hub.registry.js';
 
-/** The bus inside one process. A listener that throws is told off in the log and disturbs nobody. */
+/** The bus inside one process. A listener's exception is logged and affects no other listener. */
 @Injectable()
 export class LocalRunBus extends RunBus implements OnApplicationShutdown {
   private readonly logger = new Logger(LocalRunBus.name);
@@ -16,7 +16,7 @@ export class LocalRunBus extends RunBus implements OnApplicationShutdown {
     this.disconnect = hub.connect(this);
   }
 
-  /** Its listeners belong to an application whose database connection is closed next. */
+  /** Disconnects its listeners, as their application closes its database connection next. */
   onApplicationShutdown(): void {
     this.disconnect();
   }
@@ -30,7 +30,7 @@ export class LocalRunBus extends RunBus implements OnApplicationShutdown {
       try {
         listener(item);
       } catch (error) {
-        this.logger.error({ err: error, run_id: runId }, 'A follower of a run threw');
+        this.logger.error({ err: error, run_id: runId }, 'A run follower threw an error');
       }
     }
   }

@@ -23,14 +23,14 @@ afterEach(async () => {
   await opened.close();
 });
 
-/** A process; a further one over the same database is what comes after a crash of the one before. */
+/** A process; a further one over the same database is the restart after a crash. */
 function newHost(shutdownTimeoutMs?: number): RunHost {
   const made = new RunHost(opened.database, shutdownTimeoutMs);
   hosts.push(made);
   return made;
 }
 
-/** Runs until it is told to stop. */
+/** Runs until it is aborted. */
 const ENDLESS: RunScript = ({ signal }) =>
   new Promise((_resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -54,7 +54,7 @@ async function statuses(ids: readonly string[]): Promise<(RunStatus | undefined)
 }
 
 describe('a start after a crash', () => {
-  it('goes on with what ran and what was queued, in each session in order, and counts the crash for what ran', async () => {
+  it('resumes running and queued runs, in order per session, and counts the crash for running ones', async () => {
     const ids = ['s-1', 's-2', 's-3', 't-1', 't-2', 'alone'];
     for (const id of ids) host.scripts.set(id, ENDLESS);
     for (const id of ids) await host.runs.start(aRun(id, id === 'alone' ? null : id[0]!));
@@ -77,7 +77,7 @@ describe('a start after a crash', () => {
     expect((await next.events('s-2')).map(({ event }) => event.type)).toEqual(['run.started', 'run.completed']);
   });
 
-  it('begins with the run that holds the session, also when one that waits for it is older', async () => {
+  it('starts with the run that holds the session, even if a queued one is older', async () => {
     host.scripts.set('b', ENDLESS);
     await host.runs.start(aRun('b', 's'));
     await host.runs.start(aRun('a', 's'));
@@ -89,7 +89,7 @@ describe('a start after a crash', () => {
     expect(next.executed).toEqual(['b', 'a']);
   });
 
-  it('leaves alone what waits for a person', async () => {
+  it('leaves runs that wait for a decision', async () => {
     host.scripts.set('a', async () => ({ kind: 'waiting', requests: [] }));
     await (
       await host.runs.start(aRun('a', 's'))
@@ -101,7 +101,7 @@ describe('a start after a crash', () => {
     expect(await statuses(['a'])).toEqual(['waiting']);
   });
 
-  it('stops what was to be cancelled when the process died', async () => {
+  it('stops a run whose cancel was requested before the crash', async () => {
     host.scripts.set('a', ENDLESS);
     await host.runs.start(aRun('a', 's'));
     await host.journal.requestCancel((await host.journal.find('a'))!, 1);
@@ -116,7 +116,7 @@ describe('a start after a crash', () => {
 });
 
 describe('a shutdown', () => {
-  it('puts back what does not end in time, without counting an attempt; queued runs stay queued', async () => {
+  it('requeues runs that do not end in time, without counting an attempt; queued runs stay queued', async () => {
     host.scripts.set('a', ENDLESS);
     const first = await host.runs.start(aRun('a', 's'));
     const second = await host.runs.start(aRun('b', 's'));
@@ -138,14 +138,14 @@ describe('a shutdown', () => {
     expect(attempts).toEqual([0]);
   });
 
-  it('waits for what ends in time, and starts nothing behind it', async () => {
+  it('waits for runs that end in time, and starts no queued run after them', async () => {
     const patient = newHost(9000);
     const go = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
-    patient.scripts.set('a', () => (begun.resolve(), go.promise));
+    const started = Promise.withResolvers<void>();
+    patient.scripts.set('a', () => (started.resolve(), go.promise));
     const first = await patient.runs.start(aRun('a', 's'));
     const second = await patient.runs.start(aRun('b', 's'));
-    await begun.promise;
+    await started.promise;
     const closed = patient.dispatcher.beforeApplicationShutdown();
     go.resolve();
     await closed;
@@ -153,7 +153,7 @@ describe('a shutdown', () => {
     expect(await statuses(['a', 'b'])).toEqual(['completed', 'queued']);
   });
 
-  it('also waits for a run that was let in just before it', async () => {
+  it('also waits for a run admitted just before it', async () => {
     for (const id of ['a', 'b']) host.scripts.set(id, ENDLESS);
     const starting = ['a', 'b'].map((id) => host.runs.start(aRun(id, 's')));
     await host.dispatcher.beforeApplicationShutdown();
@@ -161,7 +161,7 @@ describe('a shutdown', () => {
     expect(await statuses(['a', 'b'])).toEqual(['queued', 'queued']);
   });
 
-  it('keeps in mind what is cancelled after it was put back', async () => {
+  it('applies a cancel requested after the run was requeued', async () => {
     host.scripts.set('a', ENDLESS);
     const { done } = await host.runs.start(aRun('a', 's'));
     await host.dispatcher.beforeApplicationShutdown();

@@ -13,21 +13,21 @@ import type { RunOpening, RunRecord, RunStatus } from '../run.types.js';
 import type { LocalRunBus } from './local-run-bus.js';
 import { LocalRunQueue, type QueuedRun } from './local-run-queue.js';
 
-/** Runs that go on at once when a start finds many. */
+/** Runs resumed at the same time by a recovery. */
 const RECOVERY_CONCURRENCY = 50;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /**
- * Runs everything in this process, which owns the database: a run that somebody waits for starts at once, a second
- * one in the same session queues behind it. After a start it runs again whatever is queued or running; at shutdown it
- * waits for what runs, then hands the rest over to the next start. Where several applications of the process share the
- * database, each executes the runs that it started; those of a closed one are left to the next application that starts.
+ * Executes all runs in this process, which owns the database. A run with a waiting client starts at once; a second run of the same
+ * session queues behind it. After a start it resumes all queued and running runs; at shutdown it waits for running ones, then hands
+ * the rest over to the next start. When several applications of the process share the database, each executes the runs that it
+ * started; the next application that starts resumes those of a closed one.
  */
 @Injectable()
 export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(LocalRunDispatcher.name);
-  /** Whether the runs that earlier processes left were to be resumed. */
+  /** Whether the runs of earlier processes were to be resumed. */
   private hasRecovered = false;
   private readonly queue = new LocalRunQueue((queued) => this.admission.track(this.startQueued(queued)));
 
@@ -42,7 +42,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     super();
     bus.onWake((runId, isOwn) => {
       this.onWake(runId, isOwn).catch((err: unknown) =>
-        this.logger.error({ err, run_id: runId }, 'A run could not be woken'),
+        this.logger.error({ err, run_id: runId }, 'Failed to handle the wake-up of a run'),
       );
     });
     bus.hub.join(this.node, this.queue);
@@ -57,12 +57,12 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     if (runs.length < found.length) this.logger.log(othersMessage(found.filter((run) => !runs.includes(run))));
     if (runs.length === 0) return;
     const crashed = runs.filter(({ status }) => status === 'running').length;
-    this.logger.log(`Going on with ${runs.length} unfinished runs, ${crashed} of them cut off by a crash`);
+    this.logger.log(`Resuming ${runs.length} unfinished runs, ${crashed} of them interrupted by a crash`);
     const rest = runs[Symbol.iterator]();
     const worker = async () => {
       for (const run of rest) {
         if (this.admission.isClosing) return;
-        await this.goOn(run).catch(() => this.retry(run, FIRST_RETRY_MS));
+        await this.resumeUnfinished(run).catch(() => this.retry(run, FIRST_RETRY_MS));
       }
     };
     for (let i = 0; i < RECOVERY_CONCURRENCY; i++) void worker();
@@ -75,7 +75,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
       this.executor.closeStreams(queued.run.id, 'SHUTTING_DOWN');
       queued.resolve('queued');
     }
-    // Runs that have just ended may have woken others.
+    // Runs that have just ended may have started others.
     await this.admission.close();
     this.bus.hub.leave(this.node);
   }
@@ -97,16 +97,16 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     return this.run(run, true, opening);
   }
 
-  executeBeside(run: RunRecord): void {
-    this.capacity.invite(run.id);
-    // Nobody is asked to make room.
+  executeChild(run: RunRecord): void {
+    this.capacity.exempt(run.id);
+    // An exempt run always gets in.
     void this.capacity.enter(run);
     this.run(run, true).catch(() => undefined);
   }
 
   adopt(run: RunRecord): void {
     if (this.admission.isClosing || this.executor.has(run.id)) return;
-    this.capacity.invite(run.id);
+    this.capacity.exempt(run.id);
     if (this.queue.has(run.id)) void this.queue.pump(slotOf(run));
     else this.offer(run);
   }
@@ -135,7 +135,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     return execution;
   }
 
-  /** What is to be done when an execution has ended: try again, act on a cancel that came late, free the session. */
+  /** Follow-up of an ended execution: retry, act on a late cancel, free the session. */
   private async watch(run: RunRecord, execution: Promise<RunStatus>): Promise<void> {
     try {
       if ((await execution) === 'waiting') this.bus.wake(run.id);
@@ -159,7 +159,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   private async claim(queued: QueuedRun): Promise<'started' | 'busy' | 'gone'> {
     try {
       const { run, items } = await this.journal.claim(queued.run, Date.now());
-      for (const item of items) this.bus.tell(run, item);
+      for (const item of items) this.bus.emit(run, item);
       queued.resolve(this.run(run, false));
       return 'started';
     } catch (error) {
@@ -175,8 +175,8 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   }
 
   /**
-   * A run behind one that waits for a person stays in the queue, and its caller gets a response at once. A run behind one that no
-   * open application executes would wait until the next start: the abandoned run is resumed here.
+   * A run behind one that waits for a decision stays in the queue, and its caller gets a response at once. A run behind one that no
+   * open application executes would wait until the next start, so the abandoned run is resumed here.
    */
   private async stayQueued(queued: QueuedRun): Promise<'busy'> {
     const holder = await this.journal.openOf(queued.run);
@@ -190,26 +190,26 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   }
 
   private resume(run: RunRecord): void {
-    this.goOn(run).catch(() => this.retry(run, FIRST_RETRY_MS));
+    this.resumeUnfinished(run).catch(() => this.retry(run, FIRST_RETRY_MS));
   }
 
-  /** Takes a run up again that the journal holds as queued or running and that nobody executes; resolves at its end. */
-  private async goOn({ id }: RunRecord): Promise<void> {
+  /** Resumes a queued or running run that no application executes; resolves at its end. */
+  private async resumeUnfinished({ id }: RunRecord): Promise<void> {
     const run = await this.admission.track(this.journal.find(id));
     const isUnfinished = run?.status === 'queued' || run?.status === 'running';
     if (!isUnfinished || this.isElsewhere(run) || this.queue.has(id) || this.executor.has(id)) return;
     if (this.admission.isClosing) return;
-    // How it ends is said where it ends, and what could not be journaled is tried again.
+    // The executor logs the outcome, and a journal failure is retried.
     await this.enqueue(run).catch(() => undefined);
   }
 
-  /** The journal could not be read or written: the run is put back, which is no crash of its own, and goes on later. */
+  /** After a journal failure: returns the run to the queue, without counting a crash, and resumes it later. */
   private retry(run: RunRecord, delayMs: number): void {
     const timer = setTimeout(() => {
       if (this.admission.isClosing) return;
       this.admission
         .track(this.journal.putBack(run))
-        .then(() => this.goOn(run))
+        .then(() => this.resumeUnfinished(run))
         .catch(() => this.retry(run, Math.min(2 * delayMs, LAST_RETRY_MS)));
     }, delayMs);
     timer.unref();
@@ -219,7 +219,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     return (await this.journal.find(runId))?.status ?? 'cancelled';
   }
 
-  /** Something about the run changed from outside: a cancel was requested, or an answer was given. */
+  /** The run was changed from outside: a cancel was requested, or an answer was given. */
   private async onWake(runId: string, isOwn: boolean): Promise<void> {
     const run = await this.admission.track(this.journal.find(runId));
     if (!run) return;
@@ -254,10 +254,10 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     return this.journal.node ?? '';
   }
 
-  /** The cancel came while the run turned to waiting. */
+  /** The cancel was requested while the run changed to waiting. */
   private async cancelWaiting(run: RunRecord): Promise<void> {
     await this.admission.track(this.journal.cancelWaiting(run, Date.now()));
-    await this.goOn(run);
+    await this.resumeUnfinished(run);
   }
 }
 

@@ -15,8 +15,8 @@ afterEach(async () => {
   await opened.close();
 });
 
-describe('a run queued behind one that turns to waiting', () => {
-  it('keeps nobody waiting, stays queued, and goes on when that one is decided', async () => {
+describe('a run queued behind one that changes to waiting', () => {
+  it('closes its stream, stays queued, and starts when the first one is decided', async () => {
     const go = Promise.withResolvers<void>();
     let executions = 0;
     host.scripts.set('first', async () => {
@@ -41,7 +41,7 @@ describe('a run queued behind one that turns to waiting', () => {
   });
 });
 
-describe('a cancel that comes while the run turns to waiting', () => {
+describe('a cancel requested while the run changes to waiting', () => {
   it('is not lost', async () => {
     let executions = 0;
     host.scripts.set('a', async (_context, run) => {
@@ -58,7 +58,7 @@ describe('a cancel that comes while the run turns to waiting', () => {
 });
 
 describe('a journal that cannot be written for a while', () => {
-  it('gives the run up for now, tells its followers, and goes on later, which is no crash', async () => {
+  it('relinquishes the run, closes its streams and resumes it later, without counting a crash', async () => {
     const commit = opened.database.commit.bind(opened.database);
     let isBroken = false;
     jest
@@ -87,8 +87,8 @@ describe('a journal that cannot be written for a while', () => {
   });
 });
 
-describe('a run that was cut off three times in the same step', () => {
-  it('is stopped as poison', async () => {
+describe('a run whose process crashed three times in the same step', () => {
+  it('is stopped with RUN_POISONED', async () => {
     let reason: unknown;
     host.scripts.set('a', async ({ signal }) => void (reason = signal.reason));
     await host.journal.create(aRun('a', 's'), 'running', 1);
@@ -103,7 +103,7 @@ describe('a run that was cut off three times in the same step', () => {
 });
 
 describe('a second recovery', () => {
-  it('leaves alone what is already going on', async () => {
+  it('does not start runs that already execute', async () => {
     const go = Promise.withResolvers<void>();
     for (const id of ['a', 'b']) {
       host.scripts.set(id, () => go.promise);

@@ -8,11 +8,11 @@ interface WokenBus {
 
 /** The queue of an application. */
 export interface LocalRunMember {
-  /** Whether runs of the application wait for the session. */
+  /** Whether runs of the application are queued for the session. */
   isAwaited(slot: string): boolean;
-  /** Tries to start the next run that waits for the session. */
+  /** Tries to start the next run of the session. */
   pump(slot: string): Promise<void>;
-  /** The same for all sessions. */
+  /** Same for all sessions. */
   pumpAll(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export class LocalRunHub {
   /** Followers by run. */
   readonly listeners = new Map<string, Set<RunListener>>();
   private readonly buses = new Set<WokenBus>();
-  /** Open applications by the id that their runs bear as `owner`. */
+  /** Open applications by the `owner` id of their runs. */
   private readonly members = new Map<string, LocalRunMember>();
 
   /** @returns a function that ends the connection */
@@ -43,13 +43,13 @@ export class LocalRunHub {
     this.members.set(node, member);
   }
 
-  /** What waits behind a run that the application did not finish may be resumed by the others now. */
+  /** Removes an application; the others may now resume its unfinished runs, to free their sessions. */
   leave(node: string): void {
     this.members.delete(node);
     for (const member of this.members.values()) void member.pumpAll();
   }
 
-  /** Whether an open application owns runs that bear this id. */
+  /** Whether an open application owns runs with this id. */
   hasMember(node: string): boolean {
     return this.members.has(node);
   }
@@ -59,7 +59,7 @@ export class LocalRunHub {
     return false;
   }
 
-  /** The session is free, or its run waits for a person. */
+  /** Called when the session is free, or its run waits for a decision. */
   async pump(slot: string): Promise<void> {
     await Promise.all([...this.members.values()].map((member) => member.pump(slot)));
   }

@@ -8,7 +8,7 @@ function queued(id: string): QueuedRun {
 }
 
 describe('the queue of sessions', () => {
-  it('starts the runs of a session in order, one try at a time, whatever is added when', async () => {
+  it('starts the runs of a session in order, one attempt at a time, for any order of events', async () => {
     const sessions = fc.constantFrom('s', 't');
     await fc.assert(
       fc.asyncProperty(fc.array(sessions, { maxLength: 12 }), fc.scheduler(), async (slots, scheduler) => {
@@ -42,7 +42,7 @@ describe('the queue of sessions', () => {
     );
   });
 
-  it('goes on to the next run when the first one turns out to be gone', async () => {
+  it('tries the next run when the first one can never start', async () => {
     const tried: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
     const queue = new LocalRunQueue(async ({ run }) => {

@@ -7,22 +7,22 @@ export interface QueuedRun {
 }
 
 /**
- * Starts a run: `busy` when its session is held by another one and `full` when there is no room, so that it stays at the
- * head; `gone` when it cannot start any more.
+ * Starts a run. `busy` (another run holds the session) and `full` (no capacity) keep it at the head of its queue; `gone` means it
+ * can never start.
  */
 export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'full' | 'gone'>;
 
-/** Runs that wait for their session, in order, one queue a session. */
+/** Runs that wait for their session, in order, one queue per session. */
 export class LocalRunQueue {
   private readonly queues = new Map<string, QueuedRun[]>();
-  /** Sessions whose head is being tried; `true` when it must be tried once more. */
+  /** Sessions whose head is being tried; `true` if it must be tried again. */
   private readonly pumping = new Map<string, boolean>();
-  /** Sessions whose head waits for room alone. */
+  /** Sessions whose head waits only for capacity. */
   private readonly full = new Set<string>();
 
   constructor(private readonly start: StartQueued) {}
 
-  /** Adds a run at the end; one that was begun before holds its session already, so that nobody else can go first. */
+  /** Adds a run at the end. A run that was started before goes first, as it still holds its session. */
   add(slot: string, queued: QueuedRun): void {
     const queue = this.queues.get(slot);
     if (!queue) this.queues.set(slot, [queued]);
@@ -41,7 +41,7 @@ export class LocalRunQueue {
     return false;
   }
 
-  /** Takes a run out of its queue. */
+  /** Removes a run from its queue. */
   remove(runId: string): QueuedRun | null {
     for (const [slot, queue] of this.queues) {
       const at = queue.findIndex(({ run }) => run.id === runId);
@@ -52,7 +52,7 @@ export class LocalRunQueue {
     return null;
   }
 
-  /** Takes everything out. */
+  /** Removes all runs. */
   clear(): QueuedRun[] {
     const all = [...this.queues.values()].flat();
     this.queues.clear();
@@ -75,10 +75,10 @@ export class LocalRunQueue {
     await Promise.all([...this.queues.keys()].map((slot) => this.pump(slot)));
   }
 
-  /** Tries those that wait for room, the most urgent first, as long as there may be some. */
-  async pumpFull(hasRoom: () => boolean): Promise<void> {
+  /** Tries heads that wait for capacity, the most urgent first, while there may be capacity. */
+  async pumpFull(hasCapacity: () => boolean): Promise<void> {
     for (const slot of this.fullInOrder()) {
-      if (!hasRoom()) return;
+      if (!hasCapacity()) return;
       if (this.full.delete(slot)) await this.pump(slot);
     }
   }
@@ -95,15 +95,15 @@ export class LocalRunQueue {
     const queue = this.queues.get(slot);
     const head = queue?.[0];
     if (!queue || !head) return void this.queues.delete(slot);
-    // Before it is tried: room that is given back meanwhile must not pass it by.
+    // Added before the try, so that capacity released meanwhile is not missed.
     this.full.add(slot);
     const outcome = await this.start(head);
-    // Whoever gave room back meanwhile has taken it out, and it is tried once more.
+    // If capacity was released meanwhile, `pumpFull` has removed the entry and requested another try.
     if (outcome !== 'full') this.full.delete(slot);
-    if (outcome === 'started' || outcome === 'gone') this.takeOff(slot, queue, head, outcome);
+    if (outcome === 'started' || outcome === 'gone') this.removeHead(slot, queue, head, outcome);
   }
 
-  private takeOff(slot: string, queue: QueuedRun[], head: QueuedRun, outcome: 'started' | 'gone'): void {
+  private removeHead(slot: string, queue: QueuedRun[], head: QueuedRun, outcome: 'started' | 'gone'): void {
     const at = queue.indexOf(head);
     if (at >= 0) queue.splice(at, 1);
     // A queue that became empty meanwhile may have been replaced.

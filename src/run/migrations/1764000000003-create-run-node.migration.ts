@@ -8,7 +8,7 @@ const RUN_NODE: TableDefinition = {
   columns: [stringColumn('id', 64, { isPrimary: true }), bigintColumn('beat'), stringColumn('serves', 2000)],
 };
 
-/** Who runs what, when several processes share the database. */
+/** The nodes of a cluster, and the owner of each run. */
 export class CreateRunNode1764000000003 implements MigrationInterface {
   readonly name = 'CreateRunNode1764000000003';
 

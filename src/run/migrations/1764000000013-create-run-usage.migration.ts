@@ -34,7 +34,7 @@ const RUN_USAGE: TableDefinition = {
   ],
 };
 
-/** What each model call took, to be summed up. */
+/** The usage of each model call. */
 export class CreateRunUsage1764000000013 implements MigrationInterface {
   readonly name = 'CreateRunUsage1764000000013';
 

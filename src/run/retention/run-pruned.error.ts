@@ -2,12 +2,12 @@ import { AppError } from '../../common/index.js';
 import { parseRunSummary } from '../run-summary.mapper.js';
 import type { RunRecord } from '../run.types.js';
 
-/** The error of a run whose journal was deleted, with all that is left of it. Times are epoch ms. */
+/** The error of a pruned run, with its remaining data. Times are epoch ms. */
 export function runPruned(run: RunRecord): AppError {
   const { id, status, agent, sessionId, createdAt, finishedAt, prunedAt, forkedFrom } = run;
   return new AppError(
     'RUN_PRUNED',
-    `The journal of run "${id}" was deleted, as it is of old runs; "summary" is left.`,
+    `The journal of run "${id}" was deleted, as the run is old; only "summary" remains.`,
     {
       details: {
         run_id: id,

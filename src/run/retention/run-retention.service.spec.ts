@@ -26,7 +26,7 @@ function retention(days = '10', failedDays?: string): RunRetentionService {
   );
 }
 
-/** A run that recorded a step and ended so, at a time. */
+/** A run with one recorded step that ended with a status, at a time. */
 async function ended(status: RunStatus, finishedAt: number | null): Promise<string> {
   const id = `run-${String(count++).padStart(6, '0')}`;
   host.scripts.set(id, async (context) => {
@@ -61,7 +61,7 @@ async function isPruned(id: string): Promise<boolean> {
 }
 
 describe('retention', () => {
-  it('deletes journals of runs by age and status, and keeps their rows with the summary', async () => {
+  it('deletes journals of runs by age and status, and retains their rows with the summary', async () => {
     const old = await ended('completed', DAY_MS - 1);
     const young = await ended('completed', DAY_MS);
     const failed = await ended('failed', 5 * DAY_MS - 1);
@@ -75,13 +75,13 @@ describe('retention', () => {
     expect(run!.summary).not.toContain('done');
   });
 
-  it('keeps failed runs as long as completed ones, unless it is told otherwise', async () => {
+  it('retains failed runs as long as completed ones unless configured otherwise', async () => {
     const runs = [await ended('completed', 0), await ended('failed', 0), await ended('cancelled', 0)];
     await retention('10').sweep(10 * DAY_MS + 1);
     for (const id of runs) expect(await isPruned(id)).toBe(true);
   });
 
-  it('never touches a run that is open, and keeps for ever what 0 days are given', async () => {
+  it('never prunes an open run, nor any run with 0 days', async () => {
     const open = await Promise.all((['queued', 'running', 'waiting'] as const).map((status) => ended(status, null)));
     const completedRun = await ended('completed', 0);
     const failed = await ended('failed', 0);
@@ -91,7 +91,7 @@ describe('retention', () => {
     for (const id of [...open, completedRun]) expect(await isPruned(id)).toBe(false);
   });
 
-  it('finds what became old since, also behind what stays', async () => {
+  it('finds runs that became old since the last sweep, also after retained ones', async () => {
     const service = retention('10');
     const waiting = await ended('waiting', null);
     const first = await ended('completed', 0);
@@ -106,7 +106,7 @@ describe('retention', () => {
     for (const id of [first, second, waiting]) expect(await isPruned(id)).toBe(true);
   });
 
-  it('goes through many in small batches, twice at the same time too', async () => {
+  it('prunes many runs in small batches, also with two concurrent sweeps', async () => {
     for (let i = 0; i < 730; i++) {
       const [id, at] = [`many-${String(i).padStart(4, '0')}`, i % 7 === 0 ? 100 * DAY_MS : 0];
       await host.journal.create(aRun(id), 'running', at);

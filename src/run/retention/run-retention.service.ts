@@ -11,22 +11,22 @@ const RUNS_A_PAGE = 500;
 const RUNS_A_BATCH = 100;
 const KEYS_A_BATCH = 500;
 const CALLS_A_BATCH = 500;
-/** How long an idempotency key is good for. */
+/** Validity of an idempotency key. */
 const KEY_AGE_MS = DAY_MS;
 
 /**
- * Deletes the journals of runs that ended long ago, by their status, idempotency keys, and what calls took. Every process does it, in
- * small batches; doing it twice does no harm.
+ * Deletes the journals of old ended runs (age limit by status), idempotency keys, and usage rows. Every process does so, in small
+ * batches; a repetition has no effect.
  */
 @Injectable()
 export class RunRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(RunRetentionService.name);
   private readonly sweeps = new RecurringWork({
-    work: () => this.sweepAndTell(),
-    onFailure: (err) => this.logger.error({ err }, 'Old runs could not be pruned; they are tried again'),
+    work: () => this.sweepAndLog(),
+    onFailure: (err) => this.logger.error({ err }, 'Failed to prune old runs; retrying at the next sweep'),
     retryMs: SWEEP_EVERY_MS,
   });
-  /** Up to this run nothing is left to prune, ever. */
+  /** All runs up to this id are pruned or will never be. */
   private settled = '';
 
   constructor(
@@ -44,9 +44,9 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
   }
 
   /**
-   * Deletes all that is too old at a time.
+   * Deletes everything that is too old at a time.
    * @param now epoch ms
-   * @returns how many runs were pruned
+   * @returns the number of pruned runs
    */
   async sweep(now: number): Promise<number> {
     const pruned = await this.sweepRuns(now);
@@ -56,19 +56,20 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
     return pruned;
   }
 
-  private async sweepAndTell(): Promise<number> {
+  private async sweepAndLog(): Promise<number> {
     const pruned = await this.sweep(Date.now());
     if (pruned > 0) this.logger.log(`Deleted the journals of ${pruned} old runs`);
     return SWEEP_EVERY_MS;
   }
 
   private async sweepUsage(now: number): Promise<void> {
-    const keptMs = toMs(this.config.retention.usageDays);
-    if (keptMs === Infinity) return;
-    while (!this.sweeps.isStopping && (await this.usages.drop(now - keptMs, CALLS_A_BATCH))) await this.sweeps.rest();
+    const retentionMs = toMs(this.config.retention.usageDays);
+    if (retentionMs === Infinity) return;
+    while (!this.sweeps.isStopping && (await this.usages.drop(now - retentionMs, CALLS_A_BATCH)))
+      await this.sweeps.rest();
   }
 
-  /** Goes through the runs from the oldest on, until all are younger than any that may be pruned. */
+  /** Scans the runs from the oldest, until all are too young to prune. */
   private async sweepRuns(now: number): Promise<number> {
     let pruned = 0;
     let isSettled = true;
@@ -101,15 +102,15 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
   }
 
   private isDue({ status, finishedAt, prunedAt }: AgingRun, now: number): boolean {
-    return prunedAt === null && finishedAt !== null && finishedAt < now - this.keptMs(status);
+    return prunedAt === null && finishedAt !== null && finishedAt < now - this.retentionMs(status);
   }
 
   private isSettled({ status, finishedAt, prunedAt }: AgingRun): boolean {
-    return prunedAt !== null || (finishedAt !== null && this.keptMs(status) === Infinity);
+    return prunedAt !== null || (finishedAt !== null && this.retentionMs(status) === Infinity);
   }
 
-  /** How long runs that ended so are kept, in ms; open runs are kept whatever their age. */
-  private keptMs(status: RunStatus): number {
+  /** Retention time of runs with this status, in ms; open runs are never pruned. */
+  private retentionMs(status: RunStatus): number {
     const { completedDays, failedDays } = this.config.retention;
     switch (status) {
       case 'completed':
@@ -125,11 +126,11 @@ export class RunRetentionService implements OnApplicationBootstrap, BeforeApplic
   }
 
   private get shortestMs(): number {
-    return Math.min(this.keptMs('completed'), this.keptMs('failed'));
+    return Math.min(this.retentionMs('completed'), this.retentionMs('failed'));
   }
 }
 
-/** 0 days is for ever. */
+/** 0 days means no limit. */
 function toMs(days: number): number {
   return days === 0 ? Infinity : days * DAY_MS;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, inLists } from '../../persistence/index.js';
 import type { RunStatus } from '../run.types.js';
 
-/** What retention looks at: of a run that another one called, how that at the top ended. Times are epoch ms. */
+/** The fields of a run for retention; for a child run those of its root's end. Times are epoch ms. */
 export interface AgingRun {
   readonly id: string;
   readonly status: RunStatus;
@@ -21,12 +21,12 @@ interface AgingRow {
 
 const OLD_KEYS = 'created_at < ?';
 
-/** Reads runs by age and deletes what has become too old, a little at a time. */
+/** Reads runs by age and deletes old data, in small batches. */
 @Injectable()
 export class RunRetentionStore {
   constructor(private readonly database: Database) {}
 
-  /** Up to `limit` runs of all tenants after the id `after`; ids begin with the time, so the oldest come first. */
+  /** Up to `limit` runs of all tenants after the id `after`; ids start with the time, so the oldest come first. */
   async runsAfter(after: string, limit: number): Promise<AgingRun[]> {
     const rows = await this.database.query<AgingRow>(
       `SELECT run.id, COALESCE(root.status, run.status) AS status, run.created_at, run.pruned_at,
@@ -43,7 +43,7 @@ export class RunRetentionStore {
     }));
   }
 
-  /** Deletes the journals of runs that have ended, in one batch; their rows stay, with the summary of their end. */
+  /** Deletes the journals of ended runs, in one batch; their rows remain, with the summary of the end. */
   async prune(runIds: readonly string[], now: number): Promise<void> {
     const statements = inLists(runIds).flatMap(({ marks, params }) => [
       {
@@ -56,7 +56,7 @@ export class RunRetentionStore {
     await this.database.commit(statements);
   }
 
-  /** Deletes up to `limit` idempotency keys that were given before a time. @returns whether there are more */
+  /** Deletes up to `limit` idempotency keys created before a time. @returns whether there are more */
   async dropKeys(before: number, limit: number): Promise<boolean> {
     const table = 'idempotency_key';
     await this.database.commit([this.database.limitedDelete(table, ['tenant', 'idem_key'], OLD_KEYS, [before], limit)]);

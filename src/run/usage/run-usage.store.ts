@@ -31,24 +31,24 @@ interface UsageRow {
   readonly total_tokens: number;
   readonly cost: number | null;
   readonly created_at: number;
-  /** The run in whose budget it counts, when that is another one. */
+  /** The run whose budget counts the call, if it is another run. */
   readonly root_run_id: string | null;
   /** `null` once its run is pruned. */
   readonly agent: string | null;
-  /** Of the run in whose budget it counts; `null` once that is pruned. */
+  /** Status of the run whose budget counts the call; `null` once that is pruned. */
   readonly status: RunStatus | null;
 }
 
-/** What a call took, and whose run it was of, as long as that is known. */
+/** The usage of a call, and the run's agent while that is known. */
 export interface AgentUsage extends JournaledUsage {
   readonly agent: string | null;
 }
 
-/** Sums are numbers or texts, by the database. */
+/** Sums are numbers or texts, depending on the database. */
 type SumRow = Readonly<Record<(typeof SUMS)[number], number | string | null>> & { readonly calls: number | string };
 type GroupRow = SumRow & { readonly key_name: string };
 
-/** What the journal tells of the use of models, a row a call: summed up here, and the truth that budgets can be counted anew from. */
+/** The journaled usage of models, one row per call. Sums it, and lists it to rebuild budgets. */
 @Injectable()
 export class RunUsageStore {
   constructor(private readonly database: Database) {}
@@ -60,8 +60,8 @@ export class RunUsageStore {
   }
 
   /**
-   * @param after the `next` of the page before
-   * @param limit the most entries of the page
+   * @param after the `next` of the previous page
+   * @param limit maximum entries of the page
    */
   async page(filter: UsageFilter, kind: UsageKind, limit: number, after?: string): Promise<UsagePage> {
     const column = COLUMN_OF[kind];
@@ -74,7 +74,7 @@ export class RunUsageStore {
     return { entries, next: rows.length > limit ? entries.at(-1)!.key : null };
   }
 
-  /** Whether no run goes on: all that was spent has been told then. */
+  /** Whether no run is running, so that all usage is journaled. */
   async isQuiet(): Promise<boolean> {
     return (await this.database.query("SELECT id FROM run WHERE status = 'running' LIMIT 1")).length === 0;
   }
@@ -96,7 +96,7 @@ export class RunUsageStore {
     }
   }
 
-  /** Deletes up to `limit` calls of the days before that of a time (epoch ms). @returns whether there are more */
+  /** Deletes up to `limit` calls of days before the day of a time (epoch ms). @returns whether there are more */
   async drop(before: number, limit: number): Promise<boolean> {
     const [old, params] = ['day < ?', [dayOf(before)]];
     await this.database.commit([this.database.limitedDelete('run_usage', ['run_id', 'n'], old, params, limit)]);

@@ -5,15 +5,14 @@ import type { UsageReported } from '../run-event.types.js';
 import type { RunRecord } from '../run.types.js';
 
 const MOST_NAME = 200;
-/** Of one call; what a provider says beyond is no count, and sums must not run over. */
+/** Maxima of one call, so that a provider's wrong values do not overflow the sums. */
 const MOST_TOKENS = 1e12;
 const MOST_COST = 1e15;
 
 /**
- * What a call took, for the batch that journals the event which tells it. What a run takes that another one called counts
- * in the session of the run at the top.
+ * Inserts the usage of a call, in the batch that journals its event. Usage of a child run counts in the session of the root run.
  * @param n the event's number
- * @param at when it was told, epoch ms
+ * @param at the event's time, epoch ms
  */
 export function insertUsage(
   { id, tenant, sessionId, lineage }: Pick<RunRecord, 'id' | 'tenant' | 'sessionId' | 'lineage'>,
@@ -38,6 +37,6 @@ export function insertUsage(
   });
 }
 
-function tokens(told: number): number {
-  return Math.min(Math.round(told), MOST_TOKENS);
+function tokens(reported: number): number {
+  return Math.min(Math.round(reported), MOST_TOKENS);
 }

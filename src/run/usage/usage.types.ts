@@ -1,8 +1,8 @@
 import type { RunUsage } from '../run-event.types.js';
 
-/** Which calls are summed up; what is left out does not matter. */
+/** The filter of a usage sum; absent fields match every call. */
 export interface UsageFilter {
-  /** Those of every tenant when left out: not for who belongs to one. */
+  /** All tenants if absent; never absent for a member of one tenant. */
   readonly tenant?: string;
   readonly sessionId?: string;
   /** The first day, UTC: `2027-01-31`. */
@@ -11,10 +11,10 @@ export interface UsageFilter {
   readonly to?: string;
 }
 
-/** By what sums are told apart. */
+/** The grouping of sums. */
 export type UsageKind = 'day' | 'session' | 'model' | 'tenant';
 
-/** What calls took together. */
+/** Total usage of several calls. */
 export interface UsageSum {
   readonly calls: number;
   readonly usage: RunUsage;
@@ -22,13 +22,13 @@ export interface UsageSum {
 
 /** The sum of a day, a session, a model or a tenant. */
 export interface UsageEntry extends UsageSum {
-  /** Its name; of sessions, empty for what belongs to none. */
+  /** Its name; for sessions, empty for calls without a session. */
   readonly key: string;
 }
 
 export interface UsagePage {
-  /** By their keys. */
+  /** Ordered by key. */
   readonly entries: readonly UsageEntry[];
-  /** The key to go on after; `null` on the last page. */
+  /** The key after which the next page starts; `null` on the last page. */
   readonly next: string | null;
 }
