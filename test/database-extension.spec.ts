@@ -139,7 +139,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
       expect(await ours.call('shop_query', { sql: 'SELECT id FROM purchase ORDER BY id' })).toEqual({
         columns: ['id'],
         rows: [[1], [2]],
-        truncated: 'Only the first 2 rows are shown, there are more: narrow the query, or sum up.',
+        truncated: 'Only the first 2 rows are shown: narrow the query, or aggregate.',
       });
       const long = (await ours.call('shop_query', { sql: `SELECT '${'x'.repeat(30)}' AS x` })) as Result;
       expect(long.rows).toEqual([['xxxxxxxxxxxxxxxxxxxx… [cut: 20 of 30 characters shown]']]);
@@ -153,7 +153,7 @@ describeDatabases('what agents may read', servers, (database, kind) =>
 it('has options that say what is wrong with them', () => {
   const make = (options: object) => () => new DatabaseExtension(options as DatabaseExtensionOptions);
   expect(make({ dataSource: 'x', maxRows: 0, prefix: '1 x', limit: 3 })).toThrow(
-    /^The DatabaseExtension has wrong options:\n[^]*limit[^]*must be a TypeORM DataSource[^]*prefix[^]*maxRows/,
+    /^DatabaseExtension: invalid options:\n[^]*limit[^]*must be a TypeORM DataSource[^]*prefix[^]*maxRows/,
   );
   expect(make({ dataSource: { type: 'sqljs' } })().name).toBe('database');
 });

@@ -147,7 +147,7 @@ describeDatabases('a read', servers, (database, kind) => {
     it('says what the database says against it', async () => {
       await expect(read('SELECT x FROM nowhere')).rejects.toMatchObject({
         code: 'TOOL_FAILED',
-        message: expect.stringMatching(/^The database refused the statement: .*nowhere/),
+        message: expect.stringMatching(/^The database rejected the statement: .*nowhere/),
       });
       await expectWorks();
     });

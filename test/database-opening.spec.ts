@@ -35,11 +35,11 @@ const HOST = { registerTool: () => undefined } as unknown as ExtensionHost;
 
 describe('a database that may not be given to agents', () => {
   it.each<[string, DataSourceOptions, string]>([
-    ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'of SQLite it must be a file'],
+    ['is in memory', { type: 'better-sqlite3', database: ':memory:' }, 'a SQLite database must be a file'],
     [
       'is not there',
       { type: 'better-sqlite3', database: '/nowhere/x.db' },
-      '/nowhere/x.db cannot be read: Cannot open database because the directory does not exist. Give a SQLite file',
+      '/nowhere/x.db cannot be read: Cannot open database because the directory does not exist. Give an existing SQLite file',
     ],
     [
       'is none',
@@ -95,7 +95,9 @@ describeDatabases('a database', onServers, (database, kind) => {
     const error = await refuse(options).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
     const { message } = error as Error;
-    expect(message).toContain(`The database cannot be given to agents: ${product} ${name} cannot be opened: ${reason}`);
+    expect(message).toContain(
+      `The database is not suitable for agents: ${product} ${name} cannot be opened: ${reason}`,
+    );
     expect(message).toMatch(/: (correct|create|start|see) |or correct/);
     expect(message).not.toMatch(/hunter2|DATABASE_URL/);
   });
@@ -103,7 +105,7 @@ describeDatabases('a database', onServers, (database, kind) => {
   it('as its owner can reach beyond it', async () => {
     const rights =
       kind === 'postgres'
-        ? /its role "postgres" may do more than read it \(.*pg_read_file\(\).*superuser/
+        ? /its role "postgres" has more rights than reading \(.*pg_read_file\(\).*superuser/
         : /ALL PRIVILEGES/;
     await expect(refuse(optionsOf(kind, database().url))).rejects.toThrow(rights);
   });
@@ -130,13 +132,13 @@ describeDatabases('a login', onPostgres, (database) =>
     });
 
     it('the whole server is refused', async () => {
-      await expect(refuse(as(name))).rejects.toThrow(`its role "${name}" may do more than read it (REPLICATION)`);
+      await expect(refuse(as(name))).rejects.toThrow(`its role "${name}" has more rights than reading (REPLICATION)`);
     });
 
     it('nothing, but may turn into one that may, is refused', async () => {
       const friend = `${name}_friend`;
       await expect(refuse(as(friend))).rejects.toThrow(
-        `its role "${friend}" may do more than read it (SET ROLE ${name})`,
+        `its role "${friend}" has more rights than reading (SET ROLE ${name})`,
       );
     });
   }),
@@ -170,7 +172,7 @@ describeDatabases('an extension that cannot begin', servers, (database, kind) =>
       await shop.owner.query('REVOKE EXECUTE ON FUNCTION version() FROM PUBLIC');
       expect(await begin(shop.options)).toMatchObject({
         code: 'CONFIG_INVALID',
-        message: expect.stringContaining('its user may not read there: grant it CONNECT'),
+        message: expect.stringContaining('its user may not read it: grant it CONNECT'),
       });
       await connectionsEnd(shop);
     });

@@ -68,7 +68,7 @@ describe('an extension that is added while the agent runs', () => {
       'register broken',
       'boot broken',
       'end broken',
-      expect.stringContaining('could not be ended: nothing to end'),
+      expect.stringContaining('after its failed start failed: nothing to end'),
     ]);
   });
 

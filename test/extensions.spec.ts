@@ -185,7 +185,7 @@ describe('extensions', () => {
     [
       'that lacks another',
       (notes) => [new NotingExtension('lone', ['nobody'], notes)],
-      'The extension "lone" 1.0.0 (NotingExtension) needs the extension "nobody", which is not there: add it.',
+      'The extension "lone" 1.0.0 (NotingExtension) requires the extension "nobody", which is missing: add it.',
     ],
   ])('one %s stops the start, named', async (_title, extensions, message) => {
     const notes: string[] = [];
@@ -219,6 +219,6 @@ describe('extensions', () => {
     @Module({ imports: [JackdawModule.forRoot({ config: host.environment(), recovery: 'manual' })], providers: [Anew] })
     class TheirModule {}
     const refused = NestFactory.createApplicationContext(TheirModule, { logger: false, abortOnError: false });
-    await expect(refused).rejects.toThrow('The extension Anew is made anew for each request');
+    await expect(refused).rejects.toThrow('The extension Anew is transient or request-scoped');
   });
 });

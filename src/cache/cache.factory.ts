@@ -3,10 +3,10 @@ import { createRedisClient } from '../persistence/index.js';
 import { Cache } from './cache.js';
 import { MemoryCache } from './memory-cache.js';
 
-/** Longer than this nobody waits for a cache, in ms. */
+/** Time-out of Redis commands, in ms; a slower cache is useless. */
 const REDIS_TIMEOUT_MS = 500;
 
-/** The cache that is configured; `null` when none is. */
+/** The configured cache; `null` if none is configured. */
 export async function openCache({ cache, redis }: AppConfig): Promise<Cache | null> {
   const ttlMs = cache.ttlSeconds * 1000;
   switch (cache.kind) {
@@ -19,7 +19,7 @@ export async function openCache({ cache, redis }: AppConfig): Promise<Cache | nu
   }
 }
 
-/** One that is away now may be there later. */
+/** An unreachable Redis may be reachable later, so a failed connection is ignored. */
 async function openRedis(url: string, ttlMs: number): Promise<Cache> {
   const [client, { RedisCache }] = await Promise.all([
     createRedisClient(url, REDIS_TIMEOUT_MS),

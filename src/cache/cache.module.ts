@@ -3,7 +3,7 @@ import { AppConfig } from '../config/index.js';
 import { openCache } from './cache.factory.js';
 import { Cache } from './cache.js';
 
-/** Provides the `Cache`; `null` where none is configured: inject it with `@Optional()`. */
+/** Provides the `Cache`; `null` if none is configured: inject it with `@Optional()`. */
 @Module({
   providers: [{ provide: Cache, useFactory: openCache, inject: [AppConfig] }],
   exports: [Cache],

@@ -1,10 +1,10 @@
-/** The port to a cache of texts. What it cannot give is not there: no caller fails for it. */
+/** The port to a cache of texts. An unavailable cache counts as a miss: it never fails its caller. */
 export abstract class Cache {
-  /** `null` when it is not there, too old, or cannot be had now. */
+  /** `null` if the entry is missing, expired or unavailable. */
   abstract get(key: string): Promise<string | null>;
   /**
-   * Keeps it, or not at all.
-   * @param ttlMs how long; by default as long as the cache keeps anything
+   * Stores a value, if the cache is available.
+   * @param ttlMs time to live; by default the cache's own
    */
   abstract set(key: string, value: string, ttlMs?: number): Promise<void>;
   abstract close(): Promise<void>;

@@ -3,13 +3,13 @@ import { MemoryCache } from './memory-cache.js';
 
 const MINUTE_MS = 60_000;
 
-describe('an entry of the memory cache', () => {
+describe('MemoryCache', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   it.each([
     ['the wall clock', Date],
     ['the monotonic clock', performance],
-  ])('is hidden as soon as its time has passed by %s, without a timer', async (_name, clock) => {
+  ])('hides an entry as soon as it expires by %s, without a timer', async (_name, clock) => {
     const cache = new MemoryCache(2 * MINUTE_MS, 10_000);
     await cache.set('default', 'a');
     await cache.set('short', 'b', MINUTE_MS);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Cache } from './cache.js';
 
-/** What an entry takes beside its two texts, in bytes; measured as heap after a collection, rounded up. */
+/** Size of an entry without its two texts, in bytes; measured as heap after a collection, rounded up. */
 const ENTRY_BYTES = 300;
 
 interface Entry {
@@ -10,13 +10,13 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** A cache in this process's memory: what was not asked for longest goes first. */
+/** A cache in this process's memory; evicts the least recently used entry. */
 export class MemoryCache extends Cache {
   private readonly entries: LRUCache<string, Entry>;
 
   /**
-   * @param ttlMs how long an entry is kept
-   * @param maxBytes of all entries together, two for each UTF-16 unit
+   * @param ttlMs time to live of an entry
+   * @param maxBytes total size of all entries, two bytes per UTF-16 unit
    */
   constructor(
     private readonly ttlMs: number,
@@ -25,7 +25,7 @@ export class MemoryCache extends Cache {
     super();
     this.entries = new LRUCache({
       ttl: ttlMs,
-      // Otherwise the age is taken from a time that a timer renews.
+      // Otherwise the age is computed from a cached time that a timer renews.
       ttlResolution: 0,
       maxSize: maxBytes,
       sizeCalculation: ({ value }, key) => 2 * (value.length + key.length) + ENTRY_BYTES,

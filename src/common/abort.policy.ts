@@ -1,6 +1,6 @@
 /**
- * Waits for work as long as the signal allows, also when the work itself does not listen to it.
- * Rejects with the signal's reason when it is aborted first; what the work does then is nobody's concern.
+ * Waits for work until the signal aborts, even if the work itself ignores the signal. Rejects with the signal's reason
+ * if it aborts first; the later result of the work is then ignored.
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -11,7 +11,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Whether work succeeds within so many ms; after them it goes on, and what comes of it is nobody's concern. */
+/** Whether the work succeeds within `ms`. After that time the work continues, but its result is ignored. */
 export function isDoneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);

@@ -1,17 +1,17 @@
 import type { ErrorCode } from './error-code.types.js';
 
 export interface AppErrorOptions {
-  /** What caused it; kept for the log, never sent to a client. */
+  /** The cause, for the log; never sent to a client. */
   cause?: unknown;
-  /** Whether the same request may succeed when tried again without a change. */
+  /** Whether the same request may succeed if it is repeated unchanged. */
   isRetryable?: boolean;
-  /** Facts for the client beside the message; JSON values only, no secrets. */
+  /** Facts for the client in addition to the message; JSON values only, no secrets. */
   details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The one base of every error Jackdaw throws on purpose. The message says what happened, to what, and what to do;
- * only the HTTP filter turns `code` into a status.
+ * Base class of every error that Jackdaw throws on purpose. The message states what happened, to what, and the remedy;
+ * only the HTTP filter converts `code` to a status.
  */
 export class AppError extends Error {
   readonly isRetryable: boolean;
@@ -29,10 +29,10 @@ export class AppError extends Error {
   }
 }
 
-/** Gives any thrown value as an `AppError`; what is not ours becomes `INTERNAL` with the original as cause. */
+/** Converts any thrown value to an `AppError`; a foreign error becomes `INTERNAL` with the original as its cause. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  return new AppError('INTERNAL', 'Something went wrong inside the server; its log has the cause.', { cause: thrown });
+  return new AppError('INTERNAL', 'Internal server error; the server log contains the cause.', { cause: thrown });
 }
 
 /** The text of any thrown value. */

@@ -1,6 +1,6 @@
 import { isRawJson } from './exact-json.parser.js';
 
-/** JSON with the fields of every object in order, and without those that have no value. */
+/** JSON with the fields of every object sorted by name, without undefined fields. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => (isPlain(inner) ? ordered(inner) : inner));
 }
@@ -10,7 +10,7 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 function ordered(value: Record<string, unknown>): Record<string, unknown> {
-  // Without a prototype, a field may have any name.
+  // Without a prototype, so that any field name is safe.
   const fields = Object.create(null) as Record<string, unknown>;
   for (const name of Object.keys(value).toSorted()) fields[name] = value[name];
   return fields;

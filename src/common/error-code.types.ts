@@ -1,4 +1,4 @@
-/** Every code an error of Jackdaw can bear. Codes are API: they may be added, never renamed. */
+/** Every error code of Jackdaw. Codes are API: they may be added, never renamed. */
 export const ERROR_CODES = [
   'VALIDATION_FAILED',
   'MALFORMED_JSON',

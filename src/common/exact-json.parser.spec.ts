@@ -84,7 +84,7 @@ function toDigits(number: string): string {
 describe('ExactInteger', () => {
   const integer = new ExactInteger(ID);
 
-  it('gives its digits as text and as a bigint', () => {
+  it('returns its digits as text and as a bigint', () => {
     expect(String(integer)).toBe(ID);
     expect(`id ${integer as unknown as string}`).toBe(`id ${ID}`);
     expect('id ' + (integer as unknown as string)).toBe(`id ${ID}`);

@@ -8,8 +8,8 @@ interface SourceJson {
 const sourceJson = JSON as unknown as SourceJson;
 
 /**
- * An integer that no JavaScript number holds exactly, as it was written in JSON. `JSON.stringify` writes its digits
- * unchanged, `String(value)` gives them as text and `toBigInt()` as a number to calculate with.
+ * An integer that no JavaScript number represents exactly, as written in JSON. `JSON.stringify` writes its digits
+ * unchanged, `String(value)` returns them as text, and `toBigInt()` as a number for calculations.
  */
 export class ExactInteger {
   /** @param text a JSON number */
@@ -23,7 +23,7 @@ export class ExactInteger {
     return this.text;
   }
 
-  /** The nearest number; the largest finite one where the integer is beyond that. */
+  /** The nearest number; for integers beyond its range, the largest finite number. */
   toNumber(): number {
     return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(this.text)));
   }
@@ -33,7 +33,7 @@ export class ExactInteger {
     return hint === 'string' ? this.text : this.toBigInt();
   }
 
-  /** @throws RangeError beyond 10,000 digits, which an exponent of few characters can ask for */
+  /** @throws RangeError beyond 10,000 digits, which a short exponent can request */
   toBigInt(): bigint {
     const { digits, exponent } = decimalOf(this.text)!;
     if (exponent > MAX_POWER) throw new RangeError(`${this.text} is too large to calculate with`);
@@ -46,9 +46,10 @@ export class ExactInteger {
 const MARK = `${randomBytes(12).toString('base64url')}:`;
 
 /**
- * `JSON.parse` that keeps integers which a number would round (`ExactInteger`). Other numbers are read as usual: a decimal
- * is the nearest number. JSON without 16 digits in a row and without a three-digit exponent is only scanned for these. Otherwise
- * the text is parsed twice, which takes a sixth of the time of a reviver that sees the source of every value.
+ * `JSON.parse` that preserves integers which a number would round (`ExactInteger`). Other numbers are read as usual: a
+ * decimal is the nearest number. JSON without 16 digits in a row and without a three-digit exponent is only scanned for
+ * these. Otherwise the text is parsed twice, which takes a sixth of the time of a reviver that receives the source of
+ * every value.
  * @throws SyntaxError as `JSON.parse`
  */
 export function parseExactJson(text: string): unknown {
@@ -57,7 +58,7 @@ export function parseExactJson(text: string): unknown {
   return marked === text ? value : restoreExact(JSON.parse(marked), MARK);
 }
 
-/** A valid JSON text with every exact integer as a string that begins with a mark. */
+/** A valid JSON text with every exact integer as a string that starts with a mark. */
 export function markExact(text: string, mark: string): string {
   let marked = '';
   let at = 0;
@@ -68,7 +69,7 @@ export function markExact(text: string, mark: string): string {
   return at === 0 ? text : marked + text.slice(at);
 }
 
-/** Puts exact integers in the place of marked strings, inside the value itself. */
+/** Replaces marked strings by exact integers, inside the value itself. */
 export function restoreExact(value: unknown, mark: string): unknown {
   if (typeof value === 'string') return value.startsWith(mark) ? new ExactInteger(value.slice(mark.length)) : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -80,17 +81,17 @@ export function restoreExact(value: unknown, mark: string): unknown {
   return value;
 }
 
-/** Whether a value is a JSON object: no list, and no number of any kind. */
+/** Whether a value is a JSON object: not a list and not an `ExactInteger`. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactInteger);
 }
 
-/** Whether a value of `JSON.rawJSON`, which is no object of members. */
+/** Whether a value comes from `JSON.rawJSON`; such a value has no members. */
 export function isRawJson(value: unknown): boolean {
   return sourceJson.isRawJSON(value);
 }
 
-/** Whether a value holds an `ExactInteger`. */
+/** Whether a value contains an `ExactInteger`. */
 export function hasExact(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return value instanceof ExactInteger || Object.values(value).some(hasExact);
@@ -106,7 +107,7 @@ export function exactIn(
   return Object.entries(value).flatMap(([key, inner]) => exactIn(inner, [...path, key]));
 }
 
-/** A copy with the nearest number in the place of every `ExactInteger`, for checks that know numbers only. */
+/** A copy with every `ExactInteger` replaced by the nearest number, for checks that support numbers only. */
 export function withRounded(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof ExactInteger) return value.toNumber();
@@ -158,7 +159,7 @@ function startOfRun(text: string, at: number): number {
   return start;
 }
 
-/** Whether the digits certainly are a decimal: they have a point, and their last digit, which is not 0, is behind it. */
+/** Whether the digits are certainly a decimal: they contain a point, and their last digit is behind it and is not 0. */
 function isPlainDecimal(text: string, start: number, end: number): boolean {
   const isLast = text[end] !== 'e' && text[end] !== 'E' && text[end - 1] !== '0';
   return isLast && text.slice(start, end).includes('.');
@@ -193,7 +194,7 @@ function endOfString(text: string, open: number): number {
   return text.length;
 }
 
-/** Whether a JSON number is an integer that would be written with other digits once it was a number. */
+/** Whether a JSON number is an integer whose digits would change by a conversion to a number. */
 function isExact(source: string): boolean {
   const written = decimalOf(source);
   if (written === undefined || written.exponent < 0) return false;
@@ -203,7 +204,7 @@ function isExact(source: string): boolean {
   return read.digits !== written.digits || read.exponent !== written.exponent;
 }
 
-/** A decimal without zeros at either end: `digits` times ten to the power of `exponent`. */
+/** A decimal without leading or trailing zeros: `digits` times ten to the power of `exponent`. */
 function decimalOf(source: string): { readonly digits: string; readonly exponent: number } | undefined {
   const [, whole, fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
   if (whole === undefined) return undefined;

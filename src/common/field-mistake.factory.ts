@@ -1,32 +1,32 @@
 import { ExactInteger } from './exact-json.parser.js';
 
-/** What is wrong with one field of a request. */
+/** One invalid field of a request. */
 export interface FieldMistake {
-  /** Its path, as in `images.0.url`. */
+  /** Path of the field, such as `images.0.url`. */
   readonly field: string;
   readonly message: string;
-  /** The name of what does not hold: class-validator's, JSON Schema's, zod's, or one of ours. */
+  /** Name of the violated rule: of class-validator, JSON Schema, zod, or our own. */
   readonly rule: string;
-  /** The type of what was given, as JSON has it; `nothing` where it is missing. Never the value: it may be a secret. */
+  /** JSON type of the given value; `nothing` if it is missing. Never the value itself: it may be a secret. */
   readonly got: string;
 }
 
-/** @param value what was given there */
+/** @param value the given value */
 export function fieldMistake(field: string, message: string, rule: string, value: unknown): FieldMistake {
   return { field, message, rule, got: jsonTypeOf(value) };
 }
 
-/** The type of a value as JSON has it; `nothing` when it is missing. */
+/** JSON type of a value; `nothing` if it is missing. */
 function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  // JSON has no NaN: it is what becomes of a text of a query that is no number.
+  // JSON has no NaN: it results from a query text that is not a number.
   if (Number.isNaN(value)) return 'string';
   if (value instanceof ExactInteger) return 'number';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** As zod tells what is wrong, with the path of it. */
+/** A validation issue in zod's format. */
 interface Issue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
@@ -34,8 +34,8 @@ interface Issue {
 }
 
 /**
- * @param root what the paths are of
- * @param at where that was given, as in `session.`
+ * @param root the value that the paths refer to
+ * @param at prefix of the paths in the request, such as `session.`
  */
 export function issueMistakes(issues: readonly Issue[], root: unknown, at = ''): FieldMistake[] {
   return issues.map(({ path, message, code }) => {

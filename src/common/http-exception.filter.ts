@@ -2,7 +2,7 @@ import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs
 import { AppError } from './app.error.js';
 import { toProblem } from './problem.mapper.js';
 
-/** What we use of Fastify's reply. */
+/** The part of Fastify's reply that we use. */
 interface HttpReply {
   readonly sent: boolean;
   status(code: number): HttpReply;
@@ -10,7 +10,7 @@ interface HttpReply {
   send(body: string): unknown;
 }
 
-/** Turns every error into problem details. A 5xx of our own making is logged with its cause; a client never sees a stack. */
+/** Converts every error to problem details. Logs a 500 with its cause; clients never receive a stack. */
 @Catch()
 export class HttpExceptionFilter implements ExceptionFilter {
   private readonly logger = new Logger(HttpExceptionFilter.name);
@@ -20,7 +20,7 @@ export class HttpExceptionFilter implements ExceptionFilter {
     this.answer(thrown, host.switchToHttp().getResponse<HttpReply>());
   }
 
-  /** For what goes wrong before there is a host. */
+  /** For errors before Nest has created a host. */
   answer(thrown: unknown, reply: HttpReply): void {
     const problem = toProblem(thrown);
     if (problem.status === 500 && !isRunFailure(thrown))
@@ -36,7 +36,7 @@ export class HttpExceptionFilter implements ExceptionFilter {
   }
 }
 
-/** A failed run is logged where it fails, with its cause; here it only passes by. */
+/** The failure of a run is logged where it occurs, with its cause; not again here. */
 function isRunFailure(thrown: unknown): boolean {
   return thrown instanceof AppError && thrown.details?.['run_id'] !== undefined;
 }

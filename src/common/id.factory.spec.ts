@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { idsFrom, newId } from './id.factory.js';
 
 describe('newId', () => {
-  it('never gives the same id twice, also when its pool is drawn anew', () => {
+  it('never returns the same id twice, also after its pool is refilled', () => {
     const ids = Array.from({ length: 2_000 }, newId);
     expect(new Set(ids.map((id) => id.slice(9))).size).toBe(2_000);
     for (const id of ids) expect(id).toMatch(/^[\w-]{31}$/);
@@ -15,7 +15,7 @@ describe('newId', () => {
     expect(next > first).toBe(true);
   });
 
-  it('sorts between the ids that were made before a time and those made later', () => {
+  it('sorts between earlier and later ids', () => {
     const before = Date.now();
     const id = newId();
     expect([id >= idsFrom(before), id < idsFrom(Date.now() + 1)]).toEqual([true, true]);

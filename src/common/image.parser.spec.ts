@@ -29,11 +29,11 @@ describe('parseImage', () => {
     ['data:image/png;base64,AAA', 'base64'],
     ['data:image/png;base64,AA A', 'base64'],
     ['data:image/png;base64,A===', 'base64'],
-  ])('says what is wrong with %s', (url, words) => {
+  ])('describes the mistake in %s', (url, words) => {
     expect(parseImage(url)).toContain(words);
   });
 
-  it('reads a long one at once', () => {
+  it('reads a long data URI in linear time', () => {
     const url = `data:image/png;base64,${'A'.repeat(8_000_000)}`;
     const before = performance.now();
     expect(parseImage(url)).toMatchObject({ bytes: 6_000_000 });

@@ -1,4 +1,4 @@
-/** What every layer needs and none owns: errors and their codes, ids, JSON, the principal. */
+/** Shared basics of all layers: errors and their codes, ids, JSON, the principal. */
 export { isDoneWithin, untilAborted } from './abort.policy.js';
 export { AppError, messageOf, toAppError } from './app.error.js';
 export type { AppErrorOptions } from './app.error.js';

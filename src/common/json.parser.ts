@@ -1,4 +1,4 @@
-/** What is wrong with a text that should be JSON. `path` names the place of a forbidden key, `value` is what stands there. */
+/** Why a text is not acceptable JSON. `path` is the place of a forbidden key, `value` is its value. */
 export type JsonFault =
   | { readonly kind: 'syntax' }
   | { readonly kind: 'depth'; readonly maxDepth: number }
@@ -10,9 +10,9 @@ export type ParsedJson =
 export const MAX_JSON_DEPTH = 100;
 
 /**
- * Parses JSON from outside: nested at most `MAX_JSON_DEPTH` levels deep (checked before anything recursive touches
- * it), and without the key `__proto__`, which would change an object's prototype when it is copied.
- * @param parse `parseExactJson` where integers beyond 2^53 must keep their digits
+ * Parses untrusted JSON: nested at most `MAX_JSON_DEPTH` levels deep (checked before any recursive code), and without
+ * the key `__proto__`, which would change an object's prototype when it is copied.
+ * @param parse `parseExactJson` to preserve the digits of integers beyond 2^53
  */
 export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): ParsedJson {
   if (text.length > MAX_JSON_DEPTH && isTooDeep(text))
@@ -23,7 +23,7 @@ export function parseJson(text: string, parse: (text: string) => unknown = JSON.
   } catch {
     return { ok: false, fault: { kind: 'syntax' } };
   }
-  // The key may also be written with escapes, which the parsed value then spells out.
+  // The key may be written with escapes; the parsed value contains it unescaped.
   const found = /__proto__|\\u/.test(text) ? proto(value, '') : null;
   return found ? { ok: false, fault: { kind: 'forbidden_key', ...found } } : { ok: true, value };
 }
@@ -52,7 +52,7 @@ function depthOf(unit: number): number {
   return bracket === 0x5d ? -1 : 0;
 }
 
-/** The first `__proto__` key, by its path as in `a.b[0].__proto__`. */
+/** The first `__proto__` key, with its path such as `a.b[0].__proto__`. */
 function proto(value: unknown, path: string): { path: string; value: unknown } | null {
   if (typeof value !== 'object' || value === null) return null;
   const prefix = path === '' ? '' : `${path}.`;

@@ -1,19 +1,19 @@
 import type { InjectionToken, Provider } from '@nestjs/common';
 
-/** A value that is there only once the application begins: it is made of what is injected. */
+/** An asynchronous option: a factory with injected providers creates its value at the start of the application. */
 export class Later<T> {
   constructor(
     readonly inject: readonly InjectionToken[],
     readonly useFactory: (...injected: never[]) => T | Promise<T>,
   ) {}
 
-  /** What is made of it. */
+  /** An option derived from this one. */
   map<Made>(make: (value: T) => Made): Later<Made> {
     return new Later(this.inject, async (...injected: never[]) => make(await this.useFactory(...injected)));
   }
 }
 
-/** The provider of a value, there or to come. */
+/** A provider for a value or an asynchronous option. */
 export function provided<T>(token: InjectionToken, value: T | Later<T>): Provider {
   if (!(value instanceof Later)) return { provide: token, useValue: value };
   return { provide: token, useFactory: value.useFactory, inject: [...value.inject] };

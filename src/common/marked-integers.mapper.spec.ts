@@ -5,7 +5,7 @@ const ID = '9123456789012345677';
 const LINES = `{"a":${ID},"b":"${ID}","c":[1,1e400,-${ID}]}\n{"d":1}\r\n[${ID}]`;
 
 describe('MarkedIntegers', () => {
-  it.each([1, 2, 7, 1000])('carries integers through JSON.parse, in pieces of %i characters', (size) => {
+  it.each([1, 2, 7, 1000])('passes integers through JSON.parse, in pieces of %i characters', (size) => {
     const integers = new MarkedIntegers();
     const mark = integers.marker();
     let marked = '';
@@ -15,7 +15,7 @@ describe('MarkedIntegers', () => {
     expect(parsed.map((value) => JSON.stringify(value))).toEqual(LINES.split(/\r?\n/));
   });
 
-  it('gives every line as soon as it is complete', () => {
+  it('returns every line as soon as it is complete', () => {
     const mark = new MarkedIntegers().marker();
     expect([mark('[1]'), mark('\n[2'), mark(']\n\n'), mark('[3]'), mark()]).toEqual([
       '',
@@ -26,13 +26,13 @@ describe('MarkedIntegers', () => {
     ]);
   });
 
-  it('leaves lines that are no JSON as they are', () => {
+  it('leaves other lines than JSON unchanged', () => {
     const mark = new MarkedIntegers().marker((line) => line.startsWith('data'));
     const events = `id: ${ID}\ndata: {"a":1}\n\n`;
     expect(mark(events)).toBe(events);
   });
 
-  it('takes the mark of another connection for a text', () => {
+  it('treats the mark of another connection as text', () => {
     const other = new MarkedIntegers().marker();
     const text = other(`[${ID}]\n`);
     const integers = new MarkedIntegers();

@@ -4,12 +4,12 @@ import { markExact, restoreExact } from './exact-json.parser.js';
 const LINE_END = /[\r\n]/;
 
 /**
- * Carries exact integers through a library that parses JSON itself: before it, they become strings with a random mark, which no
- * peer can guess; behind it, `restore` makes exact integers of those. For one connection.
+ * Passes exact integers through a library that parses JSON itself. Before it, they become strings with a random mark,
+ * which no peer can guess; after it, `restore` converts these back. For one connection.
  */
 export class MarkedIntegers {
   private readonly mark = `${randomBytes(12).toString('base64url')}:`;
-  /** Nothing has to be restored before the first one. */
+  /** False until an integer is marked; nothing has to be restored before that. */
   private isUsed = false;
 
   /**

@@ -5,13 +5,13 @@ import { ERROR_CODES } from './error-code.types.js';
 import { toProblem } from './problem.mapper.js';
 
 describe('toProblem', () => {
-  it.each(ERROR_CODES)('gives %s a status and its message', (code) => {
+  it.each(ERROR_CODES)('maps %s to a status and its message', (code) => {
     const problem = toProblem(new AppError(code, 'what happened'));
     expect(problem.status).toBeGreaterThanOrEqual(400);
     expect(problem).toMatchObject({ type: 'about:blank', code, detail: 'what happened' });
   });
 
-  it('adds the details, which take nothing from the standard members', () => {
+  it('adds the details, which do not replace standard members', () => {
     const details = { run_id: 'r1', status: 'cancelled', detail: 'no' };
     expect(toProblem(new AppError('RUN_NOT_CANCELLABLE', 'it has ended', { details }))).toEqual({
       type: 'about:blank',
@@ -33,7 +33,7 @@ describe('toProblem', () => {
     expect(toProblem(new HttpException('slow down', 429))).toMatchObject({ status: 429, code: 'REQUEST_REFUSED' });
   });
 
-  it('says nothing of the inside of what is nobody’s fault but ours', () => {
+  it('reveals no details of an internal error', () => {
     const problem = toProblem(new Error('password=hunter2'));
     expect(problem).toMatchObject({ status: 500, code: 'INTERNAL' });
     expect(JSON.stringify(problem)).not.toContain('hunter2');

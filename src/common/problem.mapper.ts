@@ -4,7 +4,7 @@ import { AppError, messageOf, toAppError } from './app.error.js';
 import type { ErrorCode } from './error-code.types.js';
 import type { Problem } from './problem.types.js';
 
-/** The one place that knows which HTTP status a code has. */
+/** The only table of the HTTP statuses of error codes. */
 const STATUS: Record<ErrorCode, number> = {
   VALIDATION_FAILED: 400,
   MALFORMED_JSON: 400,
@@ -104,7 +104,7 @@ const STATUS: Record<ErrorCode, number> = {
   INTERNAL: 500,
 };
 
-/** Codes of errors that arise before our own code runs, by their status. */
+/** Codes of errors that occur before our own code runs, by status. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'VALIDATION_FAILED',
   401: 'UNAUTHENTICATED',
@@ -112,25 +112,25 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   404: 'NOT_FOUND',
   405: 'METHOD_NOT_ALLOWED',
   413: 'PAYLOAD_TOO_LARGE',
-  // An id in the path that is longer than any can be.
+  // The id in the path exceeds the maximum length.
   414: 'NOT_FOUND',
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-/** What to say instead of what Fastify says, which only repeats the status or the address. */
+/** Replaces Fastify's messages that only repeat the status or the URL. */
 const DETAIL_OF_STATUS: Readonly<Record<number, string>> = {
-  414: 'There is no such thing: the id is longer than any can be.',
+  414: 'Not found: the id exceeds the maximum length.',
   415: 'The body must be JSON: send it with the header `content-type: application/json`.',
 };
 
-/** Gives any thrown value as problem details; what is not ours and no client's fault says nothing of its inside. */
+/** Converts any thrown value to problem details; an internal error reveals no details. */
 export function toProblem(thrown: unknown): Problem {
   const given = statusOf(thrown);
   const error = toOurs(thrown, given);
   const status = (error.code === 'REQUEST_REFUSED' && given) || STATUS[error.code];
   const { details, message: detail, code } = error;
   const standard = { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, code };
-  // Whatever the details are called, they take nothing from the standard's own members, which come first.
+  // Standard members come first and cannot be replaced by details.
   return { ...standard, ...details, ...standard };
 }
 

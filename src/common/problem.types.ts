@@ -1,6 +1,6 @@
 import type { ErrorCode } from './error-code.types.js';
 
-/** An error as HTTP tells it: problem details of RFC 9457, with our `code` and further members. */
+/** An error over HTTP: problem details of RFC 9457, with our `code` and further members. */
 export interface Problem {
   readonly type: string;
   readonly title: string;

@@ -3,8 +3,8 @@ import 'reflect-metadata';
 const RAW = Symbol('raw');
 
 /**
- * A value that libraries are to pass by: class-transformer makes an instance of whatever a value calls its `constructor`,
- * and Nest's pipe takes that key and `prototype` out of everything that comes, users' own data included.
+ * Hides a user's value from libraries: class-transformer instantiates whatever a value names as its `constructor`, and
+ * Nest's pipe deletes this key and `prototype` from all input, including users' own data.
  */
 export class RawValue {
   readonly #value: unknown;
@@ -18,12 +18,12 @@ export class RawValue {
   }
 }
 
-/** Says that a field of a class holds what is passed by. */
+/** Marks a field of a class as a raw value. */
 export function markRaw(prototype: object, field: string | symbol): void {
   Reflect.defineMetadata(RAW, true, prototype, field);
 }
 
-/** Whether `markRaw` has said so of a field of the class, or of one that it extends. */
+/** Whether `markRaw` marked the field of the class or of a superclass. */
 export function isRaw({ prototype }: Function, field: string): boolean {
   return Reflect.getMetadata(RAW, prototype as object, field) === true;
 }

@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Between two batches others have the database to themselves, in ms. */
+/** Pause between two batches, in ms, in which others can use the database. */
 const REST_MS = 20;
 
 export interface RecurringWorkOptions {
-  /** @returns in how many ms it is to be done again; `null` for never */
+  /** @returns ms until the next round; `null` to stop */
   readonly work: () => Promise<number | null>;
-  /** Hears why it failed; it is done again then. */
+  /** Receives the error of a failed round; the round is retried. */
   readonly onFailure: (error: unknown) => void;
-  /** In how many ms it is done again after a failure. */
+  /** Delay of the retry after a failure, in ms. */
   readonly retryMs: number;
 }
 
-/** Work in the background, one round at a time, that keeps no process alive and none from stopping. */
+/** Background work, one round at a time. It keeps neither the process alive nor a shutdown from completing. */
 export class RecurringWork {
   private timer: NodeJS.Timeout | undefined;
   private round: Promise<void> = Promise.resolve();
@@ -20,30 +20,30 @@ export class RecurringWork {
 
   constructor(private readonly options: RecurringWorkOptions) {}
 
-  /** Whether a round that goes on is to come to its end. */
+  /** Whether the present round should finish early. */
   get isStopping(): boolean {
     return this.isOver;
   }
 
-  /** @param firstMs until the first round */
+  /** @param firstMs delay of the first round, in ms */
   start(firstMs: number): void {
-    this.timer = setTimeout(() => void (this.round = this.go()), firstMs);
+    this.timer = setTimeout(() => void (this.round = this.runRound()), firstMs);
     this.timer.unref();
   }
 
-  /** Resolves when no round goes on, and none will begin. */
+  /** Stops the work; resolves after the present round. */
   async stop(): Promise<void> {
     this.isOver = true;
     clearTimeout(this.timer);
     await this.round;
   }
 
-  /** For a round: a pause between two batches. */
+  /** For a round: pauses between two batches. */
   async rest(): Promise<void> {
     await pause(REST_MS, undefined, { ref: false });
   }
 
-  private async go(): Promise<void> {
+  private async runRound(): Promise<void> {
     const { work, onFailure, retryMs } = this.options;
     const nextMs = await work().catch((error: unknown) => (onFailure(error), retryMs));
     if (!this.isOver && nextMs !== null) this.start(nextMs);

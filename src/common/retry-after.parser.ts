@@ -1,6 +1,6 @@
 /**
- * How long a server wants to be left alone, in ms: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date
- * (RFC 9110, 10.2.3). Nothing when it does not say, or unreadably.
+ * The delay that a server requests, in ms: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date (RFC 9110,
+ * 10.2.3). Undefined if the headers are absent or invalid.
  */
 export function parseRetryAfter(header: (name: string) => string | null, now = Date.now()): number | undefined {
   const ms = toNumber(header('retry-after-ms'));

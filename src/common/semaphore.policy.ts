@@ -2,7 +2,7 @@ interface Waiter {
   readonly enter: () => void;
 }
 
-/** A number of places, and who waits for one, first come first served. */
+/** A number of places, and a first-in, first-out queue of waiters. */
 export class Semaphore {
   private taken = 0;
   private readonly waiting = new Set<Waiter>();
@@ -21,20 +21,22 @@ export class Semaphore {
     return this.taken >= this.places;
   }
 
-  /** Waits for a place, which is to be left; rejects with the signal's reason when it is aborted before. */
+  /**
+   * Waits for a place, which the caller must release by `leave`. Rejects with the signal's reason if it aborts first.
+   */
   async enter(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.tryEnter()) await this.turn(signal);
+    if (!this.tryEnter()) await this.waitForPlace(signal);
   }
 
-  /** Takes a place, which is to be left, if one is free. */
+  /** Takes a free place, which the caller must release by `leave`. */
   tryEnter(): boolean {
     if (this.isFull) return false;
     this.taken++;
     return true;
   }
 
-  /** Hands the place on to who waits longest. */
+  /** Releases the place to the longest waiter. */
   leave(): void {
     const [next] = this.waiting;
     if (!next) return void this.taken--;
@@ -42,7 +44,7 @@ export class Semaphore {
     next.enter();
   }
 
-  private turn(signal?: AbortSignal): Promise<void> {
+  private waitForPlace(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         enter: () => {

@@ -38,5 +38,5 @@ describe('readText', () => {
 });
 
 describe('withoutMark', () => {
-  it('leaves a text without a mark as it is', () => expect(withoutMark('x\uFEFF')).toBe('x\uFEFF'));
+  it('leaves a text without a mark unchanged', () => expect(withoutMark('x\uFEFF')).toBe('x\uFEFF'));
 });

@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 /**
  * Reads a whole text file as `decodeText` does.
- * @throws Error when the file cannot be read or is UTF-16
+ * @throws Error if the file cannot be read or is UTF-16
  */
 export function readText(path: string): string {
   return decodeText(readFileSync(path));

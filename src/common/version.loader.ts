@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Jackdaw's own version, as package.json has it. */
+/** Jackdaw's version from package.json. */
 export const { version: VERSION } = createRequire(import.meta.url)('../../package.json') as {
   readonly version: string;
 };

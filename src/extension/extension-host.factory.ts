@@ -8,16 +8,16 @@ import { MemoryPolicyRegistry } from '../session/index.js';
 import { ToolPolicyRegistry, ToolRegistry } from '../tool/index.js';
 import { titleOf } from './extension-order.policy.js';
 
-/** A host, and how to take back what was registered through it. */
+/** A host whose registrations can be revoked. */
 export interface RevocableHost {
   readonly host: ExtensionHost;
-  /** The agents that were added. */
+  /** Names of the registered agents. */
   readonly agents: readonly string[];
-  /** Takes its tools, agents and listeners back; all else stays until the application ends. */
+  /** Removes its tools, agents and listeners; other registrations stay until the application ends. */
   revoke(): void;
 }
 
-/** Makes the face that an extension registers through, over the registries that own what is registered. */
+/** Creates the API through which an extension registers; it delegates to the registries. */
 @Injectable()
 export class ExtensionHostFactory {
   constructor(private readonly modules: ModuleRef) {}

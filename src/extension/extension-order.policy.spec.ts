@@ -23,29 +23,29 @@ const messageOf = (...given: Parameters<typeof orderExtensions>) => {
   }
 };
 
-describe('the order of extensions', () => {
-  it('is theirs, but for what must come before', () => {
+describe('orderExtensions()', () => {
+  it('preserves the given order, except for dependencies', () => {
     expect(orderExtensions([])).toEqual([]);
     expect(names(orderExtensions([new Plain('b'), new Plain('a')]))).toEqual(['b', 'a']);
     const given = [new Plain('top', ['left', 'right']), new Plain('right', ['base']), new Plain('left', ['base'])];
     expect(names(orderExtensions([...given, new Plain('base')]))).toEqual(['base', 'left', 'right', 'top']);
   });
 
-  it('is beside those that have begun, which are not begun again', () => {
-    const begun = [new Plain('base', [], '1.4.0')];
-    expect(names(orderExtensions([new Plain('top', ['base@^1.2.0'])], begun))).toEqual(['top']);
-    expect(messageOf([new Other('base')], begun)).toBe(
-      '2 extensions are named "base": Plain, Other; leave one out, or rename it.',
+  it('resolves dependencies on started extensions without starting them again', () => {
+    const started = [new Plain('base', [], '1.4.0')];
+    expect(names(orderExtensions([new Plain('top', ['base@^1.2.0'])], started))).toEqual(['top']);
+    expect(messageOf([new Other('base')], started)).toBe(
+      '2 extensions are named "base": Plain, Other; remove or rename one of them.',
     );
   });
 
-  it('is refused with every mistake there is', () => {
+  it('reports every mistake', () => {
     const given = [
       new Plain('a', ['b']),
       new Plain('b', ['c']),
       new Plain('c', ['a']),
       new Plain('self', ['self']),
-      new Plain('lone', ['nobody', 'a@2', 'a@^2.0.0']),
+      new Plain('lone', ['unknown', 'a@2', 'a@^2.0.0']),
       new Plain('a b', [], 'one'),
       new Other('lone'),
     ];
@@ -53,11 +53,11 @@ describe('the order of extensions', () => {
       'The extension "lone" (Plain): its dependency "a@2" is neither a name nor a name with a version such as "audit@^1.2.0".',
       'The extension "a b" (Plain): its name must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-".',
       'The extension "a b" (Plain): its version must be three numbers such as "1.4.0".',
-      '2 extensions are named "lone": Plain, Other; leave one out, or rename it.',
-      'The extension "lone" 1.0.0 (Plain) needs the extension "nobody", which is not there: add it.',
-      'The extension "lone" 1.0.0 (Plain) needs "a" ^2.0.0, but it is 1.0.0.',
-      'Extensions depend on each other in a circle, so that none can begin: "a" → "b" → "c" → "a".',
-      'Extensions depend on each other in a circle, so that none can begin: "self" → "self".',
+      '2 extensions are named "lone": Plain, Other; remove or rename one of them.',
+      'The extension "lone" 1.0.0 (Plain) requires the extension "unknown", which is missing: add it.',
+      'The extension "lone" 1.0.0 (Plain) requires "a" ^2.0.0, but its version is 1.0.0.',
+      'Extensions have circular dependencies: "a" → "b" → "c" → "a".',
+      'Extensions have circular dependencies: "self" → "self".',
     ]);
   });
 
@@ -72,7 +72,7 @@ describe('the order of extensions', () => {
     ['0.0.4', '0.0.3', false],
     ['0.0.0', '0.0.0', true],
     ['0.0.1', '0.0.0', false],
-  ])('%s will do for ^%s: %s', (version, atLeast, isEnough) => {
+  ])('decides whether %s satisfies ^%s: %s', (version, atLeast, isEnough) => {
     const ordered = messageOf([new Plain('x', [`base@^${atLeast}`]), new Plain('base', [], version)]);
     expect(ordered === 'base,x').toBe(isEnough);
   });

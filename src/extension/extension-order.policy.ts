@@ -5,13 +5,13 @@ import { isCompatible, isVersion, parseDependency, type Dependency } from './ver
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /**
- * The extensions in an order in which each comes after all that it depends on; otherwise as they are given.
- * @param begun those that have begun before
- * @throws AppError `EXTENSION_INVALID` naming every mistake: names that are wrong or taken, dependencies that are missing, too old or
- *   incompatible, and circles
+ * Sorts extensions so that each follows its dependencies; otherwise preserves the given order.
+ * @param started extensions that have started before
+ * @throws AppError `EXTENSION_INVALID` naming every mistake: invalid or taken names, missing or incompatible
+ *   dependencies, cycles
  */
-export function orderExtensions(extensions: readonly Extension[], begun: readonly Extension[] = []): Extension[] {
-  const all = [...begun, ...extensions];
+export function orderExtensions(extensions: readonly Extension[], started: readonly Extension[] = []): Extension[] {
+  const all = [...started, ...extensions];
   const byName = new Map(all.map((extension) => [extension.name, extension]));
   const mistakes = [
     ...extensions.flatMap(faultsOf),
@@ -19,13 +19,13 @@ export function orderExtensions(extensions: readonly Extension[], begun: readonl
     ...extensions.flatMap((extension) => unmet(extension, byName)),
   ];
   const ordered: Extension[] = [];
-  const passed = new Set(begun);
+  const passed = new Set(started);
   for (const extension of extensions) mistakes.push(...visit(extension, [], { byName, passed, ordered }));
   if (mistakes.length > 0) throw new AppError('EXTENSION_INVALID', mistakes.join('\n'));
   return ordered;
 }
 
-/** How an extension is called in messages: its class beside its name. */
+/** Title of an extension in messages: its name, version and class. */
 export function titleOf({ name, version, constructor }: Extension): string {
   return `extension "${name}" ${version} (${constructor.name})`;
 }
@@ -45,7 +45,7 @@ function duplicates(all: readonly Extension[]): string[] {
   const doubles = new Set(names.filter((name, i) => names.indexOf(name) !== i));
   return [...doubles].map((name) => {
     const classes = all.filter((extension) => extension.name === name).map(({ constructor }) => constructor.name);
-    return `${classes.length} extensions are named "${name}": ${classes.join(', ')}; leave one out, or rename it.`;
+    return `${classes.length} extensions are named "${name}": ${classes.join(', ')}; remove or rename one of them.`;
   });
 }
 
@@ -56,32 +56,32 @@ function dependenciesOf({ dependencies }: Extension): Dependency[] {
 function unmet(extension: Extension, byName: ReadonlyMap<string, Extension>): string[] {
   return dependenciesOf(extension).flatMap(({ name, atLeast }) => {
     const found = byName.get(name);
-    if (!found) return [`The ${titleOf(extension)} needs the extension "${name}", which is not there: add it.`];
+    if (!found) return [`The ${titleOf(extension)} requires the extension "${name}", which is missing: add it.`];
     if (atLeast === undefined || !isVersion(found.version) || isCompatible(found.version, atLeast)) return [];
-    return [`The ${titleOf(extension)} needs "${name}" ^${atLeast}, but it is ${found.version}.`];
+    return [`The ${titleOf(extension)} requires "${name}" ^${atLeast}, but its version is ${found.version}.`];
   });
 }
 
 interface Visit {
   readonly byName: ReadonlyMap<string, Extension>;
-  /** Placed, or found to be in a circle. */
+  /** Placed, or found in a cycle. */
   readonly passed: Set<Extension>;
   readonly ordered: Extension[];
 }
 
-/** Places an extension after its dependencies. @param path who asked for it @returns the circles */
+/** Places an extension after its dependencies. @param path the dependents that lead to it @returns errors of cycles */
 function visit(extension: Extension, path: readonly Extension[], { byName, passed, ordered }: Visit): string[] {
   if (passed.has(extension)) return [];
   const at = path.indexOf(extension);
   if (at >= 0) {
-    const circle = [...path.slice(at), extension].map(({ name }) => `"${name}"`).join(' → ');
-    return [`Extensions depend on each other in a circle, so that none can begin: ${circle}.`];
+    const cycle = [...path.slice(at), extension].map(({ name }) => `"${name}"`).join(' → ');
+    return [`Extensions have circular dependencies: ${cycle}.`];
   }
-  const circles = dependenciesOf(extension).flatMap(({ name }) => {
+  const cycles = dependenciesOf(extension).flatMap(({ name }) => {
     const found = byName.get(name);
     return found ? visit(found, [...path, extension], { byName, passed, ordered }) : [];
   });
   passed.add(extension);
   ordered.push(extension);
-  return circles;
+  return cycles;
 }

@@ -6,14 +6,14 @@ import { ExtensionHostFactory, type RevocableHost } from './extension-host.facto
 import { orderExtensions, titleOf } from './extension-order.policy.js';
 
 /**
- * Finds every provider that is an `Extension` and begins it: all register, then all boot, each after those that it
- * depends on. It happens before agents are checked for the tools they name, and before runs go on.
+ * Discovers every provider that is an `Extension` and starts it: all register, then all boot, each after its
+ * dependencies. This happens before the tools that agents name are checked, and before runs resume.
  */
 @Injectable()
 export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(ExtensionLoader.name);
-  private readonly begun: Extension[] = [];
-  /** Those that Nest does not know, so that it ends none of them. */
+  private readonly started: Extension[] = [];
+  /** Extensions that Nest does not manage; this class shuts them down. */
   private readonly added: Extension[] = [];
 
   constructor(
@@ -25,35 +25,35 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     const ordered = orderExtensions(this.discovered());
     const hosts = new Map(ordered.map((extension) => [extension, this.hosts.create(extension)]));
-    for (const [extension, { host }] of hosts) await begin(extension, 'register', () => extension.register(host));
+    for (const [extension, { host }] of hosts) await runPhase(extension, 'register', () => extension.register(host));
     for (const extension of ordered) {
-      await begin(extension, 'boot', () => extension.boot());
-      this.logger.log(`Began the ${titleOf(extension)}`);
+      await runPhase(extension, 'boot', () => extension.boot());
+      this.logger.log(`Started the ${titleOf(extension)}`);
     }
-    this.begun.push(...ordered);
+    this.started.push(...ordered);
   }
 
-  /** Those that have begun, in that order. */
+  /** Started extensions, in the order of their start. */
   list(): readonly Extension[] {
-    return this.begun;
+    return this.started;
   }
 
   /**
-   * Begins an extension while the application runs: registers and boots it at once. What it depends on must have begun.
-   * When it fails, its tools, agents and listeners are taken back, and it is ended.
-   * @throws AppError `EXTENSION_INVALID` saying what is wrong with it
+   * Starts an extension while the application runs: registers and boots it at once. Its dependencies must have started.
+   * If it fails, its tools, agents and listeners are removed, and it is shut down.
+   * @throws AppError `EXTENSION_INVALID` with the reason
    */
   async use(extension: Extension): Promise<void> {
-    orderExtensions([extension], this.begun);
-    // From now on its name is taken.
-    this.begun.push(extension);
+    orderExtensions([extension], this.started);
+    // Reserves its name.
+    this.started.push(extension);
     const hosted = this.hosts.create(extension);
     try {
-      await this.beginNow(extension, hosted);
+      await this.start(extension, hosted);
     } catch (error) {
       hosted.revoke();
       await this.end(extension);
-      this.begun.splice(this.begun.indexOf(extension), 1);
+      this.started.splice(this.started.indexOf(extension), 1);
       throw error;
     }
     this.added.push(extension);
@@ -65,19 +65,19 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** What it holds is given back; what goes wrong with that does not hide why it failed. */
+  /** Releases its resources. An error of the shutdown does not hide the error of the start. */
   private async end(extension: Extension & Partial<OnApplicationShutdown>): Promise<void> {
     try {
       await extension.onApplicationShutdown?.();
     } catch (error) {
-      this.logger.warn(`The ${titleOf(extension)}, which failed, could not be ended: ${messageOf(error)}`);
+      this.logger.warn(`Shutdown of the ${titleOf(extension)} after its failed start failed: ${messageOf(error)}`);
     }
   }
 
-  private async beginNow(extension: Extension, { host, agents }: RevocableHost): Promise<void> {
-    await begin(extension, 'register', () => extension.register(host));
-    await begin(extension, 'boot', () => extension.boot());
-    await begin(extension, 'registerAgent', () => this.check.check(agents));
+  private async start(extension: Extension, { host, agents }: RevocableHost): Promise<void> {
+    await runPhase(extension, 'register', () => extension.register(host));
+    await runPhase(extension, 'boot', () => extension.boot());
+    await runPhase(extension, 'registerAgent', () => this.check.check(agents));
   }
 
   private discovered(): Extension[] {
@@ -88,7 +88,7 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
       if (wrapper.isTransient || !wrapper.isDependencyTreeStatic()) {
         throw new AppError(
           'EXTENSION_INVALID',
-          `The extension ${instance.constructor.name} is made anew for each request, but extensions are there once: give it, and what it is injected, the default scope.`,
+          `The extension ${instance.constructor.name} is transient or request-scoped, but extensions must be singletons: give it and its dependencies the default scope.`,
         );
       }
       found.add(instance);
@@ -97,7 +97,7 @@ export class ExtensionLoader implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-async function begin(extension: Extension, what: string, action: () => void | Promise<void>): Promise<void> {
+async function runPhase(extension: Extension, what: string, action: () => void | Promise<void>): Promise<void> {
   try {
     await action();
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** What is added to agents as one: extensions are found, put into an order and begun; run events reach Nest's listeners. */
+/** Extensions: discovery, dependency order and start; run events for Nest's event listeners. */
 export { DatabaseExtension } from './database/database-extension.js';
 export type { DatabaseExtensionOptions } from './database/database-extension.types.js';
 export { loadRunEventModule } from './events/run-event-module.loader.js';

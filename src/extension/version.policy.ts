@@ -2,10 +2,10 @@ type Version = readonly [number, number, number];
 
 const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/;
 
-/** What an extension depends on: `audit`, or `audit@^1.2.0`. */
+/** A dependency of an extension: `audit`, or `audit@^1.2.0`. */
 export interface Dependency {
   readonly name: string;
-  /** The oldest version that will do; any, when left out. */
+  /** Minimum version; if absent, any. */
   readonly atLeast?: string;
 }
 
@@ -14,7 +14,7 @@ export function isVersion(text: string): boolean {
   return VERSION.test(text);
 }
 
-/** `null` for what is neither a name nor a name with `@^` and a version. */
+/** `null` for a text that is neither a name nor a name with `@^` and a version. */
 export function parseDependency(text: string): Dependency | null {
   const [name = '', range, ...rest] = text.split('@');
   if (name === '' || rest.length > 0) return null;
@@ -24,8 +24,8 @@ export function parseDependency(text: string): Dependency | null {
 }
 
 /**
- * Whether a version is `atLeast` or later, and compatible: by Semantic Versioning the first number that is not 0 changes
- * when something breaks. Both must be versions.
+ * Whether a version is at least `atLeast` and compatible with it: by Semantic Versioning the first non-zero number
+ * changes with breaking changes. Both must be versions.
  */
 export function isCompatible(version: string, atLeast: string): boolean {
   const [have, want] = [toNumbers(version), toNumbers(atLeast)];

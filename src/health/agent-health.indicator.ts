@@ -7,7 +7,7 @@ import { ReadinessService } from './readiness.service.js';
 
 const DATABASE_TIMEOUT_MS = 2_000;
 
-/** What an agent needs to answer, beside its model: the database, its tools. */
+/** Dependencies of an agent other than its model: the database, its tools, MCP servers. */
 @Injectable()
 export class AgentHealthIndicator {
   constructor(
@@ -26,11 +26,11 @@ export class AgentHealthIndicator {
   }
 
   registeredTools(): HealthIndicatorResult {
-    // Their names are for who may call them; health is for everybody.
+    // Only a count: tool names require a scope, but health is public.
     return this.indicators.check('tools').up({ count: this.tools.list().length });
   }
 
-  /** Nothing where there are none; one that is away makes an agent no less able to answer. */
+  /** Empty without MCP servers. An unavailable server does not make the agent unhealthy. */
   mcpServers(): HealthIndicatorResult[] {
     const states = this.servers.list().map(({ state }) => state.status);
     if (states.length === 0) return [];

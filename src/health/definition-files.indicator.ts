@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
 import { AgentFiles, WorkflowFiles } from '../dpml/index.js';
 
-/** How it stands with the files of agents and workflows. */
+/** Status of the files of agents and workflows. */
 @Injectable()
 export class DefinitionFilesIndicator {
   constructor(
@@ -11,7 +11,9 @@ export class DefinitionFilesIndicator {
     private readonly workflows: WorkflowFiles,
   ) {}
 
-  /** Nothing of those that there are none of; with one that is not taken, its agent or workflow is as before. */
+  /**
+   * Omits absent folders. A broken file does not count as down: its agent or workflow keeps its previous definition.
+   */
   check(): HealthIndicatorResult[] {
     const folders = [
       ['agent_files', this.agents.state],
@@ -20,7 +22,7 @@ export class DefinitionFilesIndicator {
     return folders.flatMap(([name, state]) => {
       if (!state) return [];
       const { files, broken, isReadable } = state;
-      // Which they are, and why, the log tells.
+      // The log names the files and the reasons.
       return [this.indicators.check(name).up({ files, broken, ...(!isReadable && { is_readable: false }) })];
     });
   }

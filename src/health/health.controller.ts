@@ -17,7 +17,7 @@ export class HealthController {
     private readonly files: DefinitionFilesIndicator,
   ) {}
 
-  /** Whether an agent can answer: its model, the database, its tools, the MCP servers, its files. */
+  /** Whether the default agent is operational: its model, the database, tools, MCP servers and definition files. */
   @Get('agent/health')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   agent(): Promise<HealthCheckResult> {
@@ -29,13 +29,13 @@ export class HealthController {
     ]);
   }
 
-  /** Whether the process lives. */
+  /** Whether the process is alive. */
   @Get('health/live')
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
-  /** Whether it takes requests; 503 as soon as a shutdown begins. */
+  /** Whether the server accepts requests; 503 from the start of a shutdown. */
   @Get('health/ready')
   @HealthCheck({ noCache: true, swaggerDocumentation: false })
   ready(): Promise<HealthCheckResult> {

@@ -5,7 +5,7 @@ interface HttpReply {
   send(body: unknown): unknown;
 }
 
-/** Down is an answer, in the same shape as up, and no problem of the request. */
+/** Returns a failed health check in the same shape as a passed one, not as problem details. */
 @Catch(ServiceUnavailableException)
 export class HealthFilter implements ExceptionFilter<ServiceUnavailableException> {
   catch(down: ServiceUnavailableException, host: ArgumentsHost): void {

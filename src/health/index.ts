@@ -1,2 +1,2 @@
-/** Whether the server lives, is ready, and can answer. */
+/** Health checks: liveness, readiness, and the state of the default agent. */
 export { HealthModule } from './health.module.js';

@@ -4,7 +4,7 @@ import { AgentModelFactory, AgentRegistry } from '../agent/index.js';
 import { messageOf } from '../common/index.js';
 import { KeyPoolRegistry, ModelStackFactory } from '../llm/index.js';
 
-/** Whether the default agent has a model. None is called for it. */
+/** Whether the default agent has a model. The check makes no model call. */
 @Injectable()
 export class ModelHealthIndicator {
   constructor(
@@ -25,7 +25,7 @@ export class ModelHealthIndicator {
     }
   }
 
-  /** Circuits that are not closed, and keys that cannot be used now; how many, and never which. */
+  /** Circuits that are not closed, and numbers of unusable keys, without the keys themselves. */
   private troubles(): object {
     const circuits = [...this.stack.circuits()].filter(([, state]) => state !== 'closed');
     const keys = [...this.keys.states()].filter(([, { cooling, retired }]) => cooling + retired > 0);

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 
-/** Says no as soon as a shutdown begins, while what runs may still end. */
+/** Not ready from the start of a shutdown, while executing runs may still end. */
 @Injectable()
 export class ReadinessService implements OnModuleDestroy {
   private isClosing = false;

@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../common/index.js';
 
 /**
- * A value of a database as JSON can hold it, for a model to read: whole numbers that no number can hold, and times, as text; bytes as
- * `0x…`. @param maxLength characters; what is longer is cut, with a mark that says so
+ * Converts a database value to JSON for a model. Integers beyond the exact range and times become text, bytes become
+ * `0x…`.
+ * @param maxLength characters; a longer value is cut, with a note
  */
 export function toCell(value: unknown, maxLength: number): JsonValue {
   if (typeof value === 'string') return cut(value, value.length, maxLength);
@@ -32,8 +33,8 @@ function bytesCell(bytes: Uint8Array, maxLength: number): string {
 function cut(text: string, length: number, maxLength: number): string {
   if (length <= maxLength) return text;
   const last = text.charCodeAt(maxLength - 1);
-  // No half of a pair.
+  // Do not split a surrogate pair.
   const isHigh = last >= 0xd800 && last <= 0xdbff;
-  const kept = text.slice(0, isHigh ? maxLength - 1 : maxLength);
-  return `${kept}… [cut: ${kept.length} of ${length} characters shown]`;
+  const head = text.slice(0, isHigh ? maxLength - 1 : maxLength);
+  return `${head}… [cut: ${head.length} of ${length} characters shown]`;
 }

@@ -3,28 +3,28 @@ import { isDoneWithin, untilAborted } from '../../common/index.js';
 import { readCancelled, readRefused, readTooLarge, readTooLong } from './read.error.js';
 import type { ReadLimits } from './database-reader.js';
 
-/** Where bytes come from. */
+/** A source of received bytes. */
 export interface ByteStream {
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
   off(event: 'data', listener: (chunk: Buffer) => void): unknown;
 }
 
-/** A connection as one read uses it. */
+/** A connection for one read. */
 export interface ReadConnection<T> {
   readonly connection: T;
   readonly stream: ByteStream;
-  /** Ends what it does, on the server. */
+  /** Stops its statement on the server. */
   stop(): Promise<unknown>;
-  /** Closes it at once; the pool knows when it resolves. */
+  /** Closes it at once; when it resolves, the pool has removed it. */
   destroy(): Promise<unknown>;
 }
 
-/** How long after the server's own limit it is stopped from outside, and how long it may then take, in ms. */
+/** Grace time after the server's own limit, and for the stop itself, in ms. */
 const GRACE_MS = 500;
 
 /**
- * Uses a connection of the pool, within the limits: when time, bytes or the signal end the read, it is ended on the server too, and
- * the connection is not used again.
+ * Uses a connection of the pool within the limits. If the time, the bytes or the signal end the read, the statement is
+ * stopped on the server too, and the connection is discarded.
  */
 export async function onConnection<T, R>(
   source: DataSource,
@@ -35,7 +35,7 @@ export async function onConnection<T, R>(
   const runner = source.createQueryRunner('slave');
   const connected = runner.connect() as Promise<T>;
   const connection = await untilAborted(connected, limits.signal).catch((error: unknown) => {
-    // Whoever comes too late gives it back unused.
+    // Releases a connection that arrives after the abort, unused.
     connected.then(
       () => runner.release(),
       () => undefined,
@@ -70,7 +70,7 @@ async function guarded<T, R>(held: ReadConnection<T>, limits: ReadLimits, use: (
   try {
     return await Promise.race([use(), ended]);
   } catch (error) {
-    // A stop that comes late would meet the next read: this connection has none.
+    // A late stop would hit the next read, so the connection is destroyed.
     if (isStopped) await stop(held);
     throw readRefused(error);
   } finally {

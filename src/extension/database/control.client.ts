@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { closeOwnDataSource } from './data-source.factory.js';
 
-/** The connection on which the reads of others are ended: opened when the first of them must be, and once for all that come together. */
+/** The connection that stops statements of other connections. The first stop opens it, once for concurrent stops. */
 export class ControlClient {
   private opening: Promise<unknown> | null = null;
   private isClosed = false;
@@ -25,7 +25,7 @@ export class ControlClient {
     try {
       await this.source.initialize();
     } catch (error) {
-      // The next one may have more luck.
+      // The next call opens it again.
       this.opening = null;
       throw error;
     }

@@ -1,12 +1,12 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 
-/** Reads that go on at the same time. */
+/** Maximum number of concurrent reads. */
 const CONNECTIONS = 2;
 
 /**
- * A data source with the same settings but connections of its own, without the entities: what a query leaves behind on a
- * connection meets nobody else.
- * @param changes of the dialect
+ * Creates a data source with the same settings, own connections and no entities. Session state left by a query cannot
+ * reach other users of the database.
+ * @param changes dialect-specific settings
  */
 export function createOwnDataSource(
   options: DataSourceOptions,
@@ -27,7 +27,7 @@ export function createOwnDataSource(
   } as DataSourceOptions);
 }
 
-/** Closes it, also when it was opened by half: its driver may have connections although it could not be used. */
+/** Closes a data source, also a partly opened one: its driver may have connections even if `initialize` failed. */
 export async function closeOwnDataSource(source: DataSource): Promise<void> {
   if (source.isInitialized) await source.destroy();
   else await source.driver.disconnect().catch(() => undefined);

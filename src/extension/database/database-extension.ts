@@ -10,7 +10,7 @@ import { toQueryResult, type QueryResult } from './query-result.mapper.js';
 import { toSchemaResult, type SchemaResult } from './schema-result.mapper.js';
 import { listsTable } from './table-list.policy.js';
 
-/** Of what the database sends for one read, before it is cut. */
+/** Maximum size of the data that the database sends for one read, in bytes, before cutting. */
 const MAX_WIRE_BYTES = 16 * 1024 * 1024;
 const MAX_COLUMNS = 5_000;
 
@@ -36,22 +36,22 @@ const QUERY_INPUT = z.object({
     .string()
     .min(1)
     .max(100_000)
-    .regex(/^[^\0]*$/, 'must have no NUL character')
-    .describe('One statement that only reads.'),
+    .regex(/^[^\0]*$/, 'must not contain a NUL character')
+    .describe('One read-only statement.'),
   parameters: z
     .array(z.union([z.string(), z.number(), z.boolean(), z.null()]))
     .max(1_000)
     .optional()
-    .describe('The values of its place holders, in order.'),
+    .describe('Values of its placeholders, in order.'),
 });
 
 const SCHEMA_INPUT = z.object({
-  tables: z.array(z.string()).max(100).optional().describe('Only these tables; all, when left out.'),
+  tables: z.array(z.string()).max(100).optional().describe('Only these tables; if omitted, all.'),
 });
 
 /**
- * Lets agents read a database: `db_schema` tells of its tables, `db_query` runs one statement that cannot change anything. A login of its
- * own with the rights to what may be read is wanted: docs/extensions.md.
+ * Lets agents read a database: `db_schema` describes its tables, `db_query` runs one statement that cannot change
+ * anything. It needs a login of its own, with rights only to the data that agents may read: docs/extensions.md.
  */
 export class DatabaseExtension extends Extension implements OnApplicationShutdown {
   readonly name: string;
@@ -59,15 +59,12 @@ export class DatabaseExtension extends Extension implements OnApplicationShutdow
   private readonly options: z.output<typeof optionsSchema>;
   private reader: DatabaseReader | null = null;
 
-  /** @throws AppError `CONFIG_INVALID` naming every option that is wrong */
+  /** @throws AppError `CONFIG_INVALID` naming every invalid option */
   constructor(options: DatabaseExtensionOptions) {
     super();
     const parsed = optionsSchema.safeParse(options);
     if (!parsed.success) {
-      throw new AppError(
-        'CONFIG_INVALID',
-        `The DatabaseExtension has wrong options:\n${z.prettifyError(parsed.error)}`,
-      );
+      throw new AppError('CONFIG_INVALID', `DatabaseExtension: invalid options:\n${z.prettifyError(parsed.error)}`);
     }
     this.options = parsed.data;
     const { prefix } = parsed.data;
@@ -79,11 +76,11 @@ export class DatabaseExtension extends Extension implements OnApplicationShutdow
     const reader = await createReader(dataSource);
     this.reader = reader;
     const what = about === '' ? 'the database' : `the database (${about})`;
-    // The reader's own limit comes first, and says more. What is in a database, strangers may have written.
+    // The reader's own limit applies first and has a clearer error. Database content may be written by third parties.
     const common = { effect: 'read', untrusted: true, timeoutMs: timeoutMs * 2 + 1_000 } as const;
     agent.registerTool({
       name: `${prefix}_schema`,
-      description: `Tells which tables ${what} has, with their columns, types and keys. Look here before you write a query.`,
+      description: `Lists the tables of ${what}, with their columns, types and keys. Call it before you write a query.`,
       parameters: SCHEMA_INPUT,
       handler: (input: z.output<typeof SCHEMA_INPUT>, context) => this.schema(reader, input.tables, context),
       ...common,
@@ -91,8 +88,8 @@ export class DatabaseExtension extends Extension implements OnApplicationShutdow
     agent.registerTool({
       name: `${prefix}_query`,
       description:
-        `Runs one SQL statement that only reads ${what}, and gives its rows. It is ${reader.dialect}. ` +
-        `Give values as parameters, and ask only for what is needed: at most ${this.options.maxRows} rows are shown.`,
+        `Runs one read-only SQL statement on ${what}, and returns its rows. SQL dialect: ${reader.dialect}. ` +
+        `Pass values as parameters, and select only the rows that you need: at most ${this.options.maxRows} rows are returned.`,
       parameters: QUERY_INPUT,
       handler: (input: z.output<typeof QUERY_INPUT>, context) => this.query(reader, input, context),
       ...common,
@@ -103,7 +100,7 @@ export class DatabaseExtension extends Extension implements OnApplicationShutdow
     try {
       await this.reader?.open();
     } catch (error) {
-      // Nobody ends what did not begin. What went wrong first is what is told.
+      // Nest shuts down no provider that failed to start. The first error is reported.
       await this.onApplicationShutdown().catch(() => undefined);
       throw error;
     }

@@ -1,21 +1,29 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 
-/** What agents are given to read, and how much of it at once. */
+/** The database that agents can read, and the limits of one read. */
 export interface DatabaseExtensionOptions {
-  /** PostgreSQL, MariaDB or a SQLite file (better-sqlite3). Only its settings are used: the connections are the extension's own. */
+  /**
+   * PostgreSQL, MariaDB or a SQLite file (better-sqlite3). Only its settings are used: the extension opens its own
+   * connections.
+   */
   readonly dataSource: DataSource | DataSourceOptions;
-  /** Before the tools' names, for a second database: `sales` makes `sales_schema` and `sales_query`. By default `db`. */
+  /**
+   * Prefix of the tools' names, for a second database: `sales` creates `sales_schema` and `sales_query`. Default: `db`.
+   */
   readonly prefix?: string;
-  /** For the model: what is in it. */
+  /** Description of the content, for the model. */
   readonly about?: string;
-  /** The tables that `db_schema` tells of: `orders`, `sales.orders` or `sales.*`; by default all. What may be read is up to the database's rights. */
+  /**
+   * Tables that `db_schema` describes: `orders`, `sales.orders` or `sales.*`; by default all. The database's rights
+   * decide about access.
+   */
   readonly tables?: readonly string[];
-  /** By default 100. */
+  /** Maximum number of rows in a result; default: 100. */
   readonly maxRows?: number;
-  /** The longest one query may take, in ms; by default 5,000. */
+  /** Maximum duration of one query, in ms; default: 5,000. */
   readonly timeoutMs?: number;
-  /** Characters of one value that are shown; by default 2,000. */
+  /** Maximum length of one value, in characters; default: 2,000. */
   readonly maxCellLength?: number;
-  /** Bytes of the rows, as JSON, that are shown; by default 50,000. */
+  /** Maximum size of the rows as JSON, in bytes; default: 50,000. */
   readonly maxBytes?: number;
 }

@@ -11,7 +11,7 @@ const mariadb: Make = async (options) => {
 
 const READERS = new Map<DataSourceOptions['type'], Make>([
   ['mariadb', mariadb],
-  // A MariaDB may be configured as one.
+  // A MariaDB data source may have the type mysql.
   ['mysql', mariadb],
   [
     'postgres',
@@ -29,11 +29,14 @@ const READERS = new Map<DataSourceOptions['type'], Make>([
   ],
 ]);
 
-/** The reader for a kind of database; its code is imported only then. @throws AppError `CONFIG_INVALID` when there is none */
+/**
+ * Creates the reader for a kind of database, and imports its code then. @throws AppError `CONFIG_INVALID` for an
+ * unsupported kind
+ */
 export async function createReader(given: DataSource | DataSourceOptions): Promise<DatabaseReader> {
   const options = 'createQueryRunner' in given ? given.options : given;
   const make = READERS.get(options.type);
   if (!make)
-    throw unsuitable(`its type is "${options.type}", and only postgres, mariadb and better-sqlite3 can be read.`);
+    throw unsuitable(`its type is "${options.type}", but only postgres, mariadb and better-sqlite3 are supported.`);
   return make(options);
 }

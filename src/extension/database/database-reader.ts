@@ -1,8 +1,8 @@
-/** What one read may take. */
+/** Limits of one read. */
 export interface ReadLimits {
   readonly maxRows: number;
   readonly timeoutMs: number;
-  /** Of what comes from the database, before it is cut. */
+  /** Bytes received from the database, before cutting. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -10,29 +10,35 @@ export interface ReadLimits {
 export interface RowSet {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-  /** Whether there were more rows. */
+  /** Whether rows were omitted. */
   readonly isCut: boolean;
 }
 
-/** A value that goes into a statement's place holder. */
+/** The value of a placeholder. */
 export type ReadParameter = string | number | boolean | null;
 
 /**
- * The port to a database that is only read: by its own means, so that no statement, however it is written, changes anything, and no
- * read leaves anything behind for the next one.
+ * The port to a database that is only read. The database's own means ensure that no statement changes anything, and
+ * that no read leaves state for the next one.
  */
 export abstract class DatabaseReader {
-  /** For the model: which SQL it speaks, and how place holders are written. */
+  /** For the model: the SQL dialect, and the syntax of placeholders. */
   abstract readonly dialect: string;
-  /** One row a column: `table_schema`, `table_name`, `kind`, `column_name`, `type`, `is_nullable`, `is_key`, `refers_to`. */
+  /**
+   * Returns one row per column: `table_schema`, `table_name`, `kind`, `column_name`, `type`, `is_nullable`, `is_key`,
+   * `refers_to`.
+   */
   abstract readonly schemaSql: string;
 
-  /** Connects. @throws AppError `CONFIG_INVALID` when it cannot be read, or when its role could do more than read this database */
+  /**
+   * Connects. @throws AppError `CONFIG_INVALID` if it cannot be read, or if its role has more rights than reading this
+   * database
+   */
   abstract open(): Promise<void>;
 
   /**
-   * Runs one statement that gives rows.
-   * @throws AppError `TOOL_FAILED` saying for a model why not: the database refuses it, or it takes too long or too much
+   * Runs one statement that returns rows.
+   * @throws AppError `TOOL_FAILED` with a reason for the model: rejected by the database, too slow or too large
    */
   abstract read(sql: string, parameters: readonly ReadParameter[], limits: ReadLimits): Promise<RowSet>;
 

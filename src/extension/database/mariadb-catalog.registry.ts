@@ -1,4 +1,4 @@
-/** The tables and views that the user may read, one row a column. */
+/** Tables and views that the user may read, one row per column. */
 export const MARIADB_SCHEMA = `
   SELECT c.TABLE_SCHEMA AS table_schema, c.TABLE_NAME AS table_name,
     CASE t.TABLE_TYPE WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind,

@@ -9,16 +9,17 @@ import { type GivenRead, ServerDatabaseReader } from './server-database-reader.j
 const PRODUCT = { title: 'MariaDB', protocols: ['mariadb:', 'mysql:'], port: 3306 };
 /** `ER_STATEMENT_TIMEOUT`. */
 const TIMED_OUT = 1969;
-/** Rights that no read-only transaction takes away. */
-const TOO_MUCH = /\b(ALL PRIVILEGES|FILE|SUPER)\b/;
+/** Rights that a read-only transaction does not remove. */
+const EXCESSIVE_RIGHTS = /\b(ALL PRIVILEGES|FILE|SUPER)\b/;
 
 /**
- * Reads MariaDB in a transaction that is read-only and never committed. A statement is prepared before it is run, so that the server
- * itself says that it is one statement and gives rows: those that end a transaction or change the session (`COMMIT`, `SET`, `CALL`,
- * `INTO OUTFILE`, a block) give none. What the session holds (locks, variables) is reset after each read.
+ * Reads MariaDB in a read-only transaction that is never committed. Each statement is prepared first, so that the
+ * server itself reports that it is one statement with rows. Statements that end a transaction or change the session
+ * (`COMMIT`, `SET`, `CALL`, `INTO OUTFILE`, a block) return no rows. The session state (locks, variables) is reset
+ * after each read.
  */
 export class MariadbDatabaseReader extends ServerDatabaseReader<PoolConnection> {
-  readonly dialect = 'MariaDB; place holders are ?';
+  readonly dialect = 'MariaDB; placeholders are ?';
   readonly schemaSql = MARIADB_SCHEMA;
 
   constructor(options: DataSourceOptions) {
@@ -34,19 +35,19 @@ export class MariadbDatabaseReader extends ServerDatabaseReader<PoolConnection> 
   protected async assertRights(): Promise<void> {
     const [{ version } = { version: '' }] =
       await this.source.query<{ version: string }[]>('SELECT VERSION() AS version');
-    if (!/mariadb/i.test(version)) throw unsuitable(`it is MySQL ${version}, and not MariaDB.`);
+    if (!/mariadb/i.test(version)) throw unsuitable(`it is MySQL ${version}, not MariaDB.`);
     const rows = await this.source.query<Record<string, string>[]>('SHOW GRANTS');
     const rights = rows
       .flatMap(Object.values)
       .flatMap((grant: string) => /^GRANT (.*) ON \*\.\* TO/.exec(grant)?.[1] ?? []);
-    const found = rights.flatMap((listed) => TOO_MUCH.exec(listed)?.[0] ?? []);
+    const found = rights.flatMap((listed) => EXCESSIVE_RIGHTS.exec(listed)?.[0] ?? []);
     if (found.length === 0) return;
     throw unsuitable(
-      `its user may do more than read it (${found.join(', ')}). Make one of its own: CREATE USER agent_reader IDENTIFIED BY '…'; GRANT SELECT ON … TO agent_reader; and let the data source log in as that.`,
+      `its user has more rights than reading (${found.join(', ')}). Create a separate user: CREATE USER agent_reader IDENTIFIED BY '…'; GRANT SELECT ON … TO agent_reader; and use it in the data source.`,
     );
   }
 
-  protected hold(connection: PoolConnection): ReadConnection<PoolConnection> {
+  protected wrap(connection: PoolConnection): ReadConnection<PoolConnection> {
     return {
       connection,
       stream: (connection as unknown as { stream: ByteStream }).stream,
@@ -75,8 +76,8 @@ export class MariadbDatabaseReader extends ServerDatabaseReader<PoolConnection> 
 }
 
 /**
- * The server's own grammar says what can be explained: queries, and what changes tables, which the transaction refuses and `INTO` makes
- * give no rows. Neither is run by being prepared.
+ * Accepts only statements that the server can explain and that have columns. It can explain queries, and statements
+ * that change tables: the transaction rejects those, and with `INTO` they have no rows. Preparing executes neither.
  */
 async function assertQuery(connection: PoolConnection, sql: string): Promise<void> {
   const { columns } = await prepare(connection, sql);
@@ -84,7 +85,7 @@ async function assertQuery(connection: PoolConnection, sql: string): Promise<voi
     () => true,
     () => false,
   );
-  if (!isExplained || columns.length === 0) throw new Error('it is no query that gives rows (SELECT, WITH, VALUES).');
+  if (!isExplained || columns.length === 0) throw new Error('it is not a query with rows (SELECT, WITH, VALUES).');
 }
 
 function run(connection: PoolConnection, sql: string): Promise<void> {
@@ -109,7 +110,7 @@ function prepare(connection: PoolConnection, sql: string): Promise<{ columns: re
   });
 }
 
-/** Takes rows as they come, and stops at one too many: `LIMIT` may ask for more than the session's own limit. */
+/** Collects rows and stops after `maxRows + 1`: `LIMIT` may request more than the session's own limit. */
 function execute(
   connection: PoolConnection,
   sql: string,

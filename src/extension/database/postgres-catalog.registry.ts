@@ -1,4 +1,4 @@
-/** The tables and views that the role may read, one row a column. */
+/** Tables and views that the role may read, one row per column. */
 export const POSTGRES_SCHEMA = `
   SELECT c.table_schema, c.table_name,
     CASE t.table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind,
@@ -27,8 +27,9 @@ export const POSTGRES_SCHEMA = `
   ORDER BY c.table_schema, c.table_name, c.ordinal_position`;
 
 /**
- * What the role, or one that it may turn into, can do that a read-only transaction does not prevent: call functions that reach the
- * server's files or other servers, make replication slots, which keep its log until the disk is full, and all that a superuser can.
+ * Rights of the role, or of a role that it may assume, that a read-only transaction does not prevent: functions that
+ * access the server's files or other servers, replication slots (which retain the log until the disk is full), and
+ * superuser rights.
  */
 export const POSTGRES_RIGHTS = `
   WITH mine AS (SELECT oid, rolname, rolsuper, rolreplication FROM pg_roles WHERE pg_has_role(session_user, oid, 'MEMBER'))

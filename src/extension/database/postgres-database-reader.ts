@@ -12,18 +12,18 @@ import { type GivenRead, ServerDatabaseReader } from './server-database-reader.j
 const PRODUCT = { title: 'PostgreSQL', protocols: ['postgres:', 'postgresql:'], port: 5432 };
 /** `query_canceled`. */
 const CANCELLED = '57014';
-/** The values as the server writes them: nothing is lost on the way. */
+/** Values in the server's text format, which loses nothing. */
 const TEXT = { getTypeParser: () => (value: string) => value };
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 const BOOLEAN = 16;
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
 
 /**
- * Reads PostgreSQL through a cursor, which its grammar allows for a query alone and not for any other statement, in a transaction
- * that is read-only and never committed. What a connection holds besides (advisory locks, settings) is discarded after each read.
+ * Reads PostgreSQL through a cursor, which the grammar allows for queries only, in a read-only transaction that is
+ * never committed. Other session state (advisory locks, settings) is discarded after each read.
  */
 export class PostgresDatabaseReader extends ServerDatabaseReader<PoolClient> {
-  readonly dialect = 'PostgreSQL; place holders are $1, $2, …';
+  readonly dialect = 'PostgreSQL; placeholders are $1, $2, …';
   readonly schemaSql = POSTGRES_SCHEMA;
 
   constructor(options: DataSourceOptions) {
@@ -35,11 +35,11 @@ export class PostgresDatabaseReader extends ServerDatabaseReader<PoolClient> {
     if (!found || found.rights.length === 0) return;
     const { role, rights } = found;
     throw unsuitable(
-      `its role "${role}" may do more than read it (${rights.join(', ')}). Make one of its own: CREATE ROLE agent_reader LOGIN PASSWORD '…'; GRANT SELECT ON … TO agent_reader; and let the data source log in as that.`,
+      `its role "${role}" has more rights than reading (${rights.join(', ')}). Create a separate role: CREATE ROLE agent_reader LOGIN PASSWORD '…'; GRANT SELECT ON … TO agent_reader; and use it in the data source.`,
     );
   }
 
-  protected hold(client: PoolClient): ReadConnection<PoolClient> {
+  protected wrap(client: PoolClient): ReadConnection<PoolClient> {
     const { connection, processID } = client as unknown as { connection: Wire; processID: number };
     return {
       connection: client,
@@ -60,7 +60,7 @@ export class PostgresDatabaseReader extends ServerDatabaseReader<PoolClient> {
   ): Promise<RowSet> {
     try {
       await client.query(`BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = ${timeoutMs}`);
-      // The extended protocol takes one statement; a second one after a semicolon is a mistake.
+      // The extended protocol accepts one statement; a second one after a semicolon is an error.
       const declare = {
         text: `DECLARE agent_read NO SCROLL CURSOR FOR ${sql}`,
         values: [...parameters],
@@ -88,7 +88,7 @@ interface Wire {
   readonly stream: Socket & ByteStream;
 }
 
-/** Numbers, truth values and JSON as such where nothing is lost; else the text. */
+/** Converts numbers, booleans and JSON if it loses nothing; else returns the text. */
 function toValue(value: string | null, type: number): unknown {
   if (value === null) return null;
   if (type === BOOLEAN) return value === 't';

@@ -2,16 +2,16 @@ import type { JsonValue } from '../../common/index.js';
 import { toCell } from './cell.mapper.js';
 import type { RowSet } from './database-reader.js';
 
-/** What a model sees of a query. */
+/** A query result for a model. */
 export interface QueryResult {
   readonly columns: readonly string[];
   /** Values in the order of the columns. */
   readonly rows: readonly (readonly JsonValue[])[];
-  /** Only when there is more than is shown: what was left out, and what to do. */
+  /** Present only if rows were omitted: the amount, and the remedy. */
   readonly truncated?: string;
 }
 
-/** Rows as JSON, as many as fit. @param limits characters of one value, bytes of the rows as JSON */
+/** Converts rows to JSON, up to the limits. @param limits characters of one value, bytes of the rows as JSON */
 export function toQueryResult(
   { columns, rows, isCut }: RowSet,
   { maxCellLength, maxBytes }: { readonly maxCellLength: number; readonly maxBytes: number },
@@ -25,6 +25,6 @@ export function toQueryResult(
     shown.push(cells);
   }
   if (!isCut && shown.length === rows.length) return { columns, rows: shown };
-  const truncated = `Only the first ${shown.length} rows are shown, there are more: narrow the query, or sum up.`;
+  const truncated = `Only the first ${shown.length} rows are shown: narrow the query, or aggregate.`;
   return { columns, rows: shown, truncated };
 }

@@ -15,18 +15,18 @@ interface TableShape {
   readonly columns?: readonly ColumnShape[];
 }
 
-/** What a model sees of the tables there are. */
+/** The tables for a model. */
 export interface SchemaResult {
   readonly tables: readonly TableShape[];
   readonly note?: string;
 }
 
-/** With more tables than this only their names are told. */
-const MANY = 40;
+/** Above this number of tables, only their names are returned. */
+const MAX_DETAILED_TABLES = 40;
 
 /**
- * The tables of a schema query, one row a column.
- * @param isShown says of a table, by its schema and name, whether it is
+ * Converts the rows of a schema query, one row per column.
+ * @param isShown whether a table is included, by its schema and name
  */
 export function toSchemaResult(
   { rows, isCut }: RowSet,
@@ -42,8 +42,8 @@ export function toSchemaResult(
     else tables.set(title, { kind, columns: [shape] });
   }
   const shapes = [...tables].map(([name, shape]) => ({ name, ...shape }));
-  if (shapes.length <= MANY && !isCut) return { tables: shapes };
-  const note = `There are many tables: ask again with "tables" for their columns.${isCut ? ' Not all are listed.' : ''}`;
+  if (shapes.length <= MAX_DETAILED_TABLES && !isCut) return { tables: shapes };
+  const note = `There are many tables: call again with "tables" to get their columns.${isCut ? ' Not all are listed.' : ''}`;
   return { tables: shapes.map(({ name, kind }) => ({ name, kind })), note };
 }
 

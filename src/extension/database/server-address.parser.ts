@@ -1,14 +1,14 @@
 import type { DataSourceOptions } from 'typeorm';
 import { unsuitable } from './read.error.js';
 
-/** A server's product as URLs and messages name it. */
+/** A database product in URLs and messages. */
 export interface ServerProduct {
   readonly title: string;
   readonly protocols: readonly string[];
   readonly port: number;
 }
 
-/** Where one server is, as TypeORM has it; of a URL it takes what is there. */
+/** The address of one server in TypeORM's options; `url` takes precedence. */
 interface Place {
   readonly url?: string;
   readonly host?: string;
@@ -18,8 +18,9 @@ interface Place {
 }
 
 /**
- * Where the database of a data source is, for messages: `PostgreSQL host:port/database`, without user and password.
- * @throws AppError `CONFIG_INVALID` when a URL is none; it tells no part of it, as any part may be a password that is written wrongly
+ * Address of a data source for messages: `PostgreSQL host:port/database`, without user and password.
+ * @throws AppError `CONFIG_INVALID` for an invalid URL. The message contains no part of it: any part may be a mistyped
+ *   password
  */
 export function serverAddress(options: DataSourceOptions, product: ServerProduct): string {
   const { replication } = options as { replication?: { master: Place; slaves: readonly Place[] } };
@@ -31,7 +32,7 @@ export function serverAddress(options: DataSourceOptions, product: ServerProduct
 function addressOf(place: Place, product: ServerProduct): string {
   const { host, socketPath } = place;
   if (place.url) return addressOfUrl(place.url, product);
-  // The drivers would take whatever is at hand.
+  // With an empty URL the drivers would fall back to defaults.
   if ('url' in place && host === undefined && socketPath === undefined) {
     throw unsuitable('its url is empty: set the variable that it comes from.');
   }
@@ -42,13 +43,13 @@ function addressOfUrl(text: string, { title, protocols, port }: ServerProduct): 
   const url = isDecodable(text) ? URL.parse(text) : null;
   if (!url || !protocols.includes(url.protocol) || isSplit(url)) {
     throw unsuitable(
-      `its url is none of a ${title}: give ${protocols[0]}//user:password@host/database, special characters of the password encoded, as %40 for @ and %23 for #.`,
+      `its url is not a ${title} URL: give ${protocols[0]}//user:password@host/database, with special characters of the password encoded, such as %40 for @ and %23 for #.`,
     );
   }
   return `${url.hostname || 'localhost'}:${url.port || port}${url.pathname}`;
 }
 
-/** Whether a password that is not encoded has been taken for what comes after it. */
+/** Whether an unencoded password was parsed as a later part of the URL. */
 function isSplit({ username, pathname, search, hash }: URL): boolean {
   return hash !== '' || !/^\/?[^/@]*$/.test(pathname) || (username === '' && search.includes('@'));
 }

@@ -6,19 +6,22 @@ import { DatabaseReader, type ReadLimits, type ReadParameter, type RowSet } from
 import { notOpened } from './read.error.js';
 import { serverAddress, type ServerProduct } from './server-address.parser.js';
 
-/** One statement that a model wrote. */
+/** A statement written by a model. */
 export interface GivenRead {
   readonly sql: string;
   readonly parameters: readonly ReadParameter[];
 }
 
-/** Reads a database that a server has: on connections of its own, with another one beside them that ends what takes too long. */
+/**
+ * Reads a database server on connections of its own. A separate control connection stops statements that exceed their
+ * limits.
+ */
 export abstract class ServerDatabaseReader<Connection> extends DatabaseReader {
   protected readonly source: DataSource;
   protected readonly control: ControlClient;
   private readonly address: string;
 
-  /** @param changes what its connections have that the data source's own do not */
+  /** @param changes settings that differ from the given data source */
   constructor(options: DataSourceOptions, product: ServerProduct, changes: object) {
     super();
     this.address = serverAddress(options, product);
@@ -39,7 +42,7 @@ export abstract class ServerDatabaseReader<Connection> extends DatabaseReader {
     return onConnection(
       this.source,
       limits,
-      (connection: Connection) => this.hold(connection),
+      (connection: Connection) => this.wrap(connection),
       (connection) => this.readOnce(connection, { sql, parameters }, limits),
     );
   }
@@ -48,11 +51,11 @@ export abstract class ServerDatabaseReader<Connection> extends DatabaseReader {
     await Promise.all([closeOwnDataSource(this.source), this.control.close()]);
   }
 
-  /** @throws AppError `CONFIG_INVALID` when its role could do more than read this database */
+  /** @throws AppError `CONFIG_INVALID` if its role has more rights than reading this database */
   protected abstract assertRights(): Promise<void>;
 
-  protected abstract hold(connection: Connection): ReadConnection<Connection>;
+  protected abstract wrap(connection: Connection): ReadConnection<Connection>;
 
-  /** Leaves nothing behind on the connection. */
+  /** Leaves no session state on the connection. */
   protected abstract readOnce(connection: Connection, read: GivenRead, limits: ReadLimits): Promise<RowSet>;
 }

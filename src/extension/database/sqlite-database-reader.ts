@@ -7,7 +7,7 @@ import { SqliteReadClient } from './sqlite-read.client.js';
 
 const OPEN_LIMITS = { maxRows: 1, timeoutMs: 10_000, maxBytes: 1024 };
 
-/** The tables and views, one row a column. */
+/** Tables and views, one row per column. */
 const SCHEMA = `
   SELECT 'main' AS table_schema, m.name AS table_name, m.type AS kind, c.name AS column_name, c.type AS type,
     c."notnull" = 0 AS is_nullable, c.pk > 0 AS is_key,
@@ -17,11 +17,11 @@ const SCHEMA = `
   ORDER BY m.name, c.cid`;
 
 /**
- * Reads a SQLite file on a connection that is opened read-only, in a process of its own. Statements that give no rows (`ATTACH`,
- * `VACUUM INTO`, what writes) are refused by what SQLite itself says of them.
+ * Reads a SQLite file on a read-only connection, in a separate process. Statements that return no rows (`ATTACH`,
+ * `VACUUM INTO`, writes) are rejected by SQLite's own classification.
  */
 export class SqliteDatabaseReader extends DatabaseReader {
-  readonly dialect = 'SQLite; place holders are ?';
+  readonly dialect = 'SQLite; placeholders are ?';
   readonly schemaSql = SCHEMA;
   private readonly client = new SqliteReadClient();
   private readonly file: string;
@@ -30,9 +30,9 @@ export class SqliteDatabaseReader extends DatabaseReader {
     super();
     const { database, key } = options as { database?: unknown; key?: unknown };
     if (typeof database !== 'string' || database === '' || database === ':memory:') {
-      throw unsuitable('of SQLite it must be a file, which is opened once more, read-only.');
+      throw unsuitable('a SQLite database must be a file, because it is opened a second time, read-only.');
     }
-    if (key !== undefined) throw unsuitable('it is an encrypted SQLite file, which cannot be opened once more.');
+    if (key !== undefined) throw unsuitable('it is an encrypted SQLite file, which cannot be opened a second time.');
     this.file = resolve(database);
   }
 
@@ -41,7 +41,7 @@ export class SqliteDatabaseReader extends DatabaseReader {
     await this.read('SELECT count(*) FROM sqlite_schema', [], limits).catch((error: unknown) => {
       const { cause = error } = error as Error;
       throw unsuitable(
-        `${this.file} cannot be read: ${messageOf(cause)}. Give a SQLite file that is there and that this process may read.`,
+        `${this.file} cannot be read: ${messageOf(cause)}. Give an existing SQLite file that this process may read.`,
         error,
       );
     });

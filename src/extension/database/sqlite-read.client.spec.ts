@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SqliteReadClient } from './sqlite-read.client.js';
 
 const ENDLESS = 'WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c';
-/** Far less than the time a read may take here. */
+/** Much shorter than the maximum duration of a read in this file. */
 const PROMPT_MS = 5_000;
 
 let folder: string;
@@ -23,12 +23,12 @@ const ask = (client: SqliteReadClient, sql: string, signal = new AbortController
   return client.ask(request, { timeoutMs: 30_000, signal }).catch((error: unknown) => error);
 };
 
-describe('the process that reads SQLite', () => {
-  it('is not begun again for a read that waited when it was closed', async () => {
+describe('SqliteReadClient', () => {
+  it('does not start its process again for a queued read after close', async () => {
     const client = new SqliteReadClient();
     expect(await ask(client, 'SELECT 7')).toMatchObject({ kind: 'rows' });
     const reads = [ask(client, ENDLESS), ask(client, 'SELECT 8')];
-    // The first one is with it by then.
+    // By then the first read is in the process.
     await new Promise(setImmediate);
     client.close();
     const [first, second] = await Promise.all([...reads, ask(client, 'SELECT 9')]);
@@ -38,7 +38,7 @@ describe('the process that reads SQLite', () => {
   });
 
   it.each(['PRAGMA hard_heap_limit = 1', 'PRAGMA soft_heap_limit = 1', "PRAGMA temp_store_directory = '/tmp'"])(
-    'keeps nothing of what a read sets for all of it: %s',
+    'discards process-wide settings of a read: %s',
     async (sql) => {
       const client = new SqliteReadClient();
       const look = () => ask(client, sql.split(' =')[0]!);
@@ -50,18 +50,18 @@ describe('the process that reads SQLite', () => {
     },
   );
 
-  it('is waited for no longer than it may take to begin, and is tried again', async () => {
+  it('stops waiting at the start time-out, and retries at the next read', async () => {
     const client = new SqliteReadClient(silent, 300);
     for (let i = 0; i < 2; i++) {
       expect(await ask(client, 'SELECT 1')).toMatchObject({
         code: 'TOOL_FAILED',
-        message: expect.stringContaining('did not begin within 300 ms'),
+        message: expect.stringContaining('did not start within 300 ms'),
       });
     }
     client.close();
   });
 
-  it('is not waited for by a read that is cancelled', async () => {
+  it('stops waiting for the process if the read is cancelled', async () => {
     const client = new SqliteReadClient(silent, 30_000);
     const controller = new AbortController();
     const from = performance.now();

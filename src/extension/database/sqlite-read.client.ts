@@ -5,23 +5,23 @@ import type { ReadLimits } from './database-reader.js';
 import { readCancelled, readTooLong } from './read.error.js';
 import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.types.js';
 
-/** Beside this file, compiled as it is or, in development, not: Node runs both. */
+/** The script beside this file, compiled or, in development, TypeScript: Node runs both. */
 const SCRIPT = fileURLToPath(
   new URL(`./sqlite-read.executor.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
 );
 
-/** How long the process may take to begin, in ms. */
+/** Maximum start time of the process, in ms. */
 const START_MS = 10_000;
 
 interface Reading {
   readonly child: ChildProcess;
-  /** Resolves when it takes requests; rejects when it cannot. */
+  /** Resolves when the process accepts requests; rejects if it fails to start. */
   readonly ready: Promise<unknown>;
 }
 
 type AskLimits = Pick<ReadLimits, 'timeoutMs' | 'signal'>;
 
-/** The process that reads SQLite: begun when it is needed, killed when a read takes too long, one read at a time. */
+/** The process that reads SQLite: ready on demand, killed when a read takes too long, one read at a time. */
 export class SqliteReadClient {
   private reading: Reading | null = null;
   private last: Promise<unknown> = Promise.resolve();
@@ -32,14 +32,14 @@ export class SqliteReadClient {
     private readonly startMs = START_MS,
   ) {}
 
-  /** @throws AppError `TOOL_FAILED` when it takes too long, `TOOL_CANCELLED` */
+  /** @throws AppError `TOOL_FAILED` if it takes too long, `TOOL_CANCELLED` */
   ask(request: SqliteRequest, limits: AskLimits): Promise<SqliteAnswer> {
     const asked = this.last.then(() => this.askNow(request, limits));
     this.last = asked.catch(() => undefined);
     return asked;
   }
 
-  /** Ends it for good: reads that wait for their turn are refused. */
+  /** Ends the process for good; queued reads fail. */
   close(): void {
     this.isClosed = true;
     this.kill();
@@ -51,22 +51,22 @@ export class SqliteReadClient {
   }
 
   private async askNow(request: SqliteRequest, { timeoutMs, signal }: AskLimits): Promise<SqliteAnswer> {
-    const child = await this.started(signal);
+    const child = await this.ready(signal);
     return new Promise((resolve, reject) => {
       const end = (error: Error) => {
-        leave();
+        cleanUp();
         this.kill();
         reject(error);
       };
       const answered = ({ isLast, ...answer }: SqliteReply) => {
-        leave();
+        cleanUp();
         if (isLast) this.kill();
         resolve(answer);
       };
       const cancelled = () => end(readCancelled());
       const gone = () => end(ended());
       const timer = setTimeout(() => end(readTooLong(timeoutMs)), timeoutMs);
-      const leave = () => {
+      const cleanUp = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', cancelled);
         child.off('message', answered).off('exit', gone).off('error', gone);
@@ -78,11 +78,13 @@ export class SqliteReadClient {
     });
   }
 
-  /** The process, when it takes requests. One that still begins when its read is cancelled is there for the next. */
-  private async started(signal: AbortSignal): Promise<ChildProcess> {
+  /**
+   * The process, when it accepts requests. A process that still starts when its read is cancelled serves the next read.
+   */
+  private async ready(signal: AbortSignal): Promise<ChildProcess> {
     if (signal.aborted) throw readCancelled();
     if (this.isClosed) throw closed();
-    const { child, ready } = (this.reading ??= this.begin());
+    const { child, ready } = (this.reading ??= this.start());
     try {
       await untilAborted(ready, signal);
     } catch (error) {
@@ -91,7 +93,7 @@ export class SqliteReadClient {
     return child;
   }
 
-  private begin(): Reading {
+  private start(): Reading {
     const child = fork(this.script, [], {
       env: {},
       execArgv: [],
@@ -103,7 +105,7 @@ export class SqliteReadClient {
     };
     const { promise: ready, resolve, reject } = Promise.withResolvers<unknown>();
     const late = setTimeout(() => {
-      reject(notBegun(this.startMs));
+      reject(notStarted(this.startMs));
       child.kill('SIGKILL');
     }, this.startMs);
     child.once('message', resolve).once('error', reject);
@@ -114,13 +116,13 @@ export class SqliteReadClient {
 }
 
 function ended(): AppError {
-  return new AppError('TOOL_FAILED', 'The process that reads SQLite ended before it answered: try again.');
+  return new AppError('TOOL_FAILED', 'The SQLite read process ended before it answered: try again.');
 }
 
-function notBegun(ms: number): AppError {
-  return new AppError('TOOL_FAILED', `The process that reads SQLite did not begin within ${ms} ms: try again.`);
+function notStarted(ms: number): AppError {
+  return new AppError('TOOL_FAILED', `The SQLite read process did not start within ${ms} ms: try again.`);
 }
 
 function closed(): AppError {
-  return new AppError('TOOL_FAILED', 'The database is closed, as the application ends.');
+  return new AppError('TOOL_FAILED', 'The database is closed, because the application is shutting down.');
 }

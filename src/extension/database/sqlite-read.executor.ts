@@ -1,12 +1,12 @@
 /**
- * The process in which SQLite is read: no thread that is in the midst of a statement can be ended, a process can. It has
- * an environment without variables, and opens the file anew, read-only, for each read.
+ * The process that reads SQLite. A thread that executes a statement cannot be stopped; a process can be killed. It has
+ * an empty environment and opens the file read-only for each read.
  */
 import { createRequire } from 'node:module';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import type { SqliteAnswer, SqliteReply, SqliteRequest } from './sqlite-read.types.js';
 
-/** What we use of a handle; the package ships no declarations. */
+/** The part of a handle that we use; the package has no type declarations. */
 interface Handle {
   pragma(pragma: string, options?: { readonly simple: true }): unknown;
   prepare(sql: string): Statement;
@@ -14,7 +14,7 @@ interface Handle {
 }
 
 interface Statement {
-  /** Whether it gives rows. */
+  /** Whether it returns rows. */
   readonly reader: boolean;
   readonly readonly: boolean;
   raw(): Statement;
@@ -26,25 +26,25 @@ interface Statement {
 const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (file: string, options: object) => Handle;
 const HEAP_BYTES = 64 * 1024 * 1024;
 const WATCH_MS = 500;
-/** What is set for the process, and not for a connection: the next read would find it so. */
-const LASTING = ['hard_heap_limit', 'soft_heap_limit', 'temp_store_directory'];
+/** Settings of the whole process, which would affect the next read. */
+const PROCESS_SETTINGS = ['hard_heap_limit', 'soft_heap_limit', 'temp_store_directory'];
 
-let begun: string | undefined;
-let isSpoilt = false;
+let initialSettings: string | undefined;
+let isTainted = false;
 
 if (isMainThread) serve();
 else watch(workerData as number);
 
 function serve(): void {
-  // Nobody else is there to end a statement that goes on when the parent was killed.
+  // A worker ends a running statement if the parent was killed.
   // oxlint-disable-next-line no-new
   new Worker(new URL(import.meta.url), { workerData: process.ppid, execArgv: [] });
   process.on('disconnect', () => process.exit());
   process.on('message', (request: SqliteRequest) => {
     const answered = answer(request);
-    process.send?.({ ...answered, isLast: isSpoilt } satisfies SqliteReply);
+    process.send?.({ ...answered, isLast: isTainted } satisfies SqliteReply);
   });
-  // Now requests are taken.
+  // Reports that requests are accepted.
   process.send?.(null);
 }
 
@@ -61,23 +61,23 @@ function answer({ file, sql, parameters, maxRows, maxBytes }: SqliteRequest): Sq
     database.pragma('query_only = ON');
     database.pragma('trusted_schema = OFF');
     database.pragma(`hard_heap_limit = ${HEAP_BYTES}`);
-    begun ??= lastingOf(database);
+    initialSettings ??= settingsOf(database);
     const statement = database.prepare(sql);
     if (!statement.reader || !statement.readonly) {
-      return { kind: 'refused', message: 'it does not only read: only a query (SELECT, WITH, VALUES …) may be run.' };
+      return { kind: 'refused', message: 'it is not read-only: only queries (SELECT, WITH, VALUES …) are allowed.' };
     }
     return readRows(statement.raw().safeIntegers(), parameters, { maxRows, maxBytes });
   } catch (error) {
     return { kind: 'refused', message: error instanceof Error ? error.message : String(error) };
   } finally {
-    isSpoilt = database !== undefined && lastingOf(database) !== begun;
+    isTainted = database !== undefined && settingsOf(database) !== initialSettings;
     database?.close();
   }
 }
 
-function lastingOf(database: Handle): string | undefined {
+function settingsOf(database: Handle): string | undefined {
   try {
-    return JSON.stringify(LASTING.map((name) => database.pragma(name, { simple: true }) ?? null));
+    return JSON.stringify(PROCESS_SETTINGS.map((name) => database.pragma(name, { simple: true }) ?? null));
   } catch {
     return undefined;
   }
@@ -91,7 +91,7 @@ function readRows(
   const columns = statement.columns().map(({ name }) => name);
   const rows: unknown[][] = [];
   let bytes = 0;
-  // SQLite has no truth values.
+  // SQLite has no booleans.
   for (const cells of statement.iterate(
     ...parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value)),
   )) {

@@ -1,4 +1,4 @@
-/** What the reading process is asked. */
+/** A request to the read process. */
 export interface SqliteRequest {
   readonly file: string;
   readonly sql: string;
@@ -7,10 +7,10 @@ export interface SqliteRequest {
   readonly maxBytes: number;
 }
 
-/** `isLast`: the read has left something in the process, which is to serve no other. */
+/** `isLast`: the read has changed process-wide settings; the process must not serve another read. */
 export type SqliteReply = SqliteAnswer & { readonly isLast?: boolean };
 
-/** What it answers; `message` is for a model. */
+/** The process's answer; `message` is for the model. */
 export type SqliteAnswer =
   | {
       readonly kind: 'rows';

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { eventTypesOf, RunListenerRegistry } from '../../run/index.js';
 
-/** Tells `@OnEvent` methods what the runs tell: the events' types are the names, a `RunNotice` is the payload. */
+/** Publishes run events to `@OnEvent` methods: the event type is the name, a `RunNotice` is the payload. */
 @Injectable()
 export class RunEventEmitter implements OnApplicationBootstrap {
   constructor(
@@ -10,7 +10,7 @@ export class RunEventEmitter implements OnApplicationBootstrap {
     private readonly listeners: RunListenerRegistry,
   ) {}
 
-  /** The methods are known: what none of them listens to is not told. */
+  /** Nest has registered the methods by now; event types without a listener are skipped. */
   onApplicationBootstrap(): void {
     for (const type of eventTypesOf('**')) {
       if (!this.emitter.hasListeners(type)) continue;

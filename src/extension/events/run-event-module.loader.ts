@@ -1,6 +1,6 @@
 import type { DynamicModule } from '@nestjs/common';
 
-/** The module that tells `@OnEvent` methods of run events; `@nestjs/event-emitter` is imported only with it. */
+/** Loads the module that publishes run events to `@OnEvent` methods; imports `@nestjs/event-emitter` only then. */
 export async function loadRunEventModule(): Promise<DynamicModule> {
   const { RunEventModule } = await import('./run-event.module.js');
   return { module: RunEventModule };

@@ -4,8 +4,8 @@ import { RunModule } from '../../run/index.js';
 import { RunEventEmitter } from './run-event-emitter.service.js';
 
 /**
- * Run events for `@OnEvent` methods of any provider. The emitter is its own, with wildcards and any number of listeners,
- * so that it does not matter how an application has set up its own.
+ * Run events for `@OnEvent` methods of any provider. It has an emitter of its own, with wildcards and unlimited
+ * listeners, so that the application's own emitter settings do not matter.
  */
 @Module({
   imports: [EventEmitterModule.forRoot({ wildcard: true, maxListeners: 0, global: false }), RunModule],
