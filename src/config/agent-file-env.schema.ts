@@ -1,10 +1,10 @@
 import { pattern } from './env-value.schema.js';
 
-/** Where agents stand in files. */
+/** The location of agent files. */
 export const AGENT_FILE_VARIABLES = {
   AGENTS_DIR: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
     .optional()
     .describe(
-      'The folder whose `*.xml` and `*.json` files are agents (docs/agent-files.md); by default `config/agents`, if it is there',
+      'Folder of agent files, `*.xml` and `*.json` (docs/agent-files.md); by default `config/agents`, if it exists',
     ),
 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './config.loader.js';
 
 describe('agentVariables', () => {
-  it('are all but secrets, of Jackdaw and of tools', () => {
+  it('excludes the secrets of Jackdaw and of tools', () => {
     const env = {
       AUDIENCE: 'engineers',
       PORT: '0',

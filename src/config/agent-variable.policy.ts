@@ -3,8 +3,8 @@ import { ENV_NAMES, ENV_SCHEMA } from './env.schema.js';
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * The variables that agent files may put into what models are told: all but the secrets among Jackdaw's own, and those
- * that tools authenticate with.
+ * The variables that agent files may insert into prompts: all except the secrets among Jackdaw's own, and those that
+ * tools authenticate with.
  */
 export function agentVariables(given: Variables, toolSecrets: Variables): Variables {
   const secrets = new Set([...ENV_NAMES.filter(isSecret), ...Object.keys(toolSecrets)] as string[]);

@@ -6,17 +6,17 @@ import { chosenProvider, providerAccess } from './provider.policy.js';
 import { databaseKind, sessionStoreChoice } from './store-url.schema.js';
 import { toolStateOf } from './tool-state-config.factory.js';
 
-/** Whatever a provider asks for. */
+/** Upper limit for a provider's `Retry-After`. */
 const MAX_RETRY_DELAY_MS = 60_000;
 
-/** What files and lists name among the variables. */
+/** Values from files and from variables that other variables name. */
 export interface NamedValues {
   readonly toolSecrets: Readonly<Record<string, string>>;
   readonly mcpServers: McpServersFile;
   readonly agentVariables: Readonly<Record<string, string>>;
 }
 
-/** Groups checked variables by what they configure. */
+/** Groups the checked variables by module. */
 export function createAppConfig(
   values: EnvValues,
   hasAuthenticator: boolean,
@@ -54,7 +54,7 @@ export function createAppConfig(
     accessLog: { isEnabled: values.ACCESS_LOG === 'on', keptDays: values.ACCESS_LOG_RETENTION_DAYS },
     security: compact({ policyFile: values.SECURITY_POLICY_FILE }),
     mcpServer: mcpServerOf(values),
-    // The documents stand outside the guard.
+    // The OpenAPI documents are served without authentication.
     docs: { enabled: values.DOCS_ENABLED ?? !(values.API_KEYS || hasAuthenticator) },
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS,
   });
@@ -186,7 +186,7 @@ function llmOf(values: EnvValues): AppConfig['llm'] {
   };
 }
 
-/** Without the fields that are not set, so that a spread never overwrites a default with undefined. */
+/** Drops undefined fields, so that a spread never overwrites a default with undefined. */
 function compact<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

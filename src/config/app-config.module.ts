@@ -10,7 +10,7 @@ const LOADED = Symbol('LOADED');
 
 /**
  * @param given a configuration that is already built, or variables that win over the process environment
- * @throws AppError `CONFIG_INVALID` that lists every mistake
+ * @throws AppError `CONFIG_INVALID` that lists all errors
  */
 export function loadGiven(given: Given, hasAuthenticator: boolean): LoadedConfig {
   return given instanceof AppConfig ? { config: given, warnings: [] } : readConfig(given, hasAuthenticator);
@@ -21,8 +21,8 @@ export function loadGiven(given: Given, hasAuthenticator: boolean): LoadedConfig
 export class AppConfigModule {
   /**
    * @param given a configuration that is already built, or variables that win over the process environment
-   * @param hasAuthenticator whether requests are authenticated in the application's own way
-   * @throws AppError `CONFIG_INVALID` that lists every mistake, at once: before Nest makes or logs anything
+   * @param hasAuthenticator whether the application authenticates requests itself
+   * @throws AppError `CONFIG_INVALID` that lists all errors, before Nest creates or logs anything
    */
   static forRoot(given: Given | Later<Given> = {}, hasAuthenticator = false): DynamicModule {
     const load = (one: Given) => loadGiven(one, hasAuthenticator);
@@ -50,7 +50,7 @@ export class AppConfigModule {
   }
 }
 
-/** With two configurations, each part of an application would take one of them by chance. */
+/** Rejects a second configuration: each provider of the application would get one of the two at random. */
 function assertOnlyOne(modules: ModulesContainer): void {
   const count = [...modules.values()].filter(({ metatype }) => metatype === AppConfigModule).length;
   if (count < 2) return;
@@ -60,7 +60,7 @@ function assertOnlyOne(modules: ModulesContainer): void {
   );
 }
 
-/** Warnings are for the application's own logger, which is there only once its providers are made. */
+/** Logs the warnings when `AppConfig` is created, as the application's logger exists only then. */
 function withWarnings(config: AppConfig, warnings: readonly string[]): AppConfig {
   const logger = new Logger(AppConfigModule.name);
   for (const warning of warnings) logger.warn(warning);

@@ -1,7 +1,7 @@
 import type { McpClientConfig } from './mcp-config.types.js';
 import type { ToolStateConfig } from './tool-state-config.types.js';
 
-/** The providers that have variables of their own; an application may have further ones. */
+/** The providers with variables of their own; an application may add others. */
 export const LLM_PROVIDERS = [
   'openai',
   'anthropic',
@@ -17,11 +17,11 @@ export type LlmProvider = (typeof LLM_PROVIDERS)[number];
 export const LLM_PROTOCOLS = ['auto', 'native', 'react', 'xml'] as const;
 export type LlmProtocol = (typeof LLM_PROTOCOLS)[number];
 
-/** What a model may be able to do, by the names of `ModelCapabilities`. */
+/** The model capabilities, by the names of `ModelCapabilities`. */
 export const CAPABILITIES = ['vision', 'imageUrls', 'functionCalling', 'jsonMode', 'forcedToolChoice'] as const;
 export type CapabilityChanges = Readonly<Partial<Record<(typeof CAPABILITIES)[number], boolean>>>;
 
-/** What becomes of a parameter that a model does not take. */
+/** The handling of a parameter that a model does not support. */
 export const UNSUPPORTED_PARAMETERS = ['refuse', 'drop'] as const;
 
 export const TOKEN_COUNTINGS = ['auto', 'estimate'] as const;
@@ -32,11 +32,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type DatabaseKind = 'sqlite' | 'postgres' | 'mariadb';
 
-/** Where sessions' turns are kept; `own` is the journal's database. */
+/** The store of sessions' turns; `own` is the journal's database. */
 export type SessionStoreChoice =
   { readonly kind: 'own' | 'memory' | 'file' } | { readonly kind: 'redis' | 'database'; readonly url: string };
 
-/** One entry of `API_KEYS`: whose key it is, and the hash it is known by. */
+/** One entry of `API_KEYS`: the principal and the hash of its key. */
 export interface ApiKeyEntry {
   readonly id: string;
   readonly tenant: string;
@@ -52,69 +52,69 @@ export interface EncryptionKey {
   readonly key: string;
 }
 
-/** How a provider is reached; what is left out is the provider's default. */
+/** The access data of a provider; an absent field means the provider's default. */
 export interface ProviderAccess {
   readonly apiKey?: string;
-  /** Where there are several, `apiKey` among them. */
+  /** All keys if there are several, including `apiKey`. */
   readonly apiKeys?: readonly string[];
-  /** Where they come from, when they may change. */
+  /** The file of the keys, which is reloaded when it changes. */
   readonly apiKeyFile?: string;
   readonly baseUrl?: string;
-  /** Of Azure's API: `v1`, or a date. */
+  /** API version of Azure: `v1`, or a date. */
   readonly apiVersion?: string;
 }
 
 /**
- * One entry of `OUTGOING_ALLOW`: a name (`*.` before it stands for any further labels) or a range of addresses, on one
- * port or on all.
+ * One entry of `OUTGOING_ALLOW`: a name (`*.` before it matches any further labels) or an address range, on one port or
+ * on all.
  */
 export type OutgoingTarget =
   | { readonly kind: 'name'; readonly name: string; readonly port?: number }
   | { readonly kind: 'range'; readonly address: string; readonly prefix: number; readonly port?: number };
 
-/** A model, of a provider's default when left out. */
+/** A model; without `model` the provider's default. */
 export interface ModelChoice {
   readonly provider: string;
   readonly model?: string;
 }
 
-/** What a million tokens cost, in any unit as long as it is the same one everywhere. */
+/** Prices per million tokens, in any unit that is the same for all models. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** Of the input, what the provider had read before; by default it costs as much as the rest. */
+  /** Price of input tokens from the provider's cache; by default as `input`. */
   readonly cachedInput?: number;
 }
 
-/** The most that may be used; what is left out is not limited. */
+/** Upper limits of a budget; an absent field is unlimited. */
 export interface BudgetLimit {
   readonly tokens?: number;
   /** In the unit of the prices. */
   readonly cost?: number;
 }
 
-/** What is done when a model does not answer. Times are ms. */
+/** The resilience settings of model calls. Times are ms. */
 export interface ModelResilience {
-  /** Between two pieces of a reply. */
+  /** Longest silence between two parts of a reply. */
   readonly idleTimeoutMs?: number;
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly totalTimeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** Calls of this process to one provider at once; 0 is no limit. */
+  /** Concurrent calls of this process to one provider; 0 means no limit. */
   readonly concurrency: number;
   readonly queueLimit: number;
   readonly breaker: { readonly failures: number; readonly resetMs: number };
   readonly retry: { readonly maxAttempts: number; readonly baseDelayMs: number; readonly maxDelayMs: number };
-  /** Asked in this order. */
+  /** Fallback models, in this order. */
   readonly fallback: readonly ModelChoice[];
 }
 
 export interface AppConfigValues {
   readonly http: { readonly port: number; readonly host: string };
   readonly dataDir: string;
-  /** Without `url` it is the SQLite file `jackdaw.db` in `dataDir`. */
+  /** Without `url`, the SQLite file `jackdaw.db` in `dataDir`. */
   readonly database: { readonly kind: DatabaseKind; readonly url?: string };
-  /** Where queue and bus are, if not beside the journal. */
+  /** Location of the queue and the bus, if not the journal's database. */
   readonly redis: { readonly url?: string };
   readonly auth: { readonly apiKeys: readonly ApiKeyEntry[] };
   readonly log: { readonly level: LogLevel };
@@ -123,7 +123,7 @@ export interface AppConfigValues {
     readonly model?: string;
     readonly protocol: LlmProtocol;
     readonly timeoutMs: number;
-    /** Of the default agent. */
+    /** Parameters of the default agent. */
     readonly parameters: {
       readonly temperature?: number;
       readonly maxTokens?: number;
@@ -133,29 +133,32 @@ export interface AppConfigValues {
       readonly stop?: readonly string[];
       readonly seed?: number;
     };
-    /** Of the default agent's model, where somebody knows better what it can do. */
+    /** Overrides of the detected capabilities of the default agent's model. */
     readonly capabilities?: CapabilityChanges;
     readonly unsupportedParameters: (typeof UNSUPPORTED_PARAMETERS)[number];
-    /** Of the same provider; without one there are no embeddings. */
+    /** A model of the same provider; without it there are no embeddings. */
     readonly embeddingModel?: string;
     readonly tokenCounting: TokenCounting;
     readonly resilience: ModelResilience;
-    /** By `provider:model`, or the model's name alone. */
+    /** By `provider:model`, or by the model's name alone. */
     readonly prices: Readonly<Record<string, ModelPrice>>;
-    /** Which models requests may name, as patterns of `provider:model`; without it all, but with budgets of costs those with a price. */
+    /**
+     * Patterns of `provider:model` that requests may name. Absent: all models, or with a cost budget all models with a
+     * price.
+     */
     readonly requestModels?: readonly string[];
-    /** Beyond which no model is asked. Days are UTC's. */
+    /** Budgets; a call that would exceed one is rejected. Days are UTC. */
     readonly budget: {
       readonly run?: BudgetLimit;
       readonly session?: BudgetLimit;
       readonly tenantDay?: BudgetLimit;
       readonly day?: BudgetLimit;
-      /** What a reply is taken to be that no parameter limits. */
+      /** Reserved tokens for a reply without a limit. */
       readonly replyTokens: number;
     };
-    /** The first signs every request to a provider; without one none is signed. */
+    /** The first key signs every request to a provider; without a key requests are unsigned. */
     readonly signingKeys: readonly EncryptionKey[];
-    /** Of every provider, so that an agent may use another one than the default agent. */
+    /** By provider, so that an agent may use another provider than the default agent. */
     readonly access: Readonly<Record<string, ProviderAccess>>;
   };
   readonly agent: {
@@ -170,28 +173,31 @@ export interface AppConfigValues {
       readonly enabled: boolean;
       readonly policy: string;
       readonly maxMessages?: number;
-      /** As the model's context window allows, when left out. */
+      /** Absent: derived from the model's context window. */
       readonly maxContextTokens?: number;
       readonly includeToolCalls: boolean;
       readonly keepFirst: number;
     };
   };
-  /** The folder of agents' files, where one is named, and the values of the variables that these may name, by their names. */
+  /** The folder of agent files, if configured, and the variables that they may insert, by name. */
   readonly agentFiles: { readonly dir?: string; readonly variables: Readonly<Record<string, string>> };
-  /** The folder of workflows' files, where one is named. */
+  /** The folder of workflow files, if configured. */
   readonly workflows: { readonly dir?: string };
-  /** The files that declare tools, and the values of the variables that these may name, by their names. */
+  /** The files that declare tools, and the secrets that they may name, by variable name. */
   readonly tools: { readonly restFiles: readonly string[]; readonly secrets: Readonly<Record<string, string>> };
-  /** How tools keep state, where they do not say it themselves. */
+  /** Defaults of tool state; a tool may override them. */
   readonly toolState: ToolStateConfig;
   readonly mcp: McpClientConfig;
-  /** Where tools may call though it is not public, and the only ports they may call; no ports are all. */
+  /** Non-public targets that tools may call, and the only permitted ports; an empty list permits all ports. */
   readonly outgoing: { readonly allow: readonly OutgoingTarget[]; readonly ports: readonly number[] };
-  /** Where replies are kept that can be given again, for how long, and how much of it in memory. */
+  /** The cache of model replies: its location, lifetime and size in memory. */
   readonly cache: { readonly kind: 'off' | 'memory' | 'redis'; readonly ttlSeconds: number; readonly maxBytes: number };
   /** Whether agents have the tools of the long-term memory. */
   readonly longTermMemory: { readonly isEnabled: boolean };
-  /** How many runs go on (`concurrency`: in one process), wait, and may begin; of all but the first and `queueLimit`, 0 is no limit. */
+  /**
+   * Limits of running runs (`concurrency`: per process), queued runs and run starts. 0 means no limit, except for
+   * `concurrency` and `queueLimit`.
+   */
   readonly run: {
     readonly concurrency: number;
     readonly tenantConcurrency: number;
@@ -199,22 +205,22 @@ export interface AppConfigValues {
     readonly queueLimit: number;
     readonly tenantQueueLimit: number;
     readonly tenantRatePerMinute: number;
-    /** What becomes of a chat whose session has an open run. */
+    /** The handling of a chat in a session with an open run. */
     readonly sessionBusy: 'queue' | 'reject';
   };
-  /** Whether several processes share the database, and how soon one that is silent counts as dead. */
+  /** Whether several processes share the database, and the time after which a silent one counts as dead. */
   readonly cluster: { readonly isEnabled: boolean; readonly leaseMs: number; readonly checkMs: number };
-  /** Where sessions' turns are kept, and for how long after the last one; 0 is for ever. */
+  /** The store of sessions' turns, and their lifetime after the last turn; 0 means no limit. */
   readonly session: { readonly store: SessionStoreChoice; readonly ttlSeconds: number };
-  /** How long journals of runs are kept, by how they ended; 0 is for ever. */
+  /** Retention of run journals, by the run's final status, and of usage; 0 means no limit. */
   readonly retention: { readonly completedDays: number; readonly failedDays: number; readonly usageDays: number };
-  /** With keys (the first seals, all open) what users say is encrypted at rest; `isStrict` refuses what is not. */
+  /** Encryption of user content at rest: the first key encrypts, all decrypt. `isStrict` rejects unencrypted rows. */
   readonly encryption: { readonly keys: readonly EncryptionKey[]; readonly isStrict: boolean };
-  /** Whether it is recorded who reads what, and how long that is kept; 0 is for ever. */
+  /** Whether reads are recorded in the access log, and its retention; 0 means no limit. */
   readonly accessLog: { readonly isEnabled: boolean; readonly keptDays: number };
-  /** What agents may do, as a file says. */
+  /** The file of the security policy for agents. */
   readonly security: { readonly policyFile?: string };
-  /** What MCP clients are served: origins of pages that may call, sessions of older clients, and whose rights stdio has. */
+  /** The MCP server: allowed page origins, sessions of older clients, and the key of the stdio transport. */
   readonly mcpServer: {
     readonly isEnabled: boolean;
     readonly allowedOrigins: readonly string[];
@@ -223,11 +229,11 @@ export interface AppConfigValues {
     readonly apiKey?: string;
   };
   readonly docs: { readonly enabled: boolean };
-  /** How long a stop may take, in ms, before unfinished runs are left to the journal. */
+  /** Longest shutdown, in ms; unfinished runs are then handed over to the next start. */
   readonly shutdownTimeoutMs: number;
 }
 
-/** The configuration of one application: type and injection token in one, frozen all the way down. */
+/** The configuration of one application: type and injection token, deeply frozen. */
 export class AppConfig implements AppConfigValues {
   readonly http!: AppConfigValues['http'];
   readonly dataDir!: string;
@@ -261,7 +267,7 @@ export class AppConfig implements AppConfigValues {
     deepFreeze(this);
   }
 
-  /** The same with other values in some places. */
+  /** A copy with some values replaced. */
   with(changes: Partial<AppConfigValues>): AppConfig {
     return new AppConfig(Object.assign(Object.create(null) as AppConfigValues, this, changes));
   }

@@ -1,7 +1,7 @@
 import type { EnvValues } from './env.schema.js';
 import { databaseKind } from './store-url.schema.js';
 
-/** PostgreSQL serves many processes by itself; MariaDB has nothing to wake them with, and needs a Redis. */
+/** PostgreSQL serves many processes alone; MariaDB has no notifications and needs a Redis. */
 export function isCluster({
   DATABASE_URL,
   REDIS_URL,

@@ -10,7 +10,7 @@ function shown(name: EnvName, text: string): string {
   return JSON.stringify(safe.length > LONGEST_SHOWN ? `${safe.slice(0, LONGEST_SHOWN)}…` : safe);
 }
 
-/** One line: the variable, its value, and what is wrong (a phrase such as "is not allowed: give …"). */
+/** One line: the variable, its value, and the error (a phrase such as "is not allowed: give …"). */
 export function mistakeLine(name: EnvName, text: string, fault: string): string {
   return `${name}: ${shown(name, text)} ${fault}`;
 }

@@ -17,7 +17,7 @@ function mistakes(env: EnvRecord, envFile?: string): string[] {
   return [];
 }
 
-describe('a value in quotes', () => {
+describe('a quoted value', () => {
   it.each<[string, string]>([
     ['LLM_API_KEY', '"sk-secret"'],
     ['OPENAI_API_KEY', "'sk-secret'"],
@@ -46,7 +46,7 @@ describe('a value in quotes', () => {
     expect(lines.join()).not.toContain('secret');
   });
 
-  it('is refused in a file of keys, and in the secret of a tool', () => {
+  it('is refused in a key file, and in a tool secret', () => {
     const path = join(mkdtempSync(join(tmpdir(), 'jackdaw-test-')), 'keys');
     writeFileSync(path, '"sk-secret"\r\n');
     const lines = [
@@ -60,7 +60,7 @@ describe('a value in quotes', () => {
     expect(lines.join()).not.toMatch(/secret-token|sk-secret/);
   });
 
-  it('is a text for a model as it is, and loses the quotes of a .env file', () => {
+  it('is passed unchanged as a text for a model, and loses the quotes of a .env file', () => {
     const env = { AGENT_INSTRUCTIONS: '"Be brief."', LLM_STOP: `"'"` };
     const { config } = loadConfig({ env, envFile: 'LLM_PROVIDER="openai"\nLLM_API_KEY=\'sk-abc\'' });
     expect([config.agent.instructions, config.llm.parameters.stop]).toEqual(['"Be brief."', [`"'"`]]);
@@ -78,16 +78,16 @@ describe('a base URL', () => {
     ['http://x/v1/embeddings?a=b', 'http://x/v1?a=b', '/embeddings'],
     ['http://x/v1/completions', 'http://x/v1', '/completions'],
     ['http://x/messages', 'http://x/', '/messages'],
-  ])('is the part before a complete endpoint, with a warning: %s', (given, cut, endpoint) => {
+  ])('is cut before a complete endpoint, with a warning: %s', (given, cut, endpoint) => {
     const { config, warnings } = loadConfig({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: given } });
     expect(config.llm.access['openai']?.baseUrl).toBe(cut);
     expect(warnings).toEqual([
-      `OPENAI_BASE_URL ends with ${endpoint}, which Jackdaw adds itself: it is cut off; give the base URL alone`,
+      `OPENAI_BASE_URL ends with ${endpoint}, which Jackdaw adds itself: the ending is removed; give the base URL alone`,
     ]);
   });
 
   it.each(['http://x/v1', 'http://x/v1/?a=/messages', 'http://x/my-messages', 'http://x/responses/v1'])(
-    'is left as it is: %s',
+    'is unchanged: %s',
     (url) => {
       const { config, warnings } = loadConfig({ env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: url } });
       expect([config.llm.access['openai']?.baseUrl, warnings]).toEqual([url, []]);
@@ -95,7 +95,7 @@ describe('a base URL', () => {
   );
 });
 
-describe('files that the configuration names', () => {
+describe('files named by the configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-test-'));
   const file = (name: string, content: string | Uint8Array): string => {
     writeFileSync(join(folder, name), content);
@@ -107,7 +107,7 @@ describe('files that the configuration names', () => {
     ['MCP_SERVERS_FILE', '{"mcpServers": {"s": {"command": "x"}}}'],
   ];
 
-  it.each(FILES)('may begin with a byte order mark: %s', (name, text) => {
+  it.each(FILES)('may start with a byte order mark: %s', (name, text) => {
     const read = (path: string) => loadConfig({ env: { [name]: path } }).config;
     const path = file('x.txt', text);
     const plain = read(path);
@@ -123,12 +123,12 @@ describe('files that the configuration names', () => {
 });
 
 describe('the .env file', () => {
-  it('may begin with a byte order mark', () => {
+  it('may start with a byte order mark', () => {
     const { config } = loadConfig({ env: {}, envFile: `\uFEFFAPI_KEYS=ci:acme:user:${HASH}\r\nPORT=1234\r\n` });
     expect([config.auth.apiKeys.length, config.http.port]).toEqual([1, 1234]);
   });
 
-  it('names each line that is no assignment, beside all other mistakes', () => {
+  it('reports each line that is no assignment, together with all other errors', () => {
     expect(mistakes({ PORT: 'x' }, 'LLM_MODEL=m\nAPI_KEYS: secret\n# x\nsecret\n')).toEqual([
       '.env: line 2 is neither an assignment (NAME=value) nor a comment (#)',
       '.env: line 4 is neither an assignment (NAME=value) nor a comment (#)',
@@ -136,7 +136,7 @@ describe('the .env file', () => {
     ]);
   });
 
-  it('leaves no mark at the first name when another program has loaded it', () => {
+  it('has no byte order mark at the first name when another program has loaded it', () => {
     expect(loadConfig({ env: { '\uFEFFPORT': '1234' } }).config.http.port).toBe(1234);
   });
 

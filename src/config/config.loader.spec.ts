@@ -15,7 +15,7 @@ function mistakes(env: EnvRecord, envFile?: string): string[] {
 }
 
 describe('loadConfig', () => {
-  it('serves this machine with the offline model when nothing is set', () => {
+  it('listens on loopback with the offline model by default', () => {
     const { config, warnings } = loadConfig({ env: {} });
     expect(warnings).toEqual([]);
     expect(Object.fromEntries(Object.entries(config))).toEqual({
@@ -103,7 +103,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('takes the environment over the .env file, and an empty value as not set', () => {
+  it('prefers the environment over the .env file, and treats an empty value as not set', () => {
     const { config } = loadConfig({
       env: { PORT: '4000', LLM_MODEL: '', LOG_LEVEL: undefined },
       envFile: 'PORT=5000\nLLM_MODEL=m\nHOST="localhost" # here\nLOG_LEVEL=debug',
@@ -119,17 +119,17 @@ describe('loadConfig', () => {
     [{ DATABASE_URL: 'postgres://db/x' }, true],
     [{ DATABASE_URL: 'mariadb://db/x' }, false],
     [{ DATABASE_URL: 'MYSQL://db/x', REDIS_URL: 'redis://cache' }, true],
-  ])('makes a cluster of what several processes can share: %j', (env, isEnabled) => {
+  ])('enables the cluster for a database that several processes can share: %j', (env, isEnabled) => {
     expect(loadConfig({ env }).config.cluster.isEnabled).toBe(isEnabled);
   });
 
-  it('is frozen all the way down', () => {
+  it('deeply freezes the configuration', () => {
     const { config } = loadConfig({ env: { API_KEYS: `ci:acme:user:${HASH}` } });
     expect(() => Object.assign(config.http, { port: 1 })).toThrow(TypeError);
     expect(() => Object.assign(config.auth.apiKeys[0]?.roles ?? {}, { 0: 'admin' })).toThrow(TypeError);
   });
 
-  it('lists every mistake at once, with what is allowed', () => {
+  it('lists all errors at once, with the allowed values', () => {
     expect(
       mistakes({ PORT: '65536', LOG_LEVEL: 'loud', LLM_TEMPERATURE: '2.1', DOCS_ENABLED: 'maybe', HOST: '0.0.0.0' }),
     ).toEqual([
@@ -137,7 +137,7 @@ describe('loadConfig', () => {
       'LOG_LEVEL: "loud" is not allowed: give one of fatal, error, warn, info, debug, trace, silent',
       'LLM_TEMPERATURE: "2.1" is not allowed: give a number from 0 to 2',
       'DOCS_ENABLED: "maybe" is not allowed: give true or false',
-      'HOST: "0.0.0.0" is reached by other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1',
+      'HOST: "0.0.0.0" is reachable from other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1',
     ]);
   });
 
@@ -163,12 +163,12 @@ describe('loadConfig', () => {
     ['redis', { kind: 'redis', url: 'redis://host' }],
     ['redis://other/2', { kind: 'redis', url: 'redis://other/2' }],
     ['mariadb://u:p@host/db', { kind: 'database', url: 'mariadb://u:p@host/db' }],
-  ])('keeps sessions where %s says', (SESSION_STORE, store) => {
+  ])('stores sessions as configured by %s', (SESSION_STORE, store) => {
     const { config } = loadConfig({ env: { SESSION_STORE, REDIS_URL: 'redis://host' } });
     expect(config.session.store).toEqual(store);
   });
 
-  it('refuses a budget of costs where nothing has a price', () => {
+  it('refuses a cost budget without prices', () => {
     const env = { BUDGET_DAY: 'tokens=1,cost=5' };
     expect(mistakes(env)).toEqual([expect.stringMatching(/^BUDGET_DAY: .* needs LLM_PRICES/)]);
     const priced = { ...env, LLM_PRICES: '{"m": {"input": 1, "output": 1}}' };
@@ -193,7 +193,7 @@ describe('loadConfig', () => {
     ['POSTGRES://db/x', 'postgres'],
     ['mysql://u:p@db/x', 'mariadb'],
     ['mariadb://u:p@db:3307/x-y?sslmode=verify-full&sslrootcert=/ca.pem', 'mariadb'],
-  ])('takes %s as a database: %s', (url, kind) => {
+  ])('accepts %s as a database: %s', (url, kind) => {
     expect(loadConfig({ env: { DATABASE_URL: url } }).config.database).toEqual({ kind, url });
   });
 
@@ -208,8 +208,8 @@ describe('loadConfig', () => {
     ['postgres://u:hun#ter2@db/x', 'it is no URL; write special characters of a password encoded'],
     ['postgres://u:hun/ter2@db/x', 'it is no URL; write special characters of a password encoded'],
     ['postgres://u:100%hunter2@db/x', 'it has a stray %; write special characters of a password encoded'],
-    ['mariadb://u:hunter2@db/x?multipleStatements=true', 'of parameters it may have sslmode and sslrootcert only'],
-    ['mariadb://u:hunter2@db/x?sslmode=on', 'its sslmode may be one of disable, require'],
+    ['mariadb://u:hunter2@db/x?multipleStatements=true', 'it accepts only the parameters sslmode and sslrootcert'],
+    ['mariadb://u:hunter2@db/x?sslmode=on', 'its sslmode must be one of disable, require'],
   ])('refuses %s as a database, without a part of it in the message', (url, fault) => {
     const [line, ...others] = mistakes({ DATABASE_URL: url });
     expect(line).toContain(`DATABASE_URL: its value is not allowed: ${fault}`);
@@ -217,7 +217,7 @@ describe('loadConfig', () => {
     expect(others).toEqual([]);
   });
 
-  it.each(['redis://cache', 'redis://:hunter2@cache:6380/2', 'rediss://u:p@cache/'])('takes %s as a Redis', (url) => {
+  it.each(['redis://cache', 'redis://:hunter2@cache:6380/2', 'rediss://u:p@cache/'])('accepts %s as a Redis', (url) => {
     expect(loadConfig({ env: { REDIS_URL: url } }).config.redis).toEqual({ url });
   });
 
@@ -230,7 +230,7 @@ describe('loadConfig', () => {
     },
   );
 
-  it('listens beyond loopback once there are keys', () => {
+  it('listens beyond loopback with API keys', () => {
     const { config } = loadConfig({
       env: { HOST: '0.0.0.0', API_KEYS: `ci:acme:user|admin:${HASH}, b:acme:user:${'b'.repeat(64)}` },
     });
@@ -238,7 +238,7 @@ describe('loadConfig', () => {
     expect(config.auth.apiKeys).toHaveLength(2);
   });
 
-  it('names a bad API key entry by its number, never by its text', () => {
+  it('names an invalid API key entry by its number, never by its text', () => {
     const lines = mistakes({
       API_KEYS: `ci:acme:user:${HASH},jd_secret,x::user:${HASH},y:acme:user:jd_secret,z:acme:user:${HASH}`,
     });
@@ -251,7 +251,7 @@ describe('loadConfig', () => {
     expect(lines.join()).not.toMatch(/secret|aaaa/);
   });
 
-  it('takes a second key of a principal only with the same roles, in any order', () => {
+  it('accepts a second key of a principal only with the same roles, in any order', () => {
     const other = 'b'.repeat(64);
     const keys = (text: string) => loadConfig({ env: { API_KEYS: text } }).config.auth.apiKeys;
     expect(keys(`ci:acme:user|admin:${HASH},ci:acme:admin|user:${other}`)).toHaveLength(2);
@@ -267,7 +267,7 @@ describe('loadConfig', () => {
     ['DATA_DIR', '~/jackdaw'],
     ['DATA_DIR', '~'],
     ['DATABASE_URL', 'sqlite:~/x.db'],
-  ])('refuses %s=%s: outside a shell nobody expands the ~', (name, value) => {
+  ])('refuses %s=%s: only a shell expands the ~', (name, value) => {
     expect(mistakes({ [name]: value })[0]).toMatch(/is not allowed: .*without ~/);
   });
 
@@ -276,21 +276,21 @@ describe('loadConfig', () => {
     [{ API_KEYS: `ci:acme:user:${HASH}` }, false],
     [{ API_KEYS: `ci:acme:user:${HASH}`, DOCS_ENABLED: 'true' }, true],
     [{ DOCS_ENABLED: 'false' }, false],
-  ])('serves the documents where everybody is let in anyway, or when told so: %j', (env, enabled) => {
+  ])('serves the OpenAPI documents without API keys, or when enabled: %j', (env, enabled) => {
     expect(loadConfig({ env }).config.docs.enabled).toBe(enabled);
   });
 
-  it('warns about near-misses and about what does nothing', () => {
+  it('warns about misspelt variables and about variables without effect', () => {
     expect(loadConfig({ env: { OPENAI_APIKEY: 'k' }, envFile: 'LLM_PROVDER=glm\nLLM_MODEL=m' }).warnings).toEqual([
       'LLM_PROVDER is not a variable of Jackdaw and does nothing; did you mean LLM_PROVIDER?',
       'OPENAI_APIKEY is not a variable of Jackdaw and does nothing; did you mean OPENAI_API_KEY?',
-      'LLM_MODEL does nothing with the offline model; set LLM_PROVIDER to say whose it is',
+      'LLM_MODEL does nothing with the offline model; set LLM_PROVIDER to its provider',
     ]);
   });
 });
 
 describe('readConfig', () => {
-  it('takes overrides over the process environment and writes nothing to it', () => {
+  it('prefers overrides over the process environment and does not write to it', () => {
     const before = { ...process.env };
     expect(readConfig({ PORT: '4321', LLM_MODEL: undefined }).config.http.port).toBe(4321);
     expect(process.env).toEqual(before);

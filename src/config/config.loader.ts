@@ -17,9 +17,12 @@ export type EnvRecord = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSources {
   readonly env: EnvRecord;
-  /** The text of a `.env` file; `env` wins over it, also with an empty value. */
+  /** The text of a `.env` file; `env` takes precedence, also with an empty value. */
   readonly envFile?: string;
-  /** Whether the application has an authenticator of its own, so that nobody is let in for want of `API_KEYS`. */
+  /**
+   * Whether the application has an authenticator of its own, so that a missing `API_KEYS` does not disable
+   * authentication.
+   */
   readonly hasAuthenticator?: boolean;
 }
 
@@ -30,8 +33,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Checks the variables and shapes them. Empty values count as not set.
- * @throws AppError `CONFIG_INVALID` that lists every mistake
+ * Validates the variables and builds the configuration. Empty values count as not set.
+ * @throws AppError `CONFIG_INVALID` that lists all errors
  */
 export function loadConfig({ env, envFile = '', hasAuthenticator = false }: ConfigSources): LoadedConfig {
   const file = parseEnvFile(withoutMark(envFile));
@@ -51,9 +54,10 @@ export function loadConfig({ env, envFile = '', hasAuthenticator = false }: Conf
 }
 
 /**
- * The configuration of this process: `overrides` over its environment over the `.env` file of the working directory.
+ * The configuration of this process. `overrides` take precedence over its environment, then the `.env` file of the
+ * working directory.
  * `process.env` is read, never written.
- * @throws AppError `CONFIG_INVALID` that lists every mistake
+ * @throws AppError `CONFIG_INVALID` that lists all errors
  */
 export function readConfig(overrides: EnvRecord = {}, hasAuthenticator = false): LoadedConfig {
   const env = { ...process.env, ...withoutUndefined(overrides) };
@@ -71,7 +75,9 @@ function readEnvFile(path: string): string {
   }
 }
 
-/** Programs that load a `.env` file of their own may leave its byte order mark at the first name. */
+/**
+ * Drops undefined values. Removes a byte order mark at a name, left by a program that loaded the `.env` file itself.
+ */
 function withoutUndefined(record: EnvRecord): EnvRecord {
   const entries = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [withoutMark(name), value]));
@@ -82,24 +88,27 @@ function withoutEmpty(record: EnvRecord): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-/** Texts for a model may be in quotes; the names of keys and URLs, which can have no quote at any end. */
+/**
+ * Variables with text for a model, which may be quoted; and the names of keys and URLs, which never have a quote at an
+ * end.
+ */
 const FREE_TEXTS: readonly string[] = ['AGENT_INSTRUCTIONS', 'LLM_STOP'];
 const KEY_OR_URL = /(?:_KEYS?|_URL|_ENDPOINT|^SESSION_STORE)$/;
-const QUOTED = 'has quotes around it, which a shell removes but docker’s --env-file keeps: leave them out';
+const QUOTED = 'has quotes around it, which a shell removes but docker’s --env-file retains: leave them out';
 
 function isInQuotes(name: EnvName, text: string | undefined): boolean {
   if (text === undefined || FREE_TEXTS.includes(name)) return false;
   return isQuoted(text) || (KEY_OR_URL.test(name) && hasQuote(text));
 }
 
-/** @param given with the keys of files @param variables without them */
+/** @param given with the keys of key files @param variables without them */
 function readValues(
   given: Readonly<Record<string, string>>,
   variables: Readonly<Record<string, string>>,
 ): { values: Partial<EnvValues>; mistakes: string[] } {
   const values: Record<string, unknown> = {};
   const mistakes: string[] = [];
-  // Each variable on its own, so that one mistake hides none.
+  // Parse each variable separately, so that one error does not hide another.
   for (const name of ENV_NAMES) {
     if (isInQuotes(name, variables[name])) {
       mistakes.push(mistakeLine(name, variables[name]!, QUOTED));

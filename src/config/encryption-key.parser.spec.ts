@@ -34,13 +34,13 @@ describe('ENCRYPTION_KEYS', () => {
     [`a:${one},b:${randomBytes(31).toString('base64')}`, 'entry 2 has a key that is not 32 bytes'],
     [`a:${one},a:${two}`, 'entry 2 has the id "a" of an earlier entry'],
     [`a:${two},b:${Buffer.from(two, 'base64url').toString('base64')}`, 'entry 2 has the key of an earlier entry'],
-  ])('are refused with the entry named, and never shown: %#', (text, message) => {
+  ])('are refused by entry number, without the text of a key: %#', (text, message) => {
     const told = fault({ ENCRYPTION_KEYS: text });
     expect(told).toContain(message);
     for (const key of [one, two]) expect(told).not.toContain(key.slice(4, 40));
   });
 
-  it('are what the strict mode needs', () => {
+  it('are required by the strict mode', () => {
     expect(fault({ ENCRYPTION_STRICT: 'true' })).toContain('ENCRYPTION_STRICT: "true" needs ENCRYPTION_KEYS');
   });
 });

@@ -6,7 +6,7 @@ const KEY_BYTES = 32;
 /** 32 bytes in base64, of either alphabet. */
 const KEY = /^[A-Za-z0-9+/_-]{43}=?$/;
 
-/** The entry, or what is wrong with it; the text of a key is never part of a message. */
+/** The entry, or its error; messages never contain the text of a key. */
 function parseEntry(text: string): EncryptionKey | string {
   const [id = '', key, ...rest] = text.trim().split(':');
   if (key === undefined || rest.length > 0) return 'needs the two parts id:key';
@@ -16,7 +16,7 @@ function parseEntry(text: string): EncryptionKey | string {
   return { id, key };
 }
 
-/** `ENCRYPTION_KEYS`: entries `id:base64`, comma-separated. Mistakes name the entry by its number, from 1. */
+/** `ENCRYPTION_KEYS`: entries `id:base64`, comma-separated. Errors name an entry by its number, from 1. */
 export function encryptionKeys() {
   return z.string().transform((text, context) => {
     const entries: EncryptionKey[] = [];

@@ -54,8 +54,8 @@ describe('parseEnvFile', () => {
     expect([faults.length, faults.at(-1)]).toEqual([21, 'and 30 more lines']);
   });
 
-  // Node's parser also takes lines that it cannot read, and has faults of its own at empty values and `export`.
-  it('gives what parseEnv of Node gives for values that both take', () => {
+  // Node's parser also accepts lines that it cannot parse, and has errors of its own at empty values and `export`.
+  it('returns the same as parseEnv of Node for values that both accept', () => {
     const piece = fc.constantFrom('A', '=', ' = ', '"', "'", '`', '#', ' ', '\t', '\n', '\r\n', 'x', '\\n');
     const line = fc.tuple(fc.constantFrom('A=x', 'B = y', 'C="', "D='z", '# '), fc.array(piece, { maxLength: 6 }));
     const text = fc.array(

@@ -6,7 +6,7 @@ const MAX_FAULTS = 20;
 
 export interface EnvFile {
   readonly values: Readonly<Record<string, string>>;
-  /** One line for each line of the file that cannot be read, with its number. A line's text is not shown: it may be a secret. */
+  /** One line per invalid line of the file, with its number. The line's text is not shown: it may be a secret. */
   readonly faults: readonly string[];
 }
 
@@ -53,7 +53,7 @@ class EnvFileReader {
     this.values[name] = quote === '"' ? value.replaceAll('\\n', '\n') : value;
   }
 
-  /** Records the fault of the line at an offset, and continues at the next line. */
+  /** Records the error of the line at an offset, and continues at the next line. */
   private skipLine(offset: number, fault: string): void {
     const line = this.text.slice(0, offset).split('\n').length;
     this.faults.push(`line ${line} ${fault}`);

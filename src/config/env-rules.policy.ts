@@ -8,7 +8,7 @@ import { secretMistakes } from './tool-secret.policy.js';
 
 export type GivenEnv = Readonly<Partial<Record<EnvName, string>>>;
 
-/** What is wrong with the variables together. `values` lacks those that are wrong by themselves. */
+/** Errors between several variables. `values` lacks variables that are invalid by themselves. */
 export function mistakesBetween(
   values: Readonly<Partial<EnvValues>>,
   given: GivenEnv,
@@ -32,17 +32,17 @@ function storeMistakes(values: Readonly<Partial<EnvValues>>): string[] {
   const mistake = (fault: string) => [mistakeLine('SESSION_STORE', store!, fault)];
   if (store === 'redis' && REDIS_URL === undefined) return mistake('needs REDIS_URL, or give the Redis’ own URL');
   if (values.ENCRYPTION_KEYS && store !== 'database')
-    return mistake('keeps messages unencrypted, and ENCRYPTION_KEYS is set: use `database`');
+    return mistake('stores messages unencrypted, and ENCRYPTION_KEYS is set: use `database`');
   const isShared = isCluster({ DATABASE_URL, REDIS_URL });
   if ((store !== 'file' && store !== 'memory') || !isShared) return [];
-  return mistake('is of one process, and DATABASE_URL is shared by many: use `database`, `redis` or a URL');
+  return mistake('serves one process only, and DATABASE_URL is shared by many: use `database`, `redis` or a URL');
 }
 
 function cacheMistakes({ LLM_CACHE, REDIS_URL, ENCRYPTION_KEYS }: Readonly<Partial<EnvValues>>): string[] {
   if (LLM_CACHE !== 'redis') return [];
   if (REDIS_URL === undefined) return [mistakeLine('LLM_CACHE', LLM_CACHE, 'needs REDIS_URL: set it, or use `memory`')];
   if (!ENCRYPTION_KEYS) return [];
-  const fault = 'keeps replies unencrypted, and ENCRYPTION_KEYS is set: use `memory`';
+  const fault = 'stores replies unencrypted, and ENCRYPTION_KEYS is set: use `memory`';
   return [mistakeLine('LLM_CACHE', LLM_CACHE, fault)];
 }
 
@@ -52,14 +52,18 @@ function budgetMistakes(values: Readonly<Partial<EnvValues>>, given: GivenEnv): 
   if (given.LLM_PRICES) return [];
   const priced = BUDGETS.filter((name) => values[name]?.cost !== undefined);
   return priced.map((name) =>
-    mistakeLine(name, given[name] ?? '', 'needs LLM_PRICES, or nothing has a cost: set them, or give tokens'),
+    mistakeLine(
+      name,
+      given[name] ?? '',
+      'needs LLM_PRICES, as models have no cost without them: set them, or give tokens',
+    ),
   );
 }
 
 function hostMistakes({ HOST }: Readonly<Partial<EnvValues>>, given: GivenEnv): string[] {
   if (!HOST || isLoopback(HOST) || given.API_KEYS) return [];
   const fault =
-    'is reached by other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1';
+    'is reachable from other machines, and API_KEYS is not set: set API_KEYS (`npm run key` makes an entry) or use 127.0.0.1';
   return [mistakeLine('HOST', HOST, fault)];
 }
 

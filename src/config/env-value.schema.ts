@@ -4,8 +4,8 @@ import { LLM_PROVIDERS } from './app-config.types.js';
 import { parseKeys } from './key-text.parser.js';
 
 /**
- * A variable's text turned into its value. `read` gives undefined for what is not allowed; `allowed` says what is, and
- * stands after "give" in the message.
+ * A schema that parses a variable's text. `read` returns undefined for an invalid text; `allowed` describes valid texts
+ * and follows "give" in the message.
  */
 function checked<T>(read: (text: string) => T | undefined, allowed: string) {
   return z.string().transform((text, context) => {
@@ -50,7 +50,7 @@ export function flag() {
 /** Endpoints that Jackdaw itself adds to a base URL. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|messages|embeddings)\/*$/i;
 
-/** The base URL of a provider's API. The address of a complete endpoint is cut to its base URL; its query stays. */
+/** The base URL of a provider's API. A complete endpoint is cut to its base URL; its query is retained. */
 export function baseUrl() {
   return checked((text) => {
     const url = URL.parse(text);
@@ -82,7 +82,7 @@ export function keyList() {
   return z.string().transform((text) => parseKeys(text));
 }
 
-/** Models as `provider:model`, comma-separated; of a provider alone it is its default one. */
+/** Models as `provider:model`, comma-separated; a provider alone means its default model. */
 export function modelList() {
   return checked(
     (text) => {
@@ -123,7 +123,7 @@ export function variableNames() {
   }, 'names of variables, comma-separated');
 }
 
-/** One of some words. */
+/** One of several words. */
 export function choice<const T extends string>(served: readonly T[]) {
   const allowed = served.length === 1 ? served[0]! : `one of ${served.join(', ')}`;
   return checked((text) => served.find((name) => name === text), allowed);

@@ -1,4 +1,4 @@
-/** The one place that reads the environment: variables become one checked, typed, frozen `AppConfig`. */
+/** Reads the environment, in this module only: variables become one validated, typed, frozen `AppConfig`. */
 export { AppConfigModule, loadGiven } from './app-config.module.js';
 export { AppConfig } from './app-config.types.js';
 export type {

@@ -9,8 +9,8 @@ type KeyFileName = EnvName & `${string}_API_KEY_FILE`;
 const KEY_FILES = ENV_NAMES.filter((name): name is KeyFileName => name.endsWith('_API_KEY_FILE'));
 
 /**
- * The variables with the keys that their files hold. The first of several keys stands for the one that they take the
- * place of, so that whatever asks whether there is a key finds one.
+ * Adds the keys of key files to the variables. The first of several keys also becomes the single key variable, so that
+ * checks for that variable find it.
  */
 export function withKeys(given: Given): { given: Given; mistakes: string[] } {
   const all: Record<string, string> = { ...given };
@@ -32,10 +32,10 @@ export function withKeys(given: Given): { given: Given; mistakes: string[] } {
   return { given: all, mistakes };
 }
 
-/** @throws Error when the file cannot be read, holds no key, or one in quotes */
+/** @throws Error when the file cannot be read, has no key, or has a quoted key */
 export function keysIn(path: string): string[] {
   const keys = parseKeys(readText(path));
-  if (keys.length === 0) throw new Error('there is no key in the file');
+  if (keys.length === 0) throw new Error('the file has no key');
   if (keys.some(hasQuote)) throw new Error('a key in the file has quotes around it: leave them out');
   return keys;
 }

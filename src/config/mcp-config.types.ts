@@ -1,18 +1,18 @@
-/** What stands in the file of MCP servers. */
+/** The content of the MCP servers file. */
 export interface McpServersFile {
   readonly path: string;
-  /** By their names, as they stand there with their variables filled in. */
+  /** By name, as declared, with variables substituted. */
   readonly servers: Readonly<Record<string, unknown>>;
 }
 
-/** The MCP servers whose tools agents use. */
+/** Client settings for MCP servers. */
 export interface McpClientConfig {
   readonly file: McpServersFile;
-  /** The longest that one call may take, in ms. */
+  /** Time limit of one call, in ms. */
   readonly timeoutMs: number;
-  /** The longest message of a server, in bytes. */
+  /** Maximum size of a server's message, in bytes. */
   readonly maxMessageBytes: number;
-  /** Absolute paths of the only programs that may be started; without it any. */
+  /** Absolute paths of the only programs that may be started; absent: any program. */
   readonly allowedCommands?: readonly string[];
   /** Whether servers may be added over REST. */
   readonly isRestOpen: boolean;

@@ -1,6 +1,6 @@
 import { choice, integer, originList, pattern } from './env-value.schema.js';
 
-/** What Jackdaw is to MCP clients. */
+/** The variables of Jackdaw's own MCP server. */
 export const MCP_SERVER_VARIABLES = {
   MCP_SERVER: choice(['on', 'off'])
     .default('on')
@@ -10,18 +10,18 @@ export const MCP_SERVER_VARIABLES = {
   MCP_ALLOWED_ORIGINS: originList()
     .optional()
     .describe(
-      'Origins of web pages that may call `/mcp`, comma-separated, such as `https://app.example`; pages of this machine and of the server itself always may',
+      'Origins of web pages that may call `/mcp`, comma-separated, such as `https://app.example`; pages of this machine and of the server itself are always permitted',
     ),
   MCP_MAX_SESSIONS: integer(1, 100_000)
     .default(1000)
-    .describe('Most sessions of MCP clients before the protocol of 2026, which need one, in one process'),
+    .describe('Maximum sessions per process; only MCP clients older than protocol 2026-07-28 need a session'),
   MCP_SESSION_IDLE_SECONDS: integer(1, 604_800, 's')
     .default(1800)
-    .describe('Seconds without a request or an open stream after which such a session is closed'),
+    .describe('Time without a request or an open stream after which such a session is closed, in seconds'),
   MCP_STDIO_KEY: pattern(/^\S{1,1000}$/, 'an API key')
     .optional()
     .meta({
       isSecret: true,
-      description: 'The API key by which `npm run mcp:stdio` acts; without API keys it acts as this machine’s user',
+      description: 'API key of `npm run mcp:stdio`; without API keys it acts as this machine’s user',
     }),
 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './config.loader.js';
 
 describe('MCP_ALLOWED_ORIGINS', () => {
-  it('takes origins as browsers write them, and nothing with a path', () => {
+  it('accepts origins as browsers write them, and none with a path', () => {
     const origins = (MCP_ALLOWED_ORIGINS: string) =>
       loadConfig({ env: { MCP_ALLOWED_ORIGINS } }).config.mcpServer.allowedOrigins;
     expect(origins('https://app.example, http://10.0.0.1:8080')).toEqual([

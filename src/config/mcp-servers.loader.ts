@@ -4,10 +4,10 @@ import type { McpServersFile } from './mcp-config.types.js';
 type Given = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_PATH = 'config/mcp-servers.json';
-/** `${NAME}`, or `${NAME:-what stands for it where it is not set}`. */
+/** `${NAME}`, or `${NAME:-default}`. */
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** What the file of MCP servers says, its variables filled in; its servers are checked by who connects to them. */
+/** Reads the MCP servers file and substitutes its variables; the MCP module validates the servers. */
 export function readMcpServers(given: Given): { file: McpServersFile; mistakes: string[] } {
   const path = given['MCP_SERVERS_FILE'] ?? DEFAULT_PATH;
   const file = { path, servers: {} };
@@ -15,18 +15,17 @@ export function readMcpServers(given: Given): { file: McpServersFile; mistakes: 
   try {
     text = readText(path);
   } catch (cause) {
-    const isLeftOut = given['MCP_SERVERS_FILE'] === undefined && (cause as NodeJS.ErrnoException).code === 'ENOENT';
-    return { file, mistakes: isLeftOut ? [] : [`${path} cannot be read: ${messageOf(cause)}`] };
+    const isAbsent = given['MCP_SERVERS_FILE'] === undefined && (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    return { file, mistakes: isAbsent ? [] : [`${path} cannot be read: ${messageOf(cause)}`] };
   }
   const parsed = parseJson(text);
   if (!parsed.ok) return { file, mistakes: [`${path} is not JSON (${parsed.fault.kind}).`] };
   const servers = serversOf(parsed.value);
-  if (!servers) return { file, mistakes: [`${path} is to be an object with one member: { "mcpServers": { … } }`] };
+  if (!servers) return { file, mistakes: [`${path} must be an object with one member: { "mcpServers": { … } }`] };
   const missing = new Set<string>();
   const filled = filledIn(servers, given, missing) as McpServersFile['servers'];
   const mistakes = [...missing].map(
-    (name) =>
-      `${path} refers to \${${name}}, which is not set: set it, or write \${${name}:-…} with what stands for it`,
+    (name) => `${path} refers to \${${name}}, which is not set: set it, or give a default: \${${name}:-…}`,
   );
   return { file: { path, servers: filled }, mistakes };
 }

@@ -4,7 +4,7 @@ import { CAPABILITIES, type CapabilityChanges } from './app-config.types.js';
 const ENTRY = /^(!?)\s*([A-Za-z]+)$/;
 const MOST_STOPS = 16;
 
-/** `LLM_CAPABILITIES`: names, comma-separated; with `!` before it the model cannot. What is not named stays as it is. */
+/** `LLM_CAPABILITIES`: names, comma-separated; `!` before a name marks it as unsupported. Others are unchanged. */
 export function capabilities() {
   return z.string().transform((text, context): CapabilityChanges => {
     const changes: Record<string, boolean> = {};
@@ -12,7 +12,7 @@ export function capabilities() {
       const [, not, name = ''] = ENTRY.exec(part.trim()) ?? [];
       if (CAPABILITIES.some((known) => known === name) && !(name in changes)) changes[name] = not === '';
       else {
-        const message = `is not allowed: give some of ${CAPABILITIES.join(', ')}, each once, comma-separated, with ! before what the model cannot`;
+        const message = `is not allowed: give some of ${CAPABILITIES.join(', ')}, each once, comma-separated, with ! before an unsupported one`;
         context.addIssue({ code: 'custom', message });
         return z.NEVER;
       }
@@ -21,7 +21,7 @@ export function capabilities() {
   });
 }
 
-/** `LLM_STOP`: a text, or a JSON array of texts, for several or for signs that a variable cannot hold. */
+/** `LLM_STOP`: a text, or a JSON array of texts, for several texts or for characters that a variable cannot contain. */
 export function stops() {
   return z.string().transform((text, context): readonly string[] => {
     const read = text.startsWith('[') ? parseTexts(text) : [text];
@@ -44,14 +44,15 @@ function parseTexts(text: string): string[] | undefined {
 
 const PATTERN = /^[^\s:*]+:\S+$/;
 
-/** `LLM_REQUEST_MODELS`: patterns of `provider:model`, comma-separated; `*` alone is all, `none` no pattern. */
+/**
+ * `LLM_REQUEST_MODELS`: patterns of `provider:model`, comma-separated; `*` alone matches all, `none` matches nothing.
+ */
 export function modelPatterns() {
   return z.string().transform((text, context): readonly string[] => {
     if (text === 'none') return [];
     const patterns = text.split(',').map((part) => part.trim());
     if (patterns.every((one) => one === '*' || PATTERN.test(one))) return patterns;
-    const message =
-      'is not allowed: give provider:model, in which * stands for any characters, comma-separated; *, or none';
+    const message = 'is not allowed: give provider:model, with * for any characters, comma-separated; *, or none';
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });

@@ -21,9 +21,11 @@ describe('nearMisses', () => {
     ['DATABASE_URI', 'DATABASE_URL'],
     ['PROT', 'PORT'],
     ['LOGLEVEL', 'LOG_LEVEL'],
-  ])('takes %s for %s', (name, meant) => expect(nearMisses([name])[0]).toContain(`did you mean ${meant}?`));
+  ])('suggests for %s the variable %s', (name, meant) =>
+    expect(nearMisses([name])[0]).toContain(`did you mean ${meant}?`),
+  );
 
-  it('leaves our own names and the usual ones of a system alone', () => {
+  it('ignores its own names and the usual ones of a system', () => {
     const usual =
       'HOME HOSTNAME HOSTTYPE PATH PWD OLDPWD POSIX TERM LANG USER SHELL TZ CI NODE_ENV NODE_OPTIONS EDITOR SHLVL LS_COLORS TMPDIR XDG_DATA_DIRS OPENAI_ORG_ID OLLAMA_HOST REDIS_HOST LOGNAME';
     expect(nearMisses([...ENV_NAMES, ...usual.split(' ')])).toEqual([]);

@@ -1,6 +1,6 @@
 import { ENV_NAMES } from './env.schema.js';
 
-/** Up to this length one slip is a near-miss; two would make HOME one of HOST. */
+/** Up to this length one edit is a near miss; two would match HOME with HOST. */
 const SHORT_NAME = 6;
 
 const simplified = (name: string): string => name.toUpperCase().replaceAll('_', '');
@@ -29,13 +29,13 @@ function meantName(name: string): string | undefined {
   return BY_LETTERS.get(simplified(name)) ?? ENV_NAMES.find((known) => isNear(known, name));
 }
 
-/** An environment has many names, and most are told from ours by their length alone. */
+/** Compares lengths first: an environment has many names, and most differ from Jackdaw's by length alone. */
 function isNear(known: string, name: string): boolean {
   const most = known.length <= SHORT_NAME ? 1 : 2;
   return Math.abs(known.length - name.length) <= most && distance(known, name) <= most;
 }
 
-/** A warning for every variable that is not ours but almost bears one of our names. */
+/** A warning for every unknown variable whose name is almost one of Jackdaw's. */
 export function nearMisses(names: readonly string[]): string[] {
   const known = new Set<string>(ENV_NAMES);
   return names

@@ -6,7 +6,7 @@ const NAME = /^(\*\.)?([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
 const PARTS = /^(?:\[([^\]]+)\]|([^[\]]*?))(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/;
 const ALLOWED = 'hosts as db.internal:8080, *.internal.example, 10.1.0.0/16, 10.1.2.3:8080 or [fd00::1]:8080';
 
-/** Places that calls may go to though they are not public, comma-separated. */
+/** Non-public targets that tools may call, comma-separated. */
 export function outgoingTargets() {
   return z.string().transform((text, context): readonly OutgoingTarget[] => {
     const entries = text.split(',').map((part) => part.trim().toLowerCase());
@@ -49,7 +49,7 @@ function toRange(address: string, prefix: string | undefined): OutgoingTarget | 
   return length <= bits ? { kind: 'range', address, prefix: length } : undefined;
 }
 
-/** A name that no URL parser takes for an address, as it takes `0x7f.1`. */
+/** Whether a name is no address for a URL parser, as `0x7f.1` is. */
 function isName(host: string): boolean {
   const plain = host.replace(/^\*\./, '');
   return NAME.test(host) && URL.parse(`http://${plain}`)?.hostname === plain;

@@ -24,6 +24,6 @@ it.each([
   ['{"a": {"input": 1, "output": 1, "cached": 1}}', 'cached'],
   ['{"a": 1', 'JSON'],
   ['/does/not/exist.json', 'ENOENT'],
-])('refuses %s and says why', (text, why) => {
+])('refuses %s with the reason', (text, why) => {
   expect(() => prices().parse(text)).toThrow(why);
 });

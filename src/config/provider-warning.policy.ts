@@ -3,7 +3,7 @@ import { endpointIn } from './env-value.schema.js';
 import type { EnvName } from './env.schema.js';
 import { chosenProvider, firstOwn, type Given, variablesOf } from './provider.policy.js';
 
-/** One line for every variable of a provider that does nothing, and for a choice that may surprise. */
+/** Warnings: provider variables without effect, and a surprising choice of provider. */
 export function providerWarnings(given: Given): string[] {
   const chosen = chosenProvider(given);
   return [
@@ -19,7 +19,7 @@ function surprises(given: Given): string[] {
   if (given.LLM_PROVIDER || !given.LLM_BASE_URL || !other) return [];
   const { key, baseUrl } = variablesOf(other);
   return [
-    `LLM_BASE_URL makes openai-compatible the provider, although ${key ?? baseUrl} is set; set LLM_PROVIDER to say which`,
+    `LLM_BASE_URL makes openai-compatible the provider, although ${key ?? baseUrl} is set; set LLM_PROVIDER to choose one`,
   ];
 }
 
@@ -30,18 +30,18 @@ function urlsWithoutKey(chosen: string, given: Given): string[] {
     .map(({ key, baseUrl }) => `${baseUrl} does nothing without ${key}`);
 }
 
-/** Base URLs that name a complete endpoint. No part of the URL beside the endpoint is shown: its query may hold a key. */
+/** Base URLs that name a complete endpoint. Only the endpoint is shown: the URL's query may contain a key. */
 function endpoints(given: Given): string[] {
   const names = ['LLM_BASE_URL' as const, ...LLM_PROVIDERS.flatMap((provider) => variablesOf(provider).baseUrl ?? [])];
   return names.flatMap((name) => {
     const endpoint = endpointIn(given[name] as string | undefined);
     return endpoint === undefined
       ? []
-      : [`${name} ends with ${endpoint}, which Jackdaw adds itself: it is cut off; give the base URL alone`];
+      : [`${name} ends with ${endpoint}, which Jackdaw adds itself: the ending is removed; give the base URL alone`];
   });
 }
 
-/** The general variables that the provider's own ones leave without an effect. */
+/** The general variables that the provider's own variables override. */
 function overruled(chosen: string, given: Given): string[] {
   const { key, baseUrl } = variablesOf(chosen);
   const url = overruling('LLM_BASE_URL', baseUrl, given);
@@ -53,10 +53,10 @@ function overruling(general: EnvName, own: EnvName | undefined, given: Given): s
   return given[general] && own && given[own] ? [`${general} does nothing: ${own} is set`] : [];
 }
 
-/** What says how, and not whose. */
+/** General variables without a provider. */
 function ownerless(given: Given): string[] {
   if (given.LLM_PROVIDER) return [];
   return (['LLM_API_KEY', 'LLM_MODEL'] as const)
     .filter((name) => given[name])
-    .map((name) => `${name} does nothing with the offline model; set LLM_PROVIDER to say whose it is`);
+    .map((name) => `${name} does nothing with the offline model; set LLM_PROVIDER to its provider`);
 }

@@ -27,7 +27,7 @@ describe('the chosen provider', () => {
     expect(llm(env).provider).toBe(provider);
   });
 
-  it('gets its own key and URL, and the general ones instead', () => {
+  it('uses its own key and URL, else the general ones', () => {
     const own = { GLM_API_KEY: 'g', GLM_BASE_URL: 'http://g/v1' };
     expect(accessOf({ LLM_PROVIDER: 'glm', LLM_API_KEY: 'l', ...own })).toEqual({
       apiKey: 'g',
@@ -42,7 +42,7 @@ describe('the chosen provider', () => {
     expect(accessOf({ LLM_PROVIDER: 'offline', LLM_API_KEY: 'l' })).toEqual({});
   });
 
-  it("never takes a provider's own key to LLM_BASE_URL", () => {
+  it("never sends a provider's own key to LLM_BASE_URL", () => {
     const gateway = { LLM_BASE_URL: 'http://gateway/v1', LLM_MODEL: 'm', OPENAI_API_KEY: 'o' };
     expect(accessOf(gateway)).toEqual({ baseUrl: 'http://gateway/v1' });
     expect(accessOf({ ...gateway, LLM_PROVIDER: 'openai', LLM_API_KEY: 'l' })).toEqual({
@@ -50,7 +50,7 @@ describe('the chosen provider', () => {
       baseUrl: 'http://gateway/v1',
     });
     expect(() => llm({ ...gateway, LLM_PROVIDER: 'openai' })).toThrow(
-      /LLM_BASE_URL: "http:\/\/gateway\/v1" takes only LLM_API_KEY along.*OPENAI_BASE_URL/,
+      /LLM_BASE_URL: "http:\/\/gateway\/v1" accepts only LLM_API_KEY.*OPENAI_BASE_URL/,
     );
     expect(accessOf({ ...gateway, LLM_PROVIDER: 'openai', OPENAI_BASE_URL: 'http://own/v1' })).toEqual({
       apiKey: 'o',
@@ -58,7 +58,7 @@ describe('the chosen provider', () => {
     });
   });
 
-  it('is not the only one that an agent can use: each has its own key and URL, and no other has the general ones', () => {
+  it('does not exclude others: each has its own key and URL, and no other has the general ones', () => {
     const { access } = llm({
       LLM_PROVIDER: 'openai-compatible',
       LLM_MODEL: 'm',
@@ -101,7 +101,7 @@ describe('the chosen provider', () => {
       },
       /^LLM_BASE_URL does nothing: OPENAI_BASE_URL is set/,
     ],
-  ])('warns of what does nothing or may surprise: %j', (env, warning) => {
+  ])('warns of variables without effect and of a surprising choice: %j', (env, warning) => {
     expect(warnings(env)).toEqual([expect.stringMatching(warning)]);
   });
 
@@ -122,7 +122,7 @@ describe('the chosen provider', () => {
     [{ AZURE_OPENAI_API_KEY: 'z' }, /AZURE_OPENAI_ENDPOINT: is not set[^]*LLM_MODEL: is not set/],
     [{ LLM_PROVIDER: 'openai-compatible', LLM_MODEL: 'm' }, /LLM_BASE_URL: is not set/],
     [{ LLM_BASE_URL: 'http://x/v1' }, /LLM_MODEL: is not set/],
-  ])('needs what it cannot do without: %j', (env, message) => {
+  ])('requires its variables: %j', (env, message) => {
     expect(() => llm(env)).toThrow(AppError);
     expect(() => llm(env)).toThrow(message);
   });

@@ -10,7 +10,7 @@ interface ProviderVariables {
   readonly required: readonly EnvName[];
 }
 
-/** The variables of each provider that has some. `LLM_API_KEY` and `LLM_BASE_URL` stand in for what the chosen one has not set. */
+/** The variables of each provider. For the chosen one, `LLM_API_KEY` and `LLM_BASE_URL` replace absent variables. */
 const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL', required: ['OPENAI_API_KEY'] },
   anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL', required: ['ANTHROPIC_API_KEY'] },
@@ -26,14 +26,14 @@ const VARIABLES: Record<LlmProvider, ProviderVariables> = {
   offline: { required: [] },
 };
 
-/** The variables of a provider; one of an application's own has none but the general ones. */
+/** The variables of a provider; a provider of the application has only the general ones. */
 export function variablesOf(provider: string): ProviderVariables {
   return Object.hasOwn(VARIABLES, provider) ? VARIABLES[provider as LlmProvider] : { required: [] };
 }
 
 export type Given = Partial<Record<EnvName, unknown>>;
 
-/** As the variables give it: what is not set is undefined. */
+/** The access data from the variables; unset fields are undefined. */
 interface GivenAccess {
   readonly apiKey: string | undefined;
   readonly baseUrl: string | undefined;
@@ -42,14 +42,14 @@ interface GivenAccess {
   readonly apiKeyFile?: string;
 }
 
-/** The provider that is asked for, else the one of `LLM_BASE_URL`, else the first one whose key or URL is there. */
+/** The provider of `LLM_PROVIDER`, else that of `LLM_BASE_URL`, else the first one with a key or URL. */
 export function chosenProvider(values: Given): string {
   if (values.LLM_PROVIDER) return values.LLM_PROVIDER as string;
   if (values.LLM_BASE_URL) return 'openai-compatible';
   return firstOwn(values) ?? 'offline';
 }
 
-/** The first provider that has what it needs in variables of its own. */
+/** The first provider with a key, or a URL for ollama, in its own variable. */
 export function firstOwn(values: Given): LlmProvider | undefined {
   if (values.OPENAI_API_KEY) return 'openai';
   if (values.ANTHROPIC_API_KEY) return 'anthropic';
@@ -59,7 +59,7 @@ export function firstOwn(values: Given): LlmProvider | undefined {
   return values.OLLAMA_BASE_URL ? 'ollama' : undefined;
 }
 
-/** What may be said of a provider in code. */
+/** The provider options of an application's code. */
 interface ProviderChoice {
   readonly apiKey?: string;
   readonly model?: string;
@@ -67,8 +67,8 @@ interface ProviderChoice {
 }
 
 /**
- * The variables that choose a provider, with a key that goes nowhere but to it: what the environment says of others, and of keys and
- * addresses that would stand in for its own, is set aside.
+ * The variables that choose a provider in code, with a key for it alone. Overrides the environment's other keys and
+ * URLs that would apply to this provider.
  */
 export function providerEnv(provider: string, { apiKey, model, baseUrl }: ProviderChoice): Record<string, string> {
   const own = variablesOf(provider);
@@ -85,8 +85,8 @@ export function providerEnv(provider: string, { apiKey, model, baseUrl }: Provid
 }
 
 /**
- * Key and base URL of a provider: its own, and for the chosen one the general ones instead. `LLM_BASE_URL` takes only
- * `LLM_API_KEY` along: a provider's own key never goes to an address that may be anybody's.
+ * Key and base URL of a provider: its own, else for the chosen one the general ones. `LLM_BASE_URL` is used with
+ * `LLM_API_KEY` only: a provider's own key is never sent to an address that may belong to another party.
  */
 export function providerAccess(provider: string, values: EnvValues): GivenAccess {
   const given = keyAndUrl(provider, values);
@@ -108,16 +108,16 @@ function keysBy(name: KeyName | undefined, values: EnvValues): Omit<GivenAccess,
   return { apiKey: values[name], ...(apiKeys && { apiKeys }), ...(apiKeyFile !== undefined && { apiKeyFile }) };
 }
 
-/** One line for a provider's own key that would have to go to `LLM_BASE_URL`. */
+/** An error for a provider's own key that would be sent to `LLM_BASE_URL`. */
 export function strayKey(provider: string, given: Partial<Record<EnvName, string>>): string[] {
   const { key, baseUrl } = variablesOf(provider);
   const { LLM_BASE_URL, LLM_API_KEY } = given;
   if (!key || !baseUrl || !given[key] || given[baseUrl] || !LLM_BASE_URL || LLM_API_KEY) return [];
-  const fault = `takes only LLM_API_KEY along, and not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
+  const fault = `accepts only LLM_API_KEY, not ${key}: give the key as LLM_API_KEY, or the URL as ${baseUrl}`;
   return [mistakeLine('LLM_BASE_URL', LLM_BASE_URL, fault)];
 }
 
-/** One line for every variable the provider needs and does not have. */
+/** An error for every required variable of the provider that is not set. */
 export function missingForProvider(provider: string, given: Given): string[] {
   const { required, key, baseUrl } = variablesOf(provider);
   return required

@@ -8,16 +8,16 @@ const SERVER_KINDS: Readonly<Record<string, DatabaseKind>> = {
   'mysql:': 'mariadb',
   'mariadb:': 'mariadb',
 };
-/** What a MariaDB URL may say besides; PostgreSQL's driver knows many more and reads them itself. */
+/** Permitted parameters of a MariaDB URL; PostgreSQL's driver reads its own parameters. */
 const MARIADB_PARAMS: readonly string[] = ['sslmode', 'sslrootcert'];
 const SSL_MODES: readonly string[] = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** Which database a checked `DATABASE_URL` means. */
+/** The database kind of a checked `DATABASE_URL`. */
 export function databaseKind(url: string | undefined): DatabaseKind {
   return SERVER_KINDS[url?.slice(0, url.indexOf(':') + 1).toLowerCase() ?? ''] ?? 'sqlite';
 }
 
-/** `DATABASE_URL`. Messages never hold a part of it: any part may be a password that is written wrongly. */
+/** `DATABASE_URL`. Messages contain no part of it: any part may be a malformed password. */
 export function databaseUrl() {
   return z.string().transform((text, context) => {
     const fault = SQLITE_URL.test(text) ? undefined : databaseFault(text);
@@ -56,7 +56,7 @@ export function sessionStore() {
   });
 }
 
-/** What a checked `SESSION_STORE` means. @param redis `REDIS_URL`, which the word `redis` stands for */
+/** The store of a checked `SESSION_STORE`. @param redis `REDIS_URL`, used for the word `redis` */
 export function sessionStoreChoice(text: string, redis: string | undefined): SessionStoreChoice {
   if (text === 'redis') return { kind: 'redis', url: redis! };
   if (text === 'database') return { kind: 'own' };
@@ -81,11 +81,11 @@ function databaseFault(text: string): string | undefined {
 
 function mariadbFault(params: URLSearchParams): string | undefined {
   if ([...params.keys()].some((name) => !MARIADB_PARAMS.includes(name))) {
-    return `of parameters it may have ${MARIADB_PARAMS.join(' and ')} only`;
+    return `it accepts only the parameters ${MARIADB_PARAMS.join(' and ')}`;
   }
   const mode = params.get('sslmode');
   if (mode === null || SSL_MODES.includes(mode)) return undefined;
-  return `its sslmode may be one of ${SSL_MODES.join(', ')}`;
+  return `its sslmode must be one of ${SSL_MODES.join(', ')}`;
 }
 
 function isEncoded(part: string): boolean {

@@ -4,7 +4,7 @@ import { loadConfig } from './config.loader.js';
 const load = (env: Record<string, string>) => () => loadConfig({ env });
 
 describe('TOOL_SECRETS', () => {
-  it('gives the values of the variables it names, and of no others', () => {
+  it('provides the values of the named variables only', () => {
     const env = { TOOL_SECRETS: 'CRM_TOKEN, CRM_TOKEN,github_token', CRM_TOKEN: 'crm-token', OTHER: 'other-secret' };
     const { config } = loadConfig({ env, envFile: 'github_token=gh-token-1' });
     expect(config.tools.secrets).toEqual({ CRM_TOKEN: 'crm-token', github_token: 'gh-token-1' });

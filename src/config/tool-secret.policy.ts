@@ -4,7 +4,7 @@ import { isQuoted } from './key-text.parser.js';
 
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** A shorter one could not be told from any other word, and so not be kept out of results and logs. */
+/** A shorter secret cannot be distinguished from ordinary words, so it could not be redacted from results and logs. */
 const MIN_LENGTH = 8;
 
 /** The values of the variables that `TOOL_SECRETS` names. */
@@ -12,7 +12,7 @@ export function toolSecrets(given: Given, names: readonly string[] = []): Record
   return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
 }
 
-/** What is wrong with them; no value is ever part of a message. */
+/** Errors of the named variables; messages never contain a value. */
 export function secretMistakes(given: Given, names: readonly string[] = []): string[] {
   const own = new Set<string>(ENV_NAMES);
   return names.flatMap((name) => {
@@ -22,9 +22,9 @@ export function secretMistakes(given: Given, names: readonly string[] = []): str
 }
 
 function faultOf(value: string | undefined, isOwn: boolean): string | undefined {
-  if (isOwn) return 'is a variable of Jackdaw itself, which no tool is given: use one of its own';
+  if (isOwn) return 'is a variable of Jackdaw itself, which tools cannot use: use another variable';
   if (value === undefined) return 'is not set: set that variable, or leave its name out';
-  if (isQuoted(value)) return 'has a value in quotes, which docker’s --env-file keeps: leave them out';
+  if (isQuoted(value)) return 'has a value in quotes, which docker’s --env-file retains: leave them out';
   if (value.length >= MIN_LENGTH) return undefined;
-  return `is shorter than ${MIN_LENGTH} characters, too short to be kept out of results and logs: use a longer secret`;
+  return `is shorter than ${MIN_LENGTH} characters, too short to be redacted from results and logs: use a longer secret`;
 }

@@ -4,7 +4,7 @@ import type { EnvValues } from './env.schema.js';
 import { databaseKind } from './store-url.schema.js';
 import type { ToolStateConfig } from './tool-state-config.types.js';
 
-/** Groups the checked variables of tools' states. */
+/** Groups the checked variables of tool state. */
 export function toolStateOf(values: EnvValues): ToolStateConfig {
   const { TOOL_STATE_REDIS_URL: url, TOOL_STATE_REDIS_DB: db } = values;
   return {

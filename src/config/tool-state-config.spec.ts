@@ -5,8 +5,8 @@ const SHARED = { DATABASE_URL: 'postgres://u@h/d' };
 
 const stateOf = (env: EnvRecord) => loadConfig({ env }).config.toolState;
 
-describe('how tools keep state', () => {
-  it('is in memory by default, with the defaults of the table in docs/tool-state.md', () => {
+describe('the tool state configuration', () => {
+  it('uses memory by default, with the defaults of the table in docs/tool-state.md', () => {
     expect(stateOf({})).toEqual({
       manager: 'memory',
       ttlMs: null,
@@ -56,20 +56,18 @@ describe('how tools keep state', () => {
     [{ TOOL_STATE_BACKUP_RETENTION_DAYS: '2' }, /has no effect without TOOL_STATE_BACKUP=true/],
     [{ TOOL_STATE_REDIS_PREFIX: 'mine' }, /has no effect without TOOL_STATE_REDIS_URL/],
     [{ TOOL_STATE_MAX_BYTES: '4194305' }, /TOOL_STATE_MAX_BYTES.*give an integer from 2 to 4194304 \(bytes\)/],
-    [{ TOOL_STATE_MANAGER: 'memory', DATABASE_URL: 'postgres://u@h/d' }, /TOOL_STATE_MANAGER.*is of one process/],
+    [{ TOOL_STATE_MANAGER: 'memory', DATABASE_URL: 'postgres://u@h/d' }, /TOOL_STATE_MANAGER.*serves one process only/],
     [{ TOOL_STATE_FORMAT: 'sqlite', ...SHARED }, /TOOL_STATE_FORMAT.*has no effect where processes share DATABASE_URL/],
     [{ TOOL_STATE_PATH: './mine', ...SHARED }, /TOOL_STATE_PATH.*has no effect where processes share/],
     [{ TOOL_STATE_MAX_PER_SESSION: '3', ...SHARED }, /TOOL_STATE_MAX_PER_SESSION.*has no effect where/],
     [{ TOOL_STATE_SESSION_TIMEOUT_MS: '500', ...SHARED }, /TOOL_STATE_SESSION_TIMEOUT_MS.*has no effect where/],
     [{ TOOL_STATE_SYNC_ON_CHANGE: 'false', ...SHARED }, /TOOL_STATE_SYNC_ON_CHANGE.*without TOOL_STATE_REDIS_URL/],
     [{ TOOL_STATE_SYNC_INTERVAL_MS: '500', ...SHARED }, /TOOL_STATE_SYNC_INTERVAL_MS.*without TOOL_STATE_REDIS_URL/],
-  ])('refuses %j, which would do nothing or harm', (env, message) => {
+  ])('refuses %j, which has no effect or is unsafe', (env, message) => {
     expect(() => stateOf(env)).toThrow(message);
   });
 
-  it('refuses pickle, and says why', () => {
-    expect(() => stateOf({ TOOL_STATE_FORMAT: 'pickle' })).toThrow(
-      /runs whatever code stands in it; give json or sqlite/,
-    );
+  it('refuses pickle with the reason', () => {
+    expect(() => stateOf({ TOOL_STATE_FORMAT: 'pickle' })).toThrow(/executes any code in it; give json or sqlite/);
   });
 });

@@ -1,15 +1,15 @@
-/** How tools keep state, where they do not say it themselves. */
+/** Defaults of tool state; a tool may override them. */
 export interface ToolStateConfig {
   readonly manager: 'memory' | 'persistent' | 'session' | 'distributed';
-  /** After a state's last change; `null` is for ever. */
+  /** Lifetime after a state's last change; `null` means no limit. */
   readonly ttlMs: number | null;
-  /** `null`: expired states stay until somebody looks for them. */
+  /** `null`: expired states remain until they are accessed. */
   readonly cleanupIntervalMs: number | null;
   readonly format: 'json' | 'sqlite';
-  /** A folder; `null` for the database of the runs. */
+  /** A folder; `null` for the journal's database. */
   readonly path: string | null;
   readonly isCompressed: boolean;
-  /** Without a URL the database of the runs is shared. */
+  /** Without a URL, the journal's database is used. */
   readonly redis: { readonly url?: string; readonly prefix: string; readonly db?: number };
   readonly maxPerSession: number;
   readonly sessionTimeoutMs: number;
@@ -19,6 +19,6 @@ export interface ToolStateConfig {
   readonly conflict: 'last_write_wins' | 'first_write_wins' | 'merge' | 'error';
   readonly isSavedAlone: boolean;
   readonly sync: { readonly isOnChange: boolean; readonly intervalMs: number };
-  /** `null`: none is made. */
+  /** `null` disables backups. */
   readonly backup: { readonly intervalMs: number; readonly keptDays: number } | null;
 }

@@ -6,7 +6,7 @@ type Given = Readonly<Partial<Record<EnvName, string>>>;
 
 type Values = Readonly<Partial<EnvValues>>;
 
-/** Variables that say nothing but where something else is so, with their defaults; and what to say of them. */
+/** Variables without effect under a condition, with their defaults, the condition and the error. */
 const IDLE: readonly (readonly [names: Given, isIdle: (values: Values) => boolean, why: string])[] = [
   [
     { TOOL_STATE_CLEANUP_INTERVAL_MS: '300000' },
@@ -27,7 +27,7 @@ const IDLE: readonly (readonly [names: Given, isIdle: (values: Values) => boolea
       TOOL_STATE_SESSION_TIMEOUT_MS: '3600000',
     },
     isShared,
-    'has no effect where processes share DATABASE_URL: only `distributed` keeps states there; leave this out',
+    'has no effect where processes share DATABASE_URL: only `distributed` stores states there; leave this out',
   ],
   [
     { TOOL_STATE_SYNC_ON_CHANGE: 'true', TOOL_STATE_SYNC_INTERVAL_MS: '60000' },
@@ -36,7 +36,7 @@ const IDLE: readonly (readonly [names: Given, isIdle: (values: Values) => boolea
   ],
 ];
 
-/** What is wrong with the variables of tools' states together: one that would have no effect is a mistake. */
+/** Errors between the variables of tool state; a variable without effect is an error. */
 export function toolStateMistakes(values: Values, given: Given): string[] {
   const idle = IDLE.filter(([, isIdle]) => isIdle(values)).flatMap(([names, , why]) =>
     (Object.keys(names) as EnvName[])
@@ -45,7 +45,7 @@ export function toolStateMistakes(values: Values, given: Given): string[] {
   );
   const { TOOL_STATE_MANAGER: manager } = values;
   if (manager === undefined || manager === 'distributed' || !isShared(values)) return idle;
-  const fault = 'is of one process, and DATABASE_URL is shared by many: use `distributed`, or leave it out';
+  const fault = 'serves one process only, and DATABASE_URL is shared by many: use `distributed`, or leave it out';
   return [...idle, mistakeLine('TOOL_STATE_MANAGER', manager, fault)];
 }
 

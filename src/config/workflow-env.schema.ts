@@ -1,10 +1,10 @@
 import { pattern } from './env-value.schema.js';
 
-/** Which workflows there are. */
+/** The location of workflow files. */
 export const WORKFLOW_VARIABLES = {
   WORKFLOWS_DIR: pattern(/^[^~]/, 'a path without ~, which only a shell expands')
     .optional()
     .describe(
-      'The folder of workflows, one in each `*.json` file (docs/workflows.md); by default `config/workflows`, if it is there',
+      'Folder of workflows, one per `*.json` file (docs/workflows.md); by default `config/workflows`, if it exists',
     ),
 };

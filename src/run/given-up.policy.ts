@@ -35,8 +35,8 @@ export function fenced(runId: string, cause?: unknown): AppError {
 }
 
 /**
- * Enforces the deadline by the clock before a step starts, as the timer is late in a frozen or busy process. A model call or a
- * claim does not start. A tool receives the aborted signal, and its call is recorded as not made.
+ * Enforces the deadline by the clock before a step starts, as the timer is late in a frozen or busy process. A model
+ * call or a claim does not start. A tool receives the aborted signal, and its call is recorded as not made.
  * @param kind of the step
  * @throws AppError `RUN_TIMEOUT` for a model call and a claim
  */

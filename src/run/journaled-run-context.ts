@@ -35,8 +35,8 @@ interface Waiting {
 }
 
 /**
- * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together. If no step
- * commits an event, a timer commits it a few milliseconds later, or a live event behind it does so at once.
+ * A run's context over the journal. Events, values and steps wait in the outbox and go into the next batch together. If
+ * no step commits an event, a timer commits it a few milliseconds later, or a live event behind it does so at once.
  */
 export class JournaledRunContext extends RunContext {
   readonly runId: string;
@@ -185,8 +185,9 @@ export class JournaledRunContext extends RunContext {
   }
 
   /**
-   * Commits the steps with the pending events. Steps that end in the same tick share a batch. With two batches, the first could
-   * take the events of the other step, and a crash in between would leave events of a step that executes again.
+   * Commits the steps with the pending events. Steps that end in the same tick share a batch. With two batches, the
+   * first could take the events of the other step, and a crash in between would leave events of a step that executes
+   * again.
    */
   private write(steps: readonly RecordedStep[], companion?: StepCompanion): Promise<void> {
     this.pendingSteps.push(...steps);
@@ -282,8 +283,8 @@ export class JournaledRunContext extends RunContext {
   }
 
   /**
-   * A lost epoch or an unwritable journal ends this execution. Any other refusal is an error in the batch's content: the run
-   * can still end with that error.
+   * A lost epoch or an unwritable journal ends this execution. Any other refusal is an error in the batch's content:
+   * the run can still end with that error.
    */
   private failure(cause: unknown): unknown {
     if (refusalOf(cause) && !isRefusedAtOnce(cause)) return cause;

@@ -38,8 +38,8 @@ export abstract class RunContext {
   }
 
   /**
-   * Returns the result that the journal recorded under this name. Otherwise runs `action` and resolves when its result is
-   * durable. A rejection of `action` is passed on, and nothing is recorded.
+   * Returns the result that the journal recorded under this name. Otherwise runs `action` and resolves when its result
+   * is durable. A rejection of `action` is passed on, and nothing is recorded.
    * @throws AppError `STEP_CONFLICT` when the name was recorded with another subject
    */
   abstract step<T>(name: StepName, action: () => Promise<T>, options?: StepOptions<T>): Promise<T>;
@@ -61,15 +61,15 @@ export abstract class RunContext {
   abstract claim(place: string, announcement: RunEvent): Promise<'claimed' | 'unknown'>;
 
   /**
-   * Starts the child run of a call, or joins it if an earlier execution started it. Resolves when the child has ended or waits
-   * for a decision. The child's id must be recorded before.
+   * Starts the child run of a call, or joins it if an earlier execution started it. Resolves when the child has ended
+   * or waits for a decision. The child's id must be recorded before.
    * @throws the signal's reason when it is aborted; the maker's error when such a run cannot be created
    */
   abstract join(call: ChildCall): Promise<ChildStanding>;
 
   /**
-   * Emits an event. A journaled event becomes visible with the next batch, in order. Emit journaled events inside a step's
-   * action: outside, every replay emits them again.
+   * Emits an event. A journaled event becomes visible with the next batch, in order. Emit journaled events inside a
+   * step's action: outside, every replay emits them again.
    */
   abstract emit(event: RunEvent): void;
 

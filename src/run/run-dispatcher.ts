@@ -3,9 +3,10 @@ import type { RunOpening, RunRecord, RunStatus } from './run.types.js';
 /** The port that decides which process executes which run. */
 export abstract class RunDispatcher {
   /**
-   * Starts to execute runs, unfinished ones of an earlier process first. Call it once, when the application is ready. Resolves at
-   * once when the application is being closed.
-   * @param which `own`: without the runs of agents that this application does not have. In a cluster every node takes any run
+   * Starts to execute runs, unfinished ones of an earlier process first. Call it once, when the application is ready.
+   * Resolves at once when the application is being closed.
+   * @param which `own`: without the runs of agents that this application does not have. In a cluster every node takes
+   *   any run
    */
   abstract recover(which?: 'all' | 'own'): Promise<void>;
 
@@ -22,8 +23,8 @@ export abstract class RunDispatcher {
   abstract isAwaited(run: Pick<RunRecord, 'tenant' | 'sessionId'>): boolean | Promise<boolean>;
 
   /**
-   * Executes a run that is, or is being, journaled as running and owned by this process. The caller has reserved its capacity in
-   * `RunCapacityRegistry`; the dispatcher releases it at the end.
+   * Executes a run that is, or is being, journaled as running and owned by this process. The caller has reserved its
+   * capacity in `RunCapacityRegistry`; the dispatcher releases it at the end.
    * @param opening if the journal does not hold the run yet
    * @returns the status at the end of the execution; `queued` when the run was handed over
    */
@@ -36,8 +37,8 @@ export abstract class RunDispatcher {
   abstract executeChild(run: RunRecord): void;
 
   /**
-   * Same for a run that was started earlier and has no owner now. Nothing happens if another process executes it, or if this
-   * process cannot claim it at the moment.
+   * Same for a run that was started earlier and has no owner now. Nothing happens if another process executes it, or if
+   * this process cannot claim it at the moment.
    */
   abstract adopt(run: RunRecord): void;
 
@@ -48,7 +49,8 @@ export abstract class RunDispatcher {
   abstract cancel(runId: string): void;
 
   /**
-   * Executes a queued run, on any node, when its session is free and there is capacity. The caller does not wait for its end.
+   * Executes a queued run, on any node, when its session is free and there is capacity. The caller does not wait for
+   * its end.
    */
   abstract offer(run: RunRecord): void;
 

@@ -11,8 +11,8 @@ import { RunJournal } from './run-journal.js';
 /** An open subscription to a run. */
 export interface Following {
   /**
-   * The run's items after a place: recorded events, the rest of the streamed message, then live items. Ends after the event that
-   * ends the stream, when `signal` is aborted, or when the reader is too far behind.
+   * The run's items after a place: recorded events, the rest of the streamed message, then live items. Ends after the
+   * event that ends the stream, when `signal` is aborted, or when the reader is too far behind.
    * @param from the follower's last place; `START` for all items
    */
   items(from: RunPlace, signal: AbortSignal): AsyncGenerator<RunItem, void>;

@@ -12,8 +12,8 @@ export interface RunHandler {
   /** The loop versions that it can replay; the last one is the current version. */
   readonly loopVersions: readonly number[];
   /**
-   * Executes the run from its start; recorded steps return their results from the journal. Rejects with the signal's reason when
-   * the run is handed over to another execution, and must not finish the run then.
+   * Executes the run from its start; recorded steps return their results from the journal. Rejects with the signal's
+   * reason when the run is handed over to another execution, and must not finish the run then.
    */
   execute(run: RunRecord, context: RunContext): Promise<RunOutcome>;
   /** The further parts of the end of a run that ends without `execute`, e.g. after an error. */

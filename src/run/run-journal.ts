@@ -53,8 +53,8 @@ export class RunJournal {
   }
 
   /**
-   * Journals a run that this process executes at once for a waiting client. As `create`, but an early start resolves as soon as a
-   * crash of this process cannot undo it (see `CommitOptions`).
+   * Journals a run that this process executes at once for a waiting client. As `create`, but an early start resolves as
+   * soon as a crash of this process cannot undo it (see `CommitOptions`).
    * @param waitsMs longest wait for another batch to share the commit, in ms
    */
   begin(start: StartRun, now: number, waitsMs = 0): NewRun & RunOpening {
@@ -99,7 +99,8 @@ export class RunJournal {
 
   /**
    * Claims a queued or crashed run for this process.
-   * @throws AppError `COMMIT_REFUSED`: `unique` when another run holds its session, `rows` when another process owns it now
+   * @throws AppError `COMMIT_REFUSED`: `unique` when another run holds its session, `rows` when another process owns it
+   *   now
    */
   async claim(run: RunRecord, now: number): Promise<{ run: RunRecord; items: RunItem[] }> {
     const crashed = run.status === 'running';

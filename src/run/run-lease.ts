@@ -4,8 +4,8 @@ export abstract class RunLease {
   abstract readonly node: string;
 
   /**
-   * Whether no other process can have claimed its runs. If `false` (the process was frozen, or the database did not answer for
-   * long), a run must check the journal before an effect outside.
+   * Whether no other process can have claimed its runs. If `false` (the process was frozen, or the database did not
+   * answer for long), a run must check the journal before an effect outside.
    */
   abstract isSure(): boolean;
 }

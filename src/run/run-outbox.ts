@@ -20,9 +20,9 @@ export interface OutgoingBatch {
 const ATTEMPTS_PER_EPOCH = 1_000_000;
 
 /**
- * The unpublished events of a run, in order. Journaled events get their number and wait for their batch; live events pass at once
- * unless a journaled one is before them. Text gets its place in the message: attempts count through the messages of this
- * execution, above those of all earlier ones, so that no two attempts share a number.
+ * The unpublished events of a run, in order. Journaled events get their number and wait for their batch; live events
+ * pass at once unless a journaled one is before them. Text gets its place in the message: attempts count through the
+ * messages of this execution, above those of all earlier ones, so that no two attempts share a number.
  */
 export class RunOutbox {
   private waiting: RunItem[] = [];
@@ -101,8 +101,8 @@ export class RunOutbox {
   }
 
   /**
-   * Publishes the events of the run's start when they are written, before all others. Resolves when the listeners of all runs have
-   * received them.
+   * Publishes the events of the run's start when they are written, before all others. Resolves when the listeners of
+   * all runs have received them.
    */
   async open({ items, written }: RunOpening): Promise<void> {
     const { publish, discard } = this.hold([...items]);

@@ -80,9 +80,10 @@ export class RunService {
   }
 
   /**
-   * Resumes the runs that earlier processes left unfinished. Call it once, when the application is ready. A shutdown stops the
-   * recovery and waits until it has stopped.
-   * @param which `own`: without runs of agents that this application does not have; another application of the process may have them
+   * Resumes the runs that earlier processes left unfinished. Call it once, when the application is ready. A shutdown
+   * stops the recovery and waits until it has stopped.
+   * @param which `own`: without runs of agents that this application does not have; another application of the process
+   *   may have them
    */
   async recover(which: 'all' | 'own' = 'all'): Promise<void> {
     await this.dispatcher.recover(which);
@@ -104,8 +105,8 @@ export class RunService {
   }
 
   /**
-   * Cancels a run whose caller has disconnected. If this process executes it, no further tool is called, even if the request to
-   * cancel cannot be journaled. An ended run is unchanged.
+   * Cancels a run whose caller has disconnected. If this process executes it, no further tool is called, even if the
+   * request to cancel cannot be journaled. An ended run is unchanged.
    */
   async leave(id: string): Promise<void> {
     this.dispatcher.cancel(id);

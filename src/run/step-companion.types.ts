@@ -16,8 +16,8 @@ export interface StepCompanion {
 
 export interface StepOptions<T> {
   /**
-   * Returns true if the run ends with this result and no other step follows. The step is then recorded in the batch of the end,
-   * which saves a commit.
+   * Returns true if the run ends with this result and no other step follows. The step is then recorded in the batch of
+   * the end, which saves a commit.
    */
   readonly isLast?: (result: T) => boolean;
   /** Called after the action. */

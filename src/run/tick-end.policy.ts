@@ -1,6 +1,6 @@
 /**
- * Runs `work` when the pending promise chains have settled: a step and its events arrive a few promise jobs apart, and belong into
- * one batch.
+ * Runs `work` when the pending promise chains have settled: a step and its events arrive a few promise jobs apart, and
+ * belong into one batch.
  */
 export function atTickEnd<T>(work: () => T): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -78,8 +78,9 @@ interface Connectable {
 }
 
 /**
- * BullMQ connects to PostgreSQL once and caches the outcome. After a failure every call fails at once, for ever, and a worker
- * retries in a loop without a pause, which starves the process. So the queue or worker is closed, to be created again.
+ * BullMQ connects to PostgreSQL once and caches the outcome. After a failure every call fails at once, for ever, and a
+ * worker retries in a loop without a pause, which starves the process. So the queue or worker is closed, to be created
+ * again.
  */
 async function connected(made: Connectable): Promise<void> {
   made.on('error', ignore);

@@ -16,8 +16,9 @@ const RETRY_MS = 1_000;
 const OTHERS_FIRST_MS = 150;
 
 /**
- * Executes runs on many processes over one database. A run with a waiting client executes on the node of that connection; all others
- * go through the queue, to a node with free capacity. The journal decides which node may write: a claim raises the epoch.
+ * Executes runs on many processes over one database. A run with a waiting client executes on the node of that
+ * connection; all others go through the queue, to a node with free capacity. The journal decides which node may write:
+ * a claim raises the epoch.
  */
 export class BullRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
   private readonly logger = new Logger(BullRunDispatcher.name);
@@ -143,8 +144,8 @@ export class BullRunDispatcher extends RunDispatcher implements BeforeApplicatio
   }
 
   /**
-   * After a broken connection it is unknown whether a claim or a start was committed, so this process may own a run that it does not
-   * execute. Such a run returns to the queue if two sweeps in a row find it.
+   * After a broken connection it is unknown whether a claim or a start was committed, so this process may own a run
+   * that it does not execute. Such a run returns to the queue if two sweeps in a row find it.
    */
   private async putBackLost(): Promise<void> {
     const owned = await this.open.ownedBy(this.journal.node ?? '');

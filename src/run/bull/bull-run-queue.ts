@@ -18,8 +18,8 @@ const FULL_RETRY_MS = 250;
 export type TakeRun = (runId: string) => Promise<'done' | 'full'>;
 
 /**
- * BullMQ, on the journal's PostgreSQL or on Redis: passes the ids of runs to start to nodes with free capacity. The journal has
- * the data of lost jobs.
+ * BullMQ, on the journal's PostgreSQL or on Redis: passes the ids of runs to start to nodes with free capacity. The
+ * journal has the data of lost jobs.
  */
 export class BullRunQueue {
   private readonly logger = new Logger(BullRunQueue.name);

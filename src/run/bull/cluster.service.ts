@@ -27,8 +27,8 @@ export class ClusterService {
   ) {}
 
   /**
-   * Registers this process, again after it was frozen. It must not execute runs before: other nodes would take them for runs of a
-   * dead process.
+   * Registers this process, again after it was frozen. It must not execute runs before: other nodes would take them for
+   * runs of a dead process.
    */
   async join(): Promise<void> {
     this.joined ??= this.nodes.start(this.served()).catch((error: unknown) => {

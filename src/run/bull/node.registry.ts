@@ -25,8 +25,8 @@ interface SeenNode {
 }
 
 /**
- * The processes that share the database. Each writes a heartbeat ten times per lease. A process whose heartbeat did not change for a
- * whole lease, as seen by this process, is dead, and any node may claim its runs.
+ * The processes that share the database. Each writes a heartbeat ten times per lease. A process whose heartbeat did not
+ * change for a whole lease, as seen by this process, is dead, and any node may claim its runs.
  */
 export class NodeRegistry extends RunLease {
   /** Sorts by age; contains only characters of a channel's name. */

@@ -10,8 +10,8 @@ import { queueOf, type RunRef } from './run-ref.types.js';
 const QUEUED_EVERY = 5;
 
 /**
- * Enqueues runs that the journal says are missing in the queue: runs of dead processes, and queued runs that the queue has lost
- * (a flushed Redis, a crash between commit and enqueue). The oldest live process does it for all.
+ * Enqueues runs that the journal says are missing in the queue: runs of dead processes, and queued runs that the queue
+ * has lost (a flushed Redis, a crash between commit and enqueue). The oldest live process does it for all.
  */
 export class RunSweepService {
   private readonly logger = new Logger(RunSweepService.name);

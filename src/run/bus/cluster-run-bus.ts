@@ -17,8 +17,8 @@ const START_HERE_MS = 20;
 const REMIND_MS = 3_000;
 
 /**
- * The bus between processes. A run's events leave its process only for processes that follow it, so that a chat whose client is
- * connected to the executing node costs the others nothing.
+ * The bus between processes. A run's events leave its process only for processes that follow it, so that a chat whose
+ * client is connected to the executing node costs the others nothing.
  */
 export class ClusterRunBus extends RunBus implements OnApplicationShutdown {
   private readonly logger = new Logger(ClusterRunBus.name);

@@ -28,9 +28,10 @@ export class ChildJoinService {
   ) {}
 
   /**
-   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits for a decision.
-   * When the parent is cancelled or times out, the child is cancelled first.
-   * @throws the signal's reason when the parent's execution is abandoned; the maker's error when the run cannot be created
+   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits
+   * for a decision. When the parent is cancelled or times out, the child is cancelled first.
+   * @throws the signal's reason when the parent's execution is abandoned; the maker's error when the run cannot be
+   *   created
    */
   async join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding> {
     for (;;) {

@@ -10,8 +10,8 @@ import { ChildRunStore } from './child-run.store.js';
 import type { RunFamily } from './run-family.types.js';
 
 /**
- * The relations between runs of a tree. A parent waits for a running child on its own node. When the child waits for a decision, the
- * parent changes to `waiting` too, without a process, and resumes when the child has ended.
+ * The relations between runs of a tree. A parent waits for a running child on its own node. When the child waits for a
+ * decision, the parent changes to `waiting` too, without a process, and resumes when the child has ended.
  */
 @Injectable()
 export class RunFamilyService implements RunFamily {

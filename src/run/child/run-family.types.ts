@@ -4,7 +4,8 @@ import type { ChildCall, ChildStanding } from './child-run.types.js';
 /** The operations on a run tree that the executor needs. */
 export interface RunFamily {
   /**
-   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits for a decision.
+   * Starts the child run of a call, or joins it if it was started before. Resolves when the child has ended or waits
+   * for a decision.
    */
   join(parent: RunRecord, call: ChildCall, signal: AbortSignal): Promise<ChildStanding>;
   /** Notes that the run has started child runs before, on any node. */

@@ -3,7 +3,8 @@ import type { WaitingRequest } from './waiting-request.types.js';
 import type { RunStatus } from '../run.types.js';
 
 /**
- * The error of an answer to a run without an open request. A queued or running run may wait again, so the answer may be retried.
+ * The error of an answer to a run without an open request. A queued or running run may wait again, so the answer may be
+ * retried.
  * @param expired requests of the run that expired without an answer
  */
 export function notWaiting(runId: string, run_status: RunStatus, expired: readonly WaitingRequest[] = []): AppError {

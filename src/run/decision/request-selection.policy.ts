@@ -5,8 +5,8 @@ import type { WaitingRun } from './run-decision.service.js';
 import { hasExpired } from './waiting-time.policy.js';
 
 /**
- * The requests of a kind that an answer matches: those of the named call, else all. Requests past their deadline are excluded, even
- * if no timer has expired them yet.
+ * The requests of a kind that an answer matches: those of the named call, else all. Requests past their deadline are
+ * excluded, even if no timer has expired them yet.
  * @param at time of the answer, epoch ms
  * @throws AppError `RUN_NOT_WAITING` when no request matches; it names the open requests, and a passed deadline
  */

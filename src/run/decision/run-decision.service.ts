@@ -60,9 +60,11 @@ export class RunDecisionService {
 
   /**
    * Records the answers and resumes the run; requests without an answer are issued again. The statement that accepts a
-   * person's answers compares their deadline with the time of the decision, so that no timer is needed to refuse a late one.
+   * person's answers compares their deadline with the time of the decision, so that no timer is needed to refuse a late
+   * one.
    * @param by the id of the principal who decides; `null` for a decision by timeout or by the system
-   * @throws AppError `RUN_NOT_WAITING` when another decision came first, or when the deadline of one of the requests has passed
+   * @throws AppError `RUN_NOT_WAITING` when another decision came first, or when the deadline of one of the requests
+   *   has passed
    */
   async decide(waiting: WaitingRun, answers: readonly AnsweredRequest[], by: string | null): Promise<void> {
     const { run } = waiting;

@@ -18,9 +18,9 @@ const UNREADABLE: readonly string[] = ['DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN'
 const POLL_MS = 10_000;
 
 /**
- * Expires undecided requests and queued runs that did not start by their deadline. Also repeats answers that a crash prevented: to
- * runs that wait for an ended child, and to waiting runs whose parent has ended. One timer serves all runs; of several nodes that
- * handle the same run, the first succeeds.
+ * Expires undecided requests and queued runs that did not start by their deadline. Also repeats answers that a crash
+ * prevented: to runs that wait for an ended child, and to waiting runs whose parent has ended. One timer serves all
+ * runs; of several nodes that handle the same run, the first succeeds.
  */
 @Injectable()
 export class RunExpiryService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {

@@ -45,8 +45,8 @@ export class RunEraseStore {
   }
 
   /**
-   * Deletes runs with all their records, in small batches. Also deletes definitions that only they used, as a fork may have its
-   * own.
+   * Deletes runs with all their records, in small batches. Also deletes definitions that only they used, as a fork may
+   * have its own.
    * @param inUse hashes of definitions that remain in any case
    * @returns the number of runs
    */

@@ -15,7 +15,8 @@ export class FollowerCursor {
   private completed = 0;
 
   /**
-   * @param hearsAll whether it receives every restart; over a bus, new text may arrive before the restart that voids the old text
+   * @param hearsAll whether it receives every restart; over a bus, new text may arrive before the restart that voids
+   *   the old text
    */
   constructor(
     { n, attempt, offset }: RunPlace,

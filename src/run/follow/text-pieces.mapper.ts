@@ -2,7 +2,8 @@ import type { RunEvent } from '../run-event.types.js';
 import { RunItem } from '../run-item.factory.js';
 
 /**
- * Splits a text event into equivalent shorter ones, for a bus that carries only short messages. Other items are unchanged.
+ * Splits a text event into equivalent shorter ones, for a bus that carries only short messages. Other items are
+ * unchanged.
  * @param longest maximum length of an event's JSON, in UTF-16 units; more than a few hundred
  */
 export function inPieces(item: RunItem, longest: number): RunItem[] {

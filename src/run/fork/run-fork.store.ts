@@ -11,8 +11,8 @@ import { SealedCopyStore } from './sealed-copy.store.js';
 import type { EventMark, RunMarks } from './run-fork.types.js';
 
 /**
- * Reads a run's records and writes copies, byte-exact. Rows are copied within the database; rows encrypted for their run are
- * decrypted and encrypted again in this process.
+ * Reads a run's records and writes copies, byte-exact. Rows are copied within the database; rows encrypted for their
+ * run are decrypted and encrypted again in this process.
  */
 @Injectable()
 export class RunForkStore {

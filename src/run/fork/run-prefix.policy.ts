@@ -17,8 +17,9 @@ export function callOf({ events }: RunMarks, step: string): CallMark | null {
 }
 
 /**
- * The records before the step in the order of the loop. A call is one unit: a fork from any of its steps starts the call anew,
- * including its approval. Earlier calls without a result start anew too, unless they were claimed, as they may have happened.
+ * The records before the step in the order of the loop. A call is one unit: a fork from any of its steps starts the
+ * call anew, including its approval. Earlier calls without a result start anew too, unless they were claimed, as they
+ * may have happened.
  */
 export function prefixBefore(marks: RunMarks, fromStep: string): RunPrefix {
   const from = parseStepName(fromStep);
@@ -60,8 +61,8 @@ function isBefore(name: string, fromStep: string, from: StepPlace): boolean {
 }
 
 /**
- * Whether a step may be copied, given the other steps of its call. Approvals are valid in one run only, and open requests are issued
- * anew.
+ * Whether a step may be copied, given the other steps of its call. Approvals are valid in one run only, and open
+ * requests are issued anew.
  */
 function settledFilter(steps: readonly StepMark[]): (name: string) => boolean {
   const names = new Set(steps.map(({ name }) => name));

@@ -7,8 +7,8 @@ import { RunLoadStore } from './run-load.store.js';
 export type Occupant = Pick<RunRecord, 'tenant' | 'agent'> & { readonly id?: string };
 
 /**
- * Limits concurrent runs: exact per process; per tenant and per agent across all processes. When several processes start runs at
- * the same moment, each may exceed a tenant's or an agent's limit by one.
+ * Limits concurrent runs: exact per process; per tenant and per agent across all processes. When several processes
+ * start runs at the same moment, each may exceed a tenant's or an agent's limit by one.
  */
 @Injectable()
 export class RunCapacityRegistry {

@@ -21,8 +21,8 @@ interface Pending {
 const LATE_MS = 30_000;
 
 /**
- * The listeners of every run that executes here. They are called in a later turn of the event loop than the run's own work, one
- * event after the other; the run does not wait for them.
+ * The listeners of every run that executes here. They are called in a later turn of the event loop than the run's own
+ * work, one event after the other; the run does not wait for them.
  */
 export class RunListenerRegistry {
   private readonly logger = new Logger(RunListenerRegistry.name);

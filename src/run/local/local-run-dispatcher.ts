@@ -19,10 +19,10 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /**
- * Executes all runs in this process, which owns the database. A run with a waiting client starts at once; a second run of the same
- * session queues behind it. After a start it resumes all queued and running runs; at shutdown it waits for running ones, then hands
- * the rest over to the next start. When several applications of the process share the database, each executes the runs that it
- * started; the next application that starts resumes those of a closed one.
+ * Executes all runs in this process, which owns the database. A run with a waiting client starts at once; a second run
+ * of the same session queues behind it. After a start it resumes all queued and running runs; at shutdown it waits for
+ * running ones, then hands the rest over to the next start. When several applications of the process share the
+ * database, each executes the runs that it started; the next application that starts resumes those of a closed one.
  */
 @Injectable()
 export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicationShutdown {
@@ -175,8 +175,8 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   }
 
   /**
-   * A run behind one that waits for a decision stays in the queue, and its caller gets a response at once. A run behind one that no
-   * open application executes would wait until the next start, so the abandoned run is resumed here.
+   * A run behind one that waits for a decision stays in the queue, and its caller gets a response at once. A run behind
+   * one that no open application executes would wait until the next start, so the abandoned run is resumed here.
    */
   private async stayQueued(queued: QueuedRun): Promise<'busy'> {
     const holder = await this.journal.openOf(queued.run);

@@ -17,9 +17,9 @@ export interface LocalRunMember {
 }
 
 /**
- * The state that applications of one process share when they use the same database. A run belongs to the application that
- * started it: only that one has its tools, so no other executes the run while that one is open. Followers, cancels and answers
- * of all these applications reach the run.
+ * The state that applications of one process share when they use the same database. A run belongs to the application
+ * that started it: only that one has its tools, so no other executes the run while that one is open. Followers, cancels
+ * and answers of all these applications reach the run.
  */
 export class LocalRunHub {
   readonly live = new LiveRunRegistry();

@@ -7,8 +7,8 @@ export interface QueuedRun {
 }
 
 /**
- * Starts a run. `busy` (another run holds the session) and `full` (no capacity) keep it at the head of its queue; `gone` means it
- * can never start.
+ * Starts a run. `busy` (another run holds the session) and `full` (no capacity) keep it at the head of its queue;
+ * `gone` means it can never start.
  */
 export type StartQueued = (queued: QueuedRun) => Promise<'started' | 'busy' | 'full' | 'gone'>;
 

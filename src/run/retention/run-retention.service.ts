@@ -15,8 +15,8 @@ const CALLS_A_BATCH = 500;
 const KEY_AGE_MS = DAY_MS;
 
 /**
- * Deletes the journals of old ended runs (age limit by status), idempotency keys, and usage rows. Every process does so, in small
- * batches; a repetition has no effect.
+ * Deletes the journals of old ended runs (age limit by status), idempotency keys, and usage rows. Every process does
+ * so, in small batches; a repetition has no effect.
  */
 @Injectable()
 export class RunRetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown {

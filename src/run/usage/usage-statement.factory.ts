@@ -10,7 +10,8 @@ const MOST_TOKENS = 1e12;
 const MOST_COST = 1e15;
 
 /**
- * Inserts the usage of a call, in the batch that journals its event. Usage of a child run counts in the session of the root run.
+ * Inserts the usage of a call, in the batch that journals its event. Usage of a child run counts in the session of the
+ * root run.
  * @param n the event's number
  * @param at the event's time, epoch ms
  */
