@@ -4,7 +4,7 @@ import { AnswerDeadline, type Awaited } from './answer-deadline.policy.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-class Asked implements Awaited {
+class FakeRequest implements Awaited {
   isResolved = false;
   readonly failures: string[] = [];
 
@@ -13,9 +13,9 @@ class Asked implements Awaited {
   }
 }
 
-it('fails what has no answer in time, and only that', () => {
+it('rejects only requests without an answer in time', () => {
   const deadline = new AnswerDeadline(800);
-  const [first, answered, second] = [new Asked(), new Asked(), new Asked()];
+  const [first, answered, second] = [new FakeRequest(), new FakeRequest(), new FakeRequest()];
   for (const asked of [first, answered]) deadline.watch(asked);
   jest.advanceTimersByTime(450);
   deadline.watch(second);
@@ -28,14 +28,14 @@ it('fails what has no answer in time, and only that', () => {
   expect([first.failures.length, second.failures]).toEqual([1, ['no answer in 800 ms']]);
 });
 
-it('needs no timer when nothing is waited for', () => {
+it('has no timer while no request is pending', () => {
   const deadline = new AnswerDeadline(800);
-  const asked = new Asked();
+  const asked = new FakeRequest();
   deadline.watch(asked);
   expect(jest.getTimerCount()).toBe(1);
   asked.isResolved = true;
   jest.advanceTimersByTime(100);
   expect(jest.getTimerCount()).toBe(0);
-  deadline.watch(new Asked());
+  deadline.watch(new FakeRequest());
   expect(jest.getTimerCount()).toBe(1);
 });

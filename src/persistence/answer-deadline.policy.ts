@@ -1,38 +1,38 @@
-/** Something that is waited for. */
+/** A pending request. */
 export interface Awaited {
   readonly isResolved: boolean;
   reject(error: Error): void;
 }
 
-/** How often is looked in the time that is waited at most. */
-const LOOKS = 8;
+/** Checks per time-out period. */
+const CHECKS = 8;
 
 /**
- * Fails what has not been answered in time, up to an eighth later. One timer looks at all that is waited for: to set and clear
- * one for each costs nearly as much as a Redis that is near. It counts its looks, not the time, so that a process that stood
- * still itself does not blame it on others.
+ * Rejects requests without an answer in time, up to an eighth of the time-out late. One timer checks all requests: a
+ * timer per request costs nearly as much as a call of a near Redis. It counts its own checks instead of reading the
+ * clock, so that a freeze of this process does not expire requests.
  */
 export class AnswerDeadline {
   private waiting: { readonly one: Awaited; readonly until: number }[] = [];
-  private looks = 0;
+  private checks = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs the longest wait */
+  /** @param timeoutMs longest wait */
   constructor(private readonly timeoutMs: number) {}
 
   watch(one: Awaited): void {
-    // Answers come in the order of what was asked.
+    // Answers arrive in the order of the requests.
     while (this.waiting[0]?.one.isResolved === true) this.waiting.shift();
-    // The next look comes at once, perhaps.
-    this.waiting.push({ one, until: this.looks + 1 + LOOKS });
-    this.timer ??= setInterval(() => this.look(), this.timeoutMs / LOOKS).unref();
+    // One extra, as the next check may follow at once.
+    this.waiting.push({ one, until: this.checks + 1 + CHECKS });
+    this.timer ??= setInterval(() => this.check(), this.timeoutMs / CHECKS).unref();
   }
 
-  private look(): void {
-    const now = ++this.looks;
+  private check(): void {
+    const now = ++this.checks;
     const open = this.waiting.filter(({ one }) => !one.isResolved);
     this.waiting = open.filter(({ until }) => until > now);
-    // Whatever has failed already does not fail again.
+    // A request that has failed already ignores a second rejection.
     for (const { one, until } of open) if (until <= now) one.reject(new Error(`no answer in ${this.timeoutMs} ms`));
     if (this.waiting.length > 0) return;
     clearInterval(this.timer);

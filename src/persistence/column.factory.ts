@@ -4,41 +4,41 @@ import type { Dialect } from './statement.types.js';
 export interface ColumnOptions {
   readonly isPrimary?: boolean;
   readonly isNullable?: boolean;
-  /** SQL. */
+  /** SQL expression. */
   readonly default?: string;
-  /** The database numbers the rows as they come; no number comes twice. */
+  /** The database numbers the rows in the order of insertion and never reuses a number. */
   readonly isCounted?: boolean;
 }
 
-/** A column in the words that the databases have in common. */
+/** A column in terms that all databases share. */
 export interface ColumnDefinition extends ColumnOptions {
   readonly name: string;
   readonly type: 'varchar' | 'text' | 'integer' | 'bigint';
-  /** Of a `varchar`, in characters. */
+  /** Length of a `varchar`, in characters. */
   readonly length?: number;
 }
 
-/** Ids, names and keys: told apart by every byte, and ordered by them, on every database. */
+/** A column of ids, names or keys, compared and ordered by bytes on every database. */
 export function stringColumn(name: string, length: number, options: ColumnOptions = {}): ColumnDefinition {
   return { ...options, name, type: 'varchar', length };
 }
 
-/** Text of any length, JSON above all. */
+/** A column of text of any length, mostly JSON. */
 export function textColumn(name: string, options: ColumnOptions = {}): ColumnDefinition {
   return { ...options, name, type: 'text' };
 }
 
-/** A count, 32 bits. */
+/** A 32-bit count. */
 export function integerColumn(name: string, options: ColumnOptions = {}): ColumnDefinition {
   return { ...options, name, type: 'integer' };
 }
 
-/** Times in epoch ms, durations in ms, sizes: anything that 32 bits may not hold. */
+/** A column of times (epoch ms), durations (ms), sizes, or other numbers beyond 32 bits. */
 export function bigintColumn(name: string, options: ColumnOptions = {}): ColumnDefinition {
   return { ...options, name, type: 'bigint' };
 }
 
-/** The column as one database has it. */
+/** The column in a database's dialect. */
 export function toTableColumn(
   dialect: Dialect,
   { length, isCounted, ...column }: ColumnDefinition,
@@ -53,14 +53,14 @@ export function toTableColumn(
   };
 }
 
-/** SQLite's own integers have 64 bits, and only they count. */
+/** On SQLite, only `integer` can be auto-incremented; it has 64 bits. */
 function typeOf(dialect: Dialect, type: ColumnDefinition['type'], isCounted = false): string {
   if (type === 'text' && dialect === 'mariadb') return 'longtext';
   return isCounted && dialect === 'sqlite' ? 'integer' : type;
 }
 
 /**
- * By the bytes. MariaDB's `utf8mb4_bin` would do but for one thing: to it `a` and `a ` are the same key. PostgreSQL would
+ * Compares by bytes. Not MariaDB's `utf8mb4_bin`, which ignores trailing spaces (`a` equals `a `). PostgreSQL would
  * order by the language of the database.
  */
 function collationOf(dialect: Dialect): Partial<TableColumnOptions> {

@@ -1,28 +1,28 @@
 import { AppError } from '../common/index.js';
 import type { RefusalReason } from './statement.types.js';
 
-/** The error of a batch whose condition does not hold; nothing of the batch was applied. */
+/** The error of a batch with an unmet condition; nothing of the batch was applied. */
 export function commitRefused(reason: RefusalReason, statement: number, sql: string, cause?: unknown): AppError {
-  const what = reason === 'rows' ? 'another request changed it first' : 'it is there already';
-  // Which statement it was is for the log alone.
-  return new AppError('COMMIT_REFUSED', `What was to be stored was refused, nothing of it was applied: ${what}.`, {
+  const what = reason === 'rows' ? 'another request changed it first' : 'it exists already';
+  // The statement's SQL is for the log only.
+  return new AppError('COMMIT_REFUSED', `The write was refused and nothing was stored: ${what}.`, {
     cause: new Error(`refused: ${sql}`, { cause }),
     details: { reason, statement },
   });
 }
 
-/** Whether the batch was refused by its first statement, the one that says whose run it is. */
+/** Whether the first statement refused the batch, which checks the owner of the run. */
 export function isRefusedAtOnce(error: unknown): boolean {
   return refusalOf(error) !== null && (error as AppError).details?.['statement'] === 0;
 }
 
-/** Why the batch was refused, or `null` when the error is another one. */
+/** The reason of a refused batch; `null` for any other error. */
 export function refusalOf(error: unknown): RefusalReason | null {
   if (!(error instanceof AppError) || error.code !== 'COMMIT_REFUSED') return null;
   return error.details?.['reason'] === 'unique' ? 'unique' : 'rows';
 }
 
-/** Whether the batch was refused for a statement behind the first `count`. */
+/** Whether a statement after the first `count` refused the batch. */
 export function isRefusedAfter(cause: unknown, count: number): boolean {
   const at = refusalOf(cause) && (cause as AppError).details?.['statement'];
   return typeof at === 'number' && at >= count;

@@ -3,24 +3,25 @@ import { insertIgnore, limitedDelete, upsert } from './statement.factory.js';
 import type { CommitOptions, Dialect, Row, SqlValue, Statement } from './statement.types.js';
 
 /**
- * The port to the one database. What needs several statements is a batch: all of it is durable when `commit`
- * resolves, or none of it happened. Nothing can be awaited inside a batch.
+ * The port to the database. An operation of several statements is a batch: either all of it is durable when `commit`
+ * resolves, or nothing was applied. Code cannot await inside a batch.
  */
 export abstract class Database {
   private readonly companions = new Map<unknown, unknown>();
   private isClosed = false;
 
   abstract readonly dialect: Dialect;
-  /** Whether no other process can write to it: SQLite's file is locked. */
+  /** Whether no other process can write to the database, as with SQLite's locked file. */
   readonly isOwn: boolean = false;
-  /** Whether batches are applied in the order in which they are given, however many are on their way. */
+  /** Whether batches are applied in the order of their `commit` calls, however many are pending. */
   readonly keepsOrder: boolean = false;
 
   /**
    * Applies a batch atomically and durably.
-   * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch does not hold: nothing was applied.
-   * AppError `DATABASE_LOCKED` when another process has become the database's owner. Any other error is the driver's;
-   * if it is of the connection, nobody knows whether the batch was applied
+   * @throws AppError `COMMIT_REFUSED` (see `refusalOf`) when a condition of the batch is unmet: nothing was applied.
+   * AppError `DATABASE_LOCKED` when another process has become the owner of the database. Any other error is the
+   * driver's;
+   * after a connection error it is unknown whether the batch was applied
    */
   abstract commit(batch: readonly Statement[], options?: CommitOptions): Promise<void>;
 
@@ -31,25 +32,25 @@ export abstract class Database {
   abstract ping(): Promise<void>;
 
   /**
-   * Takes what was deleted out of the database's files too, where a process can do that: SQLite's, wholly up to 64 MB, in
-   * larger ones but for pieces in pages that are in use, which leave it at the next start. A server keeps old rows in its own
-   * files until it needs their place. What cannot be done is logged, and done later.
+   * Removes deleted data from the database's files, where a process can: SQLite's files up to 64 MB completely; larger
+   * ones except for fragments in used pages, which the next start removes. A database server overwrites old rows only
+   * when it needs their space. Failures are logged and retried later.
    */
   async purge(): Promise<void> {}
 
-  /** Commits what still waits; then the connection may be closed, and whatever is asked fails with `SHUTTING_DOWN`. */
+  /** Commits pending batches. Afterwards the connection may be closed, and every call fails with `SHUTTING_DOWN`. */
   async close(): Promise<void> {
     await this.drain();
     this.isClosed = true;
   }
 
-  /** Commits what still waits. */
+  /** Commits pending batches. */
   protected abstract drain(): Promise<void>;
 
-  /** @throws AppError `SHUTTING_DOWN` once it is closed: a driver's own error would not say why */
+  /** @throws AppError `SHUTTING_DOWN` after `close`, as a driver's own error would not name the reason */
   protected assertOpen(): void {
     if (!this.isClosed) return;
-    throw new AppError('SHUTTING_DOWN', 'The database is closed, since the application that used it is closed.');
+    throw new AppError('SHUTTING_DOWN', 'The database is closed, because its application is closed.');
   }
 
   /**
@@ -62,24 +63,24 @@ export abstract class Database {
     return this.companions.get(key) as T;
   }
 
-  /** An insert that does nothing when the row is already there. How many rows it touches differs: give it no `rows`. */
+  /** An insert without effect if the row exists. The affected row count differs by database: do not set `rows`. */
   insertIgnore(table: string, row: Row): Statement {
     return insertIgnore(this.dialect, table, row);
   }
 
   /**
-   * An insert of rows that replaces those with the same keys; the table has no other unique key that they could meet.
-   * How many rows it touches differs: give it no `rows`.
-   * @param rows at least one; they name the same columns, and no two have the same key
+   * An upsert: inserts rows and replaces those with the same keys. The table must have no other unique key. The
+   * affected row count differs by database: do not set `rows`.
+   * @param rows at least one, with the same columns and different keys
    */
   upsert(table: string, rows: readonly Row[], keyColumns: readonly string[]): Statement {
     return upsert(this.dialect, table, rows, keyColumns);
   }
 
   /**
-   * Deletes up to `limit` rows, so that a large clean-up is many short transactions.
+   * Deletes up to `limit` rows, so that a large clean-up runs as many short transactions.
    * @param keyColumns the table's primary key
-   * @param where a condition with `?` placeholders; it may end in an ORDER BY
+   * @param where a condition with `?` placeholders; may end with an ORDER BY
    */
   limitedDelete(
     table: string,

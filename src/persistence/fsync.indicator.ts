@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const PROBES = 5;
 
-/** The median time in ms that the disk under a folder takes to make 1 KB durable: the price of every commit. */
+/** Median time, in ms, to make 1 KB durable on the disk of a folder: the cost of every commit. */
 export function measureFsync(folder: string): number {
   const path = join(folder, `.fsync-probe-${process.pid}`);
   const file = openSync(path, 'w');

@@ -5,16 +5,16 @@ export interface InList {
   /** `?, ?, …` */
   readonly marks: string;
   readonly params: readonly SqlValue[];
-  /** How many different values there are. */
+  /** Number of different values. */
   readonly size: number;
 }
 
-/** The most values of one list. */
+/** Maximum values of one list. */
 const MAX_VALUES = 256;
 
 /**
- * Different values as lists that a statement can hold. The last value is repeated until the length is a power of two:
- * statements are prepared once a text, and so there are few texts.
+ * Splits different values into lists for statements. The last value is repeated until the length is a power of two:
+ * statements are prepared per text, so this keeps the number of texts small.
  */
 export function inLists(values: readonly SqlValue[]): InList[] {
   const lists: InList[] = [];

@@ -1,4 +1,4 @@
-/** The one database: TypeORM's connection and migrations, and batches that are durable whole or not at all. */
+/** The database: TypeORM's connection and migrations, and batches that are durable as a whole or not at all. */
 export { bigintColumn, integerColumn, stringColumn, textColumn } from './column.factory.js';
 export type { ColumnDefinition, ColumnOptions } from './column.factory.js';
 export { isRefusedAfter, isRefusedAtOnce, refusalOf } from './commit-refused.error.js';

@@ -1,11 +1,11 @@
 /**
- * What inserts into a table say that name the same columns. Each text is made once: a prepared statement is found by its text,
- * and one that is equal but not the same has to be flattened, hashed and compared each time.
+ * The SQL of inserts into a table with the same columns. Each text is created once: a prepared statement is looked up
+ * by its text, and an equal but different string must be flattened, hashed and compared each time.
  */
 export class InsertText {
   private readonly head: string;
   private readonly row: string;
-  /** By what follows the rows, then by how many these are. */
+  /** By the conflict clause, then by the number of rows. */
   private readonly texts = new Map<string, string[]>();
 
   constructor(
@@ -20,7 +20,7 @@ export class InsertText {
     return this.columns.length === columns.length && this.columns.every((name, at) => name === columns[at]);
   }
 
-  /** @param conflict what becomes of a row that is there already: one of a few texts */
+  /** @param conflict the clause for existing rows: one of a few texts */
   of(rows: number, conflict: string): string {
     let texts = this.texts.get(conflict);
     if (!texts) this.texts.set(conflict, (texts = []));

@@ -8,20 +8,20 @@ import type { SqlValue, Statement } from './statement.types.js';
 import { retryTransient } from './transient-failure.policy.js';
 
 const DUPLICATE_ENTRY = 1062;
-/** Deadlock, and a lock that was waited for too long. */
+/** Deadlock and lock wait time-out. */
 const TRANSIENT = [1213, 1205];
-/** What the block's own handler says, once it has rolled everything back. */
+/** The message prefix of the batch's own error handler, after its rollback. */
 const ROLLED_BACK = /^(\d+): /;
 
 /** MariaDB: a batch is one compound statement, and so one round trip. */
 export class MariadbDatabase extends Database {
   readonly dialect = 'mariadb';
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly inFlight = new Set<Promise<void>>();
 
   constructor(
     private readonly pool: Pool,
     private readonly texts: MariadbTextBuilder,
-    /** Where no Redis makes a cluster of them, one process alone may write. */
+    /** The write lock, if no Redis makes the processes a cluster: then only one process may write. */
     private readonly owner: MariadbOwnerClient | null,
   ) {
     super();
@@ -35,11 +35,11 @@ export class MariadbDatabase extends Database {
       () => this.apply(text, batch),
       (error) => TRANSIENT.includes(numberOf(error)),
     );
-    this.underWay.add(commit);
+    this.inFlight.add(commit);
     try {
       await commit;
     } finally {
-      this.underWay.delete(commit);
+      this.inFlight.delete(commit);
     }
   }
 
@@ -53,7 +53,7 @@ export class MariadbDatabase extends Database {
   }
 
   protected override async drain(): Promise<void> {
-    await Promise.allSettled(this.underWay);
+    await Promise.allSettled(this.inFlight);
   }
 
   private async apply(text: string, batch: readonly Statement[]): Promise<void> {
@@ -68,14 +68,14 @@ export class MariadbDatabase extends Database {
   private async send(sql: string): Promise<unknown> {
     const connection = await acquire(this.pool);
     return new Promise((resolve, reject) => {
-      // The driver's own timer would outlive a lost connection, and hold the process up.
+      // Not the driver's timer: it would outlive a lost connection and keep the process alive.
       const timer = setTimeout(() => {
         connection.destroy();
         reject(new Error('The database did not answer in time.'));
       }, SERVER_LIMITS.answerMs);
       connection.query(sql, (error, result) => {
         clearTimeout(timer);
-        // A connection that may still be inside a transaction is not used again.
+        // A connection that may still be inside a transaction is not reused.
         if (error && !ROLLED_BACK.test(error.message)) connection.destroy();
         else connection.release();
         if (error) reject(error);
@@ -85,13 +85,13 @@ export class MariadbDatabase extends Database {
   }
 }
 
-/** A connection of the pool, which by itself waits for one without end. */
+/** A connection of the pool, with a time limit that the pool lacks. */
 function acquire(pool: Pool): Promise<PoolConnection> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
-      reject(new Error('No connection to the database came free in time.'));
+      reject(new Error('No connection to the database became free in time.'));
     }, SERVER_LIMITS.connectMs);
     pool.getConnection((error, connection) => {
       clearTimeout(timer);

@@ -3,26 +3,29 @@ import { createHash } from 'node:crypto';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { AppError } from '../common/index.js';
 
-/** How often the connection that holds the lock is asked whether it still lives, in ms. */
+/** Interval of the check of the connection that holds the lock, in ms. */
 const HEARTBEAT_MS = 5_000;
-/** After this silence the server itself drops the connection, and the lock with it: the heir of a dead machine waits so long. */
+/**
+ * Time of silence after which the server drops the connection and its lock; the takeover from a dead machine takes as
+ * long.
+ */
 const SILENCE_S = 15;
 const RETRY_MS = 500;
-/** How long the lock is waited for: the server learns of a process's end a moment after its successor may have started. */
+/** Wait for the lock: the server may notice the end of a process after its successor has started. */
 const PATIENCE_S = 1;
-/** The shortest limit of a lock's name among servers. */
+/** The shortest limit for lock names among server versions. */
 const LONGEST_NAME = 64;
 
 /**
- * The right of one process to write to a database, as long as no queue on Redis says who runs what: a server-side lock
- * on a connection of its own. When the connection is lost, so is the lock; it is taken again at once, and if another
- * process was quicker, nothing more is written here.
+ * The write lock of one process on a database without a Redis queue: a server-side lock on a connection of its own. A
+ * lost connection loses the lock. It is taken again at once; if another process took it first, this process writes
+ * nothing more.
  */
 export class MariadbOwnerClient {
   private readonly logger = new Logger(MariadbOwnerClient.name);
   private readonly lock: string;
   private connection: Connection | null = null;
-  /** The id and the end of the connection that held it last. */
+  /** Id of the last connection that held the lock, and the time of its loss. */
   private last: { readonly id: number; lostAt: number } | null = null;
   private taking: Promise<void> | null = null;
   private lost: AppError | null = null;
@@ -30,7 +33,7 @@ export class MariadbOwnerClient {
   private heartbeat: NodeJS.Timeout | undefined;
   private retry: NodeJS.Timeout | undefined;
 
-  /** `name` is the server and database in messages. */
+  /** `name` is the server and database, for messages. */
   constructor(
     private readonly connect: () => Promise<Connection>,
     private readonly name: string,
@@ -40,7 +43,7 @@ export class MariadbOwnerClient {
     this.lock = lock.length <= LONGEST_NAME ? lock : createHash('sha256').update(lock).digest('hex');
   }
 
-  /** Nothing while the lock is held; otherwise it is taken first. @throws as `take` does */
+  /** Returns undefined while the lock is held; otherwise takes it first. @throws as `take` does */
   check(): Promise<void> | undefined {
     return this.connection ? undefined : this.take();
   }
@@ -61,7 +64,7 @@ export class MariadbOwnerClient {
     this.connection = null;
     if (!connection) return;
     try {
-      // The server would notice the end of the connection a moment later.
+      // Release first: the server would notice the end of the connection a moment later.
       await connection.query('SELECT RELEASE_LOCK(?)', [this.lock]);
       await connection.end();
     } catch {
@@ -92,12 +95,13 @@ export class MariadbOwnerClient {
       [this.lock, PATIENCE_S, this.lock],
     );
     const { is_ours: isOurs, holder, id } = row as { is_ours: number; holder: number | null; id: number };
-    if (isOurs !== 1) throw this.isAnothers(holder) ? this.lockedElsewhere() : new Error('The lock is not free yet.');
+    if (isOurs !== 1)
+      throw this.isHeldByOther(holder) ? this.lockedElsewhere() : new Error('The lock is not free yet.');
     this.last = { id, lostAt: Number.POSITIVE_INFINITY };
   }
 
-  /** Not if it has become free just now, nor if the server has not noticed yet that our own connection is gone. */
-  private isAnothers(holder: number | null): boolean {
+  /** False if the lock has just become free, or if the server has not noticed yet that our own connection is lost. */
+  private isHeldByOther(holder: number | null): boolean {
     if (holder === null) return false;
     return this.last?.id !== holder || Date.now() > this.last.lostAt + 2 * SILENCE_S * 1000;
   }
@@ -131,7 +135,9 @@ export class MariadbOwnerClient {
     );
     if (this.last) {
       this.lost = error;
-      this.logger.fatal(`${error.message} It took over when our connection was lost: nothing more is written here.`);
+      this.logger.fatal(
+        `${error.message} It took over when the connection of this process was lost: this process writes nothing more.`,
+      );
     }
     return error;
   }

@@ -5,27 +5,27 @@ import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { ServerUrl } from './server-url.parser.js';
 
 /**
- * Backslashes escape, what does not fit is an error, and a row that somebody else has locked is not waited for long.
- * Only MariaDB reads the comment: a MySQL, which we do not serve, shall come so far as to be told so.
+ * Backslashes escape, invalid values are errors, and the wait for a locked row is short. The comment is for MariaDB
+ * only, so that an unsupported MySQL connects far enough to be reported.
  */
 const SESSION = `SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', innodb_lock_wait_timeout = 5
   /*M! , max_statement_time = ${SERVER_LIMITS.statementMs / 1000} */`;
 
 export interface MariadbConnections {
   readonly pool: Pool;
-  /** A connection beside the pool. */
+  /** Opens a connection outside of the pool. */
   readonly connect: () => Promise<Connection>;
   /** Quotes a text. */
   readonly escape: (text: string) => string;
 }
 
-/** Makes a pool; it connects when it is first used. The driver is loaded here, by those who use it. */
+/** Creates a pool, which connects at its first use. The driver is imported only here. */
 export async function createMariadbPool(url: ServerUrl): Promise<MariadbConnections> {
   const options = connectionOptions(url);
   const { default: mysql } = await import('mysql2');
   const pool = mysql.createPool({ ...options, connectionLimit: SERVER_LIMITS.connections });
   pool.on('connection', (connection) => {
-    // The pool listens for the first error only; another one would end the process.
+    // The pool handles the first error only; another one would end the process.
     connection.on('error', () => undefined);
     const unusable = (error: unknown) => error && connection.destroy();
     connection.query(SESSION, unusable);
@@ -48,17 +48,17 @@ function connectionOptions({ host, port, user, password, database, params }: Ser
     database,
     charset: 'utf8mb4',
     connectTimeout: SERVER_LIMITS.connectMs,
-    // Numbers are numbers: no column of ours is larger than a safe integer, and a sum of bigints is a DECIMAL.
+    // No column exceeds a safe integer; a sum of bigints is a DECIMAL.
     supportBigNumbers: true,
     bigNumberStrings: false,
     decimalNumbers: true,
-    // It reads rows without making code of them.
+    // Parse rows without generated code.
     disableEval: true,
     ...(ssl && { ssl }),
   };
 }
 
-/** The words of PostgreSQL, so that both URLs are written alike. */
+/** PostgreSQL's parameter names, so that both URLs have the same form. */
 function sslOptions(params: URLSearchParams): ConnectionOptions['ssl'] {
   const mode = params.get('sslmode') ?? 'disable';
   const authority = params.get('sslrootcert');

@@ -1,28 +1,28 @@
 import { splitAtPlaceholders } from './placeholder.parser.js';
 import type { SqlValue, Statement } from './statement.types.js';
 
-/** More different texts than a program has; one who builds texts without end must not fill the memory. */
-const MOST_KEPT = 1000;
+/** Maximum cached texts, above a program's number of statements, so that generated texts cannot fill the memory. */
+const MOST_CACHED = 1000;
 
-/** What a statement's row count fails with. */
+/** The error message of a wrong row count. */
 export const ROWS_REFUSED = 'jackdaw refuses';
 
-/** Named so that no column is hidden by it: inside a block a variable wins. */
+/** Names that hide no column: inside a block a variable takes precedence. */
 const AT = 'jackdaw_at';
-const SAID = 'jackdaw_said';
+const MESSAGE = 'jackdaw_said';
 const BEGIN = `BEGIN NOT ATOMIC
 DECLARE ${AT} INTEGER DEFAULT 0;
-DECLARE ${SAID} TEXT;
+DECLARE ${MESSAGE} TEXT;
 DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
-  GET DIAGNOSTICS CONDITION 1 ${SAID} = MESSAGE_TEXT;
+  GET DIAGNOSTICS CONDITION 1 ${MESSAGE} = MESSAGE_TEXT;
   ROLLBACK;
-  SET ${SAID} = LEFT(CONCAT(${AT}, ': ', ${SAID}), 500);
-  RESIGNAL SET MESSAGE_TEXT = ${SAID};
+  SET ${MESSAGE} = LEFT(CONCAT(${AT}, ': ', ${MESSAGE}), 500);
+  RESIGNAL SET MESSAGE_TEXT = ${MESSAGE};
 END;
 START TRANSACTION;
 `;
 
-/** Writes SQL with its values in it, for the text protocol. */
+/** Builds SQL that contains its values, for the text protocol. */
 export class MariadbTextBuilder {
   private readonly pieces = new Map<string, readonly string[]>();
 
@@ -40,8 +40,8 @@ export class MariadbTextBuilder {
   }
 
   /**
-   * A batch as one compound statement, which the server ends whatever becomes of this process: a frozen one holds no lock.
-   * What fails is rolled back, and its message begins with the statement's number, counted from 0.
+   * A batch as one compound statement. The server completes it even if this process freezes, so no lock remains. After
+   * an error it is rolled back, and the message starts with the statement's number, counted from 0.
    */
   batch(batch: readonly Statement[]): string {
     let text = BEGIN;
@@ -65,7 +65,7 @@ export class MariadbTextBuilder {
     let pieces = this.pieces.get(sql);
     if (!pieces) {
       pieces = splitAtPlaceholders(sql);
-      if (this.pieces.size < MOST_KEPT) this.pieces.set(sql, pieces);
+      if (this.pieces.size < MOST_CACHED) this.pieces.set(sql, pieces);
     }
     return pieces;
   }

@@ -16,14 +16,15 @@ const OLDEST = [10, 6] as const;
 const MIGRATION_WAIT_S = 600;
 
 interface Settings {
-  /** As `10.11.6-MariaDB-1`. */
+  /** For example `10.11.6-MariaDB-1`. */
   readonly version: string;
   readonly flush: number;
 }
 
 /**
- * Opens a MariaDB database and brings its schema up to date. Without Redis this process alone may write to it.
- * @throws AppError `CONFIG_INVALID` when the server or the database cannot be used, `DATABASE_LOCKED` when another process owns it
+ * Opens a MariaDB database and migrates its schema. Without Redis only this process may write to it.
+ * @throws AppError `CONFIG_INVALID` when the server or the database cannot be used, `DATABASE_LOCKED` when another
+ *   process owns it
  */
 export async function openMariadb(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   const url = parseServerUrl(config, 3306);
@@ -72,7 +73,7 @@ async function readSettings(pool: Pool): Promise<Settings> {
   return row as unknown as Settings;
 }
 
-/** MySQL, which answers to the same protocol, has no block that one statement can be. */
+/** MySQL speaks the same protocol, but has no compound statement outside of procedures. */
 function isSupported(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return /mariadb/i.test(version) && (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]));
@@ -85,7 +86,7 @@ function warningsOf({ flush }: Settings, name: string): string[] {
   ];
 }
 
-/** TypeORM is given our pool, so that there is one, with the same limits and the same types, whoever asks. */
+/** TypeORM uses our pool, so that all connections share one pool with the same limits and types. */
 async function openDataSource(
   pool: Pool,
   database: string,
@@ -103,9 +104,9 @@ async function openDataSource(
   return dataSource;
 }
 
-/** A migration may take longer than a statement otherwise may, and so may the wait for another node's. */
+/** Lifts the statement time limit for migrations, and for the wait for another node's migration. */
 function migrationLock(database: string): MigrationLock {
-  // A name of its own for each database, and never too long: the server has one list for all of them.
+  // A short name per database: the server has one list of locks for all databases.
   const name = `CONCAT('jackdaw-schema:', MD5('${database.replaceAll("'", "''")}'))`;
   return {
     async take(runner: QueryRunner) {
@@ -114,7 +115,7 @@ function migrationLock(database: string): MigrationLock {
       if ((rows as { taken: number }[])[0]?.taken === 1) return;
       throw new AppError(
         'DATABASE_LOCKED',
-        `The schema of the MariaDB database ${database} has been changed by another process for ${MIGRATION_WAIT_S} s: see what that does, and start again.`,
+        `The schema of the MariaDB database ${database} has been changed by another process for ${MIGRATION_WAIT_S} s: check that process, then start again.`,
       );
     },
     async release(runner: QueryRunner) {

@@ -1,15 +1,15 @@
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 
-/** Keeps other nodes that start at the same time waiting; on the connection of the migrations themselves. */
+/** Makes other nodes that start at the same time wait; held on the connection of the migrations. */
 export interface MigrationLock {
   take(runner: QueryRunner): Promise<void>;
   release(runner: QueryRunner): Promise<void>;
 }
 
-/** A file has one owner. */
+/** For a file, which has one owner. */
 export const NO_MIGRATION_LOCK: MigrationLock = { take: async () => {}, release: async () => {} };
 
-/** Brings the schema up to date. */
+/** Migrates the schema. */
 export async function migrate(dataSource: DataSource, lock: MigrationLock): Promise<void> {
   const runner = dataSource.createQueryRunner();
   try {
@@ -19,7 +19,7 @@ export async function migrate(dataSource: DataSource, lock: MigrationLock): Prom
       executor.transaction = 'all';
       await executor.executePendingMigrations();
     } finally {
-      // A connection that broke has no lock any more.
+      // A broken connection has lost its lock already.
       await lock.release(runner).catch(() => undefined);
     }
   } finally {

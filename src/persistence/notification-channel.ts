@@ -1,10 +1,13 @@
-/** Short messages between the processes on one database. What it loses (a connection was down), the tables have. */
+/**
+ * Short messages between the processes on one database. After a lost message (a connection was down), the tables have
+ * the data.
+ */
 export abstract class NotificationChannel {
   /**
-   * Calls the listener with every payload of a channel, in the order of their sending by each process, this one's too.
-   * @param channel 1 to 63 of `a-z 0-9 _`, not beginning with a digit
-   * @param onReconnect called after a time in which payloads were lost
-   * @returns what ends it
+   * Calls the listener with every payload of a channel, in each sender's order, including this process.
+   * @param channel 1 to 63 of `a-z 0-9 _`, not starting with a digit
+   * @param onReconnect called after an interruption in which payloads were lost
+   * @returns a function that ends the subscription
    */
   abstract listen(
     channel: string,
@@ -13,11 +16,11 @@ export abstract class NotificationChannel {
   ): Promise<() => Promise<void>>;
 
   /**
-   * Sends soon, together with what else is to be sent in the same turn of the event loop; a failure is logged.
-   * @throws AppError `INTERNAL` when the payload is longer than a notification may be, or holds a line break or a NUL
+   * Sends soon, together with other payloads of the same turn of the event loop; a failure is logged.
+   * @throws AppError `INTERNAL` when the payload is too long for a notification, or contains a line break or a NUL
    */
   abstract notify(channel: string, payload: string): void;
 
-  /** Sends what still waits, and ends the connections. */
+  /** Sends pending payloads and closes the connections. */
   abstract close(): Promise<void>;
 }

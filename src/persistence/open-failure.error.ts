@@ -6,7 +6,7 @@ const FORBIDDEN = `this user may not write there: make it writable, ${ELSEWHERE}
 const NO_FOLDER = `a part of its path is a file and must be a folder: move that away, ${ELSEWHERE}`;
 const NO_SPACE = `the disk is full: make room, ${ELSEWHERE}`;
 
-/** What is wrong and what to do, by the code of the file system or the first two words of SQLite's. */
+/** The fault and its remedy, by the code of the file system or the first two words of SQLite's code. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
@@ -18,10 +18,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: NO_SPACE,
   SQLITE_FULL: NO_SPACE,
   SQLITE_NOTADB: `it is not a SQLite database: move it away, ${ELSEWHERE}`,
-  SQLITE_CORRUPT: 'it is damaged: restore it from a backup, or move it away to begin with an empty one',
+  SQLITE_CORRUPT: 'it is damaged: restore it from a backup, or move it away to start with an empty one',
 };
 
-/** The error of a database that cannot be opened; what is no fault of its file or folder stays as it is. */
+/** The error of a database that cannot be opened; an error of another kind is returned unchanged. */
 export function toOpenFailure(file: string, cause: unknown): unknown {
   const code = codeOf(cause);
   if (code === 'SQLITE_BUSY') {
@@ -34,7 +34,7 @@ export function toOpenFailure(file: string, cause: unknown): unknown {
   return new AppError('CONFIG_INVALID', `The database ${file} cannot be opened: ${reason}.`, { cause });
 }
 
-/** `SQLITE_CORRUPT` of `SQLITE_CORRUPT_VTAB`. */
+/** `SQLITE_CORRUPT` for `SQLITE_CORRUPT_VTAB`. */
 function codeOf(cause: unknown): string {
   const { code } = (cause ?? {}) as { code?: unknown };
   return typeof code === 'string' ? code.replace(/^(SQLITE_[A-Z]+)_.*$/, '$1') : '';

@@ -5,8 +5,8 @@ import { openPostgres } from './postgres.factory.js';
 import { openSqlite } from './sqlite.factory.js';
 
 /**
- * Opens the configured database and brings its schema up to date.
- * @throws AppError `CONFIG_INVALID` when it cannot be used, `DATABASE_LOCKED` when it is another process's
+ * Opens the configured database and migrates its schema.
+ * @throws AppError `CONFIG_INVALID` when it cannot be used, `DATABASE_LOCKED` when another process owns it
  */
 export function openPersistence(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
   switch (config.database.kind) {

@@ -14,7 +14,7 @@ import { sharePersistence } from './shared-persistence.registry.js';
 
 const OPEN_PERSISTENCE = Symbol('OPEN_PERSISTENCE');
 
-/** Owns the connection: open before any other provider asks for it, closed after all of them are done. */
+/** Owns the connection: opens it before other providers use it, and closes it after all of them. */
 @Module({})
 export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
   private closed: Promise<void> | undefined;
@@ -38,13 +38,13 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
           inject: [OPEN_PERSISTENCE],
         },
         {
-          // `null` where the database carries none: inject it with `@Optional()`.
+          // `null` if the database has no notifications: inject it with `@Optional()`.
           provide: NotificationChannel,
           useFactory: ({ notifications }: OpenPersistence) => notifications,
           inject: [OPEN_PERSISTENCE],
         },
       ],
-      // TypeORM's own token stays free for the data source of an application around us.
+      // TypeORM's own token remains available for the data source of a host application.
       exports: [Database, NotificationChannel],
     };
   }
@@ -53,7 +53,7 @@ export class PersistenceModule implements OnModuleInit, OnApplicationShutdown {
     for (const warning of this.opened.warnings) this.logger.warn(warning);
   }
 
-  /** An application may be closed twice. */
+  /** Closes once; an application may be closed twice. */
   onApplicationShutdown(): Promise<void> {
     this.closed ??= this.opened.close();
     return this.closed;

@@ -2,20 +2,20 @@ import type { DataSource, EntitySchema, MigrationInterface } from 'typeorm';
 import type { Database } from './database.js';
 import type { NotificationChannel } from './notification-channel.js';
 
-/** What the modules bring into the one schema; explicit classes, in the order of their migrations' timestamps. */
+/** The modules' parts of the schema: explicit classes, with migrations in the order of their timestamps. */
 export interface PersistenceOptions {
   readonly entities: readonly (Function | EntitySchema)[];
   readonly migrations: readonly (new () => MigrationInterface)[];
 }
 
-/** A database that is open, its schema up to date. */
+/** An open database with a migrated schema. */
 export interface OpenPersistence {
   readonly database: Database;
   readonly dataSource: DataSource;
-  /** Where the database can carry notifications. */
+  /** `null` if the database has no notifications. */
   readonly notifications: NotificationChannel | null;
-  /** One line each, for the log: what makes the promise of durability slow or untrue. */
+  /** Log lines about settings that make durability slow or void. */
   readonly warnings: readonly string[];
-  /** Commits what still waits, and closes everything. */
+  /** Commits pending batches and closes all connections. */
   close(): Promise<void>;
 }

@@ -17,15 +17,15 @@ describe('placeholders', () => {
   });
 });
 
-describe('PostgreSQL’s writing', () => {
-  it('is made once, and bears one name', () => {
+describe('PostgreSQL’s SQL', () => {
+  it('is built once and has one name', () => {
     const registry = new PostgresStatementRegistry();
     const first = registry.query('SELECT ? FROM x WHERE id = ?', ['a', 1]);
     expect(first.text).toBe('SELECT $1 FROM x WHERE id = $2');
     expect(registry.query('SELECT ? FROM x WHERE id = ?', [null, 2])).toBe(first);
   });
 
-  it('says the type of a number that no integer holds', () => {
+  it('casts a number beyond 32 bits', () => {
     const registry = new PostgresStatementRegistry();
     const sql = 'a = ? AND b = ? AND c = ?';
     const texts = [
@@ -43,7 +43,7 @@ describe('PostgreSQL’s writing', () => {
     expect(new Set(texts.map(({ name }) => name)).size).toBe(3);
   });
 
-  it('has another name for each number of rows, and for a query', () => {
+  it('has a different name for each row count, and for a query', () => {
     const registry = new PostgresStatementRegistry();
     const sql = 'DELETE FROM x';
     const names = [
@@ -55,7 +55,7 @@ describe('PostgreSQL’s writing', () => {
     expect(new Set(names).size).toBe(4);
   });
 
-  it('prepares no more texts than a server can be asked to keep', () => {
+  it('limits the number of prepared texts', () => {
     const registry = new PostgresStatementRegistry();
     const names = Array.from({ length: 1200 }, (_, at) => registry.query(`SELECT ${at}`, []).name);
     expect(names.filter((name) => name === '')).toHaveLength(200);
@@ -63,10 +63,10 @@ describe('PostgreSQL’s writing', () => {
   });
 });
 
-describe('MariaDB’s writing', () => {
+describe('MariaDB’s SQL', () => {
   const builder = new MariadbTextBuilder((text) => `<${text}>`);
 
-  it('has the values in it', () => {
+  it('contains the values', () => {
     expect(builder.query('a = ? AND b = ? OR c = ?', ['x?', AT, null])).toBe(`a = <x?> AND b = ${AT} OR c = NULL`);
     expect(builder.query(`a = '?' AND b = ?`, [-0.5])).toBe(`a = '?' AND b = -0.5`);
   });

@@ -1,7 +1,7 @@
-/** A quoted piece of SQL, or a placeholder outside of one. */
+/** A quoted part of SQL, or a placeholder outside of one. */
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?/g;
 
-/** The pieces of SQL between its `?` placeholders: one more than there are placeholders. */
+/** Splits SQL at its `?` placeholders; returns one more part than placeholders. */
 export function splitAtPlaceholders(sql: string): string[] {
   const pieces: string[] = [];
   let from = 0;

@@ -3,18 +3,18 @@ import type { PreparedText } from './postgres-statement.registry.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 import type { SqlValue } from './statement.types.js';
 
-/** A statement as it is sent. */
+/** A statement in the form that is sent. */
 export interface BatchStep extends PreparedText {
   readonly values: readonly SqlValue[];
 }
 
-/** Which statement the server refused, counted from 0, and what it said. */
+/** The number of the failed statement, counted from 0, and the server's error. */
 export interface BatchFailure {
   readonly at: number;
   readonly error: Error;
 }
 
-/** What we use of a connection's protocol messages; the declared types want arguments that the driver ignores. */
+/** The used part of a connection's protocol methods; the declared types require arguments that the driver ignores. */
 interface Wire {
   readonly stream: { cork(): void; uncork(): void };
   parse(message: PreparedText): void;
@@ -24,12 +24,12 @@ interface Wire {
   sync(): void;
 }
 
-/** The names that a connection has prepared. */
+/** Prepared statement names by connection. */
 const prepared = new WeakMap<PoolClient, Set<string>>();
 
 /**
- * Sends a batch in one write. Statements up to one Sync message are one transaction to PostgreSQL, so it needs neither
- * BEGIN nor COMMIT, and once it is sent the server ends it, whatever becomes of this process: a frozen one holds no lock.
+ * Sends a batch in one write. PostgreSQL treats statements up to one Sync message as one transaction, without BEGIN and
+ * COMMIT. Once sent, the server completes it even if this process freezes, so no lock remains.
  * (https://www.postgresql.org/docs/current/protocol-flow.html, "Pipelining")
  */
 export function executeBatch(client: PoolClient, steps: readonly BatchStep[]): Promise<BatchFailure | null> {
@@ -39,9 +39,9 @@ export function executeBatch(client: PoolClient, steps: readonly BatchStep[]): P
   });
 }
 
-/** The driver calls it by these names as the server's answers come in. */
+/** A query object for the driver, which calls these methods as the server's answers arrive. */
 class BatchQuery implements Submittable {
-  /** The driver reads it. */
+  /** Read by the driver. */
   readonly query_timeout = SERVER_LIMITS.answerMs;
   private done = 0;
   private readonly fresh = new Set<string>();
@@ -81,7 +81,7 @@ class BatchQuery implements Submittable {
     this.callback(error);
   }
 
-  /** The driver puts its timeout before it. */
+  /** The driver wraps it with its time-out. */
   callback = (error: Error | null): void => {
     this.resolve(error && { at: this.done, error });
   };
@@ -90,7 +90,10 @@ class BatchQuery implements Submittable {
   handleDataRow(): void {}
   handleEmptyQuery(): void {}
 
-  /** A batch that failed leaves it open which of its new names are there; closing an unknown name is no error. */
+  /**
+   * After a failed batch it is unknown which of its new names exist, so they are closed first; closing an unknown name
+   * is no error.
+   */
   private prepare(wire: Wire, { name, text }: PreparedText): void {
     if (name !== '') {
       wire.close({ type: 'S', name });

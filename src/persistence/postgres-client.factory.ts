@@ -1,8 +1,8 @@
 import type { Client, ClientConfig } from 'pg';
 
 /**
- * The driver's connection, for any pool. One that breaks while it is in use fails what it was asked; it would also end
- * the process if nothing listened to its errors.
+ * The driver's connection class, for any pool, with an error listener: without one, an error of a connection in use
+ * would end the process. Its pending queries fail anyway.
  */
 export async function loadPostgresClient(): Promise<typeof Client> {
   const { default: pg } = await import('pg');

@@ -9,18 +9,18 @@ import { retryTransient } from './transient-failure.policy.js';
 
 const UNIQUE_VIOLATION = '23505';
 const NOT_A_NUMBER = '22P02';
-/** A prepared text's result changed with the schema, as another node's migration does. */
+/** The result type of a prepared text changed with the schema, e.g. by another node's migration. */
 const PLAN_OUTDATED = '0A000';
-/** Serialization failure and deadlock: the server has rolled the transaction back. */
+/** Serialization failure and deadlock, after which the server has rolled back the transaction. */
 const TRANSIENT = ['40001', '40P01'];
-/** Connection lost, server stopping. */
+/** Connection lost, or server shutting down. */
 const CONNECTION_FAILED = /^(08|57P)/;
 
-/** PostgreSQL: a batch is one round trip and one transaction of its own; the server shares an fsync among those that wait. */
+/** PostgreSQL: a batch is one round trip and one transaction; the server shares an fsync among concurrent commits. */
 export class PostgresDatabase extends Database {
   readonly dialect = 'postgres';
   private readonly statements = new PostgresStatementRegistry();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly inFlight = new Set<Promise<void>>();
 
   constructor(private readonly pool: Pool) {
     super();
@@ -33,11 +33,11 @@ export class PostgresDatabase extends Database {
       () => this.apply(batch),
       (error) => TRANSIENT.includes(codeOf(error)),
     );
-    this.underWay.add(commit);
+    this.inFlight.add(commit);
     try {
       await commit;
     } finally {
-      this.underWay.delete(commit);
+      this.inFlight.delete(commit);
     }
   }
 
@@ -58,7 +58,7 @@ export class PostgresDatabase extends Database {
   }
 
   protected override async drain(): Promise<void> {
-    await Promise.allSettled(this.underWay);
+    await Promise.allSettled(this.inFlight);
   }
 
   private async rows<Found>(config: QueryConfig): Promise<Found[]> {
@@ -69,7 +69,7 @@ export class PostgresDatabase extends Database {
   private async apply(batch: readonly Statement[]): Promise<void> {
     const client = await this.pool.connect();
     const failure = await this.send(client, batch);
-    // A connection that nobody knows the state of is closed, not used again.
+    // A connection in an unknown state is closed, not reused.
     client.release(failure !== null && isOfConnection(failure.error));
     if (failure) throw toCommitError(failure, batch);
   }
@@ -91,7 +91,7 @@ function toCommitError({ at, error }: BatchFailure, batch: readonly Statement[])
   return isRows ? commitRefused('rows', at, sql, error) : error;
 }
 
-/** A SQLSTATE, or the empty text for an error that is not of the server. */
+/** The SQLSTATE; empty for an error that is not from the server. */
 function codeOf(error: unknown): string {
   const { code, severity } = (error ?? {}) as Partial<DatabaseError>;
   return severity === undefined ? '' : (code ?? '');

@@ -2,19 +2,19 @@ import type { Client } from 'pg';
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
-/** How often the connection is asked whether it still lives, in ms: a dead one says nothing itself. */
+/** Interval of the connection check, in ms: a dead connection raises no event. */
 const HEARTBEAT_MS = 10_000;
 
 export interface ListenerOptions {
   createClient(): Client;
-  /** What is listened to on every new connection. */
+  /** The channels to listen to on every new connection. */
   channels(): Iterable<string>;
   onNotification(channel: string, payload: string): void;
-  /** After a time in which nothing was heard. */
+  /** Called after an interruption without notifications. */
   onReconnect(): void;
 }
 
-/** One connection that listens, and is made again when it is lost. */
+/** One listening connection, which is reopened when it is lost. */
 export class PostgresListenerClient {
   private current: Promise<Client> | null = null;
   private wasConnected = false;
@@ -33,7 +33,7 @@ export class PostgresListenerClient {
 
   async unlisten(channel: string): Promise<void> {
     const client = await this.current?.catch(() => null);
-    // A lost connection listens to nothing.
+    // A lost connection has no subscriptions.
     await client?.query(`UNLISTEN ${channel}`).catch(() => undefined);
   }
 
@@ -50,7 +50,7 @@ export class PostgresListenerClient {
     const client = this.options.createClient();
     const opening = this.open(client);
     this.current = opening;
-    // An error ends it, and the end is what counts.
+    // The `end` event follows an error and is handled.
     client.on('error', () => undefined);
     client.on('end', () => this.lose(opening));
     opening.catch(() => {

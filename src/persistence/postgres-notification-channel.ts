@@ -5,10 +5,10 @@ import { NotificationChannel } from './notification-channel.js';
 import { PostgresListenerClient } from './postgres-listener.client.js';
 import { SERVER_LIMITS } from './server-limits.policy.js';
 
-/** PostgreSQL wants less than 8,000 bytes; payloads of one turn go together up to here. */
+/** Payloads of one turn are joined up to this size; PostgreSQL's limit is 8,000 bytes. */
 const MOST_BYTES = 7_900;
 const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
-/** Notifications are not for keeping, so that no disk is waited for. */
+/** Asynchronous commit: notifications need not be durable. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
 
 interface Subscription {
@@ -16,7 +16,7 @@ interface Subscription {
   readonly onReconnect: (() => void) | undefined;
 }
 
-/** LISTEN on one connection of its own; NOTIFY by the pool, one after the other so that the order stays. */
+/** LISTEN on a connection of its own; NOTIFY through the pool, one at a time to preserve the order. */
 export class PostgresNotificationChannel extends NotificationChannel {
   private readonly logger = new Logger(PostgresNotificationChannel.name);
   private readonly subscriptions = new Map<string, Set<Subscription>>();
@@ -84,7 +84,7 @@ export class PostgresNotificationChannel extends NotificationChannel {
     for (const subscribed of this.subscriptions.values()) for (const { onReconnect } of subscribed) onReconnect?.();
   }
 
-  /** Whether it was the last one of its channel. */
+  /** @returns whether it was the last subscription of its channel */
   private unsubscribe(channel: string, subscription: Subscription): boolean {
     const subscribed = this.subscriptions.get(channel);
     if (!subscribed?.delete(subscription) || subscribed.size > 0) return false;
@@ -110,14 +110,14 @@ export class PostgresNotificationChannel extends NotificationChannel {
         }
       }
     } catch (error) {
-      // Whoever missed them reads the tables; to keep them would be to keep them without end.
+      // Dropped, as a queue could grow without limit; receivers read the tables.
       this.waiting.clear();
       this.logger.warn(`Notifications to other processes were lost: ${messageOf(error)}`);
     }
   }
 }
 
-/** Lines, as many in one text as a notification may be long. */
+/** Joins payloads as lines, up to the size of a notification. */
 function joined(payloads: readonly string[]): string[] {
   const texts: string[] = [];
   let bytes = Number.POSITIVE_INFINITY;

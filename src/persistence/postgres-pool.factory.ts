@@ -8,11 +8,11 @@ type TypeId = (typeof import('pg').types.builtins)['INT8'];
 
 export interface PostgresConnections {
   readonly pool: PgPool;
-  /** A connection beside the pool. */
+  /** Opens a connection outside of the pool. */
   readonly createClient: () => PgClient;
 }
 
-/** Makes a pool; it connects when it is first used. The driver is loaded here, by those who use it. */
+/** Creates a pool, which connects at its first use. The driver is imported only here. */
 export async function createPostgresPool(
   connectionString: string,
   { params }: ServerUrl,
@@ -21,7 +21,7 @@ export async function createPostgresPool(
   // A sum of bigints is a numeric.
   const numbers: readonly TypeId[] = [types.builtins.INT8, types.builtins.NUMERIC];
   const url = new URL(connectionString);
-  // What stands in the URL would win over what is said beside it.
+  // The URL's `options` would override the ones below.
   url.searchParams.delete('options');
   const options = [params.get('options') ?? '', String.raw`-c default_transaction_isolation=read\ committed`];
   const config: ClientConfig = {
@@ -30,10 +30,10 @@ export async function createPostgresPool(
     fallback_application_name: 'jackdaw',
     connectionTimeoutMillis: SERVER_LIMITS.connectMs,
     statement_timeout: SERVER_LIMITS.statementMs,
-    // A process that freezes while it migrates ends up without its locks.
+    // A process that freezes during a migration loses its locks.
     idle_in_transaction_session_timeout: SERVER_LIMITS.statementMs,
     keepAlive: true,
-    // Of these connections only: whoever else uses the driver in this process reads what he is used to.
+    // For these connections only: other users of the driver in this process keep their parsers.
     types: {
       getTypeParser: ((id: TypeId, format: 'text') =>
         numbers.includes(id) ? Number : types.getTypeParser(id, format)) as typeof types.getTypeParser,
@@ -41,7 +41,7 @@ export async function createPostgresPool(
   };
   const logger = new Logger('PostgresPool');
   const pool = new Pool({ ...config, Client, max: SERVER_LIMITS.connections });
-  // A connection that breaks while nobody uses it is replaced; without a listener its error would end the process.
+  // The pool replaces a broken idle connection; without a listener its error would end the process.
   pool.on('error', (error) => logger.warn(`A connection to the database was lost: ${error.message}`));
   return { pool, createClient: () => new Client({ ...config, query_timeout: SERVER_LIMITS.connectMs }) };
 }

@@ -1,31 +1,34 @@
 import { splitAtPlaceholders } from './placeholder.parser.js';
 import type { SqlValue, Statement } from './statement.types.js';
 
-/** SQL in PostgreSQL's own writing, and the name it is prepared under on every connection. */
+/** SQL in PostgreSQL's syntax, and the name of its prepared statement on every connection. */
 export interface PreparedText {
-  /** Empty when it is not kept. */
+  /** Empty if it is not prepared. */
   readonly name: string;
   readonly text: string;
 }
 
-/** More different texts than a program has: whoever builds texts without end must not fill the server's memory. */
+/**
+ * Maximum prepared texts, above a program's number of statements, so that generated texts cannot fill the server's
+ * memory.
+ */
 const MOST_NAMED = 1000;
 const MAX_INTEGER = 2 ** 31;
 
-/** What a statement's row count fails with: a text that is no number, made only when the count is wrong. */
+/** Start of the error text of a wrong row count: no valid number, so the cast to integer fails. */
 export const ROWS_REFUSED = 'jackdaw refuses';
 
-/** Every SQL text, rewritten once. */
+/** Rewrites SQL texts, each once. */
 export class PostgresStatementRegistry {
   private readonly known = new Map<string, PreparedText>();
 
-  /** A text that gives rows. */
+  /** The text of a query with rows. */
   query(sql: string, params: readonly SqlValue[]): PreparedText {
     const large = largeNumbers(params);
     return this.prepared(large ? `${sql}\n${large}` : sql, () => rewritten(sql, params));
   }
 
-  /** A text that fails when it touches another number of rows than it has to; never under the name of a query. */
+  /** The text of a change that fails when it affects a different row count; never under the name of a query. */
   change({ sql, params, rows }: Statement): PreparedText {
     const key = `${rows ?? 'any'} ${largeNumbers(params)}\n${sql}`;
     return this.prepared(key, () => {
@@ -44,7 +47,9 @@ export class PostgresStatementRegistry {
   }
 }
 
-/** A parameter compared with an `integer` is taken for one, and a larger number refused, unless its type is said. */
+/**
+ * Casts large numbers: PostgreSQL takes a parameter compared with an `integer` for one, and rejects a larger number.
+ */
 function rewritten(sql: string, params: readonly SqlValue[]): string {
   return splitAtPlaceholders(sql).reduce(
     (text, piece, at) => `${text}$${at}${isLarge(params[at - 1]) ? '::bigint' : ''}${piece}`,
@@ -56,7 +61,7 @@ function counting(text: string, rows: number): string {
     SELECT CASE WHEN count(*) = ${rows} THEN 1 ELSE CAST('${ROWS_REFUSED} ' || count(*) AS integer) END FROM touched`;
 }
 
-/** The places of numbers that no `integer` holds; they make another text of the same SQL. */
+/** The positions of numbers beyond 32 bits; they make a different text of the same SQL. */
 function largeNumbers(params: readonly SqlValue[]): string {
   let places = '';
   for (let at = 0; at < params.length; at++) if (isLarge(params[at])) places += `${at},`;

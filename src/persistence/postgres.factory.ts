@@ -10,7 +10,7 @@ import { toServerFailure, unsuitableServer } from './server-failure.error.js';
 import { parseServerUrl } from './server-url.parser.js';
 
 const OLDEST = 130_000;
-/** Any number that nothing else locks by; it counts within the database. */
+/** An arbitrary number, used by no other lock; its scope is the database. */
 const MIGRATION_LOCK = 5_226_324;
 
 interface Settings {
@@ -22,7 +22,7 @@ interface Settings {
 }
 
 /**
- * Opens a PostgreSQL database and brings its schema up to date.
+ * Opens a PostgreSQL database and migrates its schema.
  * @throws AppError `CONFIG_INVALID` when the server or the database cannot be used
  */
 export async function openPostgres(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
@@ -70,7 +70,7 @@ function warningsOf({ fsync, synchronous }: Settings, name: string): string[] {
   ];
 }
 
-/** TypeORM is given our pool, so that there is one, with the same limits and the same types, whoever asks. */
+/** TypeORM uses our pool, so that all connections share one pool with the same limits and types. */
 async function openDataSource(pool: Pool, { entities, migrations }: PersistenceOptions): Promise<DataSource> {
   const driver = {
     Pool: function OurPool() {
@@ -89,7 +89,7 @@ async function openDataSource(pool: Pool, { entities, migrations }: PersistenceO
   return dataSource;
 }
 
-/** A migration may take longer than a statement otherwise may, and so may the wait for another node's. */
+/** Lifts the statement time limit for migrations, and for the wait for another node's migration. */
 const LOCK: MigrationLock = {
   async take(runner: QueryRunner) {
     await runner.query('SET statement_timeout = 0');

@@ -2,13 +2,14 @@ import type { Redis } from 'ioredis';
 import { isDoneWithin } from '../common/index.js';
 import { AnswerDeadline } from './answer-deadline.policy.js';
 
-/** How long Redis has to answer the last command, in ms. */
-const GOODBYE_MS = 1000;
+/** Time for Redis to answer pending commands at close, in ms. */
+const CLOSE_WAIT_MS = 1000;
 
 /**
- * A client of a Redis that is no journal: what cannot be sent now fails now, and one that is away may come back. The driver
- * is loaded only here. Not connected yet: who opens it says what becomes of a Redis that does not answer at once.
- * @param timeoutMs the longest wait for an answer, or an eighth more; without it as long as the connection lasts
+ * A client of a Redis that is not the journal: commands without a connection fail at once, and the client reconnects.
+ * The driver is imported only here. The client is not connected yet: the caller decides how to handle an unavailable
+ * Redis.
+ * @param timeoutMs longest wait for an answer, up to an eighth longer; without it as long as the connection lasts
  */
 export async function createRedisClient(url: string, timeoutMs?: number): Promise<Redis> {
   const { Redis } = await import('ioredis');
@@ -17,13 +18,13 @@ export async function createRedisClient(url: string, timeoutMs?: number): Promis
   return timeoutMs === undefined ? client : withDeadline(client, new AnswerDeadline(timeoutMs));
 }
 
-/** Waits for what was sent, as long as Redis answers; a client that is not ended would try for ever to connect again. */
+/** Waits for pending commands while Redis answers, then disconnects; otherwise the client would reconnect for ever. */
 export async function closeRedisClient(client: Redis): Promise<void> {
-  await isDoneWithin(GOODBYE_MS, client.quit());
+  await isDoneWithin(CLOSE_WAIT_MS, client.quit());
   client.disconnect();
 }
 
-/** Every command goes through it, those of a pipeline too. */
+/** Adds the time-out to `sendCommand`, which every command passes through, also of a pipeline. */
 function withDeadline(client: Redis, deadline: AnswerDeadline): Redis {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {

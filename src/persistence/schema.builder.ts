@@ -6,7 +6,7 @@ export interface IndexDefinition {
   readonly name: string;
   readonly columns: readonly string[];
   readonly isUnique?: boolean;
-  /** The rows that it is for have a value here; where the database can, others cost nothing. */
+  /** A partial index on rows with a value in this column, where the database supports it. */
   readonly onlyWith?: string;
 }
 
@@ -17,8 +17,8 @@ export interface TableDefinition {
 }
 
 /**
- * What migrations do, written once for the three databases. MariaDB has no transactions around changes of the schema, so
- * that a migration may be run again after half of it: what is there already is left.
+ * Schema changes for migrations, in terms of all three databases. MariaDB has no transactional DDL, so a migration may
+ * run again after it failed halfway: existing objects are skipped.
  */
 export class SchemaBuilder {
   private readonly dialect: Dialect;
@@ -28,7 +28,10 @@ export class SchemaBuilder {
     this.dialect = type === 'postgres' || type === 'mariadb' ? type : 'sqlite';
   }
 
-  /** Tables have no row ids on SQLite, unless their rows are counted: their primary key is the table, not a second tree. */
+  /**
+   * On SQLite a table has no row ids unless its rows are counted: the primary key is the table itself, not a second
+   * tree.
+   */
   async createTable({ name, columns, indexes = [] }: TableDefinition): Promise<void> {
     const table = new Table({
       name,
@@ -39,7 +42,7 @@ export class SchemaBuilder {
     for (const index of indexes) await this.createIndex(name, index);
   }
 
-  /** From which number on the rows of a table that has none yet are counted. */
+  /** Sets the first number of the counted rows of an empty table. */
   async countFrom(table: string, column: string, first: number): Promise<void> {
     switch (this.dialect) {
       case 'sqlite':
@@ -57,7 +60,10 @@ export class SchemaBuilder {
     await this.runner.query(`DROP TABLE IF EXISTS ${name}`);
   }
 
-  /** Adds columns where they are: TypeORM would copy a whole SQLite table for each. They may be null, or have a default. */
+  /**
+   * Adds columns in place: TypeORM would copy a whole SQLite table per column. They must be nullable, or have a
+   * default.
+   */
   async addColumns(table: string, columns: readonly ColumnDefinition[]): Promise<void> {
     const ifMissing = this.dialect === 'sqlite' ? '' : 'IF NOT EXISTS ';
     for (const column of columns)
@@ -65,8 +71,8 @@ export class SchemaBuilder {
   }
 
   async dropColumns(table: string, names: readonly string[]): Promise<void> {
-    const ifThere = this.dialect === 'sqlite' ? '' : 'IF EXISTS ';
-    for (const name of names) await this.runner.query(`ALTER TABLE ${table} DROP COLUMN ${ifThere}${name}`);
+    const ifExists = this.dialect === 'sqlite' ? '' : 'IF EXISTS ';
+    for (const name of names) await this.runner.query(`ALTER TABLE ${table} DROP COLUMN ${ifExists}${name}`);
   }
 
   async createIndex(table: string, { name, columns, isUnique = false, onlyWith }: IndexDefinition): Promise<void> {

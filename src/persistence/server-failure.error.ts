@@ -1,10 +1,10 @@
 import { AppError, messageOf } from '../common/index.js';
 
-/** How a server is used, for what to do about it. */
+/** Names for the remedies of a server's faults. */
 export interface ServerUse {
-  /** What says where it is. */
+  /** The setting with the server's address. */
   readonly setting: string;
-  /** What its user may not do, and what to do about that. */
+  /** The missing permission of the user, and its remedy. */
   readonly right: string;
 }
 
@@ -12,13 +12,13 @@ type Fault = (use: ServerUse) => string;
 
 const REFUSED: Fault = ({ setting }) => `nothing answers there: start it, or correct ${setting}`;
 const UNKNOWN_HOST: Fault = ({ setting }) => `there is no such host: correct ${setting}`;
-const SILENT: Fault = () => 'it does not answer: see whether the host is right and a firewall is between';
+const SILENT: Fault = () => 'it does not answer: check the host and firewalls';
 const WRONG_USER: Fault = ({ setting }) => `it refuses the user or the password: correct ${setting}`;
 const NO_DATABASE: Fault = ({ setting }) => `it has no database of that name: create it, or correct ${setting}`;
 const NO_RIGHT: Fault = ({ right }) => right;
-const FULL: Fault = () => 'it takes no more connections: raise its limit, or close others';
+const FULL: Fault = () => 'it accepts no more connections: raise its limit, or close others';
 
-/** What is wrong and what to do, by the code of the network, of PostgreSQL (SQLSTATE) or of MariaDB. */
+/** The fault and its remedy, by the code of the network, of PostgreSQL (SQLSTATE) or of MariaDB. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   ECONNREFUSED: REFUSED,
   ENOTFOUND: UNKNOWN_HOST,
@@ -40,7 +40,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   ER_TOO_MANY_USER_CONNECTIONS: FULL,
 };
 
-/** Failures of a connection that the drivers give no telling code for. */
+/** Connection failures for which the drivers have no specific code. */
 const TIMEOUT = /timeout/i;
 const OF_CONNECTION = /terminated|SSL|certificate|ECONNRESET|password must be|authentication/i;
 
@@ -50,7 +50,7 @@ const OURS: ServerUse = {
 };
 
 /**
- * The error of a server that cannot be used; what is no fault of it or of the configuration stays as it is.
+ * The error of an unusable server; an error that is no fault of the server or the configuration is returned unchanged.
  * @param product its name
  * @param name `host:port/database`, without a password
  */
@@ -61,17 +61,20 @@ export function toServerFailure(product: string, name: string, cause: unknown): 
   return new AppError('CONFIG_INVALID', `The ${product} database ${name} cannot be opened: ${fault}.`, { cause });
 }
 
-/** What is wrong with a server that cannot be used, and what to do; `undefined` when it is no fault of it or of its settings. */
+/**
+ * The fault of an unusable server and its remedy; `undefined` for an error that is no fault of the server or its
+ * settings.
+ */
 export function serverFault(cause: unknown, use: ServerUse): string | undefined {
   return unreadableFile(cause, use) ?? FAULTS[codeOf(cause)]?.(use) ?? faultOf(messageOf(cause), use);
 }
 
-/** The error of a server that answers and is not what is needed. */
+/** The error of a server that answers but does not meet the requirements. */
 export function unsuitableServer(product: string, name: string, reason: string): AppError {
   return new AppError('CONFIG_INVALID', `The ${product} database ${name} cannot be opened: ${reason}.`);
 }
 
-/** A certificate that the URL names. */
+/** A certificate file of the URL. */
 function unreadableFile(cause: unknown, { setting }: ServerUse): string | undefined {
   const { syscall, path = '' } = (cause ?? {}) as NodeJS.ErrnoException;
   return syscall === 'open' ? `the file ${path} that ${setting} names cannot be read: correct it` : undefined;

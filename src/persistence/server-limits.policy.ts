@@ -1,11 +1,11 @@
-/** How long a database server may take before what is asked of it fails. */
+/** Time limits and the connection limit for database servers. */
 export const SERVER_LIMITS = {
-  /** To connect, and to get a connection of the pool. */
+  /** Connecting, and getting a connection of the pool. */
   connectMs: 10_000,
-  /** For one statement, as the server itself counts. */
+  /** One statement, measured by the server. */
   statementMs: 30_000,
-  /** For an answer, as we count: a server that hangs ends nothing itself. */
+  /** One answer, measured by this process, as a hanging server ends no statement. */
   answerMs: 35_000,
-  /** Connections that one process holds at most. */
+  /** Maximum connections of one process. */
   connections: 10,
 } as const;

@@ -1,6 +1,6 @@
 import type { AppConfig } from '../config/index.js';
 
-/** A `DATABASE_URL` of a server, which the configuration has checked. */
+/** A validated `DATABASE_URL` of a server. */
 export interface ServerUrl {
   readonly host: string;
   readonly port: number;
@@ -8,7 +8,7 @@ export interface ServerUrl {
   readonly password: string;
   readonly database: string;
   readonly params: URLSearchParams;
-  /** For messages: no user, no password. */
+  /** For messages, without user and password. */
   readonly name: string;
 }
 

@@ -5,25 +5,25 @@ import type { OpenPersistence, PersistenceOptions } from './persistence.types.js
 import { parseServerUrl } from './server-url.parser.js';
 import { sqlitePlace } from './sqlite.factory.js';
 
-/** A database of which this process is the one owner, and which the applications of this process share. */
+/** A database that only this process owns, shared by its applications. */
 interface SharedDatabase {
   readonly config: AppConfig;
   readonly opened: Promise<OpenPersistence>;
   users: number;
-  /** Set once the last user has left. */
+  /** Set when the last application has left. */
   closing: Promise<void> | null;
 }
 
-/** Where a database is that one process owns. */
+/** The location of a database that one process owns. */
 interface Place {
   readonly key: string;
-  /** In messages. */
+  /** For messages. */
   readonly name: string;
 }
 
 /**
- * Settings that affect data in the database: all applications that share it must have the same ones. Messages contain the
- * variables, never the values.
+ * Settings that affect data in the database: all applications that share it must have the same ones. Messages contain
+ * the variables, never the values.
  */
 const COMMON_SETTINGS: readonly (readonly [variables: string, pick: (config: AppConfig) => unknown])[] = [
   ['REDIS_URL', ({ redis }) => redis],
@@ -37,8 +37,8 @@ const COMMON_SETTINGS: readonly (readonly [variables: string, pick: (config: App
 const DATABASES = new Map<string, SharedDatabase>();
 
 /**
- * As `openPersistence`. A database that one process owns (a SQLite file, MariaDB without Redis) is opened once in a process: further
- * applications get the same one. It is closed when the last of them closes its own.
+ * As `openPersistence`. A database that one process owns (a SQLite file, MariaDB without Redis) is opened once per
+ * process and shared by its applications. It is closed when the last of them closes its own.
  * @throws AppError `DATABASE_LOCKED` also when an application of this process uses it with other settings
  */
 export async function sharePersistence(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
@@ -74,7 +74,7 @@ async function join(shared: SharedDatabase, place: Place, config: AppConfig): Pr
   return { ...useOf(shared, place, opened), warnings: [] };
 }
 
-/** The database as one application has it. */
+/** The database from the view of one application. */
 function useOf(shared: SharedDatabase, { key }: Place, opened: OpenPersistence): OpenPersistence {
   let closed: Promise<void> | null = null;
   const leave = async () => {
@@ -87,7 +87,7 @@ function useOf(shared: SharedDatabase, { key }: Place, opened: OpenPersistence):
   return { ...opened, close: () => (closed ??= leave()) };
 }
 
-/** @returns `null` for a database that many processes share, or that is in memory */
+/** @returns `null` for a database that many processes share, and for one in memory */
 function placeOf(config: AppConfig): Place | null {
   switch (config.database.kind) {
     case 'sqlite': {

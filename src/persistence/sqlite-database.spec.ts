@@ -39,14 +39,14 @@ async function ids(): Promise<number[]> {
   return (await database.query<{ id: number }>('SELECT id FROM item ORDER BY id')).map(({ id }) => id);
 }
 
-/** The reasons of those that were refused, `null` for those that are durable. */
+/** The reasons of refused batches; `null` for durable ones. */
 async function outcomes(commits: readonly Promise<void>[]): Promise<unknown[]> {
   const settled = await Promise.allSettled(commits);
   return settled.map((one) => (one.status === 'fulfilled' ? null : (refusalOf(one.reason) ?? 'error')));
 }
 
 describe('a batch', () => {
-  it('is applied whole', async () => {
+  it('is applied as a whole', async () => {
     await database.commit([add(1), add(2), change(2, 'two', 1)]);
     expect(await database.query('SELECT * FROM item')).toEqual([
       { id: 1, body: null },
@@ -54,14 +54,14 @@ describe('a batch', () => {
     ]);
   });
 
-  it('is refused whole when a statement touches other rows than it has to', async () => {
+  it('is refused as a whole when a statement affects a different row count', async () => {
     await database.commit([add(1)]);
     expect(await outcomes([database.commit([add(2), change(3, 'x', 1)])])).toEqual(['rows']);
     expect(await outcomes([database.commit([change(1, 'x', 0), add(3)])])).toEqual(['rows']);
     expect(await database.query('SELECT * FROM item')).toEqual([{ id: 1, body: null }]);
   });
 
-  it('is refused whole when a row is already there', async () => {
+  it('is refused as a whole when a row already exists', async () => {
     await database.commit([add(1)]);
     expect(await outcomes([database.commit([add(2), add(1)])])).toEqual(['unique']);
     expect(await ids()).toEqual([1]);
@@ -72,17 +72,17 @@ describe('a batch', () => {
     expect(await ids()).toEqual([]);
   });
 
-  it('is not there before its turn of the event loop, and durable when it resolves', async () => {
+  it('is not applied before its turn of the event loop, and durable when it resolves', async () => {
     const committed = database.commit([add(1)]);
     expect(await ids()).toEqual([]);
     await committed;
     expect(await ids()).toEqual([1]);
   });
 
-  it('lets go first what leaves in the same turn, also what comes to it later', async () => {
+  it('runs after other work of the same turn, including work scheduled later', async () => {
     const committed = database.commit([add(1)]);
     await Promise.resolve();
-    // As undici does before it writes to a connection that was idle.
+    // As undici does before it writes to an idle connection.
     const seen = new Promise<number[]>((resolve) => setImmediate(() => resolve(ids())));
     expect(await seen).toEqual([]);
     await committed;
@@ -91,14 +91,14 @@ describe('a batch', () => {
 });
 
 describe('batches of one turn of the event loop', () => {
-  it('are durable but for the refused ones, which leave no trace, beside inserts of a repository', async () => {
+  it('are durable except for refused ones, which leave no trace, beside inserts of a repository', async () => {
     const items = source.getRepository(ItemEntity);
     const commits: Promise<void>[] = [];
     const inserts: Promise<unknown>[] = [];
     const expected: (string | null)[] = [];
     for (let i = 0; i < 600; i++) {
       const isRefused = i % 7 === 3;
-      const last = isRefused ? (i % 2 === 0 ? change(-1, 'nobody', 1) : add(i * 10)) : change(i * 10, 'done', 1);
+      const last = isRefused ? (i % 2 === 0 ? change(-1, 'missing', 1) : add(i * 10)) : change(i * 10, 'done', 1);
       commits.push(database.commit([add(i * 10), add(i * 10 + 1), last]));
       expected.push(isRefused ? (i % 2 === 0 ? 'rows' : 'unique') : null);
       inserts.push(items.insert({ id: i * 10 + 2, body: 'repository' }));
@@ -110,7 +110,7 @@ describe('batches of one turn of the event loop', () => {
     expect(await ids()).toEqual(there);
   });
 
-  it('see what the ones before them did', async () => {
+  it('see the changes of earlier ones', async () => {
     const commits = [[add(1, 'a')], [change(1, 'b', 1)], [add(1)], [change(1, 'c', 1)]].map((batch) =>
       database.commit(batch),
     );
@@ -123,13 +123,13 @@ describe('batches of one turn of the event loop', () => {
     ['a missing parameter', { sql: 'INSERT INTO item (id, body) VALUES (?, ?)', params: [9] }],
     ['a broken constraint', { sql: 'INSERT INTO item (id) VALUES (?)', params: ['no number'] }],
     ['a value of no database', { sql: 'INSERT INTO item (id) VALUES (?)', params: [{} as never] }],
-  ])('are not harmed by one with %s', async (_what, broken) => {
+  ])('are not affected by one with %s', async (_what, broken) => {
     const commits = [[add(1)], [add(2), broken], [add(3)]].map((batch) => database.commit(batch));
     expect(await outcomes(commits)).toEqual([null, 'error', null]);
     expect(await ids()).toEqual([1, 3]);
   });
 
-  it('are as if each had been committed alone', async () => {
+  it('have the same effect as separate commits', async () => {
     const statement = fc.oneof(
       fc.nat(4).map((id) => add(id)),
       fc.tuple(fc.nat(4), fc.constantFrom(undefined, 0, 1)).map(([id, rows]) => change(id, 'changed', rows)),
@@ -153,7 +153,7 @@ describe('batches of one turn of the event loop', () => {
     );
   });
 
-  it('are committed when the database is flushed before it is closed', async () => {
+  it('are committed by a flush before the database is closed', async () => {
     const commits = [database.commit([add(1)]), database.commit([add(2)])];
     database.flush();
     expect(await ids()).toEqual([1, 2]);
@@ -175,7 +175,7 @@ describe('a batch that may wait', () => {
     expect(await database.query('SELECT body FROM item')).toEqual([{ body: 'b' }]);
   });
 
-  it('is committed alone when its time is over', async () => {
+  it('is committed alone when its wait is over', async () => {
     await database.commit([add(1)], { waitsMs: 5 });
     expect(await ids()).toEqual([1]);
   });
@@ -186,7 +186,7 @@ describe('a batch that may wait', () => {
     expect(await outcomes(commits)).toEqual(['unique', null]);
   });
 
-  it('does not hold up what came before it, and is committed when the database is closed', async () => {
+  it('does not delay earlier batches, and is committed when the database is closed', async () => {
     const before = database.commit([add(1)]);
     const waits = database.commit([add(2)], { waitsMs: 10_000 });
     expect(await outcomes([before, waits])).toEqual([null, null]);
@@ -209,14 +209,14 @@ describe('values', () => {
     ['a lone surrogate in JSON', JSON.stringify('\ud800 and \udc00')],
     ['quotes, question marks and line ends', `'";--? :x $1 \r\n\t\u2028`],
     ['a megabyte', '0123456789abcdéf🐦'.repeat(55_000)],
-  ])('come back as they went: %s', async (_what, body) => {
+  ])('are read unchanged: %s', async (_what, body) => {
     await database.commit([add(1, body)]);
     await database.commit([change(1, body, 1)]);
     const [row] = await database.query<{ body: string | null }>('SELECT body FROM item WHERE body IS ?', [body]);
     expect(row?.body === body).toBe(true);
   });
 
-  it('any text that is JSON comes back byte for byte', async () => {
+  it('reads any JSON text byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         const json = JSON.stringify({ [text]: text });
@@ -226,14 +226,14 @@ describe('values', () => {
     );
   });
 
-  it.each([0, -1, 2 ** 31, Date.now(), Number.MAX_SAFE_INTEGER])('a number comes back as a number: %d', async (id) => {
+  it.each([0, -1, 2 ** 31, Date.now(), Number.MAX_SAFE_INTEGER])('reads a number as a number: %d', async (id) => {
     await database.commit([add(id)]);
     expect(await ids()).toEqual([id]);
   });
 });
 
-describe('an insert of what may be there', () => {
-  it('leaves what is there', async () => {
+describe('an insertIgnore', () => {
+  it('leaves an existing row unchanged', async () => {
     const row = (body: string) => database.insertIgnore('item', { id: 1, body });
     await database.commit([row('first')]);
     await database.commit([row('second'), add(2)]);
@@ -243,7 +243,7 @@ describe('an insert of what may be there', () => {
 });
 
 describe('a query', () => {
-  it('that is wrong rejects, and the database goes on', async () => {
+  it('that is invalid rejects, and the database continues to work', async () => {
     await expect(database.query('SELECT id FROM nowhere')).rejects.toThrow('nowhere');
     await database.ping();
   });

@@ -7,27 +7,27 @@ import type { SqliteHandle, SqliteStatement } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 import type { CommitOptions, SqlValue, Statement } from './statement.types.js';
 
-/** Turns of the event loop, at most, in which batches come together. */
+/** Maximum turns of the event loop in which a group of batches is collected. */
 const GATHERED_TURNS = 8;
 
 interface WaitingBatch {
   readonly batch: readonly Statement[];
-  /** Whether it resolves as soon as it is written. */
+  /** Whether it resolves when it is written, before it is durable. */
   readonly isEarly: boolean;
   resolve(): void;
   reject(error: unknown): void;
 }
 
-/** Why batches of a group were refused. */
+/** Errors of the refused batches of a group. */
 type Refusals = ReadonlyMap<WaitingBatch, unknown>;
 
 const NONE: Refusals = new Map();
 
 /**
- * SQLite with group commit: batches that wait in the same turns of the event loop share one transaction and so one fsync, which
- * is waited for beside the event loop; those that come meanwhile are the next group. Only when one of them is refused is
- * each applied in a savepoint of its own. The handle is TypeORM's; it is never left inside a transaction, so TypeORM's
- * single statements run beside it.
+ * SQLite with group commit: batches of the same turns of the event loop share one transaction and so one fsync, which
+ * runs beside the event loop. Batches that arrive meanwhile are the next group. Only if a batch is refused, each is
+ * applied in a savepoint of its own. The handle is TypeORM's and is never left inside a transaction, so TypeORM's
+ * single statements can run beside it.
  */
 export class SqliteDatabase extends Database {
   readonly dialect = 'sqlite';
@@ -38,15 +38,15 @@ export class SqliteDatabase extends Database {
   private isGathering = false;
   private patience: NodeJS.Timeout | null = null;
   private lastGroup = 0;
-  /** While a group that is written is being made durable. */
+  /** The fsync of the last written group, while it runs. */
   private syncing: Promise<void> | null = null;
-  /** Whether a group waits for that. */
+  /** Whether another group waits for that fsync. */
   private isDue = false;
   private readonly prepared = new Map<string, SqliteStatement>();
 
   /**
-   * @param log of its file, if it has one
-   * @param purgedBytes the largest file that `purge` writes anew
+   * @param log write-ahead log of the file, if it has one
+   * @param purgedBytes largest file that `purge` rewrites
    */
   constructor(
     private readonly handle: SqliteHandle,
@@ -60,22 +60,22 @@ export class SqliteDatabase extends Database {
     return new Promise((resolve, reject) => {
       this.assertOpen();
       this.waiting.push({ batch, isEarly, resolve, reject });
-      if (waitsMs > 0) this.patience ??= setTimeout(() => this.beginGathering(), waitsMs);
-      else this.beginGathering();
+      if (waitsMs > 0) this.patience ??= setTimeout(() => this.startGathering(), waitsMs);
+      else this.startGathering();
     });
   }
 
-  private beginGathering(): void {
+  private startGathering(): void {
     if (this.isGathering) return;
     this.isGathering = true;
-    // A write takes the time of all: what can go out now, such as a model's request, goes first.
+    // A write blocks the event loop, so pending output, such as a model's request, is sent first.
     process.nextTick(() => setImmediate(() => this.gather(0, 0)));
   }
 
   /**
-   * Waits for more batches as long as each turn of the event loop brings some, and others have come together lately: each page
-   * that a group of them touches is written once, and a commit touches some fifty pages whether it is of five runs or of
-   * twenty. One that comes alone does not wait.
+   * Waits for more batches while each turn of the event loop adds some and recent groups were larger than one. A group
+   * writes each touched page once, and a commit touches some fifty pages whether it is of five runs or of twenty. A
+   * single batch does not wait.
    */
   private gather(turns: number, before: number): void {
     const { length } = this.waiting;
@@ -84,7 +84,7 @@ export class SqliteDatabase extends Database {
     else setImmediate(() => this.gather(turns + 1, length));
   }
 
-  /** What it has seen is durable when it resolves; once the disk has failed, nothing can be said of that. */
+  /** Resolves when the rows it has read are durable; after a disk failure it rejects, as durability is unknown. */
   async query<Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> {
     this.assertOpen();
     this.log?.check();
@@ -97,7 +97,7 @@ export class SqliteDatabase extends Database {
     await this.query('SELECT 1');
   }
 
-  /** What cannot be done now is done when the file is opened next, or purged again. */
+  /** A failed purge is repeated by the next one, or when the file is opened next. */
   override async purge(): Promise<void> {
     await this.drain();
     const { left } = purgeFile(this.handle, this.purgedBytes);
@@ -116,7 +116,7 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  /** Commits what still waits, or has it committed as soon as the disk is free. */
+  /** Commits pending batches, or schedules them for the end of the running fsync. */
   flush(): void {
     if (this.syncing) {
       this.isDue = true;
@@ -136,12 +136,12 @@ export class SqliteDatabase extends Database {
 
   private async settleOnceDurable(log: SqliteLog, waiting: readonly WaitingBatch[], refusals: Refusals): Promise<void> {
     this.syncing = log.sync();
-    const patient = settleEarly(waiting, refusals);
+    const late = settleEarly(waiting, refusals);
     try {
       await this.syncing;
-      settle(patient, refusals);
+      settle(late, refusals);
     } catch (error) {
-      settle(patient, new Map([...refuse(patient, error), ...refusals]));
+      settle(late, new Map([...refuse(late, error), ...refusals]));
     }
     this.syncing = null;
     if (this.isDue) setImmediate(() => this.gather(0, 0));
@@ -157,14 +157,14 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  /** All of them in one transaction, without the price of savepoints: a refused batch is rare. */
+  /** Applies all in one transaction without savepoints, for speed: refused batches are rare. */
   private commitAll(waiting: readonly WaitingBatch[]): void {
     this.transaction(() => {
       for (const { batch } of waiting) this.apply(batch);
     });
   }
 
-  /** All of them in one transaction, each in a savepoint, so that a refused one leaves nothing behind. */
+  /** Applies all in one transaction, each in a savepoint, so that a refused one leaves no trace. */
   private commitEach(waiting: readonly WaitingBatch[]): Refusals {
     const refusals = new Map<WaitingBatch, unknown>();
     try {
@@ -182,7 +182,7 @@ export class SqliteDatabase extends Database {
     try {
       this.apply(one.batch);
     } catch (error) {
-      // Disk full, I/O error: SQLite has ended the whole transaction itself.
+      // Disk full or I/O error: SQLite has ended the whole transaction itself.
       if (!this.handle.inTransaction) throw error;
       this.run('ROLLBACK TO batch');
       refusals.set(one, error);
@@ -236,7 +236,7 @@ function settle(waiting: readonly WaitingBatch[], refusals: Refusals): void {
   }
 }
 
-/** @returns those that wait for the disk */
+/** @returns the batches that wait for the fsync */
 function settleEarly(waiting: readonly WaitingBatch[], refusals: Refusals): readonly WaitingBatch[] {
   const early = waiting.filter(({ isEarly }) => isEarly);
   if (early.length === 0) return waiting;

@@ -25,8 +25,8 @@ async function open(dataDir: string): Promise<OpenDatabase> {
 
 const rightsOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe('the data folder and what is in it', () => {
-  it('are for this user only, when they are made here', async () => {
+describe('the data folder and its files', () => {
+  it('are private to this user when Jackdaw creates them', async () => {
     const data = join(folder, 'new', 'data');
     const { database } = await open(data);
     await database.commit([
@@ -39,7 +39,7 @@ describe('the data folder and what is in it', () => {
     ]);
   });
 
-  it('keep the rights that somebody gave them', async () => {
+  it('keep existing permissions', async () => {
     chmodSync(folder, 0o750);
     writeFileSync(join(folder, 'jackdaw.db'), '');
     chmodSync(join(folder, 'jackdaw.db'), 0o640);
@@ -63,7 +63,7 @@ describe('a database that cannot be opened', () => {
     ['has a file for a folder', 'file', /a part of its path is a file/],
     ['is no database', 'text', /not a SQLite database/],
     ['is damaged', 'damaged', /damaged: restore it from a backup/],
-  ])('is told in one line, with its path and what to do: it %s', async (_what, data, reason) => {
+  ])('is reported in one line with path and remedy when it %s', async (_what, data, reason) => {
     writeFileSync(join(folder, 'file'), '');
     mkdirSync(join(folder, 'text'));
     writeFileSync(join(folder, 'text', 'jackdaw.db'), 'This is a text. '.repeat(500));
@@ -74,7 +74,7 @@ describe('a database that cannot be opened', () => {
     expect((refused as Error).message).not.toContain('\n');
   });
 
-  it('is called locked only when another process writes to it', async () => {
+  it('is reported as locked only when another process writes to it', async () => {
     await (await open(folder)).database.ping();
     await opened.pop()!.close();
     const other = new (createRequire(import.meta.url)('better-sqlite3') as new (path: string) => SqliteHandle)(
@@ -95,18 +95,18 @@ describe('a database that cannot be opened', () => {
     ['SQLITE_READONLY_DIRECTORY', 'read-only'],
     ['SQLITE_IOERR_SHMMAP', 'said SQLite'],
     ['EMFILE', 'said SQLite'],
-  ])('for %s is told why', (code, reason) => {
+  ])('is reported with the reason for %s', (code, reason) => {
     const error = toOpenFailure('/x/y.db', Object.assign(new Error('said SQLite'), { code }));
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(reason) });
   });
 
-  it('for a reason of ours keeps its error', () => {
+  it('keeps an unrelated error unchanged', () => {
     for (const error of [new Error('bug'), Object.assign(new Error('no such column'), { code: 'SQLITE_ERROR' }), null])
       expect(toOpenFailure('/x/y.db', error)).toBe(error);
   });
 });
 
-/** A whole database with all of its pages overwritten but the header. */
+/** Overwrites all pages of a database except its header. */
 async function damage(dataDir: string): Promise<void> {
   await open(dataDir);
   await opened.pop()!.close();

@@ -2,9 +2,9 @@ import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes the folder and the file where they are missing, for this user only: SQLite would make them for everybody, and
- * gives its journals the file's own rights. What is there keeps its rights.
- * @returns the path without symbolic links: one file has one lock, whatever it is called
+ * Creates a missing folder and file with permissions for this user only. SQLite would create them readable for all
+ * users, and gives its journals the permissions of the file. Existing permissions are unchanged.
+ * @returns the path without symbolic links, so that a file has one lock under all its names
  */
 export function prepareSqliteFile(file: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

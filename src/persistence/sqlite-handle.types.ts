@@ -1,4 +1,4 @@
-/** What we use of a better-sqlite3 handle; the package ships no declarations. */
+/** The used part of a better-sqlite3 handle; the package has no type declarations. */
 export interface SqliteStatement {
   run(...params: unknown[]): { changes: number };
   all(...params: unknown[]): unknown[];

@@ -3,8 +3,8 @@ import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { makePrivateFile } from './sqlite-file.factory.js';
 
 /**
- * Takes the one process-wide right to a database file: others may still read the database itself (backups, a shell).
- * @returns a function that gives the right back
+ * Takes the lock of a database file for this process; others may still read the database (backups, a shell).
+ * @returns a function that releases the lock
  * @throws AppError `DATABASE_LOCKED` when another process has it
  */
 export function lockSqliteFile(file: string): () => void {
@@ -15,10 +15,10 @@ export function lockSqliteFile(file: string): () => void {
 }
 
 /**
- * Takes a right that one process can have: an exclusive transaction on a small file, whose lock the operating system drops
- * even after kill -9.
- * @param refusal what is said when another process has it
- * @returns a function that gives the right back
+ * Takes a lock that one process can have: an exclusive transaction on a small file, whose lock the operating system
+ * releases even after kill -9.
+ * @param refusal error message when another process has it
+ * @returns a function that releases the lock
  * @throws AppError `DATABASE_LOCKED` when another process has it
  */
 export function lockFile(file: string, refusal: string): () => void {

@@ -5,10 +5,10 @@ import type { SqliteHandle } from './sqlite-handle.types.js';
 /** Makes a file's data durable, as `node:fs` does. */
 type Fdatasync = (file: number, done: (error: Error | null) => void) => void;
 
-/** In ms: the way to another thread and back takes nearly as long. */
+/** Fsync time, in ms, below which a thread switch takes nearly as long. */
 const QUICK_DISK_MS = 0.1;
 
-/** How a disk is waited for: beside the event loop, or in place where that is sooner over. @param fsyncMs what it takes for a page, in ms */
+/** Runs fsync on another thread, or in place where that is faster. @param fsyncMs fsync time of a page, in ms */
 export function syncerOf(fsyncMs: number): Fdatasync {
   return fsyncMs < QUICK_DISK_MS ? syncInPlace : fdatasync;
 }
@@ -22,7 +22,7 @@ function syncInPlace(file: number, done: (error: Error | null) => void): void {
   done(null);
 }
 
-/** The write-ahead log of a SQLite file: what is committed is written there, and made durable while the event loop goes on. */
+/** The write-ahead log of a SQLite file: commits are written to it and made durable beside the event loop. */
 export class SqliteLog {
   private readonly file: number;
   private isClosed = false;
@@ -32,24 +32,27 @@ export class SqliteLog {
     private readonly handle: SqliteHandle,
     private readonly disk: Fdatasync,
   ) {
-    // With this it is there, and it stays as long as the database is open.
+    // This read creates the log file, which exists while the database is open.
     handle.prepare('SELECT 1 FROM sqlite_schema').all();
     this.file = openSync(`${handle.name}-wal`, 'r+');
   }
 
-  /** @returns `null` when the database has no such log: it is in memory, or its disk can have none. Throws when it cannot be opened */
+  /**
+   * @returns `null` for a database without such a log: in memory, or on a disk that does not support one. Throws when
+   * it cannot be opened
+   */
   static of(handle: SqliteHandle, disk: Fdatasync = fdatasync): SqliteLog | null {
     const [{ journal_mode }] = handle.pragma('journal_mode') as [{ journal_mode: string }];
     return journal_mode === 'wal' ? new SqliteLog(handle, disk) : null;
   }
 
   /**
-   * Does what commits, so that it is written when it returns, and durable once `sync` has resolved after that.
+   * Runs work that commits: it is written on return, and durable after the next `sync` has resolved.
    * @throws AppError `JOURNAL_UNAVAILABLE` when the disk has failed before
    */
   write(work: () => void): void {
     this.check();
-    // A statement of its own is durable when it returns: only this is not.
+    // Only for this work: a single statement elsewhere must be durable on return.
     this.handle.exec('PRAGMA synchronous = NORMAL');
     try {
       work();
@@ -59,9 +62,9 @@ export class SqliteLog {
   }
 
   /**
-   * Resolves when all that has been written is durable.
-   * @throws AppError `JOURNAL_UNAVAILABLE` when the disk fails. Nobody knows then what it has of all that was written: the
-   * system may take it for durable when it is asked again
+   * Resolves when all written data is durable.
+   * @throws AppError `JOURNAL_UNAVAILABLE` when the disk fails. It is then unknown which written data is durable: a
+   *   repeated fsync may succeed although data was lost
    */
   sync(): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -78,7 +81,7 @@ export class SqliteLog {
   }
 
   close(): void {
-    // The number of a file that is closed may be another one's.
+    // After close, the file descriptor may belong to another file.
     if (!this.isClosed) closeSync(this.file);
     this.isClosed = true;
   }
@@ -87,7 +90,7 @@ export class SqliteLog {
 function diskFailed(name: string, cause: Error): AppError {
   return new AppError(
     'JOURNAL_UNAVAILABLE',
-    `The disk failed to make durable what was written to ${name} (${messageOf(cause)}). This process writes nothing more to it, and reads nothing: look after the disk, then restart.`,
+    `The disk failed to make writes to ${name} durable (${messageOf(cause)}). This process no longer writes to it or reads from it: check the disk, then restart.`,
     { cause },
   );
 }

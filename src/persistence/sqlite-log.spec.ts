@@ -11,7 +11,7 @@ import { insert } from './statement.factory.js';
 
 let folder: string;
 let handle: SqliteHandle;
-/** Who waits for the disk. */
+/** Pending fsync callbacks. */
 let waiting: ((error: Error | null) => void)[];
 let database: SqliteDatabase;
 
@@ -43,8 +43,8 @@ function ids(of = handle): number[] {
   return (of.prepare('SELECT id FROM item ORDER BY id').all() as { id: number }[]).map(({ id }) => id);
 }
 
-/** How something stands, when everything has happened that can. */
-async function standing(promise: Promise<unknown>): Promise<string> {
+/** The state of a promise after all possible progress. */
+async function stateOf(promise: Promise<unknown>): Promise<string> {
   let state = 'waits';
   promise.then(
     () => (state = 'done'),
@@ -54,54 +54,54 @@ async function standing(promise: Promise<unknown>): Promise<string> {
   return state;
 }
 
-function diskHasIt(error: Error | null = null): void {
+function completeSync(error: Error | null = null): void {
   waiting.shift()!(error);
 }
 
 describe('a batch in a file', () => {
-  it('resolves when the disk has it; until then the event loop goes on', async () => {
+  it('resolves when it is durable; until then the event loop continues', async () => {
     const added = add(1);
-    expect(await standing(added)).toBe('waits');
+    expect(await stateOf(added)).toBe('waits');
     expect(ids()).toEqual([1]);
-    diskHasIt();
-    expect(await standing(added)).toBe('done');
+    completeSync();
+    expect(await stateOf(added)).toBe('done');
   });
 
-  it('is told by a query when the disk has it', async () => {
+  it('is returned by a query when it is durable', async () => {
     const added = add(1);
-    expect(await standing(added)).toBe('waits');
+    expect(await stateOf(added)).toBe('waits');
     const found = database.query('SELECT id FROM item');
-    expect(await standing(found)).toBe('waits');
-    diskHasIt();
+    expect(await stateOf(found)).toBe('waits');
+    completeSync();
     expect(await found).toEqual([{ id: 1 }]);
   });
 
-  it('waits for the one that the disk is at, and shares the next wait', async () => {
+  it('waits for the running fsync, and shares the next one', async () => {
     const first = add(1);
-    await standing(first);
+    await stateOf(first);
     const others = [add(2), add(3), add(1)];
-    expect(await standing(Promise.any(others))).toBe('waits');
+    expect(await stateOf(Promise.any(others))).toBe('waits');
     expect([ids(), waiting.length]).toEqual([[1], 1]);
-    diskHasIt();
+    completeSync();
     await first;
-    expect(await standing(others[0]!)).toBe('waits');
+    expect(await stateOf(others[0]!)).toBe('waits');
     expect([ids(), waiting.length]).toEqual([[1, 2, 3], 1]);
-    diskHasIt();
-    expect(await Promise.all(others.map(standing))).toEqual(['done', 'done', 'COMMIT_REFUSED']);
+    completeSync();
+    expect(await Promise.all(others.map(stateOf))).toEqual(['done', 'done', 'COMMIT_REFUSED']);
   });
 
-  it('is the only thing that is durable later than it is there: a statement of its own is when it returns', async () => {
+  it('is durable after it is applied, unlike a single statement, which is durable on return', async () => {
     const durable = () => handle.pragma('synchronous');
     const added = add(1);
-    await standing(added);
+    await stateOf(added);
     expect(durable()).toEqual([{ synchronous: 2 }]);
-    diskHasIt();
+    completeSync();
     await added;
-    expect(await standing(add(1))).toBe('COMMIT_REFUSED');
+    expect(await stateOf(add(1))).toBe('COMMIT_REFUSED');
     expect([durable(), waiting.length]).toEqual([[{ synchronous: 2 }], 0]);
   });
 
-  it('is in the file and its log by then, for whoever comes after a crash', async () => {
+  it('is in the file and its log by then, for a restart after a crash', async () => {
     const [real, copy] = [join(folder, 'a.db'), join(folder, 'b.db')];
     const own = new SqliteDatabase(handle);
     await own.commit([insert('item', { id: 1 })]);
@@ -113,63 +113,63 @@ describe('a batch in a file', () => {
     await own.close();
   });
 
-  it('that is content with being written is there for the next process before the disk has it', async () => {
-    const [patient, early] = [add(1), add(2, true)];
-    expect(await Promise.all([patient, early].map(standing))).toEqual(['waits', 'done']);
+  it('with isEarly is visible to the next process before it is durable', async () => {
+    const [late, early] = [add(1), add(2, true)];
+    expect(await Promise.all([late, early].map(stateOf))).toEqual(['waits', 'done']);
     expect([ids(), waiting.length]).toEqual([[1, 2], 1]);
-    diskHasIt();
-    await patient;
+    completeSync();
+    await late;
   });
 
-  it('that is content with being written is refused like any other, and makes none behind it durable', async () => {
-    await standing(add(1, true));
+  it('with isEarly is refused like any other, and makes no later batch durable', async () => {
+    await stateOf(add(1, true));
     const others = [add(1, true), add(2)];
-    expect(await Promise.all(others.map(standing))).toEqual(['waits', 'waits']);
-    diskHasIt();
-    expect(await Promise.all(others.map(standing))).toEqual(['COMMIT_REFUSED', 'waits']);
-    diskHasIt();
-    expect(await standing(others[1]!)).toBe('done');
+    expect(await Promise.all(others.map(stateOf))).toEqual(['waits', 'waits']);
+    completeSync();
+    expect(await Promise.all(others.map(stateOf))).toEqual(['COMMIT_REFUSED', 'waits']);
+    completeSync();
+    expect(await stateOf(others[1]!)).toBe('done');
   });
 
-  it('is waited for when the database is closed, and what waits behind it too', async () => {
+  it('is completed when the database is closed, and so are batches behind it', async () => {
     const commits = [add(1)];
-    await standing(commits[0]!);
+    await stateOf(commits[0]!);
     commits.push(add(2));
     const closed = database.close();
-    expect(await standing(closed)).toBe('waits');
-    diskHasIt();
-    expect(await standing(closed)).toBe('waits');
-    diskHasIt();
+    expect(await stateOf(closed)).toBe('waits');
+    completeSync();
+    expect(await stateOf(closed)).toBe('waits');
+    completeSync();
     await Promise.all([...commits, closed]);
     expect(ids()).toEqual([1, 2]);
   });
 });
 
 describe('a disk that fails', () => {
-  it('fails what it was at, and nothing is written any more: nobody knows what it has', async () => {
+  it('rejects pending batches and all later calls, as durability is unknown', async () => {
     const added = add(1);
-    await standing(added);
+    await stateOf(added);
     const [later, found] = [add(2), database.query('SELECT id FROM item')];
-    diskHasIt(new Error('EIO: i/o error, fdatasync'));
+    completeSync(new Error('EIO: i/o error, fdatasync'));
     await expect(found).rejects.toThrow('EIO');
     const all = [added, later, add(3), database.ping(), database.query('SELECT id FROM item')];
-    expect(await Promise.all(all.map(standing))).toEqual(Array(5).fill('JOURNAL_UNAVAILABLE'));
-    await expect(added).rejects.toThrow(/a\.db \(EIO.*look after the disk, then restart/);
+    expect(await Promise.all(all.map(stateOf))).toEqual(Array(5).fill('JOURNAL_UNAVAILABLE'));
+    await expect(added).rejects.toThrow(/a\.db durable \(EIO.*check the disk, then restart/);
     expect([ids(), waiting.length]).toEqual([[1], 0]);
     await database.close();
   });
 
-  it('fails all that comes after a batch that was content with being written', async () => {
-    expect(await standing(add(1, true))).toBe('done');
+  it('rejects all calls after a batch with isEarly', async () => {
+    expect(await stateOf(add(1, true))).toBe('done');
     const later = add(2);
-    diskHasIt(new Error('EIO: i/o error, fdatasync'));
-    expect(await Promise.all([later, add(3, true)].map(standing))).toEqual(Array(2).fill('JOURNAL_UNAVAILABLE'));
+    completeSync(new Error('EIO: i/o error, fdatasync'));
+    expect(await Promise.all([later, add(3, true)].map(stateOf))).toEqual(Array(2).fill('JOURNAL_UNAVAILABLE'));
     await database.close();
   });
 });
 
-describe('a disk that is quicker than the way to another thread', () => {
-  it('is waited for in place, and its failure is told', async () => {
+describe('a disk that is faster than a thread switch', () => {
+  it('is synced in place, and its failure is reported', async () => {
     const [quick, slow] = [syncerOf(0.02), syncerOf(0.3)];
     let isSynced = false;
     const file = openSync(join(folder, 'a.db'), 'r+');
@@ -190,7 +190,7 @@ describe('a disk that is quicker than the way to another thread', () => {
 });
 
 describe('a file without such a log', () => {
-  it.each(['DELETE', 'TRUNCATE'])('is written as SQLite does: journal_mode %s', async (mode) => {
+  it.each(['DELETE', 'TRUNCATE'])('is written as SQLite does with journal_mode %s', async (mode) => {
     const other = open('other.db', mode);
     expect(SqliteLog.of(other)).toBeNull();
     const plain = new SqliteDatabase(other);

@@ -43,25 +43,25 @@ function handle(): SqliteHandle {
   return (opened.dataSource.driver as unknown as { databaseConnection: SqliteHandle }).databaseConnection;
 }
 
-/** What was told of it at the opening. */
+/** Warnings about a rewrite at the opening. */
 function rewritten(): string[] {
-  return opened.warnings.filter((line) => line.includes('was written anew'));
+  return opened.warnings.filter((line) => line.includes('was rewritten'));
 }
 
 function isLeft(): boolean {
   return readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(WORD));
 }
 
-describe('what was deleted', () => {
-  it('is out of the files after a purge', async () => {
+describe('deleted data', () => {
+  it('is removed from the files by a purge', async () => {
     expect(isLeft()).toBe(true);
     await opened.database.purge();
     expect([isLeft(), warned]).toEqual([false, []]);
   });
 
-  it('leaves a file that is too large to be written anew at once when it is opened next', async () => {
+  it('is removed from a large file when it is opened next', async () => {
     await new SqliteDatabase(handle(), null, 1000).purge();
-    expect(warned).toEqual([expect.stringMatching(/has \d+ MB: .* at the next start, before anything is served/)]);
+    expect(warned).toEqual([expect.stringMatching(/has \d+ MB: .* at the next start, before requests are accepted/)]);
     await opened.close();
     await open();
     expect([isLeft(), rewritten()]).toEqual([false, [expect.stringMatching(/SQLite file \(\d+ MB\)/)]]);
@@ -71,11 +71,11 @@ describe('what was deleted', () => {
     expect(rewritten()).toEqual([]);
   });
 
-  it('stays for later where the file cannot be written anew now, and nothing fails by that', async () => {
+  it('is left for later without an error when the file cannot be rewritten now', async () => {
     const reading = (handle().prepare('SELECT id FROM item') as unknown as { iterate(): Iterator<unknown> }).iterate();
     reading.next();
     await opened.database.purge();
-    expect(warned).toEqual([expect.stringMatching(/is not out of the SQLite file yet: .*busy.*tried again/)]);
+    expect(warned).toEqual([expect.stringMatching(/is not yet removed from the SQLite file: .*busy.*retried/)]);
     reading.return?.();
     await opened.database.purge();
     expect([isLeft(), warned.length]).toEqual([false, 1]);

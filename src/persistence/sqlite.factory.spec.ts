@@ -27,7 +27,7 @@ async function open(): Promise<OpenDatabase> {
 }
 
 describe('the schema', () => {
-  it('that the migrations make is the one that the entities describe', async () => {
+  it('created by the migrations matches the entities', async () => {
     const { dataSource } = await open();
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     // Facts have a row number of their own on SQLite, for the full-text search; database-start.spec compares the rest.
@@ -35,7 +35,7 @@ describe('the schema', () => {
     expect(dataSource.entityMetadatas.length).toBeGreaterThan(5);
   });
 
-  it('is there once, however often it is opened, and keeps what is in it', async () => {
+  it('is created once and keeps its data when it is opened again', async () => {
     const first = await open();
     await first.database.commit([
       first.database.insertIgnore('run_definition', { tenant: 't', hash: 'h', content: '{}', created_at: 1 }),
@@ -46,7 +46,7 @@ describe('the schema', () => {
     expect(await dataSource.showMigrations()).toBe(false);
   });
 
-  it('goes away with the migrations undone', async () => {
+  it('is removed by undoing the migrations', async () => {
     const { database, dataSource } = await open();
     for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
     const left = await database.query<{ name: string }>(
@@ -55,7 +55,7 @@ describe('the schema', () => {
     expect(left.map(({ name }) => name)).toEqual(['migrations']);
   });
 
-  it('has the tenant in every table but that of the processes and that of counters, whose id is a hash of it', async () => {
+  it('has the tenant in every table except that of processes and that of counters, whose id is a hash of the tenant', async () => {
     const { dataSource } = await open();
     const without = dataSource.entityMetadatas.filter(
       ({ columns }) => !columns.some(({ databaseName }) => databaseName === 'tenant'),
@@ -63,16 +63,16 @@ describe('the schema', () => {
     expect(without.map(({ tableName }) => tableName).toSorted()).toEqual(['call_rate', 'run_node']);
   });
 
-  it('is on a disk that is asked to make every commit durable', async () => {
+  it('makes every commit durable', async () => {
     const { database } = await open();
     expect(await database.query('PRAGMA journal_mode')).toEqual([{ journal_mode: 'wal' }]);
     expect(await database.query('PRAGMA synchronous')).toEqual([{ synchronous: 2 }]);
     expect(await database.query('PRAGMA secure_delete')).toEqual([{ secure_delete: 1 }]);
   });
 
-  it('has nothing left in its files of what was deleted, once they are purged', async () => {
+  it('has no deleted data in its files after a purge', async () => {
     const { database } = await open();
-    // Rows of so many sizes between others, that pages are split, joined and moved.
+    // Rows of many sizes, so that pages are split, merged and moved.
     const row = (n: number, word: string) => ({
       tenant: `${(n * 7) % 13}`,
       hash: `${word}-${n}`,
@@ -100,14 +100,14 @@ describe('a second opening', () => {
     await open();
   });
 
-  it('is possible after a failed one has given the lock back', async () => {
+  it('is possible after a failed one has released the lock', async () => {
     mkdirSync(join(folder, 'jackdaw.db'));
     await expect(open()).rejects.toThrow('it is a folder');
     rmdirSync(join(folder, 'jackdaw.db'));
     await open();
   });
 
-  it('from another process is refused while that lives, also when it is killed without a word', async () => {
+  it('is refused while another process has the lock, and possible after that was killed', async () => {
     const file = join(folder, 'jackdaw.db');
     const script = `const Sqlite = require('better-sqlite3');
       new Sqlite(process.argv[1] + '.lock').exec('BEGIN EXCLUSIVE');
@@ -124,7 +124,7 @@ describe('a second opening', () => {
     await open();
   });
 
-  it('of memory is another database', async () => {
+  it('in memory opens another database', async () => {
     const [one, other] = await Promise.all([openDatabase(), openDatabase()]);
     opened.push(one, other);
     expect(one.dataSource).not.toBe(other.dataSource);
@@ -132,7 +132,7 @@ describe('a second opening', () => {
 });
 
 describe('the lock', () => {
-  it('leaves the database itself open to readers', async () => {
+  it('allows readers of the database itself', async () => {
     const unlock = lockSqliteFile(join(folder, 'x.db'));
     expect(() => lockSqliteFile(join(folder, 'x.db'))).toThrow('belongs to another running Jackdaw');
     unlock();

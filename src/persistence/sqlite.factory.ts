@@ -10,24 +10,24 @@ import { SqliteLog, syncerOf } from './sqlite-log.client.js';
 import { loadSqliteDriver } from './sqlite-driver.loader.js';
 import { prepareSqliteFile } from './sqlite-file.factory.js';
 import type { SqliteHandle } from './sqlite-handle.types.js';
-import { purgeWhenOwed } from './sqlite-purge.executor.js';
+import { purgeIfPending } from './sqlite-purge.executor.js';
 import { lockSqliteFile } from './sqlite-lock.factory.js';
 
 const MEMORY = ':memory:';
 const UNLOCKED = { file: MEMORY, unlock: () => {} };
-/** How long a write waits for another process's, a shell's or a backup's; nothing else happens meanwhile. */
+/** Wait for another process's write (a shell, a backup), in ms; it blocks the event loop. */
 const BUSY_TIMEOUT_MS = 250;
 const SLOW_FSYNC_MS = 2;
 
-/** The file of `DATABASE_URL`, by default `jackdaw.db` in the data folder. */
+/** The file of `DATABASE_URL`; by default `jackdaw.db` in the data folder. */
 export function sqliteFile(config: AppConfig): string {
   const { url } = config.database;
   return url ? url.replace(/^sqlite:(\/\/(?=\/|\.))?/, '') : join(config.dataDir, 'jackdaw.db');
 }
 
 /**
- * The file of the database without symbolic links, made where it is missing; `null` for one in memory.
- * @throws AppError `CONFIG_INVALID` when it cannot be made
+ * The database file without symbolic links, created if it is missing; `null` for one in memory.
+ * @throws AppError `CONFIG_INVALID` when it cannot be created
  */
 export function sqlitePlace(config: AppConfig): string | null {
   const name = sqliteFile(config);
@@ -40,7 +40,7 @@ export function sqlitePlace(config: AppConfig): string | null {
 }
 
 /**
- * Opens the database, takes its lock and brings the schema up to date.
+ * Opens the database, takes its lock and migrates the schema.
  * @throws AppError `DATABASE_LOCKED` when another process owns the file, `CONFIG_INVALID` when it cannot be opened
  */
 export async function openSqlite(config: AppConfig, options: PersistenceOptions): Promise<OpenPersistence> {
@@ -51,7 +51,7 @@ export async function openSqlite(config: AppConfig, options: PersistenceOptions)
     const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: SqliteHandle };
     const fsyncMs = name === MEMORY ? 0 : measureFsync(dirname(name));
     const database = new SqliteDatabase(databaseConnection, SqliteLog.of(databaseConnection, syncerOf(fsyncMs)));
-    const purged = purgeWhenOwed(databaseConnection);
+    const purged = purgeIfPending(databaseConnection);
     const close = async () => {
       await database.close();
       await dataSource.destroy();
@@ -91,7 +91,7 @@ async function openDataSource(file: string, { entities, migrations }: Persistenc
       handle.pragma('journal_mode = WAL');
       handle.pragma('synchronous = FULL');
       handle.pragma('temp_store = MEMORY');
-      // What is deleted is overwritten, and does not stay readable in the file until something else needs its place.
+      // Overwrites deleted data, which would remain readable in the file until its space is reused.
       handle.pragma('secure_delete = ON');
       // In pages, 16 MB: tables grow at their end, so a page is written back once for many commits.
       handle.pragma('wal_autocheckpoint = 4000');

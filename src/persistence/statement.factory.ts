@@ -7,21 +7,21 @@ export interface Condition {
   readonly params: readonly SqlValue[];
 }
 
-/** In one statement: each number of rows is a text of its own to prepare. */
+/** Maximum rows per statement: each number of rows is a text of its own to prepare. */
 const MOST_ROWS = 8;
 
-/** The last one for each table: nearly all inserts into one name the same columns. */
+/** The last insert text of each table: nearly all inserts of a table have the same columns. */
 const inserts = new Map<string, InsertText>();
 
-/** An insert of one row; the SQL is the same for the same columns, so that it is prepared once. */
+/** An insert of one row; the SQL is equal for equal columns, so it is prepared once. */
 export function insert(table: string, row: Row): Statement {
   return { sql: textOf(table, row).of(1, ''), params: Object.values(row) };
 }
 
 /**
- * An insert of rows that name the same columns, in one statement.
+ * An insert of rows with the same columns, in one statement.
  * @param rows at least one
- * @param conflict what becomes of rows that are there already, as the database says it; else they refuse the batch
+ * @param conflict the database's clause for existing rows; without it they refuse the batch
  */
 export function insertAll(table: string, rows: readonly Row[], conflict = ''): Statement {
   const sql = textOf(table, rows[0]!).of(rows.length, conflict);
@@ -30,7 +30,7 @@ export function insertAll(table: string, rows: readonly Row[], conflict = ''): S
   return { sql, params };
 }
 
-/** Inserts of any number of rows that name the same columns, several in one statement. */
+/** Inserts of any number of rows with the same columns, several per statement. */
 export function insertMany(table: string, rows: readonly Row[]): Statement[] {
   const statements: Statement[] = [];
   for (let at = 0; at < rows.length; at += MOST_ROWS) {
@@ -56,7 +56,7 @@ function ignoredIn(dialect: Dialect, row: Row): string {
   return dialect === 'mariadb' ? ignoredBy(row) : 'ON CONFLICT DO NOTHING';
 }
 
-/** MariaDB's INSERT IGNORE would make warnings of all errors, not only of this one. */
+/** Not INSERT IGNORE, which on MariaDB turns all errors into warnings. */
 function ignoredBy(row: Row): string {
   const [column = ''] = Object.keys(row);
   return `ON DUPLICATE KEY UPDATE ${column} = ${column}`;

@@ -1,31 +1,34 @@
 import type { DatabaseKind } from '../config/index.js';
 
-/** Which SQL a database speaks; callers need it only for what `Database` does not offer. */
+/** The SQL dialect of a database; callers need it only beyond the methods of `Database`. */
 export type Dialect = DatabaseKind;
 
-/** A value that every one of the databases stores alike. Times are epoch ms, JSON is text. */
+/** A value that all databases store identically. Times are epoch ms, JSON is text. */
 export type SqlValue = string | number | null;
 
 export type Row = Readonly<Record<string, SqlValue>>;
 
-/** SQL that the databases have in common: `?` placeholders, unquoted snake_case names. */
+/** SQL common to all databases: `?` placeholders, unquoted snake_case names. */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
-  /** How many rows it must touch; with any other number the whole batch is refused. A row that an UPDATE leaves as it was counts. */
+  /**
+   * Required number of affected rows; any other number refuses the whole batch. Rows that an UPDATE leaves unchanged
+   * count.
+   */
   readonly rows?: number;
 }
 
-/** How a batch is committed; only SQLite, whose commits are this process's own, knows a difference. */
+/** Options of a commit; they have an effect on SQLite only, whose commits belong to this process. */
 export interface CommitOptions {
-  /** How long it may wait for another one to share its commit with, in ms; 0 by default. */
+  /** Longest wait for another batch to share the commit, in ms; default 0. */
   readonly waitsMs?: number;
   /**
-   * Resolves when no crash of this process can undo the batch, while the disk is still at work: should the machine lose its
-   * power in that moment, it never happened. Nothing that is committed later is durable without it.
+   * Resolves when a crash of this process cannot undo the batch, before the fsync ends. A power failure in this moment
+   * still undoes it. No later commit becomes durable without it.
    */
   readonly isEarly?: boolean;
 }
 
-/** Why a batch was refused: a statement touched other rows than it had to, or met a row that is already there. */
+/** Why a batch was refused: a wrong number of affected rows, or an existing row with the same key. */
 export type RefusalReason = 'rows' | 'unique';

@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { SqliteHandle } from './sqlite-handle.types.js';
 import { toSteadySql } from './steady-sql.mapper.js';
 
-describe('a query that is planned once', () => {
+describe('toSteadySql', () => {
   it.each([
     ['SELECT a FROM b WHERE c = ? AND d <= ?', 'SELECT a FROM b WHERE c = (SELECT ?) AND d <= (SELECT ?)'],
     [
@@ -12,18 +12,18 @@ describe('a query that is planned once', () => {
       'SELECT ? FROM b WHERE c IN (?, ?) AND e > (SELECT ?) ORDER BY f LIMIT (SELECT ?) OFFSET (SELECT ?)',
     ],
     [`SELECT '= ?' FROM b WHERE c = ?`, `SELECT '= ?' FROM b WHERE c = (SELECT ?)`],
-  ])('keeps its values from the planner: %s', (sql, steady) => {
+  ])('hides values from the planner: %s', (sql, steady) => {
     expect(toSteadySql(sql)).toBe(steady);
   });
 
   it.each(['INSERT INTO a (b) VALUES (?)', 'UPDATE a SET b = ? WHERE c = ?', 'SELECT 1', 'BEGIN IMMEDIATE'])(
-    'is no other statement: %s',
+    'leaves other statements unchanged: %s',
     (sql) => {
       expect(toSteadySql(sql)).toBe(sql);
     },
   );
 
-  describe('finds the same rows', () => {
+  describe('equivalence', () => {
     const source = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
     let handle: SqliteHandle;
     beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('a query that is planned once', () => {
     });
     afterAll(() => source.destroy());
 
-    it('whatever their columns and the values are', () => {
+    it('finds the same rows for any columns and values', () => {
       const value = fc.oneof(
         fc.constantFrom('a', 'A', '1', '10', 'ä', '', '5'),
         fc.integer({ min: -1, max: 30 }),

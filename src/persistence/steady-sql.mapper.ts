@@ -4,10 +4,10 @@ const READS = /^\s*(?:EXPLAIN QUERY PLAN\s+)?SELECT\b/i;
 const IS_COMPARED = /(?:[=<>]|\b(?:LIMIT|OFFSET))\s*$/i;
 
 /**
- * The same query, planned once. SQLite as better-sqlite3 builds it (`ENABLE_STAT4`, without
- * `SQLITE_DBCONFIG_ENABLE_QPSG`, which cannot be set from here) takes the values of placeholders into account where a range, the
- * first columns of a key or a limit are compared with them, and so plans and compiles the statement anew each time it is
- * given others: 60 to 100 µs for the window of a session, 40 for a tool's state. The value of a subquery it does not look at.
+ * Rewrites a query so that SQLite plans it once. better-sqlite3 builds SQLite with `ENABLE_STAT4` and without
+ * `SQLITE_DBCONFIG_ENABLE_QPSG`, which cannot be set from here. It then uses placeholder values of ranges, of the first
+ * columns of a key and of limits for planning, and compiles the statement again for other values: 60 to 100 µs for a
+ * session's window, 40 µs for a tool's state. The value of a subquery is not used.
  */
 export function toSteadySql(sql: string): string {
   if (!READS.test(sql)) return sql;

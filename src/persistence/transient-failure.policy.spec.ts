@@ -4,7 +4,7 @@ import { retryTransient } from './transient-failure.policy.js';
 const DEADLOCK = new Error('deadlock');
 const isTransient = (error: unknown) => error === DEADLOCK;
 
-/** Fails so often, then is done. */
+/** Fails with each of the errors, then succeeds. */
 function work(failures: readonly Error[]): { times: number; run: () => Promise<string> } {
   const counted = {
     times: 0,
@@ -17,21 +17,21 @@ function work(failures: readonly Error[]): { times: number; run: () => Promise<s
   return counted;
 }
 
-describe('work that fails for the moment', () => {
-  it('is done again', async () => {
+describe('work with transient failures', () => {
+  it('is retried', async () => {
     const one = work([DEADLOCK, DEADLOCK]);
     expect(await retryTransient(one.run, isTransient)).toBe('done');
     expect(one.times).toBe(3);
   });
 
-  it('is not done again when it fails for good', async () => {
+  it('is not retried after a permanent failure', async () => {
     const broken = new Error('broken');
     const one = work([DEADLOCK, broken]);
     await expect(retryTransient(one.run, isTransient)).rejects.toBe(broken);
     expect(one.times).toBe(2);
   });
 
-  it('is given up after five times', async () => {
+  it('fails after five attempts', async () => {
     const one = work(Array.from({ length: 9 }, () => DEADLOCK));
     await expect(retryTransient(one.run, isTransient)).rejects.toBe(DEADLOCK);
     expect(one.times).toBe(5);

@@ -4,8 +4,8 @@ const ATTEMPTS = 5;
 const FIRST_WAIT_MS = 4;
 
 /**
- * Does the work again while it fails for the moment only, after a little time that differs from process to process.
- * The work must have had no effect when it failed: a whole transaction that the server rolled back.
+ * Retries work after transient failures, with a random delay. The work must have had no effect when it failed, e.g. a
+ * transaction that the server rolled back.
  */
 export async function retryTransient<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {
   for (let attempt = 1; ; attempt++) {
