@@ -104,6 +104,7 @@ describe('a request with images', () => {
   it.each([
     [[{ url: 'http://example.com/a.png' }], 'images.0.url'],
     [[DATA_IMAGE, { url: 'data:image/bmp;base64,AAAA' }], 'images.1.url'],
+    [[{ url: `data:image/png;base64,${Buffer.from('<html>').toString('base64')}` }], 'images.0.url'],
     [[{ url: 1 }], 'images.0.url'],
     [[{ url: DATA_IMAGE.url, detail: 'low' }], 'images.0.detail'],
     [Array.from({ length: 21 }, () => DATA_IMAGE), 'images'],
@@ -116,7 +117,10 @@ describe('a request with images', () => {
 
   it('may be as long as AGENT_MAX_IMAGE_BYTES says, and no longer', async () => {
     llm.reply({ text: 'ok' });
-    const sized = (bytes: number) => ({ url: `data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}` });
+    const sized = (bytes: number) => {
+      const content = Buffer.concat([Buffer.from(DATA, 'base64'), Buffer.alloc(bytes - 70)]);
+      return { url: `data:image/png;base64,${content.toString('base64')}` };
+    };
     const query = { query: 'x', model: 'qwen3-vl' };
     expect(await jackdaw.chat({ ...query, images: [sized(1_500_000)] })).toMatchObject({ status: 200 });
     const over = await jackdaw.chat({ ...query, images: [sized(750_000), sized(750_003)] });

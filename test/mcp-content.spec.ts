@@ -74,6 +74,6 @@ describe('what an MCP server has beside tools', () => {
   it('is seen, when it is a picture', async () => {
     llm.reply({ text: '', calls: [{ ...callOf('has__picture', {}), id: 'c' }] }, { text: 'nice' });
     await jackdaw.chat({ query: 'show me' });
-    expect(JSON.stringify(llm.requests.at(-1))).toContain('data:image/png;base64,aGk=');
+    expect(JSON.stringify(llm.requests.at(-1))).toContain('data:image/png;base64,iVBORw0KGgo=');
   });
 });

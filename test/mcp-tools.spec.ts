@@ -61,11 +61,13 @@ describeClients(
         content: [{ type: 'text', text: '{"grams":4}' }],
       });
       expect(textOf(await call('count'))).toBe('[1,2,3]');
-      expect(await call('draw')).toMatchObject({ content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }] });
+      expect(await call('draw')).toMatchObject({
+        content: [{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }],
+      });
       expect(await call('paint')).toMatchObject({
         content: [
           { type: 'text', text: '{"title":"A tree"}' },
-          { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+          { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
           { type: 'resource_link', uri: 'https://example.com/tree.png' },
         ],
         structuredContent: { title: 'A tree' },

@@ -142,7 +142,10 @@ describe('what a tool shows', () => {
     const results = (await jackdaw.messages('room')).filter(({ role }) => role === 'tool');
     expect(results).toMatchObject([
       { content: `${TEXT}\n[An image that was shown here made room for later ones]` },
-      { content: 'two\n[Not shown, as too many or too large: 1 image]', images: [{ url: URI }, { type: 'image' }] },
+      {
+        content: 'two\n[Not shown, as too many, too large or unreadable: 1 image]',
+        images: [{ url: URI }, { type: 'image' }],
+      },
     ]);
     expect(results[0]).not.toHaveProperty('images');
     expect(JSON.stringify(llm.lastRequest).split(DATA)).toHaveLength(2);

@@ -17,7 +17,7 @@ import type { ForkEdit, ForkRequest } from './agent-fork.types.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { asAsked } from './asked-agent.mapper.js';
-import { assertSeen } from './given-image.policy.js';
+import { assertSeen, readImages } from './given-image.policy.js';
 import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
@@ -61,7 +61,7 @@ export class AgentForkService {
     // Whoever follows it reads its messages as they come.
     const asked = this.definitions.input(input, edit, definition);
     if (asked.model) this.models.assertAllowed(asked.model, definition);
-    if (input.images) assertSeen(input.images, this.models.create(asAsked(definition, asked)));
+    if (input.images) assertSeen(readImages(input.images, Infinity), this.models.create(asAsked(definition, asked)));
     const changes = { isNewSession: window === 0, isStreaming: true };
     await this.forks.start(
       principal,

@@ -8,7 +8,7 @@ import { modelParametersSchema, type AgentDefinition } from './agent-definition.
 import { AgentModelFactory } from './agent-model.factory.js';
 import { OfferedTools } from './offered-tools.service.js';
 import type { AgentRequest, AgentRunInput, AskedChanges } from './agent.types.js';
-import { assertImages, assertSeen } from './given-image.policy.js';
+import { assertSeen, readImages } from './given-image.policy.js';
 import { asAsked } from './asked-agent.mapper.js';
 import { readFormat } from './response-format.mapper.js';
 import { ModelParameterService } from './model-parameter.service.js';
@@ -62,17 +62,17 @@ export class AgentRequestService {
 
   private wanted(principal: Principal, definition: AgentDefinition, request: AgentRequest): AskedChanges {
     const { model, parameters, toolChoice, responseFormat, images = [] } = request;
-    assertImages(images, this.config.agent.maxImageBytes);
+    const shown = readImages(images, this.config.agent.maxImageBytes);
     if (toolChoice !== undefined) this.assertChoosable(principal, definition, toolChoice);
     const asked = model === undefined ? {} : this.modelChanges(definition, model);
     const chosen = this.models.create(asAsked(definition, asked));
-    assertSeen(images, chosen);
+    assertSeen(shown, chosen);
     return {
       ...asked,
       ...(parameters !== undefined && { parameters: this.checked(chosen, parameters) }),
       ...(toolChoice !== undefined && { toolChoice }),
       ...(responseFormat !== undefined && { responseFormat: checkedFormat(responseFormat) }),
-      ...(images.length > 0 && { images: images.map(({ url }) => ({ url })) }),
+      ...(shown.length > 0 && { images: shown.map(({ url }) => ({ url })) }),
     };
   }
 

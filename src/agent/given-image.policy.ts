@@ -1,35 +1,51 @@
-import { AppError, fieldMistake, type FieldMistake, MAX_IMAGES, parseImage } from '../common/index.js';
-import { canRead, type ChatModel } from '../llm/index.js';
+import {
+  AppError,
+  fieldMistake,
+  type FieldMistake,
+  MAX_IMAGES,
+  type ParsedImage,
+  parseImage,
+} from '../common/index.js';
+import { canRead, type ChatModel, imageExcess } from '../llm/index.js';
 import type { GivenImage } from './agent.types.js';
 
 /**
- * Checks the pictures of a request.
- * @param maxBytes of all of them that are data, in bytes
- * @throws AppError `VALIDATION_FAILED` naming the picture
+ * Reads the images of a request: data URIs in their standard form, with the media type of their bytes.
+ * @param maxBytes of all images that are data, decoded
+ * @throws AppError `VALIDATION_FAILED` naming the image
  */
-export function assertImages(images: readonly GivenImage[], maxBytes: number): void {
+export function readImages(images: readonly GivenImage[], maxBytes: number): ParsedImage[] {
   if (images.length > MAX_IMAGES)
     throw invalid(fieldMistake('images', `there may be ${MAX_IMAGES} at most`, 'arrayMaxSize', images));
-  let bytes = 0;
-  for (const [at, { url }] of images.entries()) {
+  const read = images.map(({ url }, at) => {
     const image = parseImage(url);
     if (typeof image === 'string') throw invalid(fieldMistake(`images.${at}.url`, image, 'isImage', url));
-    if (image.kind === 'data') bytes += image.bytes;
-  }
-  if (bytes > maxBytes) {
-    const message = `together they have ${bytes} bytes, and may have ${maxBytes} (AGENT_MAX_IMAGE_BYTES)`;
-    throw invalid(fieldMistake('images', message, 'maxBytes', images));
-  }
+    return image;
+  });
+  const bytes = read.reduce((sum, image) => sum + (image.kind === 'data' ? image.bytes : 0), 0);
+  if (bytes <= maxBytes) return read;
+  const message = `together they have ${bytes} bytes, and may have ${maxBytes} (AGENT_MAX_IMAGE_BYTES)`;
+  throw invalid(fieldMistake('images', message, 'maxBytes', images));
 }
 
-/** @throws AppError `MODEL_CANNOT_SEE` when the model cannot read one of the pictures */
-export function assertSeen(images: readonly GivenImage[], { provider, name, capabilities }: ChatModel): void {
-  if (images.every((image) => canRead(image, capabilities))) return;
-  const who = `The model ${name} of ${provider}`;
-  const why = capabilities.vision
-    ? 'fetches no images from URLs: give them as data URIs'
-    : 'cannot see images: ask without them, or choose a model that can (LLM_CAPABILITIES=vision says that it can)';
-  throw new AppError('MODEL_CANNOT_SEE', `${who} ${why}.`, { details: { provider, model: name } });
+/**
+ * @throws AppError `MODEL_CANNOT_SEE` when the model cannot read one of the images; `VALIDATION_FAILED` naming an image that
+ * exceeds the limits of the model's provider
+ */
+export function assertSeen(images: readonly ParsedImage[], model: ChatModel): void {
+  const { provider, name, capabilities } = model;
+  if (!images.every((image) => canRead(image, capabilities))) {
+    const who = `The model ${name} of ${provider}`;
+    const why = capabilities.vision
+      ? 'fetches no images from URLs: give them as data URIs'
+      : 'cannot see images: ask without them, or choose a model that can (LLM_CAPABILITIES=vision says that it can)';
+    throw new AppError('MODEL_CANNOT_SEE', `${who} ${why}.`, { details: { provider, model: name } });
+  }
+  for (const [at, image] of images.entries()) {
+    const excess = imageExcess(image, capabilities.imageLimits);
+    if (excess)
+      throw invalid(fieldMistake(`images.${at}.url`, `${excess} (${provider}:${name})`, 'isTaken', image.url));
+  }
 }
 
 function invalid(mistake: FieldMistake): AppError {

@@ -155,6 +155,19 @@ export type ChatStreamPart =
   | { readonly type: 'restart' }
   | { readonly type: 'finish'; readonly result: ChatResult };
 
+/** Limits of a provider for the images of a request; each is unlimited when left out. */
+export interface ImageLimits {
+  /** Length of the base64 text of one image. */
+  readonly maxBase64Bytes?: number;
+  /** Width and height of one image, in pixels. */
+  readonly maxSide?: number;
+  readonly mediaTypes?: readonly string[];
+  /** Images of one request, with those of its history. */
+  readonly maxCount?: number;
+  /** A request with more than `above` images has this limit for each. */
+  readonly crowd?: { readonly above: number; readonly maxSide: number };
+}
+
 export interface ModelCapabilities {
   readonly vision: boolean;
   readonly functionCalling: boolean;
@@ -164,6 +177,8 @@ export interface ModelCapabilities {
   readonly structuredOutput?: boolean;
   /** Whether it fetches pictures from URLs; it does when left out, if it has vision. */
   readonly imageUrls?: boolean;
+  /** Limits for images; without it nothing is known, and the provider decides. */
+  readonly imageLimits?: ImageLimits;
   /** Whether it can be made to call a tool, any or a certain one; it can when left out. */
   readonly forcedToolChoice?: boolean;
   /** What it does not take of the parameters; it passes over such in a request. */

@@ -1,35 +1,103 @@
-import type { ModelCapabilities } from './chat.types.js';
+import { type ParsedImage, parseImage } from '../common/index.js';
+import type { ImageLimits, ModelCapabilities } from './chat.types.js';
 import type { ContentPart, ImagePart, Message } from './message.types.js';
 
-/** Whether the model can read a picture from there. */
+/** Whether the model accepts an image from there. */
 export function canRead({ url }: Pick<ImagePart, 'url'>, { vision, imageUrls = true }: ModelCapabilities): boolean {
   return vision && (imageUrls || url.startsWith('data:'));
 }
 
+/** What of an image exceeds the limits of a provider, as the end of a sentence; `null` for an image within them. */
+export function imageExcess(image: ParsedImage, limits: ImageLimits = {}): string | null {
+  if (image.kind === 'url') return null;
+  const { maxBase64Bytes = Infinity, maxSide = Infinity, mediaTypes } = limits;
+  const { width, height } = image.size ?? { width: 0, height: 0 };
+  if (mediaTypes && !mediaTypes.includes(image.mediaType)) {
+    return `it is ${image.mediaType}, and the model takes ${mediaTypes.join(', ')}`;
+  }
+  if (image.data.length > maxBase64Bytes) {
+    return `it has ${image.data.length} bytes in base64, and the model takes ${maxBase64Bytes}`;
+  }
+  if (Math.max(width, height) <= maxSide) return null;
+  return `it has ${width} x ${height} pixels, and the model takes ${maxSide} on a side`;
+}
+
 /**
- * The messages with a note in place of every picture that the model cannot read: a conversation may have begun with
- * another one. The same array when there is none.
+ * The messages as the model can read them: a wrong media type is corrected, and a note replaces every image that the
+ * model cannot see, that is no image, or that exceeds the provider's limits. Where a request has too many images, the
+ * latest stay. Returns the same array when nothing changes.
  */
 export function fitImages(messages: readonly Message[], capabilities: ModelCapabilities): readonly Message[] {
-  const isFit = (part: ContentPart) => part.type === 'text' || canRead(part, capabilities);
-  if (messages.every((message) => partsOf(message).every(isFit))) return messages;
-  return messages.map((message) => (partsOf(message).every(isFit) ? message : fitMessage(message, isFit)));
-}
-
-function partsOf(message: Message): readonly ContentPart[] {
-  if (message.role === 'tool') return message.images ?? [];
-  return message.role === 'user' && typeof message.content !== 'string' ? message.content : [];
-}
-
-function fitMessage(message: Message, isFit: (part: ContentPart) => boolean): Message {
-  if (message.role === 'tool') {
-    const { images = [], ...told } = message;
-    const seen = images.filter(isFit);
-    const notes = images.filter((image) => !isFit(image)).map(() => NOTE);
-    return { ...told, content: [told.content, ...notes].join('\n'), ...(seen.length > 0 && { images: seen }) };
+  const fitted = new Map<ImagePart, ContentPart>();
+  const shown: ImagePart[] = [];
+  for (const part of messages.flatMap(imagesOf)) {
+    const fit = fitImage(part, capabilities);
+    if (fit !== part) fitted.set(part, fit);
+    if (fit.type === 'image') shown.push(part);
   }
-  if (message.role !== 'user' || typeof message.content === 'string') return message;
-  return { ...message, content: message.content.map((part) => (isFit(part) ? part : { type: 'text', text: NOTE })) };
+  const room = roomFor(shown.map(parsed), capabilities.imageLimits);
+  for (const part of shown.slice(0, Math.max(0, shown.length - room))) fitted.set(part, toNote(TOO_MANY));
+  return fitted.size === 0 ? messages : replaceImages(messages, (part) => fitted.get(part) ?? part);
 }
 
-const NOTE = '[An image that this model cannot see]';
+/** The messages with a note in place of every image. Returns the same array when they have none. */
+export function withoutImages(messages: readonly Message[], note: string): readonly Message[] {
+  return messages.some((message) => imagesOf(message).length > 0)
+    ? replaceImages(messages, () => toNote(note))
+    : messages;
+}
+
+/** The images that a message shows. */
+export function imagesOf(message: Message): readonly ImagePart[] {
+  if (message.role === 'tool') return message.images ?? [];
+  if (message.role !== 'user' || typeof message.content === 'string') return [];
+  return message.content.filter((part) => part.type === 'image');
+}
+
+function fitImage(part: ImagePart, capabilities: ModelCapabilities): ContentPart {
+  if (!canRead(part, capabilities)) return toNote(UNSEEN);
+  const image = parsed(part);
+  if (typeof image === 'string') return toNote(`An image that cannot be read: ${image}`);
+  const excess = imageExcess(image, capabilities.imageLimits);
+  if (excess !== null) return toNote(`An image that is not shown: ${excess}`);
+  return image.url === part.url ? part : { ...part, url: image.url };
+}
+
+/** How many of these images a request may have. */
+function roomFor(images: readonly (ParsedImage | string)[], { maxCount = Infinity, crowd }: ImageLimits = {}): number {
+  if (!crowd || images.length <= crowd.above) return maxCount;
+  const isLarge = images.some((image) => typeof image !== 'string' && imageExcess(image, crowd) !== null);
+  return isLarge ? Math.min(maxCount, crowd.above) : maxCount;
+}
+
+/** A request is fitted in two places, and a history at each call: each image is read once. */
+const known = new WeakMap<ImagePart, ParsedImage | string>();
+
+function parsed(part: ImagePart): ParsedImage | string {
+  let image = known.get(part);
+  if (image === undefined) known.set(part, (image = parseImage(part.url)));
+  return image;
+}
+
+function replaceImages(messages: readonly Message[], replace: (part: ImagePart) => ContentPart): Message[] {
+  return messages.map((message) => {
+    const images = imagesOf(message);
+    if (images.every((part) => replace(part) === part)) return message;
+    if (message.role === 'tool') {
+      const { images: _before, content, ...rest } = message;
+      const parts = images.map(replace);
+      const kept = parts.filter((part) => part.type === 'image');
+      const notes = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+      return { ...rest, content: [content, ...notes].join('\n'), ...(kept.length > 0 && { images: kept }) };
+    }
+    if (message.role !== 'user' || typeof message.content === 'string') return message;
+    return { ...message, content: message.content.map((part) => (part.type === 'image' ? replace(part) : part)) };
+  });
+}
+
+const UNSEEN = 'An image that this model cannot see';
+const TOO_MANY = 'An image that is not shown: later images take all places of the request';
+
+function toNote(text: string): ContentPart {
+  return { type: 'text', text: `[${text}]` };
+}

@@ -29,7 +29,7 @@ export { defaultContextTokens } from './context-window.policy.js';
 export { EmbeddingModel } from './embedding-model.js';
 export type { EmbeddingResult } from './embedding-model.js';
 export type { HttpClient } from './http.client.js';
-export { canRead, fitImages } from './image.policy.js';
+export { canRead, fitImages, imageExcess, imagesOf, withoutImages } from './image.policy.js';
 export { LlmModule } from './llm.module.js';
 export type {
   AssistantMessage,

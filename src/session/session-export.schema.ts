@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { parseImage } from '../common/index.js';
 import type { SessionMessage, SessionRecord, StoredTurn } from './session.types.js';
 
+type Issue = z.core.$ZodIssue;
+
 const metadata = z.record(z.string(), z.unknown());
 const said = {
   at: z.int().min(0).optional(),
@@ -17,17 +19,25 @@ const signed = z.strictObject({
 });
 const image = z.strictObject({
   type: z.literal('image'),
-  url: z
-    .string()
-    .refine((url) => typeof parseImage(url) !== 'string', 'must be an https URL or a data URI of an image'),
+  url: z.string().transform((url, context) => {
+    const read = parseImage(url);
+    if (typeof read === 'string') context.addIssue({ code: 'custom', message: `Invalid image: ${read}` });
+    return typeof read === 'string' ? url : read.url;
+  }),
 });
 const part = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('text'), text: z.string() }), image]);
+
+/** An unreadable image says why; for other input the reasons of the two forms say less than this sentence. */
+function contentProblem({ errors }: { readonly errors?: readonly (readonly Issue[])[] }): string {
+  const custom = errors?.flat().find(({ code }) => code === 'custom');
+  return custom?.message ?? 'Invalid input: expected a text, or its parts';
+}
 
 const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string(), ...said }),
   z.strictObject({
     role: z.literal('user'),
-    content: z.union([z.string(), z.array(part)], { error: 'Invalid input: expected a text, or its parts' }),
+    content: z.union([z.string(), z.array(part)], { error: contentProblem }),
     ...said,
   }),
   z.strictObject({

@@ -10,19 +10,26 @@ export class IllustratedResult {
 }
 
 /**
- * A tool's result with images beside it: a model that sees is shown them, another one is told that there are some.
+ * A tool's result with images. A model with vision sees them; another model reads a note. The bytes of an image decide its
+ * media type; bytes that are no image are left out, with a note for the model.
  *
  *     return withImages({ title: 'Sales' }, [`data:image/png;base64,${png.toString('base64')}`]);
  *
  * @param images https URLs, which the model's provider fetches, or data URIs of a PNG, JPEG, GIF or WebP in base64
- * @throws AppError `TOOL_INVALID` for what is neither
+ * @throws AppError `TOOL_INVALID` for text that is neither a link nor a data URI in base64
  */
 export function withImages(result: unknown, images: readonly string[]): IllustratedResult {
   for (const [at, url] of images.entries()) {
-    const image = typeof url === 'string' ? parseImage(url) : 'it must be text';
-    if (typeof image === 'string') throw new AppError('TOOL_INVALID', `withImages() got an image (${at}): ${image}.`);
+    const problem = typeof url === 'string' ? formProblem(url) : 'it must be text';
+    if (problem !== null) throw new AppError('TOOL_INVALID', `withImages() got an image (${at}): ${problem}.`);
   }
   return new IllustratedResult(result, [...images]);
+}
+
+/** A mistake of the tool's code; `null` for a link or a data URI, whatever its bytes are. */
+function formProblem(url: string): string | null {
+  const image = parseImage(url);
+  return typeof image !== 'string' || /^\s*data:[^,]*;\s*base64\s*,/i.test(url) ? null : image;
 }
 
 /** What a tool returned, apart. */

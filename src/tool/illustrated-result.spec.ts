@@ -11,7 +11,11 @@ import type { ToolRegistration } from './tool-registration.types.js';
 
 Logger.overrideLogger(false);
 const LINK = 'https://a.example/b.png';
-const picture = (bytes: number) => `data:image/png;base64,${Buffer.alloc(bytes).toString('base64')}`;
+/** A JPEG of so many bytes, 3 at least. */
+const picture = (bytes: number, label = 'image/jpeg') => {
+  const content = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(bytes - 3)]);
+  return `data:${label};base64,${content.toString('base64')}`;
+};
 const config = (limit: number): AppConfig => loadConfig({ env: { AGENT_MAX_IMAGE_BYTES: String(limit) } }).config;
 
 function executorWith(limit?: number): ToolExecutor {
@@ -31,7 +35,7 @@ async function call(registration: Partial<ToolRegistration> & Pick<ToolRegistrat
 describe('withImages', () => {
   it.each([
     ['http://a.example/b.png', 'https://'],
-    ['data:image/svg+xml;base64,AAAA', 'data:image/png'],
+    ['data:image/png,hi', 'data:image/png'],
     [7 as unknown as string, 'it must be text'],
   ])('refuses %s', (url, message) => {
     expect(() => withImages('x', [LINK, url])).toThrow(message);
@@ -72,7 +76,7 @@ describe('a result with images', () => {
   it('leaves out those that are too large or too many, says so, and has succeeded', async () => {
     const { result } = await call({ handler: () => withImages('x', [picture(6), picture(9), picture(4)]) }, 10);
     expect(result).toMatchObject({ success: true, result: 'x', images: [picture(6), picture(4)], images_left_out: 1 });
-    expect(toolResultText(result)).toBe('x\n[Not shown, as too many or too large: 1 image]');
+    expect(toolResultText(result)).toBe('x\n[Not shown, as too many, too large or unreadable: 1 image]');
     const many = await call({
       handler: () =>
         withImages(
@@ -81,9 +85,21 @@ describe('a result with images', () => {
         ),
     });
     expect(many.result).toMatchObject({ images: Array.from({ length: 20 }, () => LINK), images_left_out: 3 });
-    const none = await call({ handler: () => withImages('x', [picture(1)]) }, 0);
+    const none = await call({ handler: () => withImages('x', [picture(3)]) }, 0);
     expect(none.result).toMatchObject({ success: true, images_left_out: 1 });
     expect(none.result).not.toHaveProperty('images');
+  });
+
+  it('gives an image the media type of its bytes, and leaves out what is no image, with a note', async () => {
+    const page = `data:image/png;base64,${Buffer.from('<html>').toString('base64')}`;
+    const images = [picture(3, 'image/png'), page, picture(6, 'IMAGE/JPG')];
+    for (const cacheTtlMs of [undefined, 60_000]) {
+      const cached = cacheTtlMs ? { cacheTtlMs } : {};
+      const { result, again } = await call({ handler: () => withImages('x', images), ...cached });
+      expect(result).toMatchObject({ success: true, images: [picture(3), picture(6)], images_left_out: 1 });
+      expect(again).toMatchObject({ result: { images: [picture(3), picture(6)], images_left_out: 1 } });
+      expect(toolResultText(result)).toBe('x\n[Not shown, as too many, too large or unreadable: 1 image]');
+    }
   });
 
   it('changes the state of its tool as one without images does', async () => {

@@ -8,7 +8,9 @@ export function toolResultText(result: ToolResult): string {
   if (!result.success) return `Error: ${result.error}`;
   const text = typeof result.result === 'string' ? result.result : JSON.stringify(result.result);
   const { images_left_out: leftOut } = result;
-  return leftOut === undefined ? text : `${text}\n[Not shown, as too many or too large: ${counted(leftOut)}]`;
+  return leftOut === undefined
+    ? text
+    : `${text}\n[Not shown, as too many, too large or unreadable: ${counted(leftOut)}]`;
 }
 
 function counted(images: number): string {

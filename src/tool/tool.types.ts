@@ -180,7 +180,7 @@ export type ToolResult =
       readonly result_bytes?: number;
       /** What it shows beside that: https URLs and data URIs. */
       readonly images?: readonly string[];
-      /** How many more it had than a result may show. */
+      /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
       readonly images_left_out?: number;
       readonly execution_time_ms: number;
     }

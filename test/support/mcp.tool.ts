@@ -38,12 +38,12 @@ export class McpTestTools {
 
   @Tool({ description: 'Draws.', effect: 'read' })
   draw(): unknown {
-    return mcpContent([{ type: 'image', data: 'aGk=', mimeType: 'image/png' }]);
+    return mcpContent([{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }]);
   }
 
   @Tool({ description: 'Paints, and tells of it.', effect: 'read' })
   paint(): unknown {
-    return withImages({ title: 'A tree' }, ['data:image/png;base64,aGk=', 'https://example.com/tree.png']);
+    return withImages({ title: 'A tree' }, ['data:image/png;base64,iVBORw0KGgo=', 'https://example.com/tree.png']);
   }
 
   @Tool({ description: 'Goes step by step.', effect: 'read' })

@@ -40,7 +40,7 @@ describe('toWireMessage', () => {
 });
 
 describe('toWireMessages', () => {
-  const url = 'data:image/png;base64,AAAA';
+  const url = 'data:image/png;base64,iVBORw0KGgo=';
   const result = (toolCallId: string, name: string, ...urls: string[]): Message => ({
     role: 'tool',
     toolCallId,

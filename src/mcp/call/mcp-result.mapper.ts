@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
-import { type JsonValue, parseImage } from '../../common/index.js';
+import { type JsonValue, type ParsedImage, parseImage } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 
 /** What a call gave. */
@@ -28,8 +28,12 @@ function textOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
       return block.text;
-    case 'image':
-      return `[Image, ${block.mimeType}]`;
+    case 'image': {
+      const image = parseBlock(block);
+      return typeof image === 'string'
+        ? `[Image, ${block.mimeType}, which is not shown: ${image}]`
+        : `[Image, ${image.kind === 'data' ? image.mediaType : block.mimeType}]`;
+    }
     case 'audio':
       return `[Audio, ${block.mimeType}, which is not passed on]`;
     case 'resource_link':
@@ -43,6 +47,11 @@ function textOf(block: ContentBlock): string {
 
 function imageOf(block: ContentBlock): string[] {
   if (block.type !== 'image') return [];
-  const url = `data:${block.mimeType};base64,${block.data}`;
-  return typeof parseImage(url) === 'string' ? [] : [url];
+  const image = parseBlock(block);
+  return typeof image === 'string' ? [] : [image.url];
+}
+
+/** Some servers give a whole data URI as the data. */
+function parseBlock({ data, mimeType }: Extract<ContentBlock, { type: 'image' }>): ParsedImage | string {
+  return parseImage(/^\s*data:/i.test(data) ? data : `data:${mimeType};base64,${data}`);
 }

@@ -1,10 +1,11 @@
-import { AppError, untilAborted, type Principal } from '../../common/index.js';
+import { AppError, parseImage, untilAborted, type Principal } from '../../common/index.js';
 import {
   type CallOptions,
   type ChatModel,
   type ChatRequest,
   type ChatResult,
   type ChatStreamPart,
+  imagesOf,
   type Message,
   type ModelCapabilities,
   ModelWrapper,
@@ -100,6 +101,7 @@ export class EnhancedChatModel extends ModelWrapper {
   ): Promise<readonly Tool[]> {
     if (messages.length === 0)
       throw new AppError('VALIDATION_FAILED', 'There is nothing to answer: the request has no messages.');
+    assertReadable(messages.at(-1)!);
     if (tools && tools.length > 0)
       throw new AppError(
         'VALIDATION_FAILED',
@@ -142,6 +144,15 @@ function toTurn(messages: readonly Message[]): Pick<ReasoningRequest, 'instructi
   const prompt = first!.role === 'system' && rest.length > 0 ? first!.content : null;
   const said = prompt === null ? messages : rest;
   return { instructions: prompt ?? '', history: said.slice(0, -1), input: said.at(-1)! };
+}
+
+/** An unreadable image of an earlier message becomes a note, so that a conversation survives it. */
+function assertReadable(message: Message): void {
+  for (const [at, { url }] of imagesOf(message).entries()) {
+    const image = parseImage(url);
+    if (typeof image === 'string')
+      throw new AppError('VALIDATION_FAILED', `Image ${at + 1} of the last message cannot be read: ${image}.`);
+  }
 }
 
 /** Makes a call whose signal is aborted with the given one, as a run is cancelled. */

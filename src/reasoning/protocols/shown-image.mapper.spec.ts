@@ -4,7 +4,7 @@ import { NativeProtocol } from './native.protocol.js';
 import { ReactProtocol } from './react/react.protocol.js';
 import { XmlProtocol } from './xml/xml.protocol.js';
 
-const IMAGE = { type: 'image', url: 'data:image/png;base64,AAAA' } as const;
+const IMAGE = { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' } as const;
 const asks = (...names: string[]): Message => {
   const toolCalls = names.map((name) => ({ id: `of ${name}`, name, arguments: '{}' }));
   return { role: 'assistant', content: '', toolCalls };

@@ -53,7 +53,7 @@ export class CallResults {
   private tellLeftOut(call: SucceededCall): SucceededCall {
     const { result } = call;
     if (!result.success || result.images_left_out === undefined) return call;
-    const limits = `a result may have ${MAX_IMAGES}, of ${this.maxImageBytes} bytes together (AGENT_MAX_IMAGE_BYTES)`;
+    const limits = `a result may have ${MAX_IMAGES}, of ${this.maxImageBytes} bytes together (AGENT_MAX_IMAGE_BYTES), in PNG, JPEG, GIF or WebP`;
     this.logger.warn(`Images of tool "${result.tool}" are left out, ${result.images_left_out} of them: ${limits}`);
     return call;
   }

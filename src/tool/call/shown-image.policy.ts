@@ -1,10 +1,14 @@
-import { imageBytes, MAX_IMAGES } from '../../common/index.js';
+import { MAX_IMAGES, parseImage } from '../../common/index.js';
 import type { ToolResult } from '../tool.types.js';
 
 /** The parts of a result that its images are. */
 export type ShownImages = Pick<Extract<ToolResult, { success: true }>, 'images' | 'images_left_out'>;
 
-/** A result with as many of these images as it may have; a failed one has none. @param maxBytes of all that are data */
+/**
+ * A result with these images, each with the media type of its bytes. Images beyond the limits, and bytes that are no image,
+ * are left out. A failed result has none.
+ * @param maxBytes of all images that are data, decoded
+ */
 export function illustrated<Call extends { readonly result: ToolResult }>(
   call: Call,
   images: readonly string[],
@@ -12,12 +16,15 @@ export function illustrated<Call extends { readonly result: ToolResult }>(
 ): Call {
   if (images.length === 0 || !call.result.success) return call;
   let bytes = 0;
-  const shown = images.slice(0, MAX_IMAGES).filter((url) => {
-    const added = imageBytes(url);
-    if (bytes + added > maxBytes) return false;
+  const shown: string[] = [];
+  for (const url of images) {
+    const image = parseImage(url);
+    if (typeof image === 'string' || shown.length === MAX_IMAGES) continue;
+    const added = image.kind === 'data' ? image.bytes : 0;
+    if (bytes + added > maxBytes) continue;
     bytes += added;
-    return true;
-  });
+    shown.push(image.url);
+  }
   return { ...call, result: { ...call.result, ...toShown(shown, images.length - shown.length) } };
 }
 

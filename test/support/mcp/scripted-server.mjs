@@ -25,7 +25,7 @@ const TOOLS = {
   env: () => ({ content: [{ type: 'text', text: JSON.stringify(process.env) }] }),
   pid: () => ({ content: [{ type: 'text', text: String(process.pid) }] }),
   count: () => ({ content: [{ type: 'text', text: String((script.count = (script.count ?? 0) + 1)) }] }),
-  picture: () => ({ content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }] }),
+  picture: () => ({ content: [{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }] }),
   ask: async () => {
     const answer = await ask('elicitation/create', {
       message: 'Which colour?',

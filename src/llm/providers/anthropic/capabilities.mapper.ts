@@ -1,10 +1,20 @@
-import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** `claude-sonnet-4-5-20250929`, `claude-opus-5`, with a platform's or gateway's name before it. */
 const FAMILY_FIRST = /claude-(?:opus|sonnet|haiku|fable|mythos)-(\d+)(?:[-.](\d{1,2})(?!\d))?/i;
 /** `claude-3-5-haiku-20241022`. */
 const VERSION_FIRST = /claude-(\d+)(?:[-.](\d{1,2})(?!\d))?(?![\d])/i;
 const NEWEST = 99;
+/**
+ * 8000 pixels on a side, or 2000 in a request with more than 20 images; 100 images for a request (platform.claude.com,
+ * "Vision", general limits). The API counts its 5 MB for an image in base64: "image exceeds 5 MB maximum: … > 5242880".
+ */
+const IMAGE_LIMITS: ImageLimits = {
+  maxBase64Bytes: 5_242_880,
+  maxSide: 8000,
+  maxCount: 100,
+  crowd: { above: 20, maxSide: 2000 },
+};
 
 /**
  * What Claude of that name can do; of a name that is not known yet, what the newest can. Behind the same API there are
@@ -16,6 +26,7 @@ export function capabilitiesOf(model: string): ModelCapabilities {
   if (generation === undefined) return { vision: false, functionCalling: true, jsonMode: false, parameterLimits };
   return {
     vision: generation >= 3,
+    imageLimits: IMAGE_LIMITS,
     functionCalling: generation >= 3,
     jsonMode: generation >= 4.5,
     // Not while it thinks (platform.claude.com, "Tool use with thinking").

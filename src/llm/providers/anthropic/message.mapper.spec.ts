@@ -23,7 +23,7 @@ describe('toWireConversation', () => {
 
   it('shows what a tool shows within its result', () => {
     const images = [
-      { type: 'image', url: 'data:image/png;base64,AAAA' },
+      { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
       { type: 'image', url: 'https://a.example/b.png' },
     ] as const;
     const shows: Message = { role: 'tool', toolCallId: 'c1', name: 'add', content: 'two', images };
@@ -34,7 +34,7 @@ describe('toWireConversation', () => {
         tool_use_id: 'c1',
         content: [
           text('two'),
-          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },
           { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } },
         ],
       },

@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
 /** The models that read images have a `v` behind their version: `glm-4v`, `glm-4.5v`. */
 const VISION = /^glm-[\d.]+v/i;
@@ -10,10 +10,14 @@ const LIMITS: ParameterLimits = {
   maxStops: 1,
 };
 
+/** 5 MB and 6000 x 6000 pixels for an image (docs.bigmodel.cn, 对话补全, `image_url`). */
+const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: Math.ceil((5 * 1024 * 1024) / 3) * 4, maxSide: 6000 };
+
 /** What GLM's model of that name can do; `tool_choice` is `auto` alone (docs.bigmodel.cn, 对话补全). */
 export function capabilitiesOf(model: string): ModelCapabilities {
   return {
     vision: VISION.test(model),
+    imageLimits: IMAGE_LIMITS,
     functionCalling: true,
     jsonMode: true,
     forcedToolChoice: false,

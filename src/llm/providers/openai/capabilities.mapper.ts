@@ -1,4 +1,4 @@
-import type { ModelCapabilities, ParameterLimits } from '../../chat.types.js';
+import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 import type { FormatMode } from '../../openai-wire/wire-dialect.types.js';
 
 /** Read images: everything since GPT-4 Turbo but these. */
@@ -13,11 +13,15 @@ const REASONING = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d)(?!.*chat))/;
 /** From GPT-5.5 on, reasoning is on by default. */
 const REASONS_BY_DEFAULT = /^gpt-(?:5\.[5-9]|[6-9]|\d\d)/;
 
+/** 20 MB for an image, 500 images for a request (developers.openai.com, "Images and vision", image input requirements). */
+const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: 20 * 1024 * 1024, maxCount: 500 };
+
 /** What OpenAI's model of that name can do; a model that is not known yet can do what the latest can. */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const functionCalling = !WITHOUT_TOOLS.test(model);
   return {
     vision: !TEXT_ONLY.test(model),
+    imageLimits: IMAGE_LIMITS,
     functionCalling,
     jsonMode: functionCalling,
     parameterLimits: limitsOf(model),
