@@ -29,7 +29,7 @@ const EVENTS: Readonly<Record<RunEvent['type'], string>> = {
   usage: 'Token usage of a model call.',
   'model.switched': 'A model call failed, and another model was called.',
   'model.cached': 'The reply came from the cache; no model was called.',
-  'history.repaired': 'Turns of the session were damaged; the run uses their valid parts.',
+  'history.repaired': 'The run uses a repaired history: turns were damaged, or the provider refused earlier images.',
 };
 
 const LIST = Object.entries(EVENTS).map(([type, description]) => `- \`${type}\`: ${description}`);

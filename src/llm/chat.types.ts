@@ -135,6 +135,8 @@ export interface ChatResult {
   readonly isCached?: true;
   /** How it came that another model answered than was asked, in order. */
   readonly switches?: readonly ModelSwitch[];
+  /** The number of earlier images that notes replaced, because the provider had refused the request with them. */
+  readonly refusedImages?: number;
 }
 
 /** A model did not answer, and another one was asked; both as `provider:model`. */

@@ -5,6 +5,7 @@ import { isGivenUp, NO_USAGE, type RunContext, type RunFinishReason } from '../r
 import { CallRates, SecurityPolicies, ToolExecutor, type Tool } from '../tool/index.js';
 import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
 import { pairResults } from './pipeline/format-results.processor.js';
+import { dropUnacceptedImages, mayBeImageRefusal } from './pipeline/image-repair.policy.js';
 import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
@@ -77,6 +78,8 @@ export class ReasoningEngine {
       isTainted: request.isTainted === true,
       isReadingStrangers: false,
       turn: [request.input],
+      acceptedMessages: 0,
+      areEarlierImagesRefused: false,
       maxImageBytes: this.tools.maxImageBytes,
       usage: NO_USAGE,
       iteration: 0,
@@ -108,6 +111,7 @@ export class ReasoningEngine {
     const { signal } = loop.run;
     if (isGivenUp(signal)) throw signal.reason;
     const failure = toAppError(signal.aborted ? signal.reason : error);
+    if (mayBeImageRefusal(failure)) dropUnacceptedImages(loop);
     this.settle(loop, failure);
     if (signal.aborted && failure.code === 'RUN_CANCELLED') return ended(loop, 'cancelled');
     const finishReason = signal.aborted && failure.code === 'RUN_TIMEOUT' ? 'timeout' : 'error';

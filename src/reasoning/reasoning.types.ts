@@ -137,6 +137,10 @@ export interface Loop {
   isReadingStrangers: boolean;
   /** This run's messages; grows. */
   readonly turn: Message[];
+  /** The number of messages of the turn that a model has accepted in a request; set by tee-stream. */
+  acceptedMessages: number;
+  /** Whether the provider has refused images of the history in this run; set by tee-stream. */
+  areEarlierImagesRefused: boolean;
   /** Of what tools show in the turn, together. */
   readonly maxImageBytes: number;
   usage: RunUsage;

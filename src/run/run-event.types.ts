@@ -215,12 +215,19 @@ export interface UsageReported extends RunUsage {
   readonly call_id?: string;
 }
 
-/** Turns of the session were damaged. The run received their usable parts; the stored turns are unchanged. */
+/**
+ * The run uses its history in a repaired form; the stored turns do not change. Either turns are damaged, and the run uses
+ * their valid parts; or the provider refused a request with earlier images, and notes replace these.
+ */
 export interface HistoryRepaired {
   readonly type: 'history.repaired';
-  readonly session_id: string;
-  /** Turn numbers. */
+  readonly session_id: string | null;
+  /** Numbers of the damaged turns; empty when only images were refused. */
   readonly turns: readonly number[];
+  /** The iteration whose request was refused. */
+  readonly iteration?: number;
+  /** The number of images that notes replace. */
+  readonly images?: number;
 }
 
 /** This server ends the stream before the run has ended; the client reconnects with its last event id. */

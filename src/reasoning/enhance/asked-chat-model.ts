@@ -26,7 +26,7 @@ export class AskedChatModel extends ModelWrapper {
   async generate(request: ChatRequest): Promise<ChatResult> {
     try {
       const reply = await this.inner.generate(request, this.nextOptions());
-      this.replies.push(reply);
+      this.note({ type: 'finish', result: reply });
       return reply;
     } catch (error) {
       this.failure = { error };
@@ -48,8 +48,10 @@ export class AskedChatModel extends ModelWrapper {
   }
 
   private note(part: ChatStreamPart): void {
-    if (part.type === 'finish') this.replies.push(part.result);
-    else if (part.type === 'reasoning') this.sideBand?.reasoning(part.text);
+    if (part.type === 'finish') {
+      this.replies.push(part.result);
+      this.failure = null;
+    } else if (part.type === 'reasoning') this.sideBand?.reasoning(part.text);
     else if (part.type === 'restart') this.sideBand?.restart();
   }
 

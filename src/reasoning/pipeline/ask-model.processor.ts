@@ -11,6 +11,13 @@ import { toAccount } from '../../run/index.js';
 import type { Conversation } from '../protocols/protocol.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { commandTo, wantedCall } from './call-choice.policy.js';
+import {
+  countEarlierImages,
+  mayBeImageRefusal,
+  requestMessages,
+  type RequestMessages,
+  withoutEarlierImages,
+} from './image-repair.policy.js';
 import { Processor } from './processor.js';
 
 /** Writes the request; the question itself is asked by who reads the answer, inside the step. */
@@ -21,25 +28,47 @@ export class AskModelProcessor extends Processor {
     const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
     loop.ask = (listener, place, isFresh) => {
-      const request = loop.protocol.encode(toConversation(loop));
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
       const account = toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-      return ask(model, request, { signal, deadlineAt, tenant, account, isFresh }, listener);
+      const options = { signal, deadlineAt, tenant, account, isFresh };
+      return askRepaired(requestMessages(loop), signal, (messages) =>
+        ask(model, loop.protocol.encode(toConversation(loop, messages)), options, listener),
+      );
     };
   }
 }
 
+/** Asks once more, without earlier images, when the provider refuses the request with them. */
+async function askRepaired(
+  messages: RequestMessages,
+  signal: AbortSignal,
+  ask: (messages: RequestMessages) => Promise<ChatResult>,
+): Promise<ChatResult> {
+  try {
+    return await ask(messages);
+  } catch (refusal) {
+    const images = countEarlierImages(messages);
+    if (images === 0 || signal.aborted || !mayBeImageRefusal(refusal)) throw refusal;
+    try {
+      return { ...(await ask(withoutEarlierImages(messages))), refusedImages: images };
+    } catch (error) {
+      // Refused without them, too: they were not the reason.
+      throw mayBeImageRefusal(error) ? refusal : error;
+    }
+  }
+}
+
 /** What the model cannot be held to, it is told. */
-function toConversation(loop: Loop): Conversation {
-  const { model, history, tools, parameters } = loop.request;
+function toConversation(loop: Loop, { history, turn }: RequestMessages): Conversation {
+  const { model, tools, parameters } = loop.request;
   const choice = wantedCall(loop);
   const canForce = loop.protocol.canForceCalls && model.capabilities.forcedToolChoice !== false;
   const { told, ...format } = formatFor(loop);
   const command = choice && !canForce ? commandTo(choice) : '';
   return {
     instructions: [loop.instructions, told, command].filter((text) => text !== '').join('\n\n'),
-    messages: fitImages([...history, ...loop.turn, ...loop.corrections], model.capabilities),
+    messages: fitImages([...history, ...turn, ...loop.corrections], model.capabilities),
     tools,
     parameters,
     ...(choice && canForce && { toolChoice: choice }),

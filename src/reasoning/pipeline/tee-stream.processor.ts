@@ -5,6 +5,7 @@ import type { ContentFilter } from '../../security/index.js';
 import type { SecurityPolicies } from '../../tool/index.js';
 import type { Loop, ReplyListener } from '../reasoning.types.js';
 import { tellContent } from './content-note.factory.js';
+import { dropEarlierImages } from './image-repair.policy.js';
 import { Processor } from './processor.js';
 import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
 import { maskDecoded, screenReply, type ScreenedReply } from './screened-reply.factory.js';
@@ -36,6 +37,8 @@ export class TeeStreamProcessor extends Processor {
       );
       loop.reply = reply;
       loop.model = reply.model;
+      if (reply.refusedImages) dropEarlierImages(loop);
+      loop.acceptedMessages = loop.turn.length;
       if (reply.usage) loop.usage = addUsage(loop.usage, toRunUsage(reply.usage));
       if (!fault) return;
       if (fault.kind === 'format') correct(loop, fault);
@@ -105,6 +108,10 @@ function asItCame(reply: ChatResult): ScreenedReply {
 function tell(loop: Loop, reply: ChatResult, isUsable: boolean): void {
   const { run, iteration } = loop;
   const { text, thought, calls } = loop.decoded!;
+  if (reply.refusedImages) {
+    const { sessionId: session_id } = run;
+    run.emit({ type: 'history.repaired', session_id, turns: [], iteration, images: reply.refusedImages });
+  }
   if (reply.isCached) run.emit({ type: 'model.cached', iteration, model: reply.model });
   for (const { from, to, code } of reply.switches ?? [])
     run.emit({ type: 'model.switched', iteration, from, to, code });

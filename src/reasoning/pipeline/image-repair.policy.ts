@@ -1,0 +1,46 @@
+import { AppError } from '../../common/index.js';
+import { imagesOf, withoutImages, type Message } from '../../llm/index.js';
+import type { Loop } from '../reasoning.types.js';
+
+const NOTE = 'An image that the model’s provider refused is not shown';
+/** Statuses by which providers refuse a request for its content, such as an image that they cannot load or read. */
+const CONTENT_REFUSALS: readonly unknown[] = [400, 413, 415, 422];
+
+/** Whether an image of the request may be the reason for this error. Providers name the reason in too many ways to match its text. */
+export function mayBeImageRefusal(error: unknown): boolean {
+  if (!(error instanceof AppError) || error.code !== 'MODEL_REFUSED') return false;
+  const status = error.details?.['provider_status'];
+  return status === undefined || CONTENT_REFUSALS.includes(status);
+}
+
+/** The history and the turn of a request. Images are earlier ones in the history and in tool results, not in the input. */
+export type RequestMessages = Pick<Loop, 'turn'> & { readonly history: readonly Message[] };
+
+/** The messages of the next request: without images of the history that the provider has refused in this run. */
+export function requestMessages({ request, turn, areEarlierImagesRefused }: Loop): RequestMessages {
+  return { history: areEarlierImagesRefused ? withoutImages(request.history, NOTE) : request.history, turn };
+}
+
+export function countEarlierImages({ history, turn }: RequestMessages): number {
+  return [...history, ...turn.slice(1)].reduce((sum, message) => sum + imagesOf(message).length, 0);
+}
+
+/** The messages with a note in place of each earlier image. */
+export function withoutEarlierImages({ history, turn }: RequestMessages): RequestMessages {
+  return { history: withoutImages(history, NOTE), turn: [...turn.slice(0, 1), ...withoutImages(turn.slice(1), NOTE)] };
+}
+
+/** Keeps the earlier images, which the provider refused, out of the rest of the run and out of its stored turn. */
+export function dropEarlierImages(loop: Loop): void {
+  loop.areEarlierImagesRefused = true;
+  replaceFrom(loop.turn, 1);
+}
+
+/** Keeps images that no model has accepted out of the stored turn, so that the provider does not refuse later turns for them. */
+export function dropUnacceptedImages({ turn, acceptedMessages }: Loop): void {
+  replaceFrom(turn, acceptedMessages);
+}
+
+function replaceFrom(turn: Message[], start: number): void {
+  turn.splice(start, turn.length, ...withoutImages(turn.slice(start), NOTE));
+}
