@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { SecurityPolicies } from '../src/tool/index.js';
 import { keyHolder } from './support/api-keys.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
@@ -63,6 +64,49 @@ for (const { name, answers, env } of kinds) {
       for (let chat = 0; chat < 2; chat++)
         expect((await jackdaw.chat(ask, ANN.headers)).body).toMatchObject({ result: 'as always' });
       expect(llm.requests).toHaveLength(2);
+    });
+
+    it.each([{ stream: false }, { stream: true }])(
+      'are not stored before they pass the checks of the run: %j',
+      async ({ stream }) => {
+        const ask = async (query: string, more: object = {}) => {
+          const body = { query: `${query} ${name} ${String(stream)}`, ...more };
+          if (!stream) return (await jackdaw.chat(body, ANN.headers)).body;
+          const events = await (await jackdaw.stream(body, ANN.headers)).all();
+          return events.at(-1)!.data as Record<string, unknown>;
+        };
+        const schema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
+        const format = { responseFormat: { schema } };
+        llm.reply({ text: 'no JSON' }, { text: '{"a":"1"}' }, { text: '{}' }, { text: '{"a":1}' });
+        expect(JSON.stringify(await ask('format', format))).toContain('OUTPUT_INVALID');
+        for (let chat = 0; chat < 2; chat++) expect((await ask('format', format))['output']).toEqual({ a: 1 });
+        expect(llm.requests).toHaveLength(4);
+
+        llm.reset();
+        await jackdaw.app.get(SecurityPolicies).set({ rateLimits: [], content: { emails: { output: 'block' } } });
+        llm.reply({ text: 'Write to ann@secret.example' }, { text: 'Call them.' });
+        expect((await ask('contact'))['finish_reason']).toBe('content_filter');
+        for (let chat = 0; chat < 2; chat++) expect((await ask('contact'))['result']).toBe('Call them.');
+        expect(llm.requests).toHaveLength(2);
+        await jackdaw.app.get(SecurityPolicies).set({ rateLimits: [] });
+
+        llm.reset();
+        llm.reply({ text: '' }, { text: ' ' }, { text: 'an answer' });
+        expect(JSON.stringify(await ask('empty'))).toContain('MODEL_BAD_REPLY');
+        for (let chat = 0; chat < 2; chat++) expect((await ask('empty'))['result']).toBe('an answer');
+        expect(llm.requests).toHaveLength(3);
+      },
+    );
+
+    it('are checked again when they are read: the rules may have changed since', async () => {
+      const query = `what is the address of ${name}?`;
+      llm.reply({ text: 'bob@secret.example' }, { text: 'I may not say.' });
+      expect((await jackdaw.chat({ query }, ANN.headers)).body).toMatchObject({ result: 'bob@secret.example' });
+      await jackdaw.app.get(SecurityPolicies).set({ rateLimits: [], content: { emails: { output: 'block' } } });
+      for (let chat = 0; chat < 2; chat++)
+        expect((await jackdaw.chat({ query }, ANN.headers)).body).toMatchObject({ result: 'I may not say.' });
+      expect(llm.requests).toHaveLength(2);
+      await jackdaw.app.get(SecurityPolicies).set({ rateLimits: [] });
     });
 
     it('are not those of another temperature', async () => {

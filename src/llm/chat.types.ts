@@ -105,6 +105,11 @@ export interface CallOptions {
   readonly deadlineAt?: number;
   /** Whether a reply that was kept will not do: it was of no use. */
   readonly isFresh?: boolean;
+  /**
+   * Whether the caller can use a reply. A cache stores no other reply, and ignores an entry that fails this check. Without
+   * it, a whole reply with a text or a call is usable.
+   */
+  readonly accepts?: ((reply: ChatResult) => boolean) | undefined;
   /** Without one no budget limits the call. */
   readonly account?: CallAccount;
 }

@@ -1,4 +1,5 @@
 import type {
+  CallOptions,
   ChatModel,
   ChatResult,
   Message,
@@ -116,6 +117,9 @@ export interface ReplyListener {
   readonly onRestart: () => void;
 }
 
+/** Which replies a cache may give and store. */
+export type CacheOptions = Pick<CallOptions, 'isFresh' | 'accepts'>;
+
 /** How a loop that still runs may end. */
 export type LoopEnd =
   | { readonly kind: 'answered'; readonly finishReason: RunFinishReason }
@@ -152,8 +156,8 @@ export interface Loop {
   model: string;
   /** Set by prepare-tools. */
   instructions: string;
-  /** Set by ask-model: asks, when called, for the model step at this place; `isFresh` where the reply before was of no use. */
-  ask: ((listener: ReplyListener, place: string, isFresh: boolean) => Promise<ChatResult>) | null;
+  /** Set by ask-model: asks, when called, for the model step at this place. */
+  ask: ((listener: ReplyListener, place: string, cache: CacheOptions) => Promise<ChatResult>) | null;
   /** What was wrong with the answers to the current request, for the model: its words and ours; set by tee-stream. */
   corrections: readonly Message[];
   /** How often the model was told that its answer is not what it must be. */

@@ -71,6 +71,28 @@ describe('a reply from the cache', () => {
     expect(inner.requests).toHaveLength(4);
   });
 
+  it('is stored only when the caller accepts it, and given again only to a caller who accepts it', async () => {
+    const { model, inner } = cached([says('one'), says('two'), says('three'), says('four')]);
+    const only = (content: string) => ({ accepts: ({ message }: ChatResult) => message.content === content });
+    const contents: string[] = [];
+    for (const accepted of ['no', 'two', 'two', 'three', 'two', 'three'])
+      contents.push((await model.generate(ASKED, only(accepted))).message.content);
+    expect(contents).toEqual(['one', 'two', 'two', 'three', 'four', 'three']);
+    expect(inner.requests).toHaveLength(4);
+  });
+
+  it('is not taken from an entry that is damaged, empty or cut', async () => {
+    const entries = ['', '{', 'null', '{}', '[]', says(' '), says('cut', { finishReason: 'length' })];
+    for (const entry of entries) {
+      const { model, inner, cache } = cached([says('fine')]);
+      const { provider, name } = inner;
+      const key = requestKey({ tenant: '', provider, model: name }, ASKED);
+      await cache.set(key, typeof entry === 'string' ? entry : JSON.stringify(entry));
+      for (let call = 0; call < 2; call++) expect(await outcome(model.generate(ASKED))).toBe('fine');
+      expect(inner.requests).toHaveLength(1);
+    }
+  });
+
   it('goes when its time is over, and when there is no room', async () => {
     const short = cached([says('one'), says('two')], new MemoryCache(5, 1_000_000));
     await short.model.generate(ASKED);

@@ -7,8 +7,8 @@ import { ModelWrapper } from './model.wrapper.js';
 import { isDeterministic, requestKey } from './request-key.factory.js';
 
 /**
- * Answers a request that was answered before, as long as it is one whose answer stays the same; of twins at the same
- * time one is asked.
+ * Answers a request from the cache when its answer stays the same; of equal requests at the same time one goes out. Only a
+ * reply that its caller accepts is stored, and an entry that the caller of the read does not accept is replaced.
  */
 export class CachingModel extends ModelWrapper {
   private readonly flights = new Map<string, ModelFlight>();
@@ -37,8 +37,8 @@ export class CachingModel extends ModelWrapper {
     const { provider, name: model } = this;
     const key = requestKey({ tenant: options.tenant ?? '', provider, model }, request);
     if (options.isFresh) return yield* this.start(key, way, request, options).read(options.signal);
-    const kept = this.twinOf(key) ? null : await this.cache.get(key);
-    if (kept !== null) return yield* partsOf(free(JSON.parse(kept) as ChatResult));
+    const stored = this.twinOf(key) ? null : readEntry(await this.cache.get(key));
+    if (stored && isUsable(stored, options)) return yield* partsOf(free(stored));
     const twin = this.twinOf(key);
     yield* twin
       ? this.follow(twin, way, request, options)
@@ -74,14 +74,30 @@ export class CachingModel extends ModelWrapper {
     const flight = new ModelFlight(this.inner, way, request, options);
     this.flights.set(key, flight);
     const land = () => this.flights.get(key) === flight && this.flights.delete(key);
-    flight.result.then((result) => this.keep(key, result)).then(land, land);
+    flight.result.then((result) => this.store(key, result, options)).then(land, land);
     return flight;
   }
 
-  private async keep(key: string, result: ChatResult): Promise<void> {
-    const { finishReason, switches } = result;
-    // A cut reply is no answer, and another model's is not this one's.
-    if (switches || (finishReason !== 'stop' && finishReason !== 'tool_calls')) return;
+  private async store(key: string, result: ChatResult, options: CallOptions): Promise<void> {
+    // The reply of another model is not the answer of this one.
+    if (result.switches || !isUsable(result, options)) return;
     await this.cache.set(key, JSON.stringify(result));
   }
+}
+
+/** `null` for an entry that is absent or damaged. */
+function readEntry(text: string | null): ChatResult | null {
+  try {
+    const entry = JSON.parse(text ?? 'null') as Partial<ChatResult> | null;
+    return typeof entry?.message?.content === 'string' ? (entry as ChatResult) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isUsable(result: ChatResult, { accepts }: CallOptions): boolean {
+  const { finishReason, message } = result;
+  const isWhole = finishReason === 'stop' || finishReason === 'tool_calls';
+  const isEmpty = message.content.trim() === '' && !message.toolCalls?.length;
+  return isWhole && !isEmpty && (accepts?.(result) ?? true);
 }

@@ -23,9 +23,9 @@ export class AskedChatModel extends ModelWrapper {
     super(inner);
   }
 
-  async generate(request: ChatRequest): Promise<ChatResult> {
+  async generate(request: ChatRequest, loop: CallOptions = {}): Promise<ChatResult> {
     try {
-      const reply = await this.inner.generate(request, this.nextOptions());
+      const reply = await this.inner.generate(request, this.nextOptions(loop));
       this.note({ type: 'finish', result: reply });
       return reply;
     } catch (error) {
@@ -34,10 +34,10 @@ export class AskedChatModel extends ModelWrapper {
     }
   }
 
-  async *stream(request: ChatRequest): AsyncGenerator<ChatStreamPart, void> {
+  async *stream(request: ChatRequest, loop: CallOptions = {}): AsyncGenerator<ChatStreamPart, void> {
     this.sideBand?.begin();
     try {
-      for await (const part of this.inner.stream(request, this.nextOptions())) {
+      for await (const part of this.inner.stream(request, this.nextOptions(loop))) {
         this.note(part);
         yield part;
       }
@@ -56,8 +56,9 @@ export class AskedChatModel extends ModelWrapper {
   }
 
   /** What several calls take in one step is counted apart, or each would take the place of the one before it. */
-  private nextOptions(): CallOptions {
-    const { account, ...options } = this.options;
+  private nextOptions({ isFresh, accepts }: CallOptions): CallOptions {
+    const { account, ...given } = this.options;
+    const options = { ...given, ...(isFresh && { isFresh }), ...(accepts && { accepts }) };
     this.asked++;
     if (!account) return options;
     return { ...options, account: this.asked === 1 ? account : { ...account, step: `${account.step}.${this.asked}` } };

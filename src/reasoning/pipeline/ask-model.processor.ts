@@ -27,11 +27,11 @@ export class AskModelProcessor extends Processor {
   async process(loop: Loop): Promise<void> {
     const { model, isStreaming, budgets } = loop.request;
     const ask = isStreaming ? streamReply : generateReply;
-    loop.ask = (listener, place, isFresh) => {
+    loop.ask = (listener, place, cache) => {
       const { signal, deadlineAt, principal } = loop.run;
       const { tenant } = principal;
       const account = toAccount(loop.run, loop.run.nameOf({ kind: 'model', place }), budgets);
-      const options = { signal, deadlineAt, tenant, account, isFresh };
+      const options = { signal, deadlineAt, tenant, account, ...cache };
       return askRepaired(requestMessages(loop), signal, (messages) =>
         ask(model, loop.protocol.encode(toConversation(loop, messages)), options, listener),
       );

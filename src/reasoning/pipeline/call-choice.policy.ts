@@ -1,4 +1,4 @@
-import type { ToolChoice } from '../../llm/index.js';
+import type { ToolCall, ToolChoice } from '../../llm/index.js';
 import type { Loop } from '../reasoning.types.js';
 
 /** What a reply must call: any tool, or the one of that name. */
@@ -10,10 +10,9 @@ export function wantedCall({ request: { toolChoice }, iteration }: Loop): Wanted
   return toolChoice;
 }
 
-/** Whether the current reply calls what it must. */
-export function isCalled(loop: Loop): boolean {
+/** Whether a reply with these calls has the wanted call. */
+export function isCalled(loop: Loop, calls: readonly ToolCall[]): boolean {
   const wanted = wantedCall(loop);
-  const calls = loop.decoded?.calls ?? [];
   if (wanted === undefined) return true;
   return wanted === 'required' ? calls.length > 0 : calls.some(({ name }) => name === wanted.name);
 }

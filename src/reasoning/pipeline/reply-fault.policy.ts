@@ -1,7 +1,7 @@
 import { AppError } from '../../common/index.js';
 import type { ChatResult } from '../../llm/index.js';
 import { parseOutput } from '../output/output.parser.js';
-import { isCut } from '../protocols/protocol.js';
+import { type DecodedReply, isCut } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { describe, isCalled, wantedCall } from './call-choice.policy.js';
 
@@ -19,19 +19,22 @@ export type ReplyFault =
 
 type FormatFault = Extract<ReplyFault, { kind: 'format' }>;
 
-/** Says whether the loop can go on with a reply that was decoded; the value of an answer that has a format is kept. */
-export function readReply(loop: Loop, reply: ChatResult): ReplyFault | null {
-  const { text, calls } = loop.decoded!;
+/** The value of an answer with a format, or the fault of a reply. Both are `null` for other replies, and for a cut reply. */
+export interface ReadReply {
+  readonly output: Loop['output'];
+  readonly fault: ReplyFault | null;
+}
+
+/** Checks whether the loop can use a decoded reply. */
+export function readReply(loop: Loop, reply: ChatResult, { text, calls }: DecodedReply): ReadReply {
   const { responseFormat } = loop.request;
-  loop.output = null;
-  if (isCut(reply)) return null;
-  if (text.trim() === '' && calls.length === 0) return { kind: 'empty' };
-  if (!isCalled(loop)) return { kind: 'uncalled' };
-  if (responseFormat === undefined || calls.length > 0) return null;
+  if (isCut(reply)) return { output: null, fault: null };
+  if (text.trim() === '' && calls.length === 0) return { output: null, fault: { kind: 'empty' } };
+  if (!isCalled(loop, calls)) return { output: null, fault: { kind: 'uncalled' } };
+  if (responseFormat === undefined || calls.length > 0) return { output: null, fault: null };
   const parsed = parseOutput(text, responseFormat);
-  if (parsed.kind !== 'valid') return { ...parsed, kind: 'format', mayRepair: parsed.kind === 'invalid' };
-  loop.output = parsed;
-  return null;
+  if (parsed.kind === 'valid') return { output: parsed, fault: null };
+  return { output: null, fault: { ...parsed, kind: 'format', mayRepair: parsed.kind === 'invalid' } };
 }
 
 /**

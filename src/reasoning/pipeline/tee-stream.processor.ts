@@ -66,14 +66,20 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   let fault: ReplyFault | null = null;
   const decode = (reply: ChatResult) => {
     loop.decoded = maskDecoded(filter, protocol.decode(reply, context));
-    fault = readReply(loop, reply);
+    ({ fault, output: loop.output } = readReply(loop, reply, loop.decoded));
+  };
+  /** A cache stores a reply only after the same checks that the run makes. */
+  const accepts = (given: ChatResult): boolean => {
+    const decoded = protocol.decode(given, context);
+    if (filter && screenReply(filter, given, decoded).kind === 'blocked') return false;
+    return !readReply(loop, given, maskDecoded(filter, decoded)).fault;
   };
   loop.decoded = null;
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
   loop.modelCalls++;
   const action = async () => {
     const shown = new ShownText(loop, filter);
-    const given = await untilAborted(loop.ask!(toListener(loop, shown), place, isFresh), run.signal);
+    const given = await untilAborted(loop.ask!(toListener(loop, shown), place, { isFresh, accepts }), run.signal);
     const screened = filter ? screenReply(filter, given, protocol.decode(given, context)) : asItCame(given);
     const { kind, reply } = screened;
     if (kind !== 'clean') tellContent(loop, { on: 'output' }, screened);
