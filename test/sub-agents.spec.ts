@@ -206,7 +206,7 @@ describe('an agent that asks others, in a server for one run at a time', () => {
     [
       'comes to no answer',
       () => ({ calls: [ask('nobody', 'x')] }),
-      /agent "scout" did not come to its answer \(iteration_limit\)/,
+      /agent "scout" gave no whole answer \(iteration_limit\)/,
     ],
   ] satisfies [string, Voice, RegExp][])('is told when the other one %s', async (_case, scout, error) => {
     family.say({ boss: callsThen([ask('scout', 'q')]), scout });

@@ -147,12 +147,12 @@ export class RunResultDto {
   session_id!: string | null;
   /** Text of the answer; the partial result if the run ended early. */
   result!: string;
-  /** Value of the answer, if the agent or the request has a `responseFormat`; only for a complete run. */
+  /** Value of the answer, if the agent or the request has a `responseFormat`, only for a complete run; the output of a workflow. */
   output?: unknown;
   /** Number of model calls. */
   iterations!: number;
   duration_ms!: number;
-  /** Whether the agent reached its final answer. */
+  /** Whether the answer is whole; for a workflow, whether every answer that it used is. */
   is_complete!: boolean;
   /**
    * `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` for an unfinished

@@ -4,6 +4,8 @@ export type { EnhanceOptions } from './enhance/enhance.factory.js';
 export type { EnhancingTools } from './enhance/offered-tools.factory.js';
 export { Processor } from './pipeline/processor.js';
 export { assertFormat } from './output/format.policy.js';
+export { useOutcome } from './incomplete-outcome.policy.js';
+export type { IncompleteReason, OnIncomplete } from './incomplete-outcome.policy.js';
 export { PromptBuilder } from './prompt.builder.js';
 export type { Protocol } from './protocols/protocol.js';
 export { protocolFor, ProtocolRegistry } from './protocols/protocol.registry.js';

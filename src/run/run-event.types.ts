@@ -27,7 +27,7 @@ export type RunFinishReason =
 export interface RunResult {
   /** The answer's text; the last text when the run ended early. */
   readonly result: string;
-  /** The answer as JSON value, for an agent with an output format; only of a complete run. */
+  /** The answer as a JSON value if it has an output format, only for a complete run; the output of a workflow. */
   readonly output?: unknown;
   readonly finish_reason: RunFinishReason;
   readonly is_complete: boolean;

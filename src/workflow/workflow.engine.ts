@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, toAppError, type JsonValue } from '../common/index.js';
-import { isGivenUp, type RunContext, type RunFailure, type WaitingRequest } from '../run/index.js';
+import {
+  isGivenUp,
+  type RunContext,
+  type RunFailure,
+  type RunFinishReason,
+  type WaitingRequest,
+} from '../run/index.js';
 import type { NodeDefinition } from './definition/node.schema.js';
 import { chooseBranch } from './execution/branch-node.policy.js';
 import { MapNodeExecutor } from './execution/map-node.executor.js';
@@ -10,22 +16,30 @@ import { NodeExecutor } from './execution/node.executor.js';
 import type { Edge, GraphNode, WorkflowGraph } from './graph/workflow-graph.types.js';
 import { compileTemplate } from './template/template.parser.js';
 
-/** Raised when a recorded run would no longer replay the same way. */
-export const WORKFLOW_VERSION = 1;
+/**
+ * The version of new runs, raised when a recorded run would no longer replay the same way. In version 2 an answer that is not
+ * whole fails its node, or marks the run.
+ */
+export const WORKFLOW_VERSION = 2;
+/** The versions whose runs this engine replays as they were recorded. */
+export const WORKFLOW_VERSIONS: readonly number[] = [1, WORKFLOW_VERSION];
 
 /** What a workflow is executed on. */
 export interface WorkflowRequest {
   readonly graph: WorkflowGraph;
   readonly input: JsonValue;
   readonly isStreaming: boolean;
+  /** The version of workflows that the run was started with, one of `WORKFLOW_VERSIONS`. */
+  readonly version: number;
 }
 
 /** How it ended, or what it waits for. */
 export type WorkflowOutcome =
   | {
       readonly kind: 'ended';
-      readonly finishReason: 'stop' | 'cancelled' | 'timeout' | 'error';
-      /** Only with the finish reason `stop`. */
+      /** `stop` when all that the run used is whole, else why the first node of those that is not whole is not. */
+      readonly finishReason: RunFinishReason;
+      /** Of a run that came to its end. */
       readonly output: JsonValue;
       readonly cost: NodeCost;
       readonly isTainted: boolean;
@@ -66,7 +80,7 @@ export class WorkflowEngine {
       return close(course, error);
     }
     if (course.waiting.size > 0) return { kind: 'waiting', requests: [...course.waiting.values()].flat() };
-    return { kind: 'ended', finishReason: 'stop', output: course.output(), ...course.sum() };
+    return { kind: 'ended', finishReason: course.finishReason(), output: course.output(), ...course.sum() };
   }
 
   private async goOn(course: Course): Promise<void> {
@@ -140,9 +154,10 @@ class Course {
   }
 
   task({ definition, number }: GraphNode): NodeTask {
-    const { graph, isStreaming } = this.request;
+    const { graph, isStreaming, version } = this.request;
     return {
       workflow: graph.definition,
+      version,
       number,
       node: definition.id,
       path: definition.id,
@@ -196,6 +211,13 @@ class Course {
     const [only, ...others] = last.map(({ id }) => [id, this.scope[id] ?? null] as const);
     if (!only) return null;
     return others.length === 0 ? only[1] : Object.fromEntries([only, ...others]);
+  }
+
+  /** A run is whole only if everything that it used is. */
+  finishReason(): RunFinishReason {
+    const records = this.request.graph.definition.nodes.map(({ id }) => this.over.get(id));
+    const marked = records.find((record) => record?.status === 'completed' && record.incomplete !== undefined);
+    return marked?.status === 'completed' ? (marked.incomplete ?? 'stop') : 'stop';
   }
 
   sum(): Pick<Ended, 'cost' | 'isTainted'> {

@@ -15,7 +15,7 @@ import { ToolStateKeeper } from '../tool/index.js';
 import { workflowSchema } from './definition/workflow.schema.js';
 import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
-import { WORKFLOW_VERSION, WorkflowEngine, type WorkflowOutcome } from './workflow.engine.js';
+import { WORKFLOW_VERSIONS, WorkflowEngine, type WorkflowOutcome } from './workflow.engine.js';
 
 /** The kind of workflows' runs. */
 export const WORKFLOW_RUN = 'workflow';
@@ -37,7 +37,7 @@ const MOST_GRAPHS = 200;
 @Injectable()
 export class WorkflowHandler implements RunHandler, OnModuleInit {
   readonly kind = WORKFLOW_RUN;
-  readonly loopVersions = [WORKFLOW_VERSION];
+  readonly loopVersions = WORKFLOW_VERSIONS;
   /** By the hash of their definition. */
   private readonly graphs = new Map<string, WorkflowGraph>();
 
@@ -73,21 +73,22 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
   }
 
   private async outcome(run: RunRecord, context: RunContext): Promise<WorkflowOutcome> {
-    if (run.loopVersion !== WORKFLOW_VERSION) return outdated(run);
+    const { loopVersion: version } = run;
+    if (!WORKFLOW_VERSIONS.includes(version)) return outdated(run);
     const { input, isStreaming, masked } = parseExactJson(run.input) as WorkflowRunInput;
     await tellMasked(context, masked);
-    return this.engine.run({ graph: this.graphOf(run), input, isStreaming }, context);
+    return this.engine.run({ graph: this.graphOf(run), input, isStreaming, version }, context);
   }
 }
 
 function toEvent({ id: run_id }: RunRecord, { finishReason, output, cost, isTainted, failure }: Ended): TerminalEvent {
-  const isComplete = finishReason === 'stop';
+  const hasOutput = !failure && finishReason !== 'cancelled';
   const told = {
     run_id,
-    result: isComplete ? toText(output) : '',
-    ...(isComplete && { output }),
+    result: hasOutput ? toText(output) : '',
+    ...(hasOutput && { output }),
     finish_reason: finishReason,
-    is_complete: isComplete,
+    is_complete: finishReason === 'stop',
     iterations: cost.model_calls ?? 0,
     usage: cost.usage ?? NO_USAGE,
     model: '',
@@ -106,7 +107,7 @@ function toText(output: JsonValue): string {
 function outdated({ loopVersion }: RunRecord): Ended {
   const { code, message } = new AppError(
     'RUN_VERSION_UNSUPPORTED',
-    `The run was started by version ${loopVersion} of workflows; this server runs version ${WORKFLOW_VERSION}. Start it again.`,
+    `The run was started by version ${loopVersion} of workflows; this server runs ${WORKFLOW_VERSIONS.join(' and ')}. Start it again.`,
   );
   const failure = { code, message, is_retryable: false };
   return { kind: 'ended', finishReason: 'error', output: null, cost: {}, isTainted: false, failure };

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../common/index.js';
 import { addUsage, NO_USAGE, type ChildStanding, type RunResult } from '../../run/index.js';
 import { cutText, failedResult, succeededCall, type SucceededCall } from '../../tool/index.js';
+import { useOutcome } from '../incomplete-outcome.policy.js';
 import type { CalledRun } from '../reasoning.types.js';
 
 type Ended = Extract<ChildStanding, { kind: 'ended' }>;
@@ -21,12 +22,18 @@ export function childResult(tool: string, ended: Ended, isHandoff: boolean, maxB
   const child = { run_id: end.run_id, usage, ...(end.is_tainted && { is_tainted: end.is_tainted }) };
   switch (end.type) {
     case 'run.completed': {
-      if (isHandoff)
+      const outcome = { finish_reason: end.finish_reason, subject: `The agent "${agent}"` };
+      // The answer after a hand-off is this run's answer, and this run's finish reason says that it is not whole.
+      const use = useOutcome(outcome, isHandoff ? 'accept' : 'fail');
+      if (use.kind === 'failed')
+        return { result: failed(tool, `${use.failure.message}${reached(end)}`, maxBytes, durationMs), child };
+      if (isHandoff) {
+        const said = use.kind === 'whole' ? 'has answered' : `gave no whole answer (${use.finish_reason})`;
         return {
-          ...called(tool, `The agent "${agent}" has answered.`, maxBytes, durationMs),
+          ...called(tool, `The agent "${agent}" ${said}.`, maxBytes, durationMs),
           child: handed(child, ended),
         };
-      if (!end.is_complete) return { result: failed(tool, incomplete(agent, end), maxBytes, durationMs), child };
+      }
       return { ...called(tool, 'output' in end ? (end.output as JsonValue) : end.result, maxBytes, durationMs), child };
     }
     case 'run.failed': {
@@ -55,7 +62,6 @@ function failed(tool: string, error: string, maxBytes: number, elapsedMs: number
   return failedResult(tool, 'TOOL_FAILED', cutText(error, maxBytes), elapsedMs);
 }
 
-function incomplete(agent: string, { finish_reason, result }: RunResult): string {
-  const reached = result === '' ? '' : ` It had come to: ${result}`;
-  return `The agent "${agent}" did not come to its answer (${finish_reason}).${reached}`;
+function reached({ result }: RunResult): string {
+  return result === '' ? '' : ` Its text so far: ${result}`;
 }

@@ -32,8 +32,15 @@ const RETRIED = {
     .optional(),
 };
 
-const llmShape = {
+/** A node that asks a model or an agent: its answer may be cut off, filtered, or stopped by a limit. */
+const ANSWERED = {
   ...RETRIED,
+  /** Whether an answer that is not whole fails the node, or is accepted: the run is not whole then. */
+  onIncomplete: z.enum(['fail', 'accept']).default('fail'),
+};
+
+const llmShape = {
+  ...ANSWERED,
   type: z.literal('llm'),
   /** What the model is asked; `{{input.prompt}}` when left out. */
   prompt: z.string().default('{{input.prompt}}'),
@@ -46,7 +53,7 @@ const llmShape = {
 };
 
 const agentNodeShape = {
-  ...RETRIED,
+  ...ANSWERED,
   type: z.literal('agent'),
   /** The name of one that there is, or a definition without a name: of its model what is left out is as the server's own. */
   agent: z.union([z.string().min(1), z.record(z.string(), z.unknown())]),

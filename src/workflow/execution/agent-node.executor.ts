@@ -4,7 +4,7 @@ import type { JsonValue } from '../../common/index.js';
 import type { Work } from '../definition/node.schema.js';
 import { compileTemplate, fillText, type Scope } from '../template/template.parser.js';
 import { ChildAgentExecutor } from './child-agent.executor.js';
-import { failedNode } from './node-outcome.factory.js';
+import { failedNode, type NodeAnswer } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
 /** Asks an agent, in a run of its own. */
@@ -12,14 +12,27 @@ import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 export class AgentNodeExecutor implements WorkExecutor<Work<'agent'>> {
   constructor(private readonly agents: ChildAgentExecutor) {}
 
-  async execute({ agent, message }: Work<'agent'>, task: NodeTask): Promise<NodeOutcome> {
+  async execute({ agent, message, onIncomplete }: Work<'agent'>, task: NodeTask): Promise<NodeOutcome> {
     const query = message === undefined ? given(task.scope) : fillText(compileTemplate(message), task.scope);
     if (query.trim() === '') return failedNode('VALIDATION_FAILED', 'Message or query is required');
-    if (typeof agent === 'string') return this.agents.ask({ name: agent, query, isStreaming: true }, task, 'agent');
+    const asked = { query, isStreaming: true, onIncomplete };
+    if (typeof agent === 'string') {
+      const settings = settingsOf('', `the agent "${agent}"`);
+      return this.agents.ask({ ...asked, name: agent, subject: `The agent "${agent}"`, settings }, task, 'agent');
+    }
     // The registry has given it its name.
     const definition = agent as unknown as AgentDefinitionInput;
-    return this.agents.ask({ name: definition.name, query, definition, isStreaming: true }, task, 'agent');
+    const own = { name: definition.name, definition, subject: 'Its agent', settings: settingsOf('agent.', 'the node') };
+    return this.agents.ask({ ...asked, ...own }, task, 'agent');
   }
+}
+
+/** Where the limits of an agent's answer are set. */
+function settingsOf(prefix: string, owner: string): NodeAnswer['settings'] {
+  return {
+    length: `"${prefix}model.parameters.maxTokens" of ${owner}`,
+    iteration_limit: `"${prefix}limits.maxIterations" of ${owner}`,
+  };
 }
 
 /** What the input asks, when the node does not say. */

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { AGENT_RUN, type AgentDefinitionInput, type AskedQuestion } from '../../agent/index.js';
 import { newId, untilAborted, type JsonValue } from '../../common/index.js';
 import { addUsage, NO_USAGE, type ChildStanding, type NodeKind, type RunUsage } from '../../run/index.js';
-import { failedNode } from './node-outcome.factory.js';
+import { answeredNode, failedNode, type NodeAnswer } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';
 
 type Ended = Extract<ChildStanding, { kind: 'ended' }>;
 
 /** What an agent is asked in a run of its own. */
-export interface AskedAgent {
+export interface AskedAgent extends Omit<NodeAnswer, 'finish_reason'> {
   readonly name: string;
   readonly query: string;
   /** Of one that the registry does not have. */
@@ -32,7 +32,7 @@ export class ChildAgentExecutor {
     const input: AskedQuestion = { query, isStreaming, ...(definition && { definition }) };
     const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, isTainted: task.isTainted });
     const standing = await untilAborted(run.join({ id, step: `node:${path}`, request }), signal);
-    if (standing.kind === 'ended') return toOutcome(standing, id);
+    if (standing.kind === 'ended') return toOutcome(standing, asked, task);
     const wanted = standing.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
     return {
       status: 'waiting',
@@ -53,7 +53,7 @@ export class ChildAgentExecutor {
   }
 }
 
-function toOutcome({ end, agent }: Ended, run_id: string): NodeOutcome {
+function toOutcome({ end, agent }: Ended, asked: AskedAgent, task: NodeTask): NodeOutcome {
   const children_usage: RunUsage = addUsage(end.usage, end.children_usage ?? NO_USAGE);
   switch (end.type) {
     case 'run.cancelled':
@@ -61,7 +61,7 @@ function toOutcome({ end, agent }: Ended, run_id: string): NodeOutcome {
     case 'run.failed':
       return { status: 'failed', error: end.error, children_usage };
     case 'run.completed': {
-      const { result, model, usage, memory_state, finish_reason, is_complete } = end;
+      const { run_id, result, model, usage, memory_state, finish_reason, is_complete } = end;
       const output: JsonValue = {
         response: result,
         ...('output' in end && { output: end.output as JsonValue }),
@@ -72,7 +72,12 @@ function toOutcome({ end, agent }: Ended, run_id: string): NodeOutcome {
         is_complete,
         run_id,
       };
-      return { status: 'completed', output, children_usage, ...(end.is_tainted && { is_tainted: end.is_tainted }) };
+      const tainted = end.is_tainted && { is_tainted: end.is_tainted };
+      return answeredNode(
+        { ...asked, finish_reason },
+        { status: 'completed', output, children_usage, ...tainted },
+        task,
+      );
     }
   }
 }

@@ -3,11 +3,12 @@ import type { JsonValue } from '../../common/index.js';
 import { AgentModelFactory, type AgentDefinitionInput } from '../../agent/index.js';
 import { ReasoningEngine, type ReasoningOutcome } from '../../reasoning/index.js';
 import type { Work } from '../definition/node.schema.js';
+import type { ModelParameters } from '../../llm/index.js';
 import { compileTemplate, fillText } from '../template/template.parser.js';
 import { ChildAgentExecutor } from './child-agent.executor.js';
-import { failedNode } from './node-outcome.factory.js';
+import { answeredNode, failedNode, type NodeAnswer } from './node-outcome.factory.js';
 import { NodeRunContext } from './node-run-context.js';
-import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
+import type { NodeDone, NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
@@ -47,7 +48,8 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
       },
       new NodeRunContext(run, number, path, signal),
     );
-    return outcome.kind === 'waiting' ? { status: 'waiting', requests: outcome.requests } : toOutcome(outcome, prompt);
+    if (outcome.kind === 'waiting') return { status: 'waiting', requests: outcome.requests };
+    return toOutcome(outcome, { work, prompt, task });
   }
 
   /** In a run of its own, which can be followed by itself. */
@@ -63,7 +65,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
       ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
     };
     const outcome = await this.agents.ask(
-      { name: definition.name, query: prompt, definition, isStreaming: true },
+      { name: definition.name, query: prompt, definition, isStreaming: true, ...answerOf(work) },
       task,
     );
     if (outcome.status !== 'completed') return outcome;
@@ -77,7 +79,25 @@ function resolved({ model }: Work<'llm'>): AgentDefinitionInput['model'] & { pro
   return { ...model, provider: model.provider! };
 }
 
-function toOutcome(ended: Ended, prompt: string): NodeOutcome {
+/** How the node uses its answer, and where the limit of the answer is set. */
+function answerOf(work: Work<'llm'>): Omit<NodeAnswer, 'finish_reason'> {
+  const { name, parameters } = resolved(work);
+  const { maxTokens } = parameters as ModelParameters;
+  const limit = maxTokens === undefined ? '' : ` (${maxTokens})`;
+  return {
+    onIncomplete: work.onIncomplete,
+    subject: `The model "${name}"`,
+    settings: { length: `"model.parameters.maxTokens"${limit} of the node` },
+  };
+}
+
+interface AskedOnce {
+  readonly work: Work<'llm'>;
+  readonly prompt: string;
+  readonly task: NodeTask;
+}
+
+function toOutcome(ended: Ended, { work, prompt, task }: AskedOnce): NodeOutcome {
   const { text, usage, model, iterations, failure, finishReason, isTainted } = ended;
   const cost = { usage, model_calls: iterations };
   if (failure) return { status: 'failed', error: failure, ...cost };
@@ -89,6 +109,8 @@ function toOutcome(ended: Ended, prompt: string): NodeOutcome {
     usage: { ...usage },
     prompt,
     finish_reason: finishReason,
+    is_complete: finishReason === 'stop',
   };
-  return { status: 'completed', output, ...cost, ...(isTainted && { is_tainted: isTainted }) };
+  const done: NodeDone = { status: 'completed', output, ...cost, ...(isTainted && { is_tainted: isTainted }) };
+  return answeredNode({ ...answerOf(work), finish_reason: finishReason }, done, task);
 }

@@ -35,12 +35,14 @@ export class MapNodeExecutor {
       return { status: 'failed', error: inNode(itemOf(task, failed).node, error), ...cost };
     }
     if (waiting.length > 0) return { status: 'waiting', requests: waiting };
+    const incomplete = over.map((one) => (one.status === 'completed' ? one.incomplete : undefined)).find(Boolean);
     const isTainted = over.some((one) => one.status === 'completed' && one.is_tainted);
     return {
       status: 'completed',
       output: { results: over.map(toResult) },
       ...cost,
       ...(isTainted && { is_tainted: true }),
+      ...(incomplete && { incomplete }),
     };
   }
 

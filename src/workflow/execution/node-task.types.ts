@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../common/index.js';
+import type { IncompleteReason } from '../../reasoning/index.js';
 import type { RunContext, RunFailure, RunUsage, WaitingRequest } from '../../run/index.js';
 import type { WorkDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
@@ -7,6 +8,8 @@ import type { Scope } from '../template/template.parser.js';
 /** One try of a node, or of one item of a map. */
 export interface NodeTask {
   readonly workflow: WorkflowDefinition;
+  /** The version of workflows that the run was started with. */
+  readonly version: number;
   /** The node's place in the workflow, counted from 1. */
   readonly number: number;
   /** What events call it: the node's id, or `<id>/<n>` for the n-th item of a map. */
@@ -38,6 +41,8 @@ export interface NodeDone extends NodeCost {
   readonly next?: readonly string[];
   /** Whether it has read what strangers wrote. */
   readonly is_tainted?: true;
+  /** Why its output is not whole, where it is not and was accepted. */
+  readonly incomplete?: IncompleteReason;
 }
 
 export interface NodeFailed extends NodeCost {

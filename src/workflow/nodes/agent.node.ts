@@ -1,6 +1,6 @@
 import type { AgentDefinitionInput } from '../../agent/index.js';
 import type { NodeInput } from '../definition/node.schema.js';
-import { RetriedNode } from './workflow.node.js';
+import { AnsweredNode } from './workflow.node.js';
 
 type AgentInput = Extract<NodeInput, { type: 'agent' }>;
 
@@ -8,7 +8,7 @@ type AgentInput = Extract<NodeInput, { type: 'agent' }>;
 export type NodeAgent = Omit<AgentDefinitionInput, 'name' | 'model'> & Partial<Pick<AgentDefinitionInput, 'model'>>;
 
 /** Asks an agent, in a run of its own: gives `response`, `model`, `usage`, `memory_state`, and `output` where it has a format. */
-export class AgentNode<const Id extends string> extends RetriedNode<Id, AgentInput> {
+export class AgentNode<const Id extends string> extends AnsweredNode<Id, AgentInput> {
   /**
    * @param agent the name of one that there is, or what it is
    * @param message with places; the input's `message` or `query` when left out

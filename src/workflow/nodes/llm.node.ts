@@ -1,6 +1,6 @@
 import type { ModelParameters } from '../../llm/index.js';
 import type { NodeInput } from '../definition/node.schema.js';
-import { RetriedNode } from './workflow.node.js';
+import { AnsweredNode } from './workflow.node.js';
 
 type LlmInput = Extract<NodeInput, { type: 'llm' }>;
 
@@ -8,7 +8,7 @@ type LlmInput = Extract<NodeInput, { type: 'llm' }>;
  * Asks a model once, without tools: gives `response`, `model`, `usage` and `prompt`. By default with temperature 0.7, 1,000
  * tokens, top-p 1 and no penalties.
  */
-export class LlmNode<const Id extends string> extends RetriedNode<Id, LlmInput> {
+export class LlmNode<const Id extends string> extends AnsweredNode<Id, LlmInput> {
   /** @param prompt with places such as `{{input.text}}`; the input's `prompt` when left out */
   constructor(id: Id, prompt?: string) {
     super(id, { type: 'llm', ...(prompt !== undefined && { prompt }) });

@@ -30,10 +30,23 @@ export abstract class WorkflowNode<Id extends string = string, Input extends Nod
   }
 }
 
-/** One that is tried again. */
+/** A node that can be retried. */
 export abstract class RetriedNode<Id extends string, Input extends NodeInput> extends WorkflowNode<Id, Input> {
   /** @param attempts in all. @param delayMs before the second one; each later one waits twice as long */
   withRetry(attempts: Retry['attempts'], delayMs = 1000): this {
     return this.with({ retry: { attempts, delayMs } } as unknown as Partial<Omit<Input, 'id'>>);
+  }
+}
+
+type AnsweredInput = Extract<NodeInput, { type: 'llm' | 'agent' }>;
+
+/** A node that asks a model: its answer may not be whole. */
+export abstract class AnsweredNode<Id extends string, Input extends AnsweredInput> extends RetriedNode<Id, Input> {
+  /**
+   * Uses an answer that is not whole (cut off, filtered, at the iteration limit): the run is not whole then. By default the
+   * node fails.
+   */
+  acceptIncomplete(): this {
+    return this.with({ onIncomplete: 'accept' } as Partial<Omit<Input, 'id'>>);
   }
 }
