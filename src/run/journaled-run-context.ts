@@ -145,12 +145,12 @@ export class JournaledRunContext extends RunContext {
     this.closing.push(event);
   }
 
-  async join(call: ChildCall): Promise<ChildStanding> {
+  async join(call: ChildCall, signal: AbortSignal = this.signal): Promise<ChildStanding> {
     if (!this.children) throw new AppError('INTERNAL', 'This run cannot call other runs.');
     try {
-      return await this.children.join(this.run, call, this.signal);
+      return await this.children.join(this.run, call, signal);
     } catch (error) {
-      if (this.signal.aborted) throw this.signal.reason;
+      if (signal.aborted) throw signal.reason;
       throw error instanceof AppError && !refusalOf(error) ? error : this.failure(error);
     }
   }

@@ -165,6 +165,7 @@ class Course {
       run: this.run,
       signal: this.signal,
       isStreaming: isStreaming && graph.soloists.has(definition.id),
+      hasOwnSession: graph.ownSessions.has(definition.id),
       isTainted: this.isTainted(),
     };
   }

@@ -80,9 +80,11 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
    * An agent that is asked talks with the one that asks, in a session of theirs, so that it remembers what it was asked
    * before. A second question at the same time is another conversation.
    */
-  private asked(parent: RunRecord, { name, input, isTainted }: ChildRunRequest, isBusy: boolean): Talk {
+  private asked(parent: RunRecord, request: ChildRunRequest, isBusy: boolean): Talk {
+    const { name, input, isTainted, hasOwnSession = false } = request;
     const { query, isStreaming = isStreamed(parent) } = input as AskedQuestion;
-    const between = isBusy || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
+    const between =
+      isBusy || hasOwnSession || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
     const [isNewSession, sessionId] = [between === null, between ?? newId()];
     return {
       sessionId,

@@ -26,6 +26,8 @@ export interface ChildRunRequest {
   readonly isHandoff: boolean;
   /** Whether the parent's context, and so this input, may contain untrusted content. */
   readonly isTainted: boolean;
+  /** Whether it gets a session of its own, even where the parent's session has one for it. */
+  readonly hasOwnSession?: boolean;
 }
 
 /** The data a maker needs to create a child run. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AGENT_RUN, type AgentDefinitionInput, type AskedQuestion } from '../../agent/index.js';
-import { newId, untilAborted, type JsonValue } from '../../common/index.js';
+import { newId, type JsonValue } from '../../common/index.js';
 import { addUsage, NO_USAGE, type ChildStanding, type NodeKind, type RunUsage } from '../../run/index.js';
 import { answeredNode, failedNode, type NodeAnswer } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask } from './node-task.types.js';
@@ -30,8 +30,9 @@ export class ChildAgentExecutor {
       return child_run_id;
     });
     const input: AskedQuestion = { query, isStreaming, ...(definition && { definition }) };
-    const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, isTainted: task.isTainted });
-    const standing = await untilAborted(run.join({ id, step: `node:${path}`, request }), signal);
+    const { isTainted, hasOwnSession } = task;
+    const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, isTainted, hasOwnSession });
+    const standing = await run.join({ id, step: `node:${path}`, request }, signal);
     if (standing.kind === 'ended') return toOutcome(standing, asked, task);
     const wanted = standing.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
     return {

@@ -29,7 +29,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
     if (prompt.trim() === '') return failedNode('VALIDATION_FAILED', 'Prompt is required');
     const instructions = fillText(compileTemplate(work.instructions), task.scope);
     if (work.streams && !task.isStreaming) return this.inRun({ ...work, instructions }, prompt, task);
-    const { path, number, run, signal, isTainted, isStreaming } = task;
+    const { isTainted, isStreaming } = task;
     const model = resolved(work);
     const outcome = await this.engine.run(
       {
@@ -46,7 +46,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
         limits: ONE_REPLY,
         isStreaming,
       },
-      new NodeRunContext(run, number, path, signal),
+      new NodeRunContext(task),
     );
     if (outcome.kind === 'waiting') return { status: 'waiting', requests: outcome.requests };
     return toOutcome(outcome, { work, prompt, task });

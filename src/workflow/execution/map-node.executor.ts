@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ExactInteger, Semaphore, type JsonValue } from '../../common/index.js';
+import { AppError, ExactInteger, Semaphore, type JsonValue } from '../../common/index.js';
 import type { WaitingRequest } from '../../run/index.js';
 import type { DefinedNode } from '../definition/node.schema.js';
 import { compileTemplate } from '../template/template.parser.js';
@@ -7,12 +7,12 @@ import { NodeExecutor } from './node.executor.js';
 import { addCost, failedNode, inNode } from './node-outcome.factory.js';
 import type { NodeCost, NodeDone, NodeFailed, NodeOutcome, NodeTask } from './node-task.types.js';
 
-/** What one node goes through; each item is steps of its own. */
+/** Each item is recorded as steps of its own. */
 const MAX_ITEMS = 10_000;
 
 type Over = NodeDone | NodeFailed;
 
-/** Does the same with every item of a list, so many at a time; each is recorded by itself. */
+/** Executes a node for every item of a list, so many at a time; each item is recorded on its own. */
 @Injectable()
 export class MapNodeExecutor {
   constructor(private readonly nodes: NodeExecutor) {}
@@ -23,58 +23,147 @@ export class MapNodeExecutor {
     if (items.length > MAX_ITEMS) {
       return failedNode('VALIDATION_FAILED', `over: it has ${items.length} items; a map takes ${MAX_ITEMS} at most`);
     }
-    const outcomes = await this.all(definition, items, task);
-    const waiting = outcomes.flatMap((one): readonly WaitingRequest[] =>
-      one?.status === 'waiting' ? one.requests : [],
-    );
-    const over = outcomes.filter((one): one is Over => one !== undefined && one.status !== 'waiting');
-    const cost = over.reduce<NodeCost>(addCost, {});
-    const failed = outcomes.findIndex((one) => one?.status === 'failed');
-    if (failed >= 0 && definition.onItemError === 'fail') {
-      const { error } = outcomes[failed] as NodeFailed;
-      return { status: 'failed', error: inNode(itemOf(task, failed).node, error), ...cost };
+    const batch = new ItemBatch(definition, items, task);
+    const open = await this.takeRecorded(batch);
+    const places = new Semaphore(definition.concurrency);
+    const settled = await Promise.allSettled(open.map((index) => this.executeItem(batch, index, places)));
+    const broken = settled.find((one) => one.status === 'rejected');
+    if (broken) throw broken.reason;
+    if (batch.failure) await this.stopOthers(batch);
+    return batch.outcome();
+  }
+
+  /** Takes the items that an earlier execution finished, before any other starts: one of them may have ended the map. */
+  private async takeRecorded(batch: ItemBatch): Promise<number[]> {
+    const open: number[] = [];
+    for (const index of batch.items.keys()) {
+      const task = batch.task(index);
+      if (this.nodes.isOver(batch.work, task)) batch.add(index, await this.nodes.execute(batch.work, task));
+      else open.push(index);
     }
+    return open;
+  }
+
+  private async executeItem(batch: ItemBatch, index: number, places: Semaphore): Promise<void> {
+    try {
+      await places.enter(batch.signal);
+      try {
+        batch.started.add(index);
+        batch.add(index, await this.nodes.execute(batch.work, batch.task(index)));
+      } finally {
+        places.leave();
+      }
+    } catch (error) {
+      if (batch.hasFailed) return;
+      batch.stop(error);
+      throw error;
+    }
+  }
+
+  /** No result of the other items has a reader: runs that wait for a person are cancelled, and what was stopped is reported. */
+  private async stopOthers(batch: ItemBatch): Promise<void> {
+    for (const index of batch.items.keys()) {
+      const task = batch.task(index);
+      const outcome = batch.outcomes[index];
+      if (outcome && outcome.status !== 'waiting') continue;
+      if (!batch.started.has(index) && !this.nodes.hasStarted(task)) continue;
+      for (const request of outcome?.requests ?? []) await cancelChild(request, task);
+      await this.nodes.reportStopped(batch.work, task, `Stopped: ${batch.failure!.error.message}`);
+    }
+  }
+}
+
+/** Cancels the run that a request stands for, if it stands for one. */
+async function cancelChild({ child_run_id: id, step }: WaitingRequest, { run }: NodeTask): Promise<void> {
+  if (id === undefined) return;
+  const reason = new AppError('RUN_CANCELLED', 'The map has failed.');
+  await run.join({ id, step, request: () => Promise.reject(reason) }, AbortSignal.abort(reason)).catch(() => undefined);
+}
+
+/** The items of a map while they are executed: the first that fails the map stops the others. */
+class ItemBatch {
+  readonly outcomes: (NodeOutcome | undefined)[] = [];
+  /** The items that this execution has started. */
+  readonly started = new Set<number>();
+  /** Why the map fails, as soon as that is known. */
+  failure: NodeFailed | null = null;
+  readonly signal: AbortSignal;
+  private readonly controller = new AbortController();
+  /** Bytes of the output so far (UTF-8). */
+  private bytes = Buffer.byteLength('{"results":[]}');
+  private added = 0;
+
+  constructor(
+    private readonly definition: DefinedNode<'map'>,
+    readonly items: readonly JsonValue[],
+    private readonly parent: NodeTask,
+  ) {
+    this.signal = AbortSignal.any([parent.signal, this.controller.signal]);
+  }
+
+  get work(): DefinedNode<'map'>['node'] {
+    return this.definition.node;
+  }
+
+  /** Whether items stop because the map has failed, and not with the run. */
+  get hasFailed(): boolean {
+    return this.failure !== null && !this.parent.signal.aborted;
+  }
+
+  /** An item has a session of its own, whatever items are executed before it or beside it. */
+  task(index: number): NodeTask {
+    const { parent, signal } = this;
+    const node = `${parent.node}/${index + 1}`;
+    const scope = { ...parent.scope, item: this.items[index]!, index };
+    const path = `${parent.path}/${index + 1}`;
+    return { ...parent, node, path, scope, signal, isStreaming: false, hasOwnSession: true };
+  }
+
+  add(index: number, outcome: NodeOutcome): void {
+    this.outcomes[index] = outcome;
+    if (outcome.status === 'waiting') return;
+    this.added++;
+    if (outcome.status === 'failed' && this.definition.onItemError === 'fail') {
+      return this.fail({ status: 'failed', error: inNode(this.task(index).node, outcome.error) });
+    }
+    this.bytes += Buffer.byteLength(JSON.stringify(toResult(outcome))) + (this.added > 1 ? 1 : 0);
+    const { maxOutputBytes } = this.parent.workflow.limits;
+    if (this.bytes > maxOutputBytes) this.fail(this.tooLarge(maxOutputBytes));
+  }
+
+  stop(reason: unknown): void {
+    this.controller.abort(reason);
+  }
+
+  outcome(): NodeOutcome {
+    const all = this.outcomes.filter((one) => one !== undefined);
+    const over = all.filter((one): one is Over => one.status !== 'waiting');
+    const cost = over.reduce<NodeCost>(addCost, {});
+    if (this.failure) return { ...this.failure, ...cost };
+    const waiting = all.flatMap((one): readonly WaitingRequest[] => (one.status === 'waiting' ? one.requests : []));
     if (waiting.length > 0) return { status: 'waiting', requests: waiting };
-    const incomplete = over.map((one) => (one.status === 'completed' ? one.incomplete : undefined)).find(Boolean);
-    const isTainted = over.some((one) => one.status === 'completed' && one.is_tainted);
+    const done = over.filter((one) => one.status === 'completed');
+    const incomplete = done.find((one) => one.incomplete !== undefined)?.incomplete;
     return {
       status: 'completed',
       output: { results: over.map(toResult) },
       ...cost,
-      ...(isTainted && { is_tainted: true }),
+      ...(done.some((one) => one.is_tainted) && { is_tainted: true }),
       ...(incomplete && { incomplete }),
     };
   }
 
-  /** What came of each; undefined for those that were not begun since an earlier one failed. */
-  private async all(
-    { node: work, concurrency, onItemError }: DefinedNode<'map'>,
-    items: readonly JsonValue[],
-    task: NodeTask,
-  ): Promise<(NodeOutcome | undefined)[]> {
-    const places = new Semaphore(concurrency);
-    let isOver = false;
-    const one = async (item: JsonValue, index: number): Promise<NodeOutcome | undefined> => {
-      await places.enter(task.signal);
-      try {
-        if (isOver) return undefined;
-        const scope = { ...task.scope, item, index };
-        const outcome = await this.nodes.execute(work, { ...itemOf(task, index), scope, isStreaming: false });
-        isOver ||= outcome.status === 'failed' && onItemError === 'fail';
-        return outcome;
-      } finally {
-        places.leave();
-      }
-    };
-    const settled = await Promise.allSettled(items.map(one));
-    const broken = settled.find(({ status }) => status === 'rejected');
-    if (broken?.status === 'rejected') throw broken.reason;
-    return settled.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+  private fail(failure: NodeFailed): void {
+    if (this.failure) return;
+    this.failure = failure;
+    this.stop(new AppError('RUN_CANCELLED', failure.error.message));
   }
-}
 
-function itemOf(task: NodeTask, index: number): NodeTask {
-  return { ...task, node: `${task.node}/${index + 1}`, path: `${task.path}/${index + 1}` };
+  private tooLarge(limit: number): NodeFailed {
+    const far = `after ${this.added} of ${this.items.length} items`;
+    const message = `Its output has more than limits.maxOutputBytes (${limit}) ${far}: return less per item, or raise the limit.`;
+    return failedNode('NODE_OUTPUT_TOO_LARGE', message);
+  }
 }
 
 function toResult(one: Over): JsonValue {

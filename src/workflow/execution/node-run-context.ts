@@ -10,6 +10,7 @@ import {
   type StepOptions,
   type WaitingRequest,
 } from '../../run/index.js';
+import type { NodeTask } from './node-task.types.js';
 
 /**
  * A run's context for one node of its workflow: what the node's loop does in its first iteration is done in the run at
@@ -22,20 +23,18 @@ export class NodeRunContext extends RunContext {
   readonly lineage: RunLineage | null;
   override readonly isJournaled: boolean;
   declare readonly deadlineAt?: number;
+  readonly signal: AbortSignal;
+  private readonly run: RunContext;
+  private readonly number: number;
+  private readonly hasOwnSession: boolean;
   private readonly place: string;
 
-  /**
-   * @param number the node's place in the workflow, from 1: events of the node bear it as their iteration
-   * @param path the node's id, with the item and the try where there are several
-   * @param signal tells the node to stop, with the run or before
-   */
-  constructor(
-    private readonly run: RunContext,
-    private readonly number: number,
-    path: string,
-    readonly signal: AbortSignal,
-  ) {
+  constructor({ run, number, path, signal, hasOwnSession }: NodeTask) {
     super();
+    this.run = run;
+    this.number = number;
+    this.signal = signal;
+    this.hasOwnSession = hasOwnSession;
     this.runId = run.runId;
     this.principal = run.principal;
     this.sessionId = run.sessionId;
@@ -69,8 +68,9 @@ export class NodeRunContext extends RunContext {
     return this.run.claim(this.at(place), this.placed(announcement));
   }
 
-  join(call: ChildCall): Promise<ChildStanding> {
-    return this.run.join(call);
+  join(call: ChildCall, signal: AbortSignal = this.signal): Promise<ChildStanding> {
+    const request = async () => ({ ...(await call.request()), hasOwnSession: this.hasOwnSession });
+    return this.run.join({ ...call, request }, signal);
   }
 
   emit(event: RunEvent): void {

@@ -20,6 +20,8 @@ export interface NodeTask {
   readonly run: RunContext;
   /** Aborted with the run, and when another node ends it. */
   readonly signal: AbortSignal;
+  /** Whether agents that the node asks get a session of their own, not the one that the workflow's session has for them. */
+  readonly hasOwnSession: boolean;
   /** Whether the message of a model can be told as it comes: nobody else speaks then. */
   readonly isStreaming: boolean;
   /** Whether what it is given may hold what strangers wrote. */

@@ -56,6 +56,24 @@ export class NodeExecutor {
     return outcome.status === 'waiting' ? outcome : this.record(task, kind, fitted(outcome, task));
   }
 
+  /** Whether an earlier execution has recorded the end of the node. */
+  isOver({ type }: WorkDefinition, { run, node }: NodeTask): boolean {
+    return run.isRecorded(stepOf(node, type));
+  }
+
+  /** Whether an earlier execution has started the node. */
+  hasStarted({ run, node, number, path }: NodeTask): boolean {
+    const isAnnounced = run.isRecorded({ kind: 'value', place: `begun:${number}/${node}` });
+    return isAnnounced || run.isRecorded({ kind: 'child', place: `${number}/${path}` });
+  }
+
+  /** Reports that a node was stopped because its result has no reader. */
+  async reportStopped({ type: kind }: WorkDefinition, { run, node, number }: NodeTask, message: string): Promise<void> {
+    const told = { type: 'node.completed', node, kind, iteration: number, status: 'failed' } as const;
+    const error = { code: 'RUN_CANCELLED', message, is_retryable: false };
+    await run.value(`stopped:${number}/${node}`, () => run.emit({ ...told, error }));
+  }
+
   /** Records that nothing leads to a node. */
   async skip(task: NodeTask, kind: NodeDefinition['type']): Promise<void> {
     const { run, node, number: iteration } = task;

@@ -22,7 +22,7 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
 
   async execute(work: Work<'tool'> | Work<'code'>, task: NodeTask): Promise<NodeOutcome> {
     const { run, number, path, scope, signal, isTainted, workflow } = task;
-    const context = new NodeRunContext(run, number, path, signal);
+    const context = new NodeRunContext(task);
     const name = work.type === 'tool' ? work.tool : work.code;
     const tool = work.type === 'tool' ? await this.find(name, signal) : this.code.find(name);
     const isOver = run.isRecorded({ kind: 'tool', place: `${number}/${path}:1` });

@@ -14,18 +14,46 @@ type Choices = ReadonlyMap<string, string>;
  * The nodes of models that speak while no other can, since a run tells one message at a time: of any two, one comes
  * after the other, or a branch leads to only one of them.
  */
-export function soloistsOf({ nodes, order, ancestors }: Ordered): Set<string> {
-  const choices = choicesOf(order, nodes);
+export function soloistsOf(graph: Ordered): Set<string> {
+  const { nodes, order } = graph;
+  const isApart = apartIn(graph);
   const speakers = order.filter((id) => speaks(nodes.get(id)!));
-  const isApart = (one: string, other: string): boolean =>
-    ancestors.get(one)!.has(other) ||
-    ancestors.get(other)!.has(one) ||
-    isExclusive(choices.get(one)!, choices.get(other)!);
   return new Set(
     speakers
       .filter((id) => nodes.get(id)!.definition.type === 'llm')
       .filter((id) => speakers.every((other) => other === id || isApart(id, other))),
   );
+}
+
+/**
+ * The nodes that do not continue the session of their agent: an earlier node of the workflow's list may ask the same agent at
+ * the same time. So the session of a question follows from the definition, not from which node is faster.
+ */
+export function ownSessionsOf(graph: Ordered): Set<string> {
+  const isApart = apartIn(graph);
+  const askers = [...graph.nodes].flatMap(([id, node]) => {
+    const asked = askedBy(node);
+    return asked === undefined ? [] : [{ id, asked }];
+  });
+  const isBeside = ({ id, asked }: (typeof askers)[number], at: number): boolean =>
+    askers.slice(0, at).some((earlier) => earlier.asked === asked && !isApart(earlier.id, id));
+  return new Set(askers.filter(isBeside).map(({ id }) => id));
+}
+
+/** The agent that a node asks, or the tool that may be one. */
+function askedBy({ definition }: GraphNode): string | undefined {
+  if (definition.type === 'tool') return `tool ${definition.tool}`;
+  if (definition.type !== 'agent') return undefined;
+  return typeof definition.agent === 'string' ? `agent ${definition.agent}` : undefined;
+}
+
+/** Whether two nodes are never executed at the same time. */
+function apartIn({ nodes, order, ancestors }: Ordered): (one: string, other: string) => boolean {
+  const choices = choicesOf(order, nodes);
+  return (one, other) =>
+    ancestors.get(one)!.has(other) ||
+    ancestors.get(other)!.has(one) ||
+    isExclusive(choices.get(one)!, choices.get(other)!);
 }
 
 function speaks({ definition }: GraphNode): boolean {

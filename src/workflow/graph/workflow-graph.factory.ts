@@ -5,7 +5,7 @@ import type { NodeDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
 import { compileTemplate } from '../template/template.parser.js';
 import { rootsOf } from './node-reference.mapper.js';
-import { soloistsOf } from './soloist.policy.js';
+import { ownSessionsOf, soloistsOf } from './soloist.policy.js';
 import type { Edge, GraphNode, WorkflowGraph } from './workflow-graph.types.js';
 
 /** @throws AppError `WORKFLOW_INVALID` with every mistake: names that are not there, circles, places of what is not before */
@@ -27,7 +27,9 @@ export function createGraph(definition: WorkflowDefinition): WorkflowGraph {
   const descendants = new Map(
     order.map((id) => [id, new Set(order.filter((other) => ancestors.get(other)!.has(id)))] as const),
   );
-  return { definition, nodes, edges, descendants, soloists: soloistsOf({ nodes, order, ancestors }) };
+  const ordered = { nodes, order, ancestors };
+  const [soloists, ownSessions] = [soloistsOf(ordered), ownSessionsOf(ordered)];
+  return { definition, nodes, edges, descendants, soloists, ownSessions };
 }
 
 /** One of the things that are wrong with a workflow. */

@@ -27,4 +27,6 @@ export interface WorkflowGraph {
   readonly descendants: ReadonlyMap<string, ReadonlySet<string>>;
   /** The nodes of models that speak while no other one of the run can. */
   readonly soloists: ReadonlySet<string>;
+  /** The nodes whose agent an earlier node of the list may ask at the same time: they do not share its session. */
+  readonly ownSessions: ReadonlySet<string>;
 }
