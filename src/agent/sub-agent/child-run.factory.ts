@@ -44,9 +44,9 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
   }
 
   /** @throws AppError `AGENT_NOT_FOUND`, `INPUT_BLOCKED` when the agent's own guardrails refuse what it is asked */
-  create(parent: RunRecord, request: ChildRunRequest, { id, isBusy }: ChildRunPlace): StartRun {
+  create(parent: RunRecord, request: ChildRunRequest, { id, isSeparate }: ChildRunPlace): StartRun {
     const { definition, content, hash } = this.agentOf(request);
-    const { input, ...talk } = request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isBusy);
+    const { input, ...talk } = request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isSeparate);
     const heldTo = heldToBy(parent);
     const screened = {
       ...input,
@@ -76,15 +76,10 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
     return definition ? this.agents.define(definition) : this.agents.get(name);
   }
 
-  /**
-   * An agent that is asked talks with the one that asks, in a session of theirs, so that it remembers what it was asked
-   * before. A second question at the same time is another conversation.
-   */
-  private asked(parent: RunRecord, request: ChildRunRequest, isBusy: boolean): Talk {
-    const { name, input, isTainted, hasOwnSession = false } = request;
+  /** A question continues the session of the two agents, or has a new session. */
+  private asked(parent: RunRecord, { name, input, isTainted }: ChildRunRequest, isSeparate: boolean): Talk {
     const { query, isStreaming = isStreamed(parent) } = input as AskedQuestion;
-    const between =
-      isBusy || hasOwnSession || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
+    const between = isSeparate || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
     const [isNewSession, sessionId] = [between === null, between ?? newId()];
     return {
       sessionId,

@@ -20,21 +20,21 @@ export interface ChildRunRequest {
   readonly kind: string;
   /** The subject of the run, such as an agent's name. */
   readonly name: string;
-  /** The input of the run, as JSON. */
-  readonly input: unknown;
   /** Whether it replaces the parent: its answer is the parent's answer. */
   readonly isHandoff: boolean;
+  /** The input of the run, as JSON. */
+  readonly input: unknown;
+  /** Whether the run gets a session of its own, and does not continue the one that its parent shares with its agent. */
+  readonly isSeparate?: boolean;
   /** Whether the parent's context, and so this input, may contain untrusted content. */
   readonly isTainted: boolean;
-  /** Whether it gets a session of its own, even where the parent's session has one for it. */
-  readonly hasOwnSession?: boolean;
 }
 
 /** The data a maker needs to create a child run. */
 export interface ChildRunPlace {
   readonly id: string;
-  /** Whether the conversation it would use is held by another run; it then gets a new one. */
-  readonly isBusy: boolean;
+  /** Whether the run gets a new session: the request says so, or another run has the shared session open. */
+  readonly isSeparate: boolean;
 }
 
 /** A call that is executed as a run of its own. */

@@ -18,15 +18,15 @@ export class ChildStartService {
   ) {}
 
   /**
-   * If another run holds the session it would use, it gets a new one. @throws the maker's error when it cannot be
-   * created
+   * Starts a child run. If another run holds the shared session, the child gets a new one.
+   * @throws AppError when the run cannot be created
    */
   async start(parent: RunRecord, call: ChildCall): Promise<void> {
     const request = await call.request();
     const maker = this.handlers.childMaker(request.kind);
     const lineage = lineageOf(parent, call);
-    for (const isBusy of [false, true]) {
-      const start = await maker.create(parent, request, { id: call.id, isBusy });
+    for (const isSeparate of request.isSeparate ? [true] : [false, true]) {
+      const start = await maker.create(parent, request, { id: call.id, isSeparate });
       if (await this.execute({ ...start, ...inheritance(parent), lineage })) return;
     }
   }

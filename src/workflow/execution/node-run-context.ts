@@ -69,8 +69,8 @@ export class NodeRunContext extends RunContext {
   }
 
   join(call: ChildCall, signal: AbortSignal = this.signal): Promise<ChildStanding> {
-    const request = async () => ({ ...(await call.request()), hasOwnSession: this.hasOwnSession });
-    return this.run.join({ ...call, request }, signal);
+    const request = async () => ({ ...(await call.request()), isSeparate: true });
+    return this.run.join(this.hasOwnSession ? { ...call, request } : call, signal);
   }
 
   emit(event: RunEvent): void {
