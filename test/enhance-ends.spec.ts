@@ -126,7 +126,7 @@ describe.each(WAYS)('an enhanced model asked by %s', (way) => {
     tools.register(act(() => 'never'));
     const asking: Tool = {
       ...tools.get('act'),
-      child: (input) => ({ kind: 'agent', name: 'other', input, isHandoff: false, isTainted: false }),
+      child: { kind: 'agent', name: 'other', isHandoff: false },
     };
     llm.reply(CALL, { text: 'Alone, then.' });
     const { result } = await ask(enhance(modelOf(registry, llm), [asking]), way, 'go');

@@ -9,6 +9,7 @@ import { dropUnacceptedImages, mayBeImageRefusal } from './pipeline/image-repair
 import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
+import { ReplyPlan } from './pipeline/reply-plan.js';
 import { isToldByStrangers } from './pipeline/stranger.policy.js';
 import { toldResult } from './pipeline/told-result.mapper.js';
 import { PromptBuilder } from './prompt.builder.js';
@@ -92,6 +93,7 @@ export class ReasoningEngine {
       output: null,
       reply: null,
       decoded: null,
+      replyPlan: new ReplyPlan(),
       results: new Map(),
       failed: new Set(),
       stateful: new Set(),

@@ -10,6 +10,7 @@ import type {
 } from '../llm/index.js';
 import type { AnsweredBy, RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
 import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
+import type { ReplyPlan } from './pipeline/reply-plan.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
 export interface ReasoningLimits {
@@ -168,6 +169,8 @@ export interface Loop {
   reply: ChatResult | null;
   /** The reply as the protocol reads it, set by tee-stream; extract-calls puts a person's edits into its `calls`. */
   decoded: DecodedReply | null;
+  /** Set by execute-tools. */
+  replyPlan: ReplyPlan;
   /** Results of the current reply's calls so far, by the calls' index. */
   results: Map<number, ToolResult>;
   /** What the runs took that were calls of this one, set by execute-tools. */
@@ -187,7 +190,7 @@ export interface Loop {
 /** What a call must know of the loop that makes it; a loop around one call has no more than this. */
 export type CallLoop = Pick<
   Loop,
-  'run' | 'tools' | 'deniedTools' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
+  'run' | 'tools' | 'deniedTools' | 'replyPlan' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
 > & {
   readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting' | 'budgets'>;
 };

@@ -7,6 +7,7 @@ import { asApproved } from './pipeline/approved-call.mapper.js';
 import { CallDecider } from './pipeline/call-decider.executor.js';
 import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
 import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
+import { ReplyPlan } from './pipeline/reply-plan.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
 import { toldResult } from './pipeline/told-result.mapper.js';
 import { toFailure } from './run-failure.mapper.js';
@@ -125,6 +126,7 @@ function toLoop(
     isTainted,
     isReadingStrangers: false,
     deniedTools: new Map(),
+    replyPlan: new ReplyPlan(),
     request: {
       agent: null,
       // No iteration is the last one: there is no model to answer after it.

@@ -154,11 +154,8 @@ export interface Tool {
   validate(args: unknown): ToolInput | Promise<ToolInput>;
   /** Gives the result, or the question that `suspend` makes. */
   invoke(input: unknown, context: ToolContext): unknown;
-  /**
-   * Says that a call is a run of its own, and which one: in a run it is started, joined and recorded as such, and `invoke`
-   * is not called.
-   */
-  child?(input: unknown, site: CallSite): ChildRunRequest;
+  /** Set when each call is a run of its own: a run starts, joins and records that run, and does not call `invoke`. */
+  readonly child?: Pick<ChildRunRequest, 'kind' | 'name' | 'isHandoff'>;
   /**
    * Checks a result that is JSON by now against what the tool says of its results; without it any will do.
    */

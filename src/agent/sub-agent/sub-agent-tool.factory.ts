@@ -53,29 +53,15 @@ export function transferName(agent: string): string {
 /** A tool that asks an agent: what it answers is the result. */
 export function askTool({ name, description }: Described, options: SubAgentToolOptions = {}): Tool {
   const what = options.description ?? `Asks the agent "${name}"${described(description)} Gives its answer.`;
-  return subAgentTool(
-    { ...options, name: options.name ?? askName(name), description: what },
-    QUESTION,
-    (input, { isTainted }) => ({
-      kind: AGENT_RUN,
-      name,
-      input,
-      isHandoff: false,
-      isTainted,
-    }),
-  );
+  const tool = { ...options, name: options.name ?? askName(name), description: what };
+  return subAgentTool(tool, QUESTION, { kind: AGENT_RUN, name, isHandoff: false });
 }
 
 /** A tool that hands the conversation over to an agent: what that answers is the answer to the user. */
 export function transferTool({ name, description }: Described): Tool {
   const what = `Hands the conversation over to the agent "${name}", who answers the user in your place${described(description)}`;
-  return subAgentTool({ name: transferName(name), description: what }, NOTHING, (input, { isTainted }) => ({
-    kind: AGENT_RUN,
-    name,
-    input,
-    isHandoff: true,
-    isTainted,
-  }));
+  const tool = { name: transferName(name), description: what };
+  return subAgentTool(tool, NOTHING, { kind: AGENT_RUN, name, isHandoff: true });
 }
 
 function subAgentTool(

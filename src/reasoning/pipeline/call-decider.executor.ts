@@ -1,4 +1,5 @@
 import { untilAborted } from '../../common/index.js';
+import type { ToolCall } from '../../llm/index.js';
 import { unreachable, type StepName } from '../../run/index.js';
 import {
   failedResult,
@@ -29,6 +30,15 @@ export class CallDecider {
 
   /** @param isApproved whether a person gave leave: perhaps with other arguments, which are looked at anew */
   async decide(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
+    const { replyPlan } = placed.loop;
+    const chosen = await replyPlan.chosenInstead(placed.index);
+    if (chosen >= 0) return { kind: 'rejected', result: notChosen(placed.call, chosen) };
+    const planned = await this.decideAlone(placed, isApproved);
+    if (planned.kind !== 'rejected') replyPlan.choose(placed.index);
+    return planned;
+  }
+
+  private async decideAlone(placed: PlacedCall, isApproved: boolean): Promise<PlannedCall> {
     const { run } = placed.loop;
     const step = stepOf(placed, isApproved);
     if (run.isRecorded(step)) return this.again(placed, await run.step<RecordedDecision>(step, unreachable));
@@ -46,11 +56,12 @@ export class CallDecider {
     return recorded.kind === 'rejected' ? recorded : decided;
   }
 
-  private async plan({ loop, call, place }: PlacedCall): Promise<PlannedCall> {
+  private async plan(placed: PlacedCall): Promise<PlannedCall> {
+    const { loop, call } = placed;
     const { maxIterations } = loop.request.limits;
     if (loop.iteration < maxIterations) {
       const tools = loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools;
-      return this.tools.plan(call, tools, toSite({ loop, call, place }));
+      return this.tools.plan(call, tools, toSite(placed));
     }
     const error = `Not executed: the run reached its limit of ${maxIterations} iterations.`;
     return { kind: 'rejected', result: failedResult(call.name, 'TOOL_CANCELLED', error) };
@@ -87,6 +98,12 @@ export function toSite({ loop, call, place }: PlacedCall): CallSite {
     report: (progress) =>
       run.emit({ type: 'tool.progress', iteration, call_id: call.id, tool: call.name, ...progress }),
   };
+}
+
+/** @param chosen the index of the hand-off that is executed */
+function notChosen({ name }: ToolCall, chosen: number): ToolResult {
+  const error = `Not executed, because one reply can hand the conversation over only once: call ${chosen + 1} of the reply does so.`;
+  return failedResult(name, 'TOOL_CANCELLED', error);
 }
 
 function stepOf({ call, place }: PlacedCall, isApproved: boolean): StepName {

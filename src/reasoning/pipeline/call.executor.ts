@@ -72,7 +72,7 @@ export class CallExecutor {
 
   /** @param at the call's place in its reply, counted from 1 */
   async execute(loop: CallLoop, call: ToolCall, at: number): Promise<CallOutcome> {
-    const placed: PlacedCall = { loop, call, place: `${loop.iteration}:${at}` };
+    const placed: PlacedCall = { loop, call, index: at - 1, place: `${loop.iteration}:${at}` };
     const { run } = loop;
     loop.isReadingStrangers ||= readsStrangers(placed);
     const tool = loop.tools.get(call.name);

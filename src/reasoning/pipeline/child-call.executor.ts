@@ -43,7 +43,7 @@ export class ChildCallExecutor {
     const { maxDepth = DEFAULT_MAX_DEPTH } = asked.limits;
     if ((run.lineage?.depth ?? 0) >= maxDepth)
       return ended(failedResult(tool, 'AGENT_DEPTH_EXCEEDED', tooDeep(maxDepth)));
-    const request = requestOf(checked, site);
+    const request = requestOf(placed, checked, site);
     return this.inPlace(run, async () => {
       run.signal.throwIfAborted();
       const recorded = await run.step(childStep(placed), async (): Promise<RecordedChild> => {
@@ -61,7 +61,7 @@ export class ChildCallExecutor {
     const recorded = await loop.run.step<RecordedChild>(childStep(placed), unreachable);
     const request = async () => {
       const checked = await this.tools.check(call, loop.tools);
-      if (checked.kind === 'run') return requestOf(checked, site);
+      if (checked.kind === 'run') return requestOf(placed, checked, site);
       throw new AppError('TOOL_FAILED', checked.result.success ? 'It cannot be asked any more.' : checked.result.error);
     };
     return this.inPlace(loop.run, () => this.join(placed, recorded, request));
@@ -107,9 +107,10 @@ export function childStep({ call, place }: PlacedCall): StepName {
   return { kind: 'child', place, subject: call.name };
 }
 
-function requestOf({ tool, input }: CheckedCall, site: CallSite): ChildRunRequest {
+function requestOf({ loop, index }: PlacedCall, { tool, input }: CheckedCall, site: CallSite): ChildRunRequest {
   if (!tool.child) throw new AppError('TOOL_FAILED', `The tool "${tool.definition.name}" asks no agent any more.`);
-  return tool.child(input, site);
+  const { isTainted } = site;
+  return { ...tool.child, input, isTainted, ...(loop.replyPlan.isSeparate(index) && { isSeparate: true }) };
 }
 
 function ended(result: ChildResult['result']): JoinedCall {

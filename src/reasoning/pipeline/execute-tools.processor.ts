@@ -5,6 +5,7 @@ import type { CalledRun, Loop } from '../reasoning.types.js';
 import { callKey, type CallExecutor } from './call.executor.js';
 import { orderOf } from './call-order.policy.js';
 import { Processor } from './processor.js';
+import { ReplyPlan } from './reply-plan.js';
 
 /**
  * Carries out the calls of one reply, all at once but for those that would change the same thing; their results keep
@@ -24,16 +25,19 @@ export class ExecuteToolsProcessor extends Processor {
     const { calls } = loop.decoded!;
     const waiting = new Map<number, WaitingRequest>();
     loop.waiting = waiting;
+    loop.replyPlan = await planReply(loop, this.tools);
     const called = new Map<number, CalledRun>();
     const settled = await this.executeAll(loop, async (call, index) => {
-      const done = await this.calls.execute(loop, call, index + 1);
+      const done = await loop.replyPlan.follow(index, this.calls.execute(loop, call, index + 1));
       if (done.kind === 'waiting') return void waiting.set(index, done.request);
       loop.results.set(index, done.result);
       if (done.child) called.set(index, done.child);
       if (done.usage) loop.usage = addUsage(loop.usage, done.usage);
     });
     for (const [index, call] of calls.entries()) {
-      if (loop.results.get(index)?.success === false) loop.failed.add(callKey(call));
+      const result = loop.results.get(index);
+      // A call that was not executed, or not to its end, may be made again.
+      if (result?.success === false && result.code !== 'TOOL_CANCELLED') loop.failed.add(callKey(call));
     }
     take(
       loop,
@@ -63,10 +67,39 @@ export class ExecuteToolsProcessor extends Processor {
   }
 }
 
-/** What runs mean to the loop that were calls of one reply: of several that it was handed over to, the first one counts. */
+/** Adds the child runs of one reply to the loop. Replies recorded by earlier code may have several hand-offs: the first counts. */
 function take(loop: Loop, called: readonly CalledRun[]): void {
   for (const { answer, ...run } of called) {
     loop.childrenUsage = addUsage(loop.childrenUsage ?? NO_USAGE, run.usage);
     if (answer) loop.handedTo ??= { ...run, answer };
   }
+}
+
+/** Fixes, by the calls' positions, which hand-off may be executed and which questions get a session of their own. */
+async function planReply(loop: Loop, tools: ToolExecutor): Promise<ReplyPlan> {
+  const { calls } = loop.decoded!;
+  const childOf = (index: number) => loop.tools.get(calls[index]!.name)?.child;
+  const children = [...calls.keys()].filter((index) => childOf(index) !== undefined);
+  if (children.length < 2) return new ReplyPlan();
+  const handoffs = children.filter((index) => childOf(index)!.isHandoff);
+  const asked = new Set<string>();
+  const separate = new Set<number>();
+  for (const index of children) {
+    const { kind, name, isHandoff } = childOf(index)!;
+    // A call with invalid arguments asks nothing.
+    if (isHandoff || (await tools.check(calls[index]!, loop.tools)).kind === 'rejected') continue;
+    const agent = `${kind}\n${name}`;
+    if (asked.has(agent)) separate.add(index);
+    asked.add(agent);
+  }
+  return new ReplyPlan(
+    handoffs,
+    separate,
+    handoffs.find((index) => isStarted(loop, index)),
+  );
+}
+
+/** Whether an earlier execution recorded the child run. */
+function isStarted({ run, iteration }: Loop, index: number): boolean {
+  return run.isRecorded({ kind: 'child', place: `${iteration}:${index + 1}` });
 }

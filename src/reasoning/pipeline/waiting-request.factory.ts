@@ -18,6 +18,8 @@ export interface PlacedCall {
   readonly call: ToolCall;
   /** `<iteration>:<call>`, counted from 1. */
   readonly place: string;
+  /** The call's position in its reply, counted from 0. */
+  readonly index: number;
 }
 
 /** The place of a call's n-th invocation, counted from 1: the place itself, then with `:r2` and so on. */
