@@ -24,7 +24,7 @@ const CALL = {
 };
 const took = (totalTokens: number, cost = 0): CallEnd => ({
   kind: 'answered',
-  result: says('a', { usage: { promptTokens: totalTokens, completionTokens: 0, totalTokens, cost } }),
+  result: says('a', { usage: { promptTokens: totalTokens - 1, completionTokens: 1, totalTokens, cost } }),
 });
 
 /** A store of its own for each test; `createBudgetStore` gives all users of a database the same one. */
@@ -139,7 +139,7 @@ describeDatabases('budgets', servers, (created, kind) => {
     await failed.settle({ kind: 'refused' });
     const { usage: _none, ...uncounted } = says('a');
     await (await both.reserve(account('a', 'model:3'), CALL))!.settle({ kind: 'answered', result: uncounted });
-    expect(await sums()).toMatchObject({ run: { tokens: 19 }, session: { tokens: 19 } });
+    expect(await sums()).toMatchObject({ run: { tokens: 10 }, session: { tokens: 10 } });
   });
 
   it('count what was broken off as far as it can be told, beside what the same step takes then', async () => {

@@ -91,7 +91,7 @@ describe('what holds for an agent', () => {
   it('holds for those that it asks: its budgets are theirs, and are counted once', async () => {
     family.say({
       boss: callsThen([ask('scout', 'a'), ask('scout', 'b')], (results) => results.join('; ')),
-      scout: () => ({ text: 'dear', usage: [2000, 0] }),
+      scout: () => ({ text: 'dear', usage: [1999, 1] }),
     });
     const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'rich' });
     expect([status, body]).toMatchObject([
@@ -109,7 +109,7 @@ describe('what holds for an agent', () => {
   it('ends them when it is used up, and then itself', async () => {
     family.say({
       boss: callsThen([ask('scout', 'a')]),
-      scout: () => ({ calls: [{ name: 'read', arguments: {} }], usage: [4900, 0] }),
+      scout: () => ({ calls: [{ name: 'read', arguments: {} }], usage: [4899, 1] }),
     });
     const { status, body } = await family.jackdaw.chat({ query: 'go', sessionId: 'spent' });
     expect([status, body]).toMatchObject([429, { code: 'BUDGET_EXCEEDED', budget: 'run', spent: 4915 }]);

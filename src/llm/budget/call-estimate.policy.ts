@@ -1,12 +1,14 @@
 import type { ModelPrice } from '../../config/index.js';
 import type { ChatRequest, ChatResult } from '../chat.types.js';
+import type { AssistantMessage } from '../message.types.js';
 import { countMessages } from '../tokens/message-tokens.mapper.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
+import { checkUsage } from '../usage.policy.js';
 import { costOf, toUnits } from '../wrappers/cost.policy.js';
 import { NOTHING, type Amount } from './budget.types.js';
 import type { CallEnd } from './model-budget.js';
 
-/** What one call may take and took, as far as that can be told here. */
+/** The tokens and the cost of one call: the most that it may take, and the amount that it took. */
 export class CallEstimate {
   private readonly promptTokens: number;
   /** Its prompt, and the longest reply. */
@@ -15,7 +17,7 @@ export class CallEstimate {
   constructor(
     { messages, tools = [], parameters }: ChatRequest,
     private readonly counter: TokenCounter,
-    /** What comes with every call of an agent. */
+    /** Counts the parts that every call of an agent repeats. */
     repeated: TokenCounter,
     replyTokens: number,
     private readonly price: ModelPrice | undefined,
@@ -28,7 +30,7 @@ export class CallEstimate {
   spentOn(end: CallEnd): Amount {
     switch (end.kind) {
       case 'answered':
-        return countedIn(end.result) ?? this.most;
+        return this.answered(end.result);
       case 'refused':
         return NOTHING;
       case 'broken':
@@ -36,14 +38,26 @@ export class CallEstimate {
     }
   }
 
-  private amountOf(completionTokens: number): Amount {
-    const { promptTokens, price } = this;
+  /** The reported counts; a prompt or a reply without a count is estimated. */
+  private answered({ message, usage }: ChatResult): Amount {
+    const checked = usage && checkUsage(usage);
+    const prompt = checked?.promptTokens || this.promptTokens;
+    const completion = checked?.completionTokens || this.counter.count(textOf(message));
+    const isReported = checked && prompt + completion === checked.totalTokens;
+    if (!isReported) return this.amountOf(completion, prompt);
+    return { tokens: checked.totalTokens, cost: toUnits(usage.cost ?? 0) };
+  }
+
+  private amountOf(completionTokens: number, promptTokens = this.promptTokens): Amount {
+    const { price } = this;
     const totalTokens = promptTokens + completionTokens;
     const cost = price ? toUnits(costOf({ promptTokens, completionTokens, totalTokens }, price)) : 0;
     return { tokens: totalTokens, cost };
   }
 }
 
-function countedIn({ usage }: ChatResult): Amount | undefined {
-  return usage && { tokens: Math.round(usage.totalTokens), cost: toUnits(usage.cost ?? 0) };
+/** All that a model generated, as one text. */
+function textOf({ content, reasoning = '', toolCalls = [] }: AssistantMessage): string {
+  const texts = [reasoning, content, ...toolCalls.flatMap((call) => [call.name, call.arguments])];
+  return texts.filter((text) => text !== '').join('\n');
 }

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AppError, newId } from '../../common/index.js';
 import type { AppConfig } from '../../config/index.js';
-import type { CallAccount } from '../chat.types.js';
+import type { CallAccount, Usage } from '../chat.types.js';
 import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
@@ -176,7 +176,7 @@ class HeldReservation extends Reservation {
     const how = {
       // What the same step takes when it asks again does not take the place of what is lost.
       id: end.kind === 'broken' ? `${id}~${holder}` : id,
-      isTold: this.isJournaled && end.kind === 'answered' && end.result.usage !== undefined,
+      isTold: this.isJournaled && end.kind === 'answered' && isReported(spent, end.result.usage),
     };
     const settled = this.store.settle(this.entry, spent, Date.now(), how);
     return settled === true ? null : this.settleAgain(settled, spent, how);
@@ -197,4 +197,9 @@ class HeldReservation extends Reservation {
       this.logger.warn({ err, entry: id }, 'What a model call has used could not be settled');
     }
   }
+}
+
+/** Whether the usage event of the call will have the same numbers. */
+function isReported({ tokens, cost }: Amount, usage: Usage | undefined): boolean {
+  return usage !== undefined && usage.totalTokens === tokens && toUnits(usage.cost ?? 0) === cost;
 }

@@ -1,6 +1,7 @@
 import type { EmbeddingResult } from '../embedding-model.js';
 import { parseJsonReply } from '../wire/json-reply.parser.js';
-import { toUsage } from './usage.mapper.js';
+import { checkUsage } from '../usage.policy.js';
+import { toReportedUsage } from './usage.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 
 interface WireEmbedding {
@@ -11,11 +12,12 @@ interface WireEmbedding {
 /** Reads the body of an answer to `count` texts. `model` is named where it names none. Throws when a vector is missing. */
 export function toEmbeddingResult(body: string, count: number, model: string): EmbeddingResult {
   const reply = parseJsonReply(body);
-  const usage = toUsage(reply['usage']);
+  // All tokens of an embedding are read; none are generated.
+  const total = checkUsage(toReportedUsage(reply['usage']))?.totalTokens;
   return {
     vectors: toVectors(reply['data'], count),
     model: typeof reply['model'] === 'string' && reply['model'] !== '' ? reply['model'] : model,
-    ...(usage && { usage: { promptTokens: usage.promptTokens, totalTokens: usage.totalTokens } }),
+    ...(total !== undefined && { usage: { promptTokens: total, totalTokens: total } }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ChatResult } from '../chat.types.js';
 import { contentText, reasoningText, refusalText } from './content.mapper.js';
 import { buildResult } from './result.builder.js';
+import { toReportedUsage } from './usage.mapper.js';
 import { parseJsonReply } from '../wire/json-reply.parser.js';
 import { argumentsText, type WireCallParts } from '../wire/tool-call.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
@@ -18,7 +19,7 @@ export function toChatResult(body: string, model: string): ChatResult {
     refusal: refusalText(message),
     calls: wireCalls(message.tool_calls).map(toParts),
     finish: choice.finish_reason,
-    usage: reply.usage,
+    usage: toReportedUsage(reply.usage),
     model: typeof reply.model === 'string' && reply.model !== '' ? reply.model : model,
   });
 }

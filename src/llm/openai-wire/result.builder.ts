@@ -1,8 +1,8 @@
 import type { ChatResult } from '../chat.types.js';
+import { checkUsage, type ReportedUsage } from '../usage.policy.js';
 import type { AssistantMessage } from '../message.types.js';
 import { isInterrupted, toFinishReason } from './finish-reason.mapper.js';
 import { toToolCalls, type WireCallParts } from '../wire/tool-call.mapper.js';
-import { toUsage } from './usage.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 
 /** A whole reply, read from either form of the wire. */
@@ -12,7 +12,7 @@ export interface WholeReply {
   readonly refusal: string;
   readonly calls: readonly WireCallParts[];
   readonly finish: unknown;
-  readonly usage: unknown;
+  readonly usage: ReportedUsage;
   readonly model: string;
 }
 
@@ -27,7 +27,7 @@ export function buildResult(reply: WholeReply): ChatResult {
     ...(reply.reasoning !== '' && { reasoning: reply.reasoning }),
     ...(toolCalls.length > 0 && { toolCalls }),
   };
-  const usage = toUsage(reply.usage);
+  const usage = checkUsage(reply.usage);
   return {
     message,
     finishReason: reply.refusal === '' ? toFinishReason(reply.finish, toolCalls.length > 0) : 'content_filter',

@@ -11,6 +11,8 @@ interface OpenCall {
 /** Puts together the tool calls of a stream from their fragments. */
 export class StreamCallBuilder {
   private readonly calls: OpenCall[] = [];
+  /** Of all arguments so far, in UTF-16 units. */
+  length = 0;
 
   add(fragment: WireToolCall): void {
     const id = typeof fragment.id === 'string' ? fragment.id : '';
@@ -19,7 +21,9 @@ export class StreamCallBuilder {
     if (call.id === '') call.id = id;
     // Whole in the first fragment; some servers repeat it in each.
     if (call.name === '') call.name = name;
-    call.arguments += argumentsText(fragment.function?.arguments);
+    const text = argumentsText(fragment.function?.arguments);
+    call.arguments += text;
+    this.length += text.length;
   }
 
   result(): readonly WireCallParts[] {

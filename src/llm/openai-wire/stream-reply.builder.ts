@@ -5,8 +5,10 @@ import { parseJsonReply } from '../wire/json-reply.parser.js';
 import { firstChoice, wireCalls } from './reply.mapper.js';
 import { buildResult } from './result.builder.js';
 import { StreamCallBuilder } from './stream-call.builder.js';
+import { StreamedUsageBuilder } from '../wire/streamed-usage.builder.js';
+import { toReportedUsage } from './usage.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
-import type { WireMessage, WireReply } from './wire-reply.types.js';
+import type { WireChoice, WireMessage, WireReply } from './wire-reply.types.js';
 
 /** The data of the event that ends a stream. */
 const DONE = '[DONE]';
@@ -18,10 +20,16 @@ export class StreamReplyBuilder implements StreamedReply {
   private refusal = '';
   private readonly calls = new StreamCallBuilder();
   private finish: unknown;
-  private usage: unknown;
+  private readonly usage = new StreamedUsageBuilder();
   private done = false;
 
   constructor(private model: string) {}
+
+  /** UTF-16 units of text, reasoning and arguments of calls so far. */
+  get length(): number {
+    const { content, reasoning, refusal, calls } = this;
+    return content.length + reasoning.length + refusal.length + calls.length;
+  }
 
   /** Whether nothing more will come. */
   get isDone(): boolean {
@@ -54,7 +62,8 @@ export class StreamReplyBuilder implements StreamedReply {
 
   /** The whole reply. Throws `BadReplyError` when it is none. */
   result(): ChatResult {
-    const { content, reasoning, refusal, finish, usage, model } = this;
+    const { content, reasoning, refusal, finish, model } = this;
+    const usage = this.usage.complete(this.length);
     return buildResult({ content, reasoning, refusal, finish, usage, model, calls: this.calls.result() });
   }
 
@@ -62,14 +71,17 @@ export class StreamReplyBuilder implements StreamedReply {
   private addEvent(data: string, parts: ChatStreamPart[]): boolean {
     const chunk: WireReply = parseJsonReply(data);
     if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model;
-    if (chunk.usage) this.usage = chunk.usage;
     const choice = firstChoice(chunk);
-    if (!choice) return false;
+    if (choice) this.addChoice(choice, parts);
+    if (chunk.usage) this.usage.add(toReportedUsage(chunk.usage), this.length);
+    return choice !== undefined;
+  }
+
+  private addChoice(choice: WireChoice, parts: ChatStreamPart[]): void {
     if (choice.finish_reason) this.finish = choice.finish_reason;
     // A server may put the last, or only, piece into `message`.
     const delta = choice.delta ?? choice.message;
     if (delta) this.addDelta(delta, parts);
-    return true;
   }
 
   private addDelta(delta: WireMessage, parts: ChatStreamPart[]): void {

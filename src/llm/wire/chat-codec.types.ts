@@ -12,6 +12,8 @@ export interface ChatCodec {
 
 /** A streamed reply while it comes. Its methods throw a `WireFailure` when it is none. */
 export interface StreamedReply {
+  /** UTF-16 units that the model has generated so far: text, reasoning and arguments of calls. */
+  readonly length: number;
   /** Whether nothing more will come. */
   readonly isDone: boolean;
   /** Whether the reply was seen to its end. */

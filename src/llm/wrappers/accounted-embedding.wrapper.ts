@@ -28,7 +28,8 @@ export class AccountedEmbeddingModel extends EmbeddingModel {
   async embed(texts: readonly string[], options: CallOptions = {}): Promise<EmbeddingResult> {
     const call = new EmbeddingCall(this.inner, texts);
     const { usage } = await this.accounted(call).generate(call.request, options);
-    return { ...call.embedded!, ...(usage && { usage }) };
+    const { usage: _reported, ...embedded } = call.embedded!;
+    return { ...embedded, ...(usage && { usage }) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ModelPrice } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import { checkUsage } from '../usage.policy.js';
 import { costOf } from './cost.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
@@ -23,7 +24,9 @@ export class PricedModel extends ModelWrapper {
   }
 
   private priced(result: ChatResult): ChatResult {
-    const { usage } = result;
-    return usage ? { ...result, usage: { ...usage, cost: costOf(usage, this.price) } } : result;
+    const { usage: reported, ...rest } = result;
+    if (!reported) return result;
+    const usage = checkUsage(reported);
+    return usage ? { ...rest, usage: { ...usage, cost: costOf(usage, this.price) } } : rest;
   }
 }

@@ -1,6 +1,7 @@
-import type { ChatResult, FinishReason, Usage } from '../../chat.types.js';
+import type { ChatResult, FinishReason } from '../../chat.types.js';
 import type { AssistantMessage, SignedReasoning, ToolCall } from '../../message.types.js';
 import { parseJsonReply } from '../../wire/json-reply.parser.js';
+import { checkUsage, type ReportedUsage } from '../../usage.policy.js';
 import { toToolCalls } from '../../wire/tool-call.mapper.js';
 import { BadReplyError } from '../../wire/wire-failure.error.js';
 import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
@@ -9,8 +10,7 @@ import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
 export interface WholeReply {
   readonly blocks: readonly WholeBlock[];
   readonly stopReason: unknown;
-  /** Counts by name; later ones of a stream stand for earlier ones. */
-  readonly usage: Readonly<Record<string, unknown>>;
+  readonly usage: ReportedUsage;
   /** The model that answered. */
   readonly model: string;
   /** The model that was asked. */
@@ -51,7 +51,7 @@ export function toWholeReply(body: string, asked: string): WholeReply {
   return {
     blocks: (message['content'] as (ReplyBlock | null)[]).flatMap((block) => toWholeBlock(block)),
     stopReason: message['stop_reason'],
-    usage: toCounts(message['usage']),
+    usage: toReportedUsage(message['usage']),
     model: nameOf(message['model']) ?? asked,
     asked,
   };
@@ -64,7 +64,7 @@ export function buildResult({ blocks, stopReason, usage, model, asked }: WholeRe
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
   const toolCalls = toToolCalls(calls, special !== undefined);
   if (!special) assertWhole(toolCalls);
-  const counted = toUsage(usage);
+  const counted = checkUsage(usage);
   return {
     message: toMessage(blocks, toolCalls, asked),
     finishReason: special ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
@@ -135,18 +135,18 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** What was read from and written to Anthropic's cache was sent, too. */
-function toUsage(counts: Readonly<Record<string, unknown>>): Usage | undefined {
-  const input = count(counts['input_tokens']);
-  const output = count(counts['output_tokens']);
-  if (input === undefined && output === undefined) return undefined;
-  const read = count(counts['cache_read_input_tokens']);
-  const promptTokens = (input ?? 0) + (count(counts['cache_creation_input_tokens']) ?? 0) + (read ?? 0);
-  const completionTokens = output ?? 0;
-  const totalTokens = promptTokens + completionTokens;
-  return { promptTokens, completionTokens, totalTokens, ...(read !== undefined && { cachedTokens: read }) };
+/** Tokens that were read from the cache or written to it are part of the prompt. */
+export function toReportedUsage(usage: unknown): ReportedUsage {
+  const counts = toCounts(usage);
+  const cached = counts['cache_read_input_tokens'];
+  const prompt = [counts['input_tokens'], counts['cache_creation_input_tokens'], cached].filter(isCount);
+  return {
+    ...(prompt.length > 0 && { promptTokens: prompt.reduce((sum, count) => sum + count, 0) }),
+    completionTokens: counts['output_tokens'],
+    cachedTokens: cached,
+  };
 }
 
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0;
 }

@@ -1,10 +1,12 @@
 import type { ChatResult, ChatStreamPart } from '../../chat.types.js';
 import type { StreamedReply } from '../../wire/chat-codec.types.js';
+import { StreamedUsageBuilder } from '../../wire/streamed-usage.builder.js';
 import {
   buildResult,
   nameOf,
   parseAnthropic,
   toCounts,
+  toReportedUsage,
   toWholeBlock,
   toWholeReply,
   type WholeReply,
@@ -25,7 +27,8 @@ type Event = Readonly<Record<string, unknown>>;
 export class StreamReplyBuilder implements StreamedReply {
   private readonly blocks = new Map<unknown, OpenBlock>();
   private stopReason: unknown;
-  private usage: Event = {};
+  private readonly usage = new StreamedUsageBuilder();
+  private generated = 0;
   private model: string;
   private whole?: WholeReply;
   private stopped = false;
@@ -35,6 +38,10 @@ export class StreamReplyBuilder implements StreamedReply {
     private readonly asked: string,
   ) {
     this.model = asked;
+  }
+
+  get length(): number {
+    return this.generated;
   }
 
   get isDone(): boolean {
@@ -61,9 +68,9 @@ export class StreamReplyBuilder implements StreamedReply {
   }
 
   result(): ChatResult {
-    const { stopReason, usage, model, asked } = this;
+    const { stopReason, model, asked, generated } = this;
     const blocks = [...this.blocks.values()].flatMap(toWhole);
-    return buildResult(this.whole ?? { blocks, stopReason, usage, model, asked });
+    return buildResult(this.whole ?? { blocks, stopReason, usage: this.usage.complete(generated), model, asked });
   }
 
   private addEvent(event: Event, parts: ChatStreamPart[]): void {
@@ -79,7 +86,7 @@ export class StreamReplyBuilder implements StreamedReply {
         break;
       case 'message_delta':
         this.stopReason = toCounts(event['delta'])['stop_reason'] ?? this.stopReason;
-        this.count(event['usage']);
+        this.usage.add(toReportedUsage(event['usage']), this.generated);
         break;
       case 'message_stop':
         this.stopped = true;
@@ -89,13 +96,7 @@ export class StreamReplyBuilder implements StreamedReply {
 
   private start(message: Event): void {
     this.model = nameOf(message['model']) ?? this.asked;
-    this.count(message['usage']);
-  }
-
-  /** Counts are of the whole so far; those that an event leaves out, or null, stay. */
-  private count(usage: unknown): void {
-    const told = Object.entries(toCounts(usage)).filter(([, value]) => value !== null);
-    this.usage = { ...this.usage, ...Object.fromEntries(told) };
+    this.usage.add(toReportedUsage(message['usage']), this.generated);
   }
 
   private open(index: unknown, start: ReplyBlock, parts: ChatStreamPart[]): void {
@@ -109,7 +110,7 @@ export class StreamReplyBuilder implements StreamedReply {
   private extend(block: OpenBlock | undefined, delta: Event, parts: ChatStreamPart[]): void {
     if (!block) return;
     const { text, thinking, signature, partial_json: json } = delta;
-    if (typeof json === 'string') block.text += json;
+    if (typeof json === 'string') this.grow(block, json);
     else if (typeof signature === 'string') block.signature += signature;
     else if (typeof text === 'string') this.say(block, text, parts);
     else if (typeof thinking === 'string') this.say(block, thinking, parts);
@@ -117,9 +118,14 @@ export class StreamReplyBuilder implements StreamedReply {
 
   private say(block: OpenBlock, text: string, parts: ChatStreamPart[]): void {
     if (text === '') return;
-    block.text += text;
+    this.grow(block, text);
     if (block.start.type === 'text') parts.push({ type: 'text', text });
     else if (block.start.type === 'thinking') parts.push({ type: 'reasoning', text });
+  }
+
+  private grow(block: OpenBlock, text: string): void {
+    block.text += text;
+    this.generated += text.length;
   }
 }
 

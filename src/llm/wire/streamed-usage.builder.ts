@@ -1,0 +1,31 @@
+import type { ReportedUsage } from '../usage.policy.js';
+
+/**
+ * Merges the counts of a stream. Providers send them in the last chunk, in several chunks, or split over two. The largest
+ * value of each count applies, so that zeros at the end do not replace the counts before. Counts of generated tokens that
+ * came before the last piece of the reply are incomplete and are dropped.
+ */
+export class StreamedUsageBuilder {
+  private counts: ReportedUsage = {};
+  /** The length of the reply when the counts came, in UTF-16 units. */
+  private countedLength = 0;
+
+  /** @param length of the reply so far */
+  add(reported: ReportedUsage, length: number): void {
+    const before = this.complete(length);
+    const merged: Record<string, unknown> = { ...before };
+    for (const [name, value] of Object.entries(reported)) {
+      const known = merged[name];
+      if (typeof value === 'number' && !(typeof known === 'number' && known > value)) merged[name] = value;
+    }
+    this.counts = merged;
+    this.countedLength = length;
+  }
+
+  /** The counts that are true of a reply of this length. */
+  complete(length: number): ReportedUsage {
+    if (length <= this.countedLength) return this.counts;
+    const { promptTokens, cachedTokens } = this.counts;
+    return { promptTokens, cachedTokens };
+  }
+}
