@@ -1,9 +1,10 @@
 import { AppError } from '../../common/index.js';
-import type { ChatResult } from '../../llm/index.js';
-import { parseOutput } from '../output/output.parser.js';
+import type { ResponseFormat } from '../../llm/index.js';
+import { parseOutput, readOutput } from '../output/output.parser.js';
 import { type DecodedReply, isCut } from '../protocols/protocol.js';
 import type { Loop } from '../reasoning.types.js';
 import { describe, isCalled, wantedCall } from './call-choice.policy.js';
+import type { RecordedReply } from './screened-reply.factory.js';
 
 /** How often in a run the model is told that its answer is not what it must be. */
 const MAX_REPAIRS = 2;
@@ -25,16 +26,31 @@ export interface ReadReply {
   readonly fault: ReplyFault | null;
 }
 
-/** Checks whether the loop can use a decoded reply. */
-export function readReply(loop: Loop, reply: ChatResult, { text, calls }: DecodedReply): ReadReply {
+/**
+ * Checks whether the loop can use a decoded reply.
+ * @param masked the decoded reply, masked
+ * @param given the reply's text before the mask, which does not make an answer invalid
+ */
+export function readReply(loop: Loop, reply: RecordedReply, masked: DecodedReply, given: string): ReadReply {
+  const { text, calls } = masked;
   const { responseFormat } = loop.request;
   if (isCut(reply)) return { output: null, fault: null };
   if (text.trim() === '' && calls.length === 0) return { output: null, fault: { kind: 'empty' } };
   if (!isCalled(loop, calls)) return { output: null, fault: { kind: 'uncalled' } };
   if (responseFormat === undefined || calls.length > 0) return { output: null, fault: null };
-  const parsed = parseOutput(text, responseFormat);
-  if (parsed.kind === 'valid') return { output: parsed, fault: null };
-  return { output: null, fault: { ...parsed, kind: 'format', mayRepair: parsed.kind === 'invalid' } };
+  return readAnswer(reply, text, given, responseFormat);
+}
+
+function readAnswer(reply: RecordedReply, text: string, given: string, format: ResponseFormat): ReadReply {
+  if (!reply.isMasked) {
+    const checked = parseOutput(given, format);
+    if (checked.kind !== 'valid') {
+      return { output: null, fault: { ...checked, kind: 'format', mayRepair: checked.kind === 'invalid' } };
+    }
+    if (text === given) return { output: checked, fault: null };
+  }
+  const { parsed } = readOutput(text);
+  return { output: parsed.ok ? { value: parsed.value } : null, fault: null };
 }
 
 /**

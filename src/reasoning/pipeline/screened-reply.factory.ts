@@ -1,45 +1,91 @@
-import type { AssistantMessage, ChatResult } from '../../llm/index.js';
-import type { ContentFilter } from '../../security/index.js';
+import type { AssistantMessage, ChatResult, ResponseFormat } from '../../llm/index.js';
+import type { ContentFilter, Filtered } from '../../security/index.js';
+import { parseOutput } from '../output/output.parser.js';
+import { joinFiltered, screenAnswer } from '../output/screened-answer.factory.js';
 import type { DecodedReply } from '../protocols/protocol.js';
 
 /** A reply as the journal may have it. */
 export type ScreenedReply =
-  | { readonly kind: 'clean'; readonly reply: ChatResult }
-  | { readonly kind: 'masked' | 'blocked'; readonly reply: ChatResult; readonly names: readonly string[] };
+  | { readonly kind: 'clean'; readonly reply: RecordedReply }
+  | { readonly kind: 'masked' | 'blocked'; readonly reply: RecordedReply; readonly names: readonly string[] };
 
-/** Masks what a reply says, or puts a notice in its place that says why it is withheld. Arguments of calls stay. */
-export function screenReply(filter: ContentFilter, reply: ChatResult, decoded: DecodedReply): ScreenedReply {
+export type RecordedReply = ChatResult & {
+  /** The answer fitted its format before parts of it were masked; the masked answer need not fit. */
+  readonly isMasked?: true;
+};
+
+/** The filter of a reply's texts, and the format that the answer must have. */
+export interface Screen {
+  readonly filter: ContentFilter;
+  readonly format: ResponseFormat | undefined;
+}
+
+/** Masks a reply's texts, or replaces a blocked reply with a notice that gives the reason. Arguments of calls stay. */
+export function screenReply(screen: Screen, reply: ChatResult, decoded: DecodedReply): ScreenedReply {
+  const { filter } = screen;
   const { content, reasoning } = reply.message;
-  // In text protocols the calls are in the content; what is read of it is masked then (`maskDecoded`).
+  // In text protocols the calls are part of the content; only its decoded parts are masked (`maskDecoded`).
   const isApart = decoded.calls.length === 0 || reply.message.toolCalls !== undefined;
-  const texts = [decoded.text, decoded.thought, reasoning ?? '', ...(isApart ? [content] : [])];
-  const filtered = texts.map((text) => filter.text(text));
-  const blocked = filtered.flatMap((one) => (one.kind === 'blocked' ? one.names : []));
+  const filtered = {
+    text: screenText(screen, decoded),
+    thought: filter.text(decoded.thought),
+    reasoning: filter.text(reasoning ?? ''),
+    ...(isApart && { content: screenContent(screen, content, decoded) }),
+  };
+  const all = Object.values(filtered);
+  const blocked = all.flatMap((one) => (one.kind === 'blocked' ? one.names : []));
   if (blocked.length > 0) return withheld(reply, [...new Set(blocked)]);
-  const names = [...new Set(filtered.flatMap((one) => (one.kind === 'masked' ? one.names : [])))];
+  const names = [...new Set(all.flatMap((one) => (one.kind === 'masked' ? one.names : [])))];
   if (names.length === 0) return { kind: 'clean', reply };
   const message: AssistantMessage = {
     ...reply.message,
-    ...(isApart && { content: maskText(filter, content) }),
-    ...(reasoning !== undefined && { reasoning: maskText(filter, reasoning) }),
+    ...(filtered.content && { content: valueOf(filtered.content, content) }),
+    ...(reasoning !== undefined && { reasoning: valueOf(filtered.reasoning, reasoning) }),
   };
-  return { kind: 'masked', reply: { ...reply, message }, names };
+  return {
+    kind: 'masked',
+    reply: { ...reply, message, ...(isFit(screen, decoded) && { isMasked: true as const }) },
+    names,
+  };
 }
 
-/** What is read of a reply, masked; it is the same for one that was masked before. */
-export function maskDecoded(filter: ContentFilter | null, decoded: DecodedReply): DecodedReply {
-  if (!filter) return decoded;
+function isFit({ format }: Screen, { text, calls }: DecodedReply): boolean {
+  return format !== undefined && calls.length === 0 && parseOutput(text, format).kind === 'valid';
+}
+
+/** The decoded parts of a reply, masked; a reply that was masked before stays the same. */
+export function maskDecoded(screen: Screen | null, decoded: DecodedReply): DecodedReply {
+  if (!screen) return decoded;
+  const { filter } = screen;
   const { reasoning, content } = decoded.message;
   return {
     ...decoded,
-    text: maskText(filter, decoded.text),
+    text: valueOf(screenText(screen, decoded), decoded.text),
     thought: maskText(filter, decoded.thought),
     message: {
       ...decoded.message,
-      content: maskText(filter, content),
+      content: valueOf(screenContent(screen, content, decoded), content),
       ...(reasoning !== undefined && { reasoning: maskText(filter, reasoning) }),
     },
   };
+}
+
+function screenText({ filter, format }: Screen, { text, calls }: DecodedReply): Filtered<string> {
+  return format === undefined || calls.length > 0 ? filter.text(text) : screenAnswer(filter, text, format);
+}
+
+/** The visible text inside the content is filtered as by itself, so that decoding the content gives the same text. */
+function screenContent(screen: Screen, content: string, decoded: DecodedReply): Filtered<string> {
+  const { filter } = screen;
+  const { text } = decoded;
+  const at = text === '' ? -1 : content.lastIndexOf(text);
+  if (at < 0) return filter.text(content);
+  const [before, after] = [content.slice(0, at), content.slice(at + text.length)];
+  return joinFiltered([
+    [before, filter.plain(before)],
+    [text, screenText(screen, decoded)],
+    [after, filter.plain(after)],
+  ]);
 }
 
 /** It ends as one that the provider's own filter stopped. */
@@ -52,8 +98,11 @@ function withheld(reply: ChatResult, names: readonly string[]): ScreenedReply {
   };
 }
 
-/** What is recorded already was told: it is not withheld any more. */
 function maskText(filter: ContentFilter, text: string): string {
-  const filtered = filter.text(text);
+  return valueOf(filter.text(text), text);
+}
+
+/** A recorded reply was published before: it is not withheld any more. */
+function valueOf(filtered: Filtered<string>, text: string): string {
   return filtered.kind === 'masked' ? filtered.value : text;
 }

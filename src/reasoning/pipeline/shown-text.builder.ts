@@ -9,6 +9,8 @@ export class ShownText {
   private filtered: FilteredStream | null;
   /** What may have to be asked for again is not shown before it is there. */
   private readonly held: string[] | null;
+  /** An answer that must have a format is filtered by its values, which are known when it is whole. */
+  private readonly isWhole: boolean;
 
   constructor(
     private readonly loop: Loop,
@@ -17,9 +19,11 @@ export class ShownText {
     this.visible = loop.protocol.decodeStream();
     this.filtered = filter && new FilteredStream(filter);
     this.held = wantedCall(loop) ? [] : null;
+    this.isWhole = filter !== null && loop.request.responseFormat !== undefined;
   }
 
   push(piece: string): void {
+    if (this.isWhole) return;
     const text = this.visible.push(piece);
     this.show(this.filtered ? this.filtered.push(text) : text);
   }
@@ -33,8 +37,9 @@ export class ShownText {
     else if (!run.signal.aborted) run.emit({ type: 'step.restarted', iteration, text: '' });
   }
 
-  /** The reply is whole. */
-  end(): void {
+  /** The reply is whole. @param filtered its visible text */
+  end(filtered: string): void {
+    if (this.isWhole) return this.show(filtered);
     const text = this.visible.end();
     this.show(this.filtered ? this.filtered.push(text) + this.filtered.end() : text);
   }

@@ -8,7 +8,7 @@ import { tellContent } from './content-note.factory.js';
 import { dropEarlierImages } from './image-repair.policy.js';
 import { Processor } from './processor.js';
 import { correct, readReply, uselessReply, type ReplyFault } from './reply-fault.policy.js';
-import { maskDecoded, screenReply, type ScreenedReply } from './screened-reply.factory.js';
+import { maskDecoded, screenReply, type RecordedReply, type ScreenedReply } from './screened-reply.factory.js';
 import { ShownText } from './shown-text.builder.js';
 
 /** A reply that says nothing, or does not call what it must, is asked for again so often in a place of the loop. */
@@ -64,15 +64,17 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   const step = { kind: 'model', place, subject: request.model.name } as const;
   const context = { tools: request.tools, iteration: loop.iteration };
   let fault: ReplyFault | null = null;
-  const decode = (reply: ChatResult) => {
-    loop.decoded = maskDecoded(filter, protocol.decode(reply, context));
-    ({ fault, output: loop.output } = readReply(loop, reply, loop.decoded));
+  const screen = filter && { filter, format: request.responseFormat };
+  const decode = (reply: RecordedReply) => {
+    const decoded = protocol.decode(reply, context);
+    loop.decoded = maskDecoded(screen, decoded);
+    ({ fault, output: loop.output } = readReply(loop, reply, loop.decoded, decoded.text));
   };
   /** A cache stores a reply only after the same checks that the run makes. */
   const accepts = (given: ChatResult): boolean => {
     const decoded = protocol.decode(given, context);
-    if (filter && screenReply(filter, given, decoded).kind === 'blocked') return false;
-    return !readReply(loop, given, maskDecoded(filter, decoded)).fault;
+    if (screen && screenReply(screen, given, decoded).kind === 'blocked') return false;
+    return !readReply(loop, given, maskDecoded(screen, decoded), decoded.text).fault;
   };
   loop.decoded = null;
   if (!run.isRecorded(step)) run.signal.throwIfAborted();
@@ -80,12 +82,12 @@ async function ask(loop: Loop, { place, isFresh }: Question, filter: ContentFilt
   const action = async () => {
     const shown = new ShownText(loop, filter);
     const given = await untilAborted(loop.ask!(toListener(loop, shown), place, { isFresh, accepts }), run.signal);
-    const screened = filter ? screenReply(filter, given, protocol.decode(given, context)) : asItCame(given);
+    const screened = screen ? screenReply(screen, given, protocol.decode(given, context)) : asItCame(given);
     const { kind, reply } = screened;
     if (kind !== 'clean') tellContent(loop, { on: 'output' }, screened);
-    if (kind === 'blocked') shown.replaceBy(reply.message.content);
-    else shown.end();
     decode(reply);
+    if (kind === 'blocked') shown.replaceBy(reply.message.content);
+    else shown.end(loop.decoded!.text);
     if (!fault) shown.release();
     tell(loop, reply, !fault);
     return reply;

@@ -3,6 +3,7 @@ import { findCards } from './card.parser.js';
 import { CONTENT_CLASSES, type ContentClass, type Finder, type Span } from './content.types.js';
 import { findEmails } from './email.parser.js';
 import { findIdentities } from './identity.parser.js';
+import { isJsonText, KeyNames, mapJsonText } from './json-text.mapper.js';
 import { findSecrets } from './secret.parser.js';
 
 const FINDERS: Readonly<Record<ContentClass, Finder>> = {
@@ -12,7 +13,7 @@ const FINDERS: Readonly<Record<ContentClass, Finder>> = {
   emails: findEmails,
 };
 
-/** A kind of content, how it is found, and what becomes of it. */
+/** A kind of content, its finder, and the action on a finding. */
 export interface ContentRule {
   /** A class, or the name of an own pattern. */
   readonly name: string;
@@ -20,7 +21,7 @@ export interface ContentRule {
   readonly action: 'mask' | 'block';
 }
 
-/** What came of a text: `names` are those of the kinds that were found, never what was found. */
+/** A filtered text or value. `names` are the kinds that were found, never their content. */
 export type Filtered<T> =
   | { readonly kind: 'clean' }
   | { readonly kind: 'masked'; readonly value: T; readonly names: readonly string[] }
@@ -30,13 +31,20 @@ interface Found extends Span {
   readonly name: string;
 }
 
-const CLEAN = { kind: 'clean' } as const;
-/** Shorter numbers are none of anything. */
-const LEAST_NUMBER = 1e12;
+/** Writes JSON in place of a masked number. @param mask the number as text, masked */
+type NumberMask = (mask: string) => string;
 
-/** Looks for content of some kinds in one place, and masks it or stops it. It keeps and tells nothing of what it finds. */
+const CLEAN = { kind: 'clean' } as const;
+/** JSON inside strings of JSON is decoded so often; deeper inside, it is filtered as plain text. */
+const MAX_NESTED = 8;
+const LARGEST_PLAIN = 1e21;
+
+/**
+ * Finds content of some kinds in one place and masks or blocks it. Values are filtered, not their spelling: strings,
+ * keys and numbers of JSON are decoded first. The filter never stores or reports a finding's content.
+ */
 export class ContentFilter {
-  /** Whether something is stopped whole, so that nothing of a text may go on before its end is known. */
+  /** Whether a finding blocks the whole text, so that no part may be released before the text has ended. */
   readonly isBlocking: boolean;
 
   constructor(
@@ -47,17 +55,33 @@ export class ContentFilter {
     this.isBlocking = rules.some(({ action }) => action === 'block');
   }
 
+  /** Filters a text; one that is a JSON object or array by its values, so that it stays JSON. */
   text(text: string): Filtered<string> {
-    const found: Found[] = [];
-    const blocked = new Set<string>();
-    for (const { name, find, action } of this.rules) {
-      const spans = find(text);
-      if (action === 'block' && spans.length > 0) blocked.add(name);
-      else found.push(...spans.map((span) => ({ ...span, name })));
+    return this.screened((screening) => screening.text(text));
+  }
+
+  /** Filters a text as its characters stand, also if it looks like JSON. */
+  plain(text: string): Filtered<string> {
+    return this.screened((screening) => screening.plain(text));
+  }
+
+  /**
+   * Filters a text that is valid JSON by its values.
+   * @param mask writes JSON in place of a masked number; by default a string
+   */
+  jsonText(text: string, mask: NumberMask = JSON.stringify): Filtered<string> {
+    return this.screened((screening) => screening.jsonText(text, mask));
+  }
+
+  /** Filters the strings, object keys and numbers of a JSON value. A masked number becomes a string. */
+  json(value: JsonValue): Filtered<JsonValue> {
+    try {
+      return this.screened((screening) => screening.value(value));
+    } catch (error) {
+      // A structure that cannot be filtered is blocked.
+      if (error instanceof RangeError) return { kind: 'blocked', names: ['too deep a structure'] };
+      throw error;
     }
-    if (blocked.size > 0) return { kind: 'blocked', names: [...blocked] };
-    if (found.length === 0) return CLEAN;
-    return { kind: 'masked', value: masked(text, found), names: namesIn(found) };
   }
 
   /** Where anything is found, in the order of the rules. */
@@ -65,27 +89,77 @@ export class ContentFilter {
     return this.rules.flatMap(({ find }) => find(text));
   }
 
-  /** The same for every text in a JSON value, object keys and long numbers too. */
-  json(value: JsonValue): Filtered<JsonValue> {
-    const names = new Set<string>();
-    const blocked = new Set<string>();
-    const screen = (text: string): string => {
-      const filtered = this.text(text);
-      if (filtered.kind === 'clean') return text;
-      for (const name of filtered.names) (filtered.kind === 'blocked' ? blocked : names).add(name);
-      return filtered.kind === 'blocked' ? '' : filtered.value;
-    };
-    let result: JsonValue;
-    try {
-      result = mapTexts(value, screen);
-    } catch (error) {
-      // What cannot be looked through does not go on.
-      if (error instanceof RangeError) return { kind: 'blocked', names: ['too deep a structure'] };
-      throw error;
-    }
-    if (blocked.size > 0) return { kind: 'blocked', names: [...blocked] };
-    return names.size === 0 ? CLEAN : { kind: 'masked', value: result, names: [...names] };
+  private screened<T extends JsonValue>(action: (screening: Screening) => T): Filtered<T> {
+    const screening = new Screening(this.rules);
+    const value = action(screening);
+    if (screening.blocked.size > 0) return { kind: 'blocked', names: [...screening.blocked] };
+    return screening.masked.size === 0 ? CLEAN : { kind: 'masked', value, names: [...screening.masked] };
   }
+}
+
+/** One pass over a text or a value; collects the names of all that is found. */
+class Screening {
+  readonly masked = new Set<string>();
+  readonly blocked = new Set<string>();
+
+  constructor(private readonly rules: readonly ContentRule[]) {}
+
+  text(text: string, depth = 0): string {
+    return depth < MAX_NESTED && isJsonText(text) ? this.jsonText(text, JSON.stringify, depth + 1) : this.plain(text);
+  }
+
+  plain(text: string): string {
+    const found: Found[] = [];
+    for (const { name, find, action } of this.rules) {
+      const spans = find(text);
+      if (action === 'block' && spans.length > 0) this.blocked.add(name);
+      else found.push(...spans.map((span) => ({ ...span, name })));
+    }
+    if (found.length === 0) return text;
+    for (const name of namesIn(found)) this.masked.add(name);
+    return masked(text, found);
+  }
+
+  jsonText(text: string, mask: NumberMask, depth = 1): string {
+    return mapJsonText(text, {
+      text: (value) => this.text(value, depth),
+      number: (source) => {
+        const shown = this.number(source);
+        return shown === source ? source : mask(shown);
+      },
+    });
+  }
+
+  /** The same value where nothing in it changes. */
+  value(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number' || value instanceof ExactInteger) {
+      const source = String(value);
+      const shown = this.number(source);
+      return shown === source ? value : shown;
+    }
+    if (Array.isArray(value)) return value.map((one) => this.value(one));
+    if (value === null || typeof value !== 'object') return value;
+    const keys = new KeyNames();
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [keys.name(key, this.text(key)), this.value(one)]),
+    );
+  }
+
+  /** A number is shown to the rules as it is written and with all its digits: `4e3` also as `4000`. */
+  private number(source: string): string {
+    const shown = this.plain(source);
+    if (shown !== source) return shown;
+    const digits = digitsOf(source);
+    const mapped = digits === source ? digits : this.plain(digits);
+    return mapped === digits ? source : mapped;
+  }
+}
+
+function digitsOf(source: string): string {
+  if (!/[.eE]/.test(source)) return source;
+  const number = Number(source);
+  return Number.isInteger(number) && Math.abs(number) >= LARGEST_PLAIN ? String(BigInt(number)) : String(number);
 }
 
 /** The rule for a class. */
@@ -108,28 +182,4 @@ function masked(text: string, found: readonly Found[]): string {
     at = Math.max(at, end);
   }
   return pieces.join('') + text.slice(at);
-}
-
-/** The same value when no text in it changes. */
-function mapTexts(value: JsonValue, map: (text: string) => string): JsonValue {
-  if (typeof value === 'string') return map(value);
-  if (typeof value === 'number') return Math.abs(value) >= LEAST_NUMBER ? asNumber(value, map) : value;
-  if (value instanceof ExactInteger) return asNumber(value, map);
-  if (Array.isArray(value)) return value.map((one) => mapTexts(one, map));
-  if (value === null || typeof value !== 'object') return value;
-  const entries = new Map<string, JsonValue>();
-  for (const [key, one] of Object.entries(value)) entries.set(freeKey(entries, map(key)), mapTexts(one, map));
-  return Object.fromEntries(entries);
-}
-
-function asNumber(value: number | ExactInteger, map: (text: string) => string): JsonValue {
-  const text = String(value);
-  const mapped = map(text);
-  return mapped === text ? value : mapped;
-}
-
-/** Two keys with the same mask are still two. */
-function freeKey(taken: ReadonlyMap<string, unknown>, key: string): string {
-  if (!taken.has(key)) return key;
-  for (let n = 2; ; n++) if (!taken.has(`${key} ${n}`)) return `${key} ${n}`;
 }

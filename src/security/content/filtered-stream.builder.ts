@@ -1,5 +1,6 @@
 import type { ContentFilter } from './content.filter.js';
 import type { Span } from './content.types.js';
+import { startsAsJson } from './json-text.mapper.js';
 import { openPrivateKey } from './secret.parser.js';
 
 /** How far back a private key's first line may have begun. */
@@ -12,6 +13,7 @@ const BEGIN_LENGTH = 120;
  */
 export class FilteredStream {
   private held = '';
+  private isFirst = true;
   /** A text that could not be parted is not looked at again before it has doubled. */
   private tryAt = 0;
 
@@ -21,6 +23,8 @@ export class FilteredStream {
   push(piece: string): string {
     this.held += piece;
     if (this.filter.isBlocking || !this.filter.isPiecewise || this.held.length < this.tryAt) return '';
+    // JSON is filtered as a whole.
+    if (this.isFirst && startsAsJson(this.held) !== false) return '';
     const at = safePlace(this.held, this.filter.spans(this.held));
     this.tryAt = at === 0 ? this.held.length * 2 : 0;
     return this.release(at);
@@ -34,7 +38,8 @@ export class FilteredStream {
   private release(at: number): string {
     const text = this.held.slice(0, at);
     this.held = this.held.slice(at);
-    const filtered = this.filter.text(text);
+    const filtered = this.isFirst && this.held === '' ? this.filter.text(text) : this.filter.plain(text);
+    this.isFirst &&= at === 0;
     switch (filtered.kind) {
       case 'clean':
         return text;
