@@ -2,13 +2,17 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ReasoningOutcome } from '../src/reasoning/reasoning.types.js';
 import type { RunContext, RunOutcome } from '../src/run/index.js';
 import { endsStream } from '../src/run/run-event.types.js';
+import { SecurityPolicies } from '../src/tool/index.js';
 import { MortalDatabase } from './support/mortal-database.js';
 import { mortalModel, reasonIn } from './support/reasoned-run.js';
 import { aRun, completed, openDatabase, RunHost, type OpenDatabase } from './support/run-host.js';
 import { says } from './support/scripted-chat-model.js';
 
 const REPLIES = ['Well…', '{"n": "one"}', '{"n": 1}'];
-const responseFormat = { schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } };
+const properties = { n: { type: 'integer', minimum: 1 } };
+const responseFormat = { schema: { type: 'object', properties, required: ['n'] } };
+/** The masked answer does not fit its schema any more, as 0 is less than 1. */
+const MASKED = { content: { patterns: [{ name: 'one', pattern: '^1$', output: 'mask' as const }] } };
 
 let opened: OpenDatabase;
 const processes: MortalDatabase[] = [];
@@ -19,9 +23,12 @@ afterAll(async () => {
 });
 
 const deaths = [0, 1, 2, 3, 4].flatMap((commits) => [true, false].map((isDurable) => ({ commits, isDurable })));
+const cases = deaths.flatMap((death) => [false, true].map((isMasked) => ({ ...death, isMasked })));
+const title = 'a corrected answer is the same after a crash at $commits (durable: $isDurable, masked: $isMasked)';
 
-it.each(deaths)('a corrected answer is the same after a crash at $commits (durable: $isDurable)', async (death) => {
-  const id = `run-${death.commits}-${death.isDurable}`;
+it.each(cases)(title, async ({ isMasked, ...death }) => {
+  const id = `run-${death.commits}-${death.isDurable}-${isMasked}`;
+  const policies = await SecurityPolicies.open(undefined, isMasked ? MASKED : undefined);
   const asked: number[] = [];
   let outcome: ReasoningOutcome | undefined;
   async function execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
@@ -30,7 +37,7 @@ it.each(deaths)('a corrected answer is the same after a crash at $commits (durab
       return says(REPLIES[corrections]!);
     });
     const limits = { maxIterations: 3, maxResultBytes: 1000 };
-    outcome = await reasonIn(context, { model, tools: [], responseFormat, limits, isStreaming: true });
+    outcome = await reasonIn(context, { model, tools: [], responseFormat, limits, isStreaming: true }, { policies });
     return completed(context.runId);
   }
   for (const given of [death, undefined]) {
@@ -50,11 +57,11 @@ it.each(deaths)('a corrected answer is the same after a crash at $commits (durab
   }
   expect(outcome).toMatchObject({
     finishReason: 'stop',
-    output: { n: 1 },
+    output: { n: isMasked ? 0 : 1 },
     iterations: 3,
     messages: [
       { role: 'user', content: 'go' },
-      { role: 'assistant', content: '{"n": 1}' },
+      { role: 'assistant', content: isMasked ? '{"n": 0}' : '{"n": 1}' },
     ],
   });
   expect([...new Set(asked)]).toEqual([0, 1, 2]);
