@@ -181,7 +181,7 @@ describe('REST tools of an application', () => {
     expect(refusal).toMatchObject({ code: 'TOOL_INVALID' });
     const { message } = refusal as Error;
     for (const part of [
-      '6 REST tools are refused:',
+      '6 REST tools are invalid:',
       `${broken} of REST_TOOLS is not JSON`,
       `${wrong}: tools[0] "a": its description`,
       `${wrong}: tools[1] "b": its url is not https://host/path`,

@@ -1,12 +1,12 @@
 import { AppError, ExactInteger } from '../../common/index.js';
 import { placeholdersIn, type Placeholder, type TextTemplate } from './text-template.parser.js';
 
-/** Of a text that is not well-formed. */
-export const HALF = 'holds half a character (a lone surrogate), which cannot be written there';
+/** Reason for a text that is not well-formed UTF-16. */
+export const HALF = 'contains a lone surrogate (half a character), which cannot be encoded';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What an argument, or the inside of one, is; undefined where there is none. */
+/** The value at a path of the arguments; `undefined` if it does not exist. */
 export function argumentAt(args: Arguments, path: readonly string[]): unknown {
   let value: unknown = args;
   for (const key of path) {
@@ -20,10 +20,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof ExactInteger);
 }
 
-/** What becomes of an argument's own text. @param name for people */
+/** Encodes the text of an argument. @param name path of the argument, for error messages */
 type Encoding = (text: string, name: string) => string;
 
-/** How arguments are written into a text. */
+/** Fills a template; `undefined` if an argument is absent or null. */
 export function fillText(
   template: TextTemplate,
   args: Arguments,
@@ -35,26 +35,26 @@ export function fillText(
   return pieces.join('');
 }
 
-/** An argument as text: what is plain as it is, a list comma-separated. @throws AppError for an object, which has none */
+/** The texts of a scalar or of the members of a list. @throws AppError for an object or a nested list */
 export function scalarTexts(value: unknown, name: string): string[] {
   return [value].flat().map((member) => {
     if (typeof member === 'string') return member;
     if (typeof member === 'number' || typeof member === 'boolean' || member instanceof ExactInteger)
       return String(member);
     const what = member === null ? 'null' : 'a list or an object';
-    throw unwritable(`the argument "${name}" holds ${what}, which cannot be written there; give texts or numbers`);
+    throw unwritable(`the argument "${name}" contains ${what}, which cannot be encoded there; use strings or numbers`);
   });
 }
 
-/** A text that goes where only whole characters can. @throws AppError, as halves would arrive as something else */
+/** Checks that a text is well-formed. @throws AppError for a lone surrogate, which UTF-8 would replace */
 export function wholeText(text: string, name: string): string {
   if (text.isWellFormed()) return text;
   throw unwritable(`the argument ${JSON.stringify(name)} ${HALF}`);
 }
 
-/** What is wrong with checked arguments all the same, for the model to mend. */
+/** Error for arguments that match the schema but cannot be encoded; the model can correct them. */
 export function unwritable(what: string): AppError {
-  return new AppError('TOOL_INVALID_ARGUMENTS', `Nothing was called: ${what}.`);
+  return new AppError('TOOL_INVALID_ARGUMENTS', `The request was not sent: ${what}.`);
 }
 
 function pieceText({ path }: Placeholder, args: Arguments, encode: Encoding): string {

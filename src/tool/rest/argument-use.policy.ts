@@ -1,14 +1,15 @@
 import type { JsonSchema } from '../../common/index.js';
 
 export interface ArgumentUse {
-  /** What the address needs. */
+  /** Argument paths used in the URL path. */
   readonly path: readonly (readonly string[])[];
+  /** Argument paths used in query, headers or body. */
   readonly elsewhere: readonly (readonly string[])[];
-  /** Where the others go; undefined where nothing is left for them. */
+  /** Destination of all other arguments; `undefined` if the declaration leaves none. */
   readonly rest: 'query' | 'body' | undefined;
 }
 
-/** What is wrong with how a declaration uses its arguments; of an open or composed schema nothing is known. */
+/** Mismatches between a declaration's parameters and their use. Open or composed schemas are not checked. */
 export function argumentProblems(schema: JsonSchema, { path, elsewhere, rest }: ArgumentUse): string[] {
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
   const isKnown = !['$ref', 'allOf', 'anyOf', 'oneOf', 'patternProperties', 'if'].some((key) => key in schema);
@@ -18,12 +19,12 @@ export function argumentProblems(schema: JsonSchema, { path, elsewhere, rest }: 
   const used = new Set([...path, ...elsewhere].map(([name]) => name!));
   const isSure = (name: string) => required.has(name) || properties[name]?.['default'] !== undefined;
   const needed = [...new Set(path.map(([name]) => name!))].filter((name) => declared.has(name) && !isSure(name));
-  const strangers = [...used].filter((name) => !declared.has(name));
+  const undeclared = [...used].filter((name) => !declared.has(name));
   const idle = rest === undefined ? [...declared].filter((name) => !used.has(name)) : [];
   return [
-    ...strangers.map((name) => `it uses {${name}}, which is none of its parameters`),
+    ...undeclared.map((name) => `it uses {${name}}, which is not among its parameters`),
     ...needed.map((name) => `its url needs {${name}}, which is not required and has no default`),
-    ...idle.map((name) => `its parameter "${name}" goes nowhere: use it in url, query, headers or body`),
+    ...idle.map((name) => `its parameter "${name}" is not used: use it in url, query, headers or body`),
   ];
 }
 

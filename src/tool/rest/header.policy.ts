@@ -1,21 +1,21 @@
-/** RFC 9110, 5.6.2. */
+/** A token of RFC 9110, 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** What the connection says of itself, and cookies. */
+/** Headers of the connection, and cookies. */
 const RESERVED =
   /^(connection|content-encoding|content-length|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
-/** What every server takes: printable ASCII and tabs. */
+/** Characters that every server accepts: printable ASCII and tabs. */
 const TEXT = /^[\t\x20-\x7e]*$/;
 
 export function isHeaderName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Whether a header is not for a tool to set. @param name in lower case */
+/** Whether a tool cannot set a header. @param name in lower case */
 export function isReservedHeader(name: string): boolean {
   return RESERVED.test(name);
 }
 
-/** Whether a header can hold a text. */
+/** Whether a header can contain a text. */
 export function isHeaderText(text: string): boolean {
   return TEXT.test(text);
 }

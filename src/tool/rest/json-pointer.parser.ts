@@ -1,6 +1,6 @@
 import { AppError, ExactInteger } from '../../common/index.js';
 
-/** A place in a JSON value (RFC 6901). */
+/** A parsed JSON pointer (RFC 6901): its keys. */
 export type JsonPointer = readonly string[];
 
 /** @throws AppError `TOOL_INVALID` */
@@ -13,7 +13,7 @@ export function parsePointer(text: string): JsonPointer {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What is there; undefined where there is nothing. */
+/** The value at a pointer; `undefined` if it does not exist. */
 export function valueAt(value: unknown, pointer: JsonPointer): unknown {
   let here = value;
   for (const key of pointer) {
@@ -26,5 +26,5 @@ export function valueAt(value: unknown, pointer: JsonPointer): unknown {
 }
 
 function invalid(text: string, rule: string): AppError {
-  return new AppError('TOOL_INVALID', `${JSON.stringify(text)} is no JSON pointer: one ${rule}`);
+  return new AppError('TOOL_INVALID', `${JSON.stringify(text)} is not a JSON pointer: a pointer ${rule}`);
 }

@@ -4,10 +4,10 @@ import { parseTemplate, placeholdersIn, solePlaceholder } from './text-template.
 
 export type Pair = readonly [name: string, value: string];
 
-/** One name of a query, or of a form, with places for arguments in its value. */
+/** One entry of a query or a form, with placeholders in its value. */
 export interface PairTemplate {
   readonly paths: readonly (readonly string[])[];
-  /** None where an argument that it needs is not there. */
+  /** Empty if a required argument is absent. */
   fill(args: Arguments): readonly Pair[];
 }
 
@@ -35,7 +35,7 @@ export function compilePair(name: string, value: JsonValue): PairTemplate {
   };
 }
 
-/** A list as the same name several times. @param argument what the value is called */
+/** Repeats the name for each member of a list. @param argument path of the argument, for error messages */
 export function spreadPairs(name: string, value: unknown, argument = name): readonly Pair[] {
   if (value === undefined || value === null) return [];
   return scalarTexts(value, argument).map((text): Pair => [wholeText(name, name), wholeText(text, argument)]);

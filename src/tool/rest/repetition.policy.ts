@@ -12,7 +12,7 @@ const RETRIES = 2;
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const PACE: RetryPace = { delayMs: 200, backoff: 2, mostMs: 5000, isJittered: true };
 
-/** How often, how long and at what pace a declaration's calls are made. What is wrong goes to `problems`. */
+/** Retries, time limit and backoff of a declaration's calls. Mistakes are appended to `problems`. */
 export function repetitionOf(declaration: RestToolDeclaration, problems: string[]): Repetition {
   const { method = 'GET', connection } = declaration;
   const { effect = READING.has(method) ? 'read' : 'once' } = declaration;
@@ -20,7 +20,7 @@ export function repetitionOf(declaration: RestToolDeclaration, problems: string[
   const { retries = isOnce ? 0 : RETRIES } = { retries: wantedRetries(declaration) };
   if (isOnce && retries > 0) {
     const what = connection?.retry ? 'a connection.retry' : 'retries';
-    problems.push(`it has ${what}, and a call with the effect "once" is never repeated`);
+    problems.push(`it has ${what}, but calls with the effect "once" are never repeated`);
   }
   return { effect, rules: { retries, timeoutMs: timeoutOf(declaration), pace: paceOf(declaration) } };
 }

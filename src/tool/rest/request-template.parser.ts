@@ -5,7 +5,7 @@ import type { RestToolDeclaration } from './rest-tool.types.js';
 import { UrlTemplate } from './url-template.parser.js';
 import { compileValue, type ValueTemplate } from './value-template.mapper.js';
 
-/** A declaration's request with places for arguments. */
+/** The compiled request of a declaration, with placeholders for arguments. */
 export interface RequestTemplate {
   readonly url: UrlTemplate;
   readonly query: readonly PairTemplate[];
@@ -13,7 +13,7 @@ export interface RequestTemplate {
   readonly body?: ValueTemplate;
 }
 
-/** Compiles what a declaration says of its request; nothing where that is wrong, and `problems` has why. */
+/** Compiles a declaration's request; `undefined` after a mistake, which is appended to `problems`. */
 export function parseRequest(declaration: RestToolDeclaration, problems: string[]): RequestTemplate | undefined {
   const { query = {}, headers = {}, body } = declaration;
   const url = attempt(() => UrlTemplate.parse(declaration.url), problems);
@@ -39,16 +39,16 @@ function isThere(template: PairTemplate | undefined): template is PairTemplate {
   return template !== undefined;
 }
 
-/** @throws Error for one that is not the tool's to set */
+/** @throws Error for a header that a tool cannot set */
 function checkedHeader(given: string, value: string): string {
   const name = given.toLowerCase();
-  if (!isHeaderName(given)) throw new Error(`its header ${JSON.stringify(given)} is no name of a header`);
+  if (!isHeaderName(given)) throw new Error(`its header ${JSON.stringify(given)} is not a valid header name`);
   if (name === 'authorization') {
-    throw new Error('its headers hold authorization: use `auth`, which takes it from a secret');
+    throw new Error('its headers contain authorization: use `auth`, which reads a secret');
   }
-  if (isReservedHeader(name)) throw new Error(`its headers hold ${name}, which is not for a tool to set`);
+  if (isReservedHeader(name)) throw new Error(`its headers contain ${name}, which a tool cannot set`);
   if (!isHeaderText(value)) {
-    throw new Error(`its header "${name}" is ${JSON.stringify(value)}, which no header holds: use plain ASCII`);
+    throw new Error(`its header "${name}" is ${JSON.stringify(value)}, which a header cannot contain: use plain ASCII`);
   }
   return name;
 }

@@ -91,7 +91,7 @@ describe('a REST tool maps arguments', () => {
     '\ud800',
   ])('but lets none of them leave its place in the path: %j', async (id) => {
     world.declare({ url: `${world.server.url}/crm/{id}`, parameters: [Parameter.string('id', '', true)] });
-    expect(await world.errorOf({ id })).toContain('Nothing was called: an argument of the address');
+    expect(await world.errorOf({ id })).toContain('The request was not sent: an argument of the URL');
     expect(world.server.requests).toEqual([]);
   });
 
@@ -108,14 +108,14 @@ describe('a REST tool maps arguments', () => {
     const parameters = [Parameter.array('ids', Parameter.string('id'), '', true)];
     for (const segment of ['{ids}', '.{ids}', '{ids}.']) {
       world.declare({ url: `${world.server.url}/x/${segment}/y`, parameters });
-      expect(await world.errorOf({ ids: [] })).toContain('Nothing was called: an argument of the address');
+      expect(await world.errorOf({ ids: [] })).toContain('The request was not sent: an argument of the URL');
     }
   });
 
   it('and breaks no header', async () => {
     world.declare({ headers: { 'x-a': '{a}' }, parameters: [Parameter.string('a', '', true)] });
     for (const a of ['x\r\nx-b: 1', 'ü', '\u0000'])
-      expect(await world.errorOf({ a })).toContain('header "x-a" cannot hold');
+      expect(await world.errorOf({ a })).toContain('header "x-a" cannot contain');
     expect(world.server.requests).toEqual([]);
   });
 
@@ -140,14 +140,14 @@ describe('a REST tool maps arguments', () => {
     const args = { a: 'a', [name.split('.')[0]!]: { a: half, 'b.inner': { inner: half }, list: ['x', half] }[name] };
     const error = await world.errorOf(args);
     expect(error).toContain(`"${name}"`);
-    expect(error).toContain('holds half a character (a lone surrogate), which cannot be written there.');
+    expect(error).toContain('contains a lone surrogate (half a character), which cannot be encoded.');
     expect(world.server.requests).toEqual([]);
   });
 
   it('nor in a name, while JSON can say them', async () => {
     const parameters = { type: 'object', properties: {}, additionalProperties: true } as const;
     world.declare({ parameters });
-    expect(await world.errorOf({ '\udc00': 1 })).toContain('"\\udc00" holds half a character');
+    expect(await world.errorOf({ '\udc00': 1 })).toContain('"\\udc00" contains a lone surrogate');
     expect(world.server.requests).toEqual([]);
     world.declare({ method: 'POST', parameters });
     world.server.json('/crm', {});
@@ -157,6 +157,6 @@ describe('a REST tool maps arguments', () => {
 
   it('and refuses what has no text', async () => {
     world.declare({ query: { a: '{a}' }, parameters: { type: 'object', properties: { a: { type: 'object' } } } });
-    expect(await world.errorOf({ a: {} })).toContain('the argument "a" holds a list or an object');
+    expect(await world.errorOf({ a: {} })).toContain('the argument "a" contains a list or an object');
   });
 });

@@ -2,24 +2,24 @@ import { isHeaderName, isReservedHeader } from './header.policy.js';
 import type { Pair } from './query-template.mapper.js';
 import type { RestAuth, RestToolDeclaration } from './rest-tool.types.js';
 
-/** What a call says who it is with. */
+/** Credentials of a call. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly Pair[];
-  /** Every text that must not be told. */
+  /** All texts to redact. */
   readonly secrets: readonly string[];
 }
 
 type Secrets = Readonly<Record<string, string>>;
 
-/** What may stand in a header: printable ASCII. */
+/** Allowed characters of a secret: printable ASCII. */
 const HEADER_VALUE = /^[\x20-\x7e]+$/;
-/** What the call says by itself: a secret there would be overwritten, or read as something else. */
+/** Headers that the call itself sets: a secret in them would be overwritten or misread. */
 const OWN_HEADERS = new Set(['accept-encoding', 'content-type', 'idempotency-key']);
 
 /**
- * The credentials of a declaration, by the secrets that are allowed. What is wrong goes to `problems`; no value is ever
- * part of it.
+ * Creates the credentials of a declaration from the allowed secrets. Mistakes are appended to `problems`, without any
+ * secret value.
  */
 export function createCredentials(
   auth: RestToolDeclaration['auth'],
@@ -32,11 +32,13 @@ export function createCredentials(
   const missing = named.filter((name) => !Object.hasOwn(secrets, name));
   problems.push(
     ...missing.map(
-      (name) => `its auth names ${name}, which TOOL_SECRETS does not: add it there, and set that variable`,
+      (name) => `its auth names ${name}, which TOOL_SECRETS does not list: add it there, and set that variable`,
     ),
   );
   const broken = named.filter((name) => !HEADER_VALUE.test(secrets[name] ?? 'missing'));
-  problems.push(...broken.map((name) => `its auth names ${name}, whose value has characters that no header takes`));
+  problems.push(
+    ...broken.map((name) => `its auth names ${name}, whose value has characters that a header cannot contain`),
+  );
   if (missing.length + broken.length > 0) return { headers: {}, query: [], secrets: [] };
   const parts = entries.map((entry) => credentialsOf(entry, secrets));
   const doubles = parts.flatMap(({ headers }) => Object.keys(headers));
@@ -51,9 +53,9 @@ export function createCredentials(
 function headerProblems(auth: RestAuth): string[] {
   if (auth.type !== 'apiKey' || auth.in !== 'header') return [];
   const what = `its auth names the header ${JSON.stringify(auth.name)}, which is`;
-  if (!isHeaderName(auth.name)) return [`${what} no name of a header`];
+  if (!isHeaderName(auth.name)) return [`${what} not a valid header name`];
   const name = auth.name.toLowerCase();
-  return isReservedHeader(name) || OWN_HEADERS.has(name) ? [`${what} not for a tool to set`] : [];
+  return isReservedHeader(name) || OWN_HEADERS.has(name) ? [`${what} reserved: a tool cannot set it`] : [];
 }
 
 function secretNames(auth: RestAuth): string[] {

@@ -3,35 +3,35 @@ import { AppError, parseRetryAfter } from '../../common/index.js';
 import type { OutgoingClient, OutgoingReply, OutgoingRequest } from '../../security/index.js';
 
 export interface CallRules {
-  /** How often it is made again at most. */
+  /** Maximum retries. */
   readonly retries: number;
-  /** The longest time of all, in ms. */
+  /** Maximum time of all attempts, in ms. */
   readonly timeoutMs: number;
-  /** How long it is waited where the server does not say. */
+  /** Delays without a `Retry-After` header. */
   readonly pace: RetryPace;
 }
 
-/** Waits that grow. */
+/** Exponential backoff. */
 export interface RetryPace {
-  /** The first one, in ms. */
+  /** First delay, in ms. */
   readonly delayMs: number;
-  /** By how much each is longer than the one before it. */
+  /** Factor between successive delays. */
   readonly backoff: number;
-  /** The longest, in ms. */
+  /** Maximum delay, in ms. */
   readonly mostMs: number;
-  /** Whether a wait is a random part of that ("full jitter"). */
+  /** Whether a delay is multiplied by a random number in [0, 1) ("full jitter"). */
   readonly isJittered: boolean;
 }
 
 type Attempt = { readonly reply: OutgoingReply } | { readonly error: AppError };
 
-/** What a server answers that may answer otherwise a moment later (RFC 9110 15.5 and 15.6, RFC 6585, RFC 8470). */
-const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Statuses of temporary failures (RFC 9110 15.5 and 15.6, RFC 6585, RFC 8470). */
+const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Makes a call, and again as often as it may: after as long as the server asks (`Retry-After`), else with exponential
- * backoff; not when that would take longer than the call has. Gives the last reply.
- * @throws AppError what the last attempt threw
+ * Sends a request with retries: after `Retry-After`, else with exponential backoff, within the call's time limit.
+ * @returns the last reply
+ * @throws AppError the error of the last attempt
  */
 export async function callWithRetries(
   client: OutgoingClient,
@@ -57,11 +57,11 @@ async function attemptOf(client: OutgoingClient, request: OutgoingRequest, timeo
   }
 }
 
-/** How long to wait before the next attempt, in ms; undefined when there is to be none. */
+/** Delay before the next attempt, in ms; `undefined` without a further attempt. */
 function delayBefore(attempt: Attempt, backoff: () => number): number | undefined {
   if ('error' in attempt) return attempt.error.isRetryable ? backoff() : undefined;
   const { status, headers } = attempt.reply;
-  if (!PASSING.has(status)) return undefined;
+  if (!TEMPORARY.has(status)) return undefined;
   return parseRetryAfter((name) => headers[name] ?? null) ?? backoff();
 }
 

@@ -4,9 +4,9 @@ import type { OutgoingReply } from '../../security/index.js';
 import { type JsonPointer, valueAt } from './json-pointer.parser.js';
 import type { SecretRedaction } from './secret-text.mapper.js';
 
-/** How a tool reads replies. */
+/** Settings for reading the replies of a tool. */
 export interface ReplyReading {
-  /** Whose they are, for errors. */
+  /** Host of the reply, for error messages. */
   readonly host: string;
   readonly method: string;
   readonly pointer: JsonPointer;
@@ -18,8 +18,8 @@ const MAX_LISTED_NAMES = 20;
 const HEAD_HEADERS = ['content-type', 'content-length', 'last-modified', 'etag'];
 
 /**
- * What a reply is for the model: JSON by the pointer, text as it is, nothing as null; of HEAD its status and what it says
- * of the thing. @throws AppError `TOOL_FAILED` that says the status and how the body begins, or what cannot be read
+ * Maps a reply to a tool result: JSON at the pointer, text unchanged, an empty body as null; for HEAD the status and some
+ * headers. @throws AppError `TOOL_FAILED` with status and start of the body, or with the reason why it is unreadable
  */
 export function readReply(reply: OutgoingReply, reading: ReplyReading): unknown {
   const { status, headers, body } = reply;
@@ -29,12 +29,12 @@ export function readReply(reply: OutgoingReply, reading: ReplyReading): unknown 
   const type = mediaType(headers);
   if (isJson(type)) return readJson(reply, reading);
   const text = textOf(reply);
-  if (text === undefined) throw failure(reading, `answered with ${type || 'something'}, which is no text`);
+  if (text === undefined) throw failure(reading, `answered with ${type || 'an unknown type'}, which is not text`);
   if (reading.pointer.length > 0) throw failure(reading, `answered with ${type}, and JSON was expected`);
   return reading.redaction.text(text);
 }
 
-/** A reply as JSON; undefined for one that is none. */
+/** The JSON of a reply; `undefined` for another content type or invalid JSON. */
 export function jsonOf(reply: OutgoingReply): unknown {
   const parsed = isJson(mediaType(reply.headers)) ? parseJson(textOf(reply) ?? '', parseExactJson) : undefined;
   return parsed?.ok ? parsed.value : undefined;
@@ -43,7 +43,7 @@ export function jsonOf(reply: OutgoingReply): unknown {
 function readJson(reply: OutgoingReply, reading: ReplyReading): unknown {
   const parsed = parseJson(textOf(reply) ?? '', parseExactJson);
   if (!parsed.ok) {
-    throw failure(reading, `says that it answers JSON, and it cannot be read (${parsed.fault.kind.replace('_', ' ')})`);
+    throw failure(reading, `answered with invalid JSON (${parsed.fault.kind.replace('_', ' ')})`);
   }
   const part = valueAt(parsed.value, reading.pointer);
   if (part !== undefined) return reading.redaction.value(part);
@@ -53,14 +53,14 @@ function readJson(reply: OutgoingReply, reading: ReplyReading): unknown {
 
 function statusFailure(reply: OutgoingReply, reading: ReplyReading): AppError {
   const title = STATUS_CODES[reply.status];
-  // Before it is cut, so that no part of a secret stays.
-  const said = saidIn(reply, reading).replaceAll(/\s+/g, ' ').trim();
-  const excerpt = said.length > MAX_EXCERPT_CHARACTERS ? `${said.slice(0, MAX_EXCERPT_CHARACTERS)}…` : said;
+  // Redact before truncating, so that no part of a secret remains.
+  const text = redactedText(reply, reading).replaceAll(/\s+/g, ' ').trim();
+  const excerpt = text.length > MAX_EXCERPT_CHARACTERS ? `${text.slice(0, MAX_EXCERPT_CHARACTERS)}…` : text;
   return failure(reading, `answered ${reply.status}${title ? ` ${title}` : ''}${excerpt && `: ${excerpt}`}`);
 }
 
-/** JSON is read first: escapes may hide what is to be taken out. */
-function saidIn(reply: OutgoingReply, { redaction }: ReplyReading): string {
+/** Parses JSON before redaction, since escapes may hide a secret. */
+function redactedText(reply: OutgoingReply, { redaction }: ReplyReading): string {
   const text = textOf(reply) ?? '';
   const parsed = isJson(mediaType(reply.headers)) ? parseJson(text, parseExactJson) : undefined;
   return parsed?.ok ? JSON.stringify(redaction.value(parsed.value)) : redaction.text(text);
@@ -90,7 +90,7 @@ function isJson(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json$/.test(type) || type === 'text/json';
 }
 
-/** The body as text, by its charset; undefined for what is none. */
+/** The body decoded by its charset; `undefined` for binary content. */
 function textOf({ headers, body }: OutgoingReply): string | undefined {
   const type = mediaType(headers);
   const isText =
@@ -101,7 +101,7 @@ function textOf({ headers, body }: OutgoingReply): string | undefined {
     const text = new TextDecoder(charset).decode(body);
     return text.includes('\u0000') ? undefined : text;
   } catch {
-    // A charset that nobody knows.
+    // Unknown charset.
     return undefined;
   }
 }

@@ -25,10 +25,10 @@ describe('a REST tool reads', () => {
   });
 
   it.each([
-    ['application/json', '{', 200, 'cannot be read (syntax)'],
-    ['application/json', '['.repeat(200), 200, 'cannot be read (depth)'],
+    ['application/json', '{', 200, 'answered with invalid JSON (syntax).'],
+    ['application/json', '['.repeat(200), 200, 'answered with invalid JSON (depth).'],
     ['application/json', '{"a":1,"z":2}', 200, 'answered without /b, where the result is expected; it has a, z.'],
-    ['image/png', 'x', 200, 'answered with image/png, which is no text.'],
+    ['image/png', 'x', 200, 'answered with image/png, which is not text.'],
     ['text/html', '<p>', 200, 'answered with text/html, and JSON was expected.'],
     ['text/html', '<p>\n  Not\n here</p>', 404, 'answered 404 Not Found: <p> Not here</p>.'],
     ['application/json', '{"error":"bad"}', 422, 'answered 422 Unprocessable Entity: {"error":"bad"}'],
@@ -37,10 +37,8 @@ describe('a REST tool reads', () => {
   ])('no %s %j of status %i', async (type, content, status, fault) => {
     body(type, content, status);
     world.declare({ result: '/b' });
-    expect(await world.errorOf({})).toBe(`127.0.0.1:${world.server.port} ${errorStart(fault)}`);
+    expect(await world.errorOf({})).toBe(`127.0.0.1:${world.server.port} ${fault}`);
   });
-  const errorStart = (fault: string) =>
-    fault.startsWith('cannot') ? `says that it answers JSON, and it ${fault}.` : fault;
 
   it('of HEAD what it says', async () => {
     world.server.on(

@@ -11,18 +11,18 @@ export interface RestRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** What of it is for the declared origin alone. */
+  /** Texts for the declared origin only. */
   readonly secrets: readonly string[];
 }
 
-/** Where arguments go that stand nowhere. */
+/** Destination of arguments without a placeholder. */
 type Rest = 'query' | 'body' | undefined;
 type Entry = readonly [name: string, value: unknown];
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const DEFAULT_HEADERS = { accept: 'application/json, text/*;q=0.9', 'user-agent': 'jackdaw' };
 
-/** Builds requests of calls from their checked arguments. */
+/** Builds requests from validated arguments. */
 export class RestRequestBuilder {
   private constructor(
     private readonly template: RequestTemplate,
@@ -33,8 +33,8 @@ export class RestRequestBuilder {
   ) {}
 
   /**
-   * Of what a declaration says of its request; nothing where that is wrong, and `problems` has why.
-   * @param schema what the arguments hold to
+   * Compiles a declaration; `undefined` after a mistake, which is appended to `problems`.
+   * @param schema schema of the arguments
    */
   static create(
     declaration: RestToolDeclaration,
@@ -53,7 +53,7 @@ export class RestRequestBuilder {
     return new RestRequestBuilder(template, credentials, used, rest, declaration.bodyType === 'form');
   }
 
-  /** @throws AppError `TOOL_INVALID_ARGUMENTS` for what fits the schema and cannot be written all the same */
+  /** @throws AppError `TOOL_INVALID_ARGUMENTS` for arguments that match the schema but cannot be encoded */
   build(args: Arguments): RestRequest {
     const others = Object.entries(args).filter(([name]) => !this.used.has(name));
     const headers = headersOf(this.template.headers.flatMap((pair) => pair.fill(args)));
@@ -92,15 +92,15 @@ export class RestRequestBuilder {
 }
 
 function restOf({ method = 'GET', query, body }: RestToolDeclaration): Rest {
-  const [home, given] = WITH_BODY.has(method) ? (['body', body] as const) : (['query', query] as const);
-  return given === undefined ? home : undefined;
+  const [place, given] = WITH_BODY.has(method) ? (['body', body] as const) : (['query', query] as const);
+  return given === undefined ? place : undefined;
 }
 
 function headersOf(pairs: readonly Pair[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of pairs) {
     if (!isHeaderText(value)) {
-      throw unwritable(`the header "${name}" cannot hold these characters; use plain ASCII`);
+      throw unwritable(`the header "${name}" cannot contain these characters; use plain ASCII`);
     }
     headers[name] = value;
   }
@@ -109,7 +109,7 @@ function headersOf(pairs: readonly Pair[]): Record<string, string> {
 
 function formText(body: unknown): string {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw unwritable('a form is an object of texts');
+    throw unwritable('a form body must be an object');
   const form = new URLSearchParams();
   const pairs = Object.entries(body).flatMap(([name, value]) => spreadPairs(name, value));
   for (const [name, value] of pairs) form.append(name, value);

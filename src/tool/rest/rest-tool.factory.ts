@@ -21,28 +21,28 @@ import { SecretRedaction } from './secret-text.mapper.js';
 
 export interface RestToolWorld {
   readonly client: OutgoingClient;
-  /** Those of tools that keep state. */
+  /** Connection pools of stateful tools. */
   readonly connections: ContextConnections;
-  /** What declarations may name, by the names of their variables. */
+  /** Secrets that declarations may use, keyed by variable name. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** How a tool's calls are made and read. */
+/** Compiled settings of a tool's calls. */
 interface Endpoint extends Repetition {
   readonly builder: RestRequestBuilder;
   readonly reading: Omit<ReplyReading, 'host'>;
   readonly limits: OutgoingLimits;
-  /** Of a tool that keeps state. */
+  /** Only for a stateful tool. */
   readonly connection?: ConnectionPlan;
 }
 
-/** A tool of a declared endpoint. @throws AppError `TOOL_INVALID` with all that is wrong, naming `source` */
+/** Creates a tool from a declared endpoint. @throws AppError `TOOL_INVALID` that lists all mistakes and names `source` */
 export function createRestTool(declaration: RestToolDeclaration, source: string, world: RestToolWorld): Tool {
   const problems: string[] = [];
   const input = attempt(() => inputOf(declaration.parameters, 'exact'), problems) ?? NO_INPUT;
   const endpoint = createEndpoint(declaration, input.schema, world, problems);
   const { effect, rules, connection } = endpoint;
-  // What is made again is this module's own business, which knows what a reply says of it.
+  // This module retries itself, since it reads status and Retry-After of the reply.
   const { retries: _retries, ...handling } = declaration;
   const tool = createToolNow(
     { ...handling, untrusted: declaration.untrusted ?? true, effect, timeoutMs: rules.timeoutMs, source, problems },
@@ -52,7 +52,7 @@ export function createRestTool(declaration: RestToolDeclaration, source: string,
   return connection ? { ...tool, metadata: { ...tool.metadata, isReturnForeign: true } } : tool;
 }
 
-/** Without a builder where something is wrong, which `problems` has. */
+/** Without a builder after a mistake, which is appended to `problems`. */
 function createEndpoint(
   declaration: RestToolDeclaration,
   schema: JsonSchema,
@@ -100,16 +100,16 @@ async function exchange(
   const request = {
     ...rest,
     method: reading.method,
-    // The same key over attempts and crashes, so that the server does once what it is told twice.
+    // The key is the same in all attempts and after a crash, so that the server can ignore duplicates.
     headers: { ...headers, ...(effect === 'idempotent' && { 'idempotency-key': context.key }) },
     signal: context.signal,
     limits,
   };
   const reply = await callWithRetries(client, request, rules);
-  session?.hear(reply);
+  session?.capture(reply);
   const redaction = session ? new SecretRedaction([...rest.secrets, ...session.secrets]) : reading.redaction;
   return readReply(reply, { ...reading, redaction, host: rest.url.host });
 }
 
-/** Stands in where the input is wrong, which is told. */
+/** Placeholder for an invalid input, whose mistake is already reported. */
 const NO_INPUT: InputSource = { schema: {}, validate: () => ({ valid: false, reason: 'there is no input' }) };

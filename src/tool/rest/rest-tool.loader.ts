@@ -7,15 +7,15 @@ import { RestToolRegistry } from './rest-tool.registry.js';
 import { checkFile } from './rest-tool.schema.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 
-/** What is declared in code: type and token in one. */
+/** REST tools declared in code; type and injection token. */
 export abstract class DeclaredRestTools {
   abstract readonly tools: readonly (RestToolDeclaration | OpenApiImport)[];
 }
 
-/** Registers one of them; what it throws names where it stands. */
+/** Registers one declaration; its errors name the location. */
 type Declared = () => void | Promise<void>;
 
-/** Registers the REST tools of code and of the files that `REST_TOOLS` names, when the application starts. */
+/** Registers REST tools declared in code and in the files of `REST_TOOLS` at application start. */
 @Injectable()
 export class RestToolLoader implements OnModuleInit {
   private readonly logger = new Logger('RestToolLoader');
@@ -26,7 +26,7 @@ export class RestToolLoader implements OnModuleInit {
     @Inject(DeclaredRestTools) private readonly inCode: DeclaredRestTools,
   ) {}
 
-  /** @throws AppError `TOOL_INVALID` that lists every mistake of every file */
+  /** @throws AppError `TOOL_INVALID` that lists all mistakes of all files */
   async onModuleInit(): Promise<void> {
     const mistakes: string[] = [];
     const all = [...this.ofCode(), ...this.config.tools.restFiles.flatMap((path) => this.ofFile(path, mistakes))];
@@ -40,7 +40,7 @@ export class RestToolLoader implements OnModuleInit {
     const what =
       rest.length === 0
         ? first
-        : `${mistakes.length} REST tools are refused:${mistakes.map((line) => `\n- ${line}`).join('')}`;
+        : `${mistakes.length} REST tools are invalid:${mistakes.map((line) => `\n- ${line}`).join('')}`;
     throw new AppError('TOOL_INVALID', what);
   }
 
@@ -75,7 +75,7 @@ export class RestToolLoader implements OnModuleInit {
   }
 }
 
-/** A document's path counts from the file that names it. */
+/** Resolves a document's path relative to the file that names it. */
 function besides(path: string, given: unknown): unknown {
   const { document } = (given ?? {}) as { document?: unknown };
   return typeof document === 'string' ? { ...(given as object), document: resolve(dirname(path), document) } : given;

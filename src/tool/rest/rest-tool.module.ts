@@ -10,7 +10,7 @@ type Declared = DeclaredRestTools['tools'];
 
 const toDeclared = (tools: Declared): DeclaredRestTools => ({ tools });
 
-/** Endpoints as tools, declared in files and in code. */
+/** REST endpoints as tools, declared in files or in code. */
 @Module({})
 export class RestToolModule {
   static forRoot(tools: Declared | Later<Declared> = []): DynamicModule {

@@ -12,7 +12,7 @@ import { createRestTool, type RestToolWorld } from './rest-tool.factory.js';
 import type { RestToolDeclaration } from './rest-tool.types.js';
 import { checkDeclaration, checkImport } from './rest-tool.schema.js';
 
-/** Makes tools of declared endpoints. */
+/** Registers declared endpoints as tools. */
 @Injectable()
 export class RestToolRegistry {
   private readonly secrets: Readonly<Record<string, string>>;
@@ -33,18 +33,18 @@ export class RestToolRegistry {
 
   /**
    * Registers an endpoint as a tool.
-   * @param source where it was declared, for people
-   * @throws AppError `TOOL_INVALID` with all that is wrong, `TOOL_DUPLICATE`
+   * @param source location of the declaration, for error messages
+   * @throws AppError `TOOL_INVALID` that lists all mistakes, `TOOL_DUPLICATE`
    */
   register(declaration: RestToolDeclaration, source = `REST tool ${JSON.stringify(declaration.name)}`): void {
     this.tools.register(createRestTool(checkDeclaration(declaration, source), source, this.world));
   }
 
   /**
-   * Registers operations of an OpenAPI document as tools: all of them, or none where something cannot be mapped or
-   * a name is taken.
-   * @param source where it was declared, for people
-   * @throws AppError `TOOL_INVALID` with all that cannot be mapped, `TOOL_DUPLICATE`
+   * Registers operations of an OpenAPI document as tools: all of them, or none if one cannot be mapped or its name is
+   * taken.
+   * @param source location of the declaration, for error messages
+   * @throws AppError `TOOL_INVALID` that lists all parts that cannot be mapped, `TOOL_DUPLICATE`
    */
   async importOpenApi(given: OpenApiImport, source = 'OpenAPI'): Promise<void> {
     const { document, operations, ...rest } = checkImport(given, source);

@@ -6,11 +6,11 @@ import { REST_METHODS, type RestToolDeclaration } from './rest-tool.types.js';
 
 const text = z.string().regex(/\S/, 'is empty');
 const wholeMs = z.int().min(1);
-/** Checked where it is used, by what knows it. */
+/** A value that its user validates later. */
 const checkedLater = <T>() => z.custom<T>((value) => value !== undefined);
 const json: z.ZodType<JsonValue> = z.json();
 
-/** In what is sent, a colon ends it (RFC 7617, 2). */
+/** A colon ends the user name in Basic credentials (RFC 7617, 2). */
 const userName = text.regex(/^[^:\p{Cc}\p{Cs}]+$/u, 'a user name has no colon and no control characters');
 const login = { user: userName.optional(), username: text.optional(), password: text.optional() };
 const hasOneUser = ({ user, username }: { user?: unknown; username?: unknown }) =>
@@ -26,7 +26,7 @@ const authSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('apiKey'), in: z.enum(['header', 'query']), name: text, key: text }),
 ]);
 
-/** How a tool of an endpoint is handled. */
+/** Handling options of a REST tool. */
 const handling = {
   effect: z.enum(['read', 'idempotent', 'once']).optional(),
   timeoutMs: wholeMs.optional(),
@@ -46,7 +46,7 @@ const handling = {
 
 const declarationSchema = z.strictObject({
   name: text,
-  // A blank one is told of with all else that no tool may be.
+  // The tool factory reports a blank description together with its other checks.
   description: z.string().min(1),
   method: z.enum(REST_METHODS).optional(),
   url: text,
@@ -78,7 +78,7 @@ const importSchema = z.strictObject({
   prefix: z.string().optional(),
 });
 
-/** What stands in a file of `REST_TOOLS`; its tools and imports are checked one by one. */
+/** The content of a file of `REST_TOOLS`; its tools and imports are validated one by one. */
 const fileSchema = z.strictObject({
   tools: z.array(z.unknown()).default([]),
   openapi: z.array(z.unknown()).default([]),
@@ -86,12 +86,12 @@ const fileSchema = z.strictObject({
 
 export type RestToolFile = z.infer<typeof fileSchema>;
 
-/** @throws AppError `TOOL_INVALID` that lists every mistake of the shape */
+/** @throws AppError `TOOL_INVALID` that lists all schema violations */
 export function checkDeclaration(declaration: unknown, source: string): RestToolDeclaration {
   return checked(declarationSchema, declaration, source) as RestToolDeclaration;
 }
 
-/** @throws AppError `TOOL_INVALID` that lists every mistake of the shape */
+/** @throws AppError `TOOL_INVALID` that lists all schema violations */
 export function checkImport(given: unknown, source: string): OpenApiImport {
   return checked(importSchema, given, source) as OpenApiImport;
 }

@@ -2,11 +2,11 @@ import { ExactInteger } from '../../common/index.js';
 
 const CENSOR = '[redacted]';
 
-/** Takes secrets out of whatever a server says, in every form in which it may say them again. */
+/** Redacts secrets in replies, in every encoding in which a server may repeat them. */
 export class SecretRedaction {
-  /** The longest first, so that none leaves a part of another. */
+  /** Longest first, so that replacing one leaves no part of another. */
   private readonly forms: readonly string[];
-  /** Those that JSON can say as a number, which keeps neither leading zeros nor more than 17 digits. */
+  /** Secrets that JSON may contain as a number, which loses leading zeros and digits after the 17th. */
   private readonly numbers: ReadonlySet<number>;
 
   constructor(secrets: readonly string[]) {
@@ -16,10 +16,10 @@ export class SecretRedaction {
   }
 
   text(text: string): string {
-    return this.forms.reduce((told, form) => told.replaceAll(form, CENSOR), text);
+    return this.forms.reduce((redacted, form) => redacted.replaceAll(form, CENSOR), text);
   }
 
-  /** The same for every text and number of a JSON value, names included. */
+  /** Redacts all strings, numbers and property names of a JSON value. */
   value(value: unknown): unknown {
     if (this.forms.length === 0) return value;
     if (typeof value === 'string') return this.text(value);
@@ -30,7 +30,7 @@ export class SecretRedaction {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [this.text(name), this.value(member)]));
   }
 
-  /** A secret may also be the number that the digits are read as elsewhere. */
+  /** Compares the digits and the rounded number, since another reader may round them. */
   private holdsDigits(value: ExactInteger): boolean {
     return this.text(value.text) !== value.text || this.holds(value.toNumber());
   }

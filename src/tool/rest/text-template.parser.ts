@@ -1,23 +1,23 @@
 import { AppError } from '../../common/index.js';
 
-/** An argument's place in a text. */
+/** A placeholder in a text. */
 export interface Placeholder {
   /** `['address', 'city']` of `{address.city}`. */
   readonly path: readonly string[];
-  /** Of `{ids*}`: each member of a list on its own (RFC 6570, 2.4.2). */
+  /** `{ids*}`: repeats the name for each member of a list (RFC 6570, 2.4.2). */
   readonly isSpread: boolean;
 }
 
-/** Texts and placeholders in their order. */
+/** Texts and placeholders in order. */
 export type TextTemplate = readonly (string | Placeholder)[];
 
 const PIECE = /\{\{|\}\}|\{([^{}]*)\}|[{}]/g;
 const NAME = /^([\w-]+(?:\.[\w-]+)*)(\*)?$/;
 
-/** @throws AppError `TOOL_INVALID` for a brace that is none of a placeholder's, and for half a character */
+/** @throws AppError `TOOL_INVALID` for an unmatched brace or a lone surrogate */
 export function parseTemplate(text: string): TextTemplate {
   if (!text.isWellFormed()) {
-    throw new AppError('TOOL_INVALID', `${JSON.stringify(text)} holds half a character (a lone surrogate)`);
+    throw new AppError('TOOL_INVALID', `${JSON.stringify(text)} contains a lone surrogate (half a character)`);
   }
   const pieces: (string | Placeholder)[] = [];
   let end = 0;
@@ -33,7 +33,7 @@ export function placeholdersIn(template: TextTemplate): readonly Placeholder[] {
   return template.filter((piece) => typeof piece !== 'string');
 }
 
-/** The one placeholder that a text consists of, if it does. */
+/** The placeholder of a text that consists of nothing else. */
 export function solePlaceholder(template: TextTemplate): Placeholder | undefined {
   const [first, ...rest] = template;
   return first !== undefined && typeof first !== 'string' && rest.length === 0 ? first : undefined;
@@ -43,6 +43,6 @@ function toPiece(piece: string, name: string | undefined, text: string): string 
   if (piece === '{{' || piece === '}}') return piece.charAt(0);
   const [, path, spread] = NAME.exec(name ?? '') ?? [];
   if (path !== undefined) return { path: path.split('.'), isSpread: spread !== undefined };
-  const what = `${JSON.stringify(text)} has ${JSON.stringify(piece)}, which is no argument`;
-  throw new AppError('TOOL_INVALID', `${what}: write {name}, {name.inner} or {name*}, and {{ for a brace`);
+  const what = `${JSON.stringify(text)} has ${JSON.stringify(piece)}, which is not a placeholder`;
+  throw new AppError('TOOL_INVALID', `${what}: write {name}, {name.inner} or {name*}, and {{ for a literal brace`);
 }

@@ -3,12 +3,12 @@ import { type Arguments, fillText, HALF, unwritable } from './argument-text.mapp
 import { parseTemplate, placeholdersIn, type TextTemplate } from './text-template.parser.js';
 
 const PARTS = /^(https?:\/\/[^/?#\\]+)(\/[^?#]*)?(\?[^#]*)?(#.*)?$/i;
-/** How often a value may have been percent-encoded by the one who gives it, that somebody on the way decodes it. */
+/** Maximum layers of percent-encoding that are checked, since proxies and servers may decode more than once. */
 const DECODINGS = 3;
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern searches for control characters
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** A URL with places for arguments in its path. Nothing that an argument holds changes host, path or query around it. */
+/** A URL with placeholders in its path. No argument can change the host, the other segments or the query. */
 export class UrlTemplate {
   private constructor(
     private readonly base: string,
@@ -22,10 +22,13 @@ export class UrlTemplate {
     const segments = path.split('/').slice(1).map(parseTemplate);
     const rules: readonly (readonly [isBroken: boolean, what: string])[] = [
       [base === '', 'is not https://host/path'],
-      [/[{}@]/.test(base), 'has an argument or a user name before its path: only the path takes them'],
-      [/[{}]/.test(search), 'has an argument in its query: use `query` for that'],
-      [fragment !== '', 'has a fragment (#…), which no server sees: leave it out'],
-      [base !== '' && !URL.canParse(base), 'has no host that can be called'],
+      [
+        /[{}@]/.test(base),
+        'has a placeholder or a user name before its path: placeholders are allowed in the path only',
+      ],
+      [/[{}]/.test(search), 'has a placeholder in its query: use `query` instead'],
+      [fragment !== '', 'has a fragment (#…), which is never sent: remove it'],
+      [base !== '' && !URL.canParse(base), 'has an invalid host'],
       [segments.flatMap(placeholdersIn).some(({ isSpread }) => isSpread), 'has a {name*} in its path'],
       [segments.some((segment) => isDotSegment(textOf(segment))), 'has a segment "." or ".."'],
     ];
@@ -34,44 +37,44 @@ export class UrlTemplate {
     return new UrlTemplate(base, segments, search);
   }
 
-  /** The arguments that it needs. */
+  /** Paths of the arguments that it requires. */
   get paths(): readonly (readonly string[])[] {
     return this.segments.flatMap(placeholdersIn).map(({ path }) => path);
   }
 
-  /** @throws AppError `TOOL_INVALID_ARGUMENTS` for what would lead elsewhere */
+  /** @throws AppError `TOOL_INVALID_ARGUMENTS` for arguments that would change the destination */
   fill(args: Arguments): URL {
     const path = this.segments.map((segment) => segmentOf(segment, args));
     const url = new URL(this.base);
     url.pathname = `/${path.join('/')}`;
     url.search = this.search;
     if (url.pathname.split('/').length !== Math.max(path.length, 1) + 1)
-      throw unwritable('its address comes out wrong');
+      throw unwritable('the arguments change the structure of the URL');
     return url;
   }
 }
 
 function segmentOf(segment: TextTemplate, args: Arguments): string {
   const text = fillText(segment, args, encoded);
-  if (text === undefined) throw unwritable('an argument of the address is missing');
-  if (text === '' && segment.length > 0) throw unwritable('an argument of the address is empty');
-  if (isDotSegment(text)) throw unwritable('an argument of the address leads out of its place');
+  if (text === undefined) throw unwritable('an argument of the URL is missing');
+  if (text === '' && segment.length > 0) throw unwritable('an argument of the URL is empty');
+  if (isDotSegment(text)) throw unwritable('an argument of the URL would change the path around it');
   return text;
 }
 
 function encoded(text: string, name: string): string {
-  if (text === '') throw unwritable('an argument of the address is empty');
-  if (!text.isWellFormed()) throw unwritable(`an argument of the address, "${name}", ${HALF}`);
-  if (CONTROL.test(text)) throw unwritable('an argument of the address holds control characters');
-  if (leadsElsewhere(text)) throw unwritable('an argument of the address leads out of its place');
+  if (text === '') throw unwritable('an argument of the URL is empty');
+  if (!text.isWellFormed()) throw unwritable(`an argument of the URL, "${name}", ${HALF}`);
+  if (CONTROL.test(text)) throw unwritable('an argument of the URL contains control characters');
+  if (traverses(text)) throw unwritable('an argument of the URL would change the path around it');
   return encodeURIComponent(text);
 }
 
 /**
- * Whether a server that decodes once too often would climb by it: it has `..` as a segment, plain, percent-encoded, or
- * with a parameter behind it (`..;x`, which some servers cut off).
+ * Whether a text allows path traversal on a server that decodes repeatedly: it has a segment `..`, plain,
+ * percent-encoded, or with a parameter (`..;x`, which some servers strip).
  */
-function leadsElsewhere(text: string): boolean {
+function traverses(text: string): boolean {
   let plain = text;
   for (let count = 0; count <= DECODINGS; count++) {
     if (plain.split(/[/\\]/).some((part) => /^\.{1,2}$/.test(part.split(';')[0]!))) return true;
@@ -80,7 +83,7 @@ function leadsElsewhere(text: string): boolean {
   return false;
 }
 
-/** As URL parsers see it. */
+/** A dot segment as URL parsers define it. */
 function isDotSegment(segment: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(segment);
 }

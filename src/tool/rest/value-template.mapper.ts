@@ -2,13 +2,13 @@ import type { JsonValue } from '../../common/index.js';
 import { argumentAt, type Arguments, fillText } from './argument-text.mapper.js';
 import { parseTemplate, placeholdersIn, solePlaceholder } from './text-template.parser.js';
 
-/** A JSON value with places for arguments in its texts. */
+/** A JSON value with placeholders in its strings. */
 export interface ValueTemplate {
-  /** The arguments it may hold. */
+  /** Paths of its arguments. */
   readonly paths: readonly (readonly string[])[];
   /**
-   * Gives the value for a call's arguments. A text that is one place and nothing else becomes what the argument is, of
-   * whatever type; what needs an argument that is not there is left out, and undefined when it is the whole.
+   * Fills in arguments. A string that is exactly one placeholder becomes the argument's value, whatever its type. Parts
+   * with an absent argument are left out; the result is `undefined` if the whole value is left out.
    */
   fill(args: Arguments): unknown;
 }

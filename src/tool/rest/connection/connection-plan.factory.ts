@@ -4,7 +4,7 @@ import { type TokenRule, tokenRules } from './held-token.factory.js';
 import { connectionProblems } from './connection-use.policy.js';
 import type { RestConnection } from './rest-connection.types.js';
 
-/** What the calls of a session share, ready to be used. */
+/** Connection settings that the calls of one tool session share. */
 export interface ConnectionPlan {
   /** The same object for all calls of the tool. */
   readonly options: OutgoingOptions;
@@ -13,8 +13,8 @@ export interface ConnectionPlan {
 }
 
 /**
- * Of what a declaration says of its connection; nothing for a tool without state. What is wrong goes to `problems`.
- * @param taken names of headers, in lower case, that the tool sets otherwise
+ * Reads a declaration's connection settings; `undefined` for a stateless tool. Mistakes are appended to `problems`.
+ * @param taken lower-case names of headers that the tool sets otherwise
  */
 export function createConnectionPlan(
   declaration: RestToolDeclaration,
@@ -31,7 +31,7 @@ export function createConnectionPlan(
   };
 }
 
-/** Those of seed configurations (`ConnectionStateConfig`). */
+/** Defaults of seed 003 (`ConnectionStateConfig`). */
 const DEFAULTS = {
   poolSize: 10,
   maxOverflow: 20,

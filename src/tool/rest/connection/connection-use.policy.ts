@@ -1,17 +1,17 @@
 import type { RestToolDeclaration } from '../rest-tool.types.js';
 import type { RestConnection } from './rest-connection.types.js';
 
-/** What a REST tool keeps is its connection: the other options are about a business state, which it has none of. */
+/** State options that apply to a connection. The others concern business state, which a REST tool does not have. */
 const STATE_OPTIONS: ReadonlySet<string> = new Set(['manager', 'ttlMs', 'maxHistory', 'cleanupAfterRun']);
 
-/** Each option of a connection that has an effect only beside others. */
-const OPTIONS_OF_KEEPING = ['keepAliveTimeoutMs', 'keepAliveIntervalMs', 'poolRecycleMs'] as const;
+/** Options that have an effect only with `keepAlive`. */
+const KEEP_ALIVE_OPTIONS = ['keepAliveTimeoutMs', 'keepAliveIntervalMs', 'poolRecycleMs'] as const;
 
-/** What a declaration says of its state and its connection that would have no effect, each for the end of a sentence. */
+/** State and connection options of a declaration that would have no effect. */
 export function connectionProblems(declaration: RestToolDeclaration): string[] {
   const { stateful, connection } = declaration;
   if (connection !== undefined && !stateful) {
-    return ['it has a connection and keeps no state: say `"stateful": true` too'];
+    return ['it has a connection but no state: add `"stateful": true`'];
   }
   return [
     ...stateProblems(stateful),
@@ -24,21 +24,21 @@ function stateProblems(stateful: RestToolDeclaration['stateful']): string[] {
   if (typeof stateful !== 'object' || stateful === null) return [];
   const idle = Object.keys(stateful).filter((key) => !STATE_OPTIONS.has(key));
   return idle.map(
-    (key) => `its stateful.${key} has no effect: a REST tool keeps a connection and has no business state`,
+    (key) => `its stateful.${key} has no effect: a REST tool stores a connection and has no business state`,
   );
 }
 
 function unusedOptions(connection: RestConnection): string[] {
   const { keepAlive = true, maxOverflow, poolTimeoutMs, retry } = connection;
-  const idle = keepAlive ? [] : OPTIONS_OF_KEEPING.filter((key) => connection[key] !== undefined);
+  const idle = keepAlive ? [] : KEEP_ALIVE_OPTIONS.filter((key) => connection[key] !== undefined);
   const problems = idle.map(
-    (key) => `its connection.${key} has no effect, as keepAlive is false: no connection serves a further call`,
+    (key) => `its connection.${key} has no effect, as keepAlive is false: connections are not reused`,
   );
   if (maxOverflow === 0 && poolTimeoutMs !== undefined) {
-    problems.push('its connection.poolTimeoutMs has no effect, as maxOverflow is 0: no call waits');
+    problems.push('its connection.poolTimeoutMs has no effect, as maxOverflow is 0: calls do not queue');
   }
   if (retry?.attempts === 1 && Object.keys(retry).length > 1) {
-    problems.push('its connection.retry says how to try again, and its attempts are 1: leave the others out');
+    problems.push('its connection.retry has attempts 1, so its other options have no effect: remove them');
   }
   return problems;
 }

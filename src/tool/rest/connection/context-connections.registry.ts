@@ -7,13 +7,13 @@ import { ContextClosings } from '../../state/context-closing.registry.js';
 interface Held {
   readonly options: OutgoingOptions;
   readonly client: OutgoingClient;
-  /** Calls that go on. */
+  /** Open calls. */
   calls: number;
   isClosed: boolean;
   idle?: NodeJS.Timeout;
 }
 
-/** The connections of tools' contexts, each of which has its own; they are of this process, and go with the context. */
+/** Connection pools in this process, one per tool context; a pool is closed together with its context. */
 @Injectable()
 export class ContextConnections implements OnApplicationShutdown {
   private readonly held = new Map<string, Held>();
@@ -21,7 +21,7 @@ export class ContextConnections implements OnApplicationShutdown {
   private readonly stopListening: () => void;
   private isShutDown = false;
 
-  /** @param client says which places may be called */
+  /** @param client supplies the rules of outgoing calls */
   constructor(
     private readonly client: OutgoingClient,
     closings: ContextClosings,
@@ -29,14 +29,14 @@ export class ContextConnections implements OnApplicationShutdown {
     this.stopListening = closings.onClosed((id) => this.close(id));
   }
 
-  /** How many contexts have some. */
+  /** Number of contexts with open pools. */
   get size(): number {
     return this.held.size;
   }
 
   /**
-   * Calls by a context's connections, which are kept for its next call as long as an idle connection is.
-   * @throws AppError `SHUTTING_DOWN`; `TOOL_FAILED` when the context ends before the call does; what `work` throws
+   * Runs `work` with a context's connections, which stay open for the idle time-out.
+   * @throws AppError `SHUTTING_DOWN`; `TOOL_FAILED` if the context closes during the call; the error of `work`
    */
   async use<T>(contextId: string, options: OutgoingOptions, work: (client: OutgoingClient) => Promise<T>): Promise<T> {
     const held = this.open(contextId, options);
@@ -61,18 +61,18 @@ export class ContextConnections implements OnApplicationShutdown {
 
   private open(contextId: string, options: OutgoingOptions): Held {
     if (this.isShutDown) {
-      throw new AppError('SHUTTING_DOWN', 'The server is shutting down; nothing further is called.');
+      throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further call is possible.');
     }
     const before = this.held.get(contextId);
     if (before?.options === options) return before;
-    // The tool was declared anew.
+    // The tool was registered again with other options.
     if (before) this.close(contextId);
     const held = { options, client: this.client.apart(options), calls: 0, isClosed: false };
     this.held.set(contextId, held);
     return held;
   }
 
-  /** None of its connections outlives that. */
+  /** Closes the pool once all its connections have reached the idle time-out. */
   private closeWhenIdle(contextId: string, held: Held): void {
     const { isKept = true, idleMs = 0 } = held.options;
     if (!isKept) return this.close(contextId);
@@ -91,6 +91,6 @@ export class ContextConnections implements OnApplicationShutdown {
 }
 
 function sessionEnded(cause: unknown): AppError {
-  const message = 'The session of the tool ended before the call did, and its connections with it.';
+  const message = 'The tool session was closed during the call, together with its connections.';
   return new AppError('TOOL_FAILED', message, { cause });
 }

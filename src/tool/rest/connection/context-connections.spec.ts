@@ -51,7 +51,7 @@ describe('the connections of a context', () => {
     await cleanup('s');
     expect(await call).toMatchObject({
       success: false,
-      error: 'The session of the tool ended before the call did, and its connections with it.',
+      error: 'The tool session was closed during the call, together with its connections.',
     });
     await world.server.waitForClosed();
   });

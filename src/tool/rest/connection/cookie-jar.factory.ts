@@ -5,14 +5,14 @@ import type { StateData } from '../../state/tool-state.types.js';
 
 type Library = typeof import('tough-cookie');
 
-/** What a session keeps of strangers at most: that many cookies, the newest, each of that length. */
+/** Maximum cookies per session (the newest), and maximum length of each in characters. */
 const MOST_COOKIES = 50;
 const MOST_CHARACTERS = 4096;
-/** The longest life of a cookie, in s: 400 days (RFC 6265bis, 5.5). */
+/** Maximum lifetime of a cookie, in s: 400 days (RFC 6265bis, 5.5). */
 const LONGEST_S = 34_560_000;
 const PREFIX = 'cookie:';
 
-/** The cookies of a session in one call: which are sent where is RFC 6265's business, and `tough-cookie`'s. */
+/** The cookie jar of a session during one call. `tough-cookie` implements the rules of RFC 6265. */
 export class HeldCookies implements OutgoingCookies {
   private readonly jar: CookieJar;
   private readonly found: StateData;
@@ -22,7 +22,7 @@ export class HeldCookies implements OutgoingCookies {
     held: StateData,
   ) {
     const store = new library.MemoryCookieStore();
-    // A place of this machine is no more trusted than another: what is for https goes by https.
+    // Localhost gets no exception: cookies marked Secure are sent over https only.
     this.jar = new library.CookieJar(store, { allowSecureOnLocal: false });
     this.found = Object.fromEntries(Object.entries(held).filter(([key]) => key.startsWith(PREFIX)));
     for (const entry of Object.values(this.found)) {
@@ -31,7 +31,7 @@ export class HeldCookies implements OutgoingCookies {
     }
   }
 
-  /** Of what a connection holds; the library is loaded at the first one. */
+  /** Creates the jar from stored connection state; loads the library at first use. */
   static async of(held: StateData): Promise<HeldCookies> {
     return new HeldCookies(await import('tough-cookie'), held);
   }
@@ -48,29 +48,29 @@ export class HeldCookies implements OutgoingCookies {
     }
   }
 
-  /** What nobody may be told, also of those that have just gone. */
+  /** All cookie values, for redaction; includes cookies that were just removed. */
   get values(): readonly string[] {
     const before = Object.values(this.found).map((entry) => (entry as { value?: string }).value ?? '');
-    return [...before, ...this.kept().map(({ value }) => value)];
+    return [...before, ...this.live().map(({ value }) => value)];
   }
 
-  /** What is otherwise than it was found; `null` for what is gone. */
+  /** Changes to the stored state; `null` removes an entry. */
   changes(): Record<string, JsonValue> {
-    const now = Object.fromEntries(this.kept().map((cookie) => [keyOf(cookie), toEntry(cookie)]));
+    const now = Object.fromEntries(this.live().map((cookie) => [keyOf(cookie), toEntry(cookie)]));
     const gone = Object.keys(this.found).filter((key) => !Object.hasOwn(now, key));
     const isNew = ([key, entry]: readonly [string, JsonValue]) =>
       JSON.stringify(this.found[key]) !== JSON.stringify(entry);
     return Object.fromEntries([...gone.map((key) => [key, null] as const), ...Object.entries(now).filter(isNew)]);
   }
 
-  private kept(): readonly Cookie[] {
+  private live(): readonly Cookie[] {
     const all = (this.jar.serializeSync()?.cookies ?? []).map((entry) => this.library.Cookie.fromJSON(entry));
     const live = all.filter((cookie) => cookie !== undefined).filter((cookie) => cookie.TTL() > 0);
     return live.toSorted((one, other) => madeAt(other) - madeAt(one)).slice(0, MOST_COOKIES);
   }
 }
 
-/** `max-age` counts from when the cookie came; the library would count it anew from each time that it is sent. */
+/** Converts `max-age` to an expiry time, since the library would restart `max-age` at each use. */
 function endingInTime(cookie: Cookie): Cookie {
   const { maxAge } = cookie;
   if (maxAge === null) return cookie;
@@ -88,7 +88,7 @@ function madeAt({ creation }: Cookie): number {
   return creation instanceof Date ? creation.getTime() : 0;
 }
 
-/** When it was last sent is of no interest, and would be a change with every call. */
+/** Omits the time of last use, which would change the state with every call. */
 function toEntry(cookie: Cookie): JsonValue {
   const { lastAccessed: _sent, ...entry } = cookie.toJSON();
   return entry as JsonValue;

@@ -5,31 +5,31 @@ import { isHeaderName, isHeaderText, isReservedHeader } from '../header.policy.j
 import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.js';
 import type { RestToolDeclaration } from '../rest-tool.types.js';
 
-/** A token that is taken from replies and said by later calls. */
+/** A token that is captured from replies and sent with later calls. */
 export interface TokenRule {
   readonly name: string;
   readonly pointer: JsonPointer;
-  /** As it was declared, for errors. */
+  /** The declared pointer, for error messages. */
   readonly from: string;
   /** In lower case. */
   readonly header: string;
   readonly prefix: string;
 }
 
-/** A token as a connection holds it: it is for the origin that gave it, also when the declaration names another by now. */
+/** A stored token. It is sent only to the origin that issued it, even if the declaration names another one now. */
 interface HeldToken {
   readonly value: string;
   readonly origin: string;
 }
 
 const PREFIX = 'token:';
-/** What is shorter cannot be told from other text, and would be in results. */
+/** Minimum length: a shorter token cannot be redacted reliably. */
 const FEWEST_CHARACTERS = 8;
 const MOST_CHARACTERS = 8192;
-/** What the call says by itself. */
+/** Headers that the call itself sets. */
 const OWN_HEADERS = new Set(['accept-encoding', 'content-type', 'idempotency-key']);
 
-/** The rules of a declaration. @param taken names of headers, in lower case, that it sets otherwise */
+/** The capture rules of a declaration. @param taken lower-case names of headers that it sets otherwise */
 export function tokenRules(
   { connection: { capture = {} } = {} }: RestToolDeclaration,
   taken: readonly string[],
@@ -40,11 +40,11 @@ export function tokenRules(
     const header = given.toLowerCase();
     const what = `its connection.capture.${name}`;
     if (!isHeaderName(given))
-      problems.push(`${what} names the header ${JSON.stringify(given)}, which is no name of one`);
+      problems.push(`${what} names the header ${JSON.stringify(given)}, which is not a valid header name`);
     else if (isReservedHeader(header) || OWN_HEADERS.has(header))
-      problems.push(`${what} names the header "${header}", which is not for a tool to set`);
-    else if (used.has(header)) problems.push(`${what} names the header "${header}", which something else sets already`);
-    if (!isHeaderText(prefix)) problems.push(`${what} has a prefix that no header holds: use plain ASCII`);
+      problems.push(`${what} names the header "${header}", which a tool cannot set`);
+    else if (used.has(header)) problems.push(`${what} names the header "${header}", which is already set elsewhere`);
+    if (!isHeaderText(prefix)) problems.push(`${what} has a prefix that a header cannot contain: use plain ASCII`);
     used.add(header);
     const pointer = attempt(() => parsePointer(from), problems);
     return pointer ? [{ name, pointer, from, header, prefix }] : [];
@@ -70,7 +70,7 @@ export class HeldTokens {
     );
   }
 
-  /** What nobody may be told. */
+  /** All token values, for redaction. */
   get values(): readonly string[] {
     const before = Object.entries(this.held).filter(([key]) => key.startsWith(PREFIX));
     const tokens = [...before.map(([, token]) => token as unknown as HeldToken), ...Object.values(this.taken)];
@@ -78,29 +78,30 @@ export class HeldTokens {
   }
 
   /**
-   * Takes the tokens of a reply.
-   * @param said the reply's JSON
-   * @throws AppError `TOOL_FAILED` for one that cannot be kept
+   * Captures the tokens of a reply.
+   * @param reply the reply's JSON
+   * @throws AppError `TOOL_FAILED` for a token that cannot be stored
    */
-  take(said: unknown): void {
+  take(reply: unknown): void {
     for (const { name, pointer, from } of this.rules) {
-      const value = valueAt(said, pointer);
+      const value = valueAt(reply, pointer);
       if (value === undefined || value === null) continue;
       const fault = tokenFault(value);
-      if (fault) throw new AppError('TOOL_FAILED', `The token at ${from} of the reply is not kept: it ${fault}.`);
+      if (fault) throw new AppError('TOOL_FAILED', `The token at ${from} of the reply cannot be stored: it ${fault}.`);
       this.taken[PREFIX + name] = { value: value as string, origin: this.origin };
     }
   }
 
-  /** What is new. */
+  /** Newly captured tokens, as changes to the stored state. */
   changes(): Record<string, JsonValue> {
     return Object.fromEntries(Object.entries(this.taken).map(([key, token]) => [key, { ...token }]));
   }
 }
 
 function tokenFault(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'is no text';
-  if (value.length < FEWEST_CHARACTERS) return `has fewer than ${FEWEST_CHARACTERS} characters, which cannot be hidden`;
+  if (typeof value !== 'string') return 'is not a string';
+  if (value.length < FEWEST_CHARACTERS)
+    return `has fewer than ${FEWEST_CHARACTERS} characters, so it cannot be redacted`;
   if (value.length > MOST_CHARACTERS) return `has more than ${MOST_CHARACTERS} characters`;
-  return isHeaderText(value) ? undefined : 'has characters that no header takes';
+  return isHeaderText(value) ? undefined : 'has characters that a header cannot contain';
 }

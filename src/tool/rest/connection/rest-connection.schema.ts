@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The longest delay of a timer. */
+/** Maximum delay of a Node.js timer, in ms. */
 const MOST = 2 ** 31 - 1;
 
 const ms = z.int().min(1).max(MOST);
@@ -33,6 +33,6 @@ export const connectionSchema = z.strictObject({
   timeoutMs: ms.optional(),
   keepAlive: z.boolean().optional(),
   keepAliveTimeoutMs: ms.optional(),
-  keepAliveIntervalMs: ms.multipleOf(1000, 'the system counts whole seconds: use 1000, 2000, …').optional(),
+  keepAliveIntervalMs: ms.multipleOf(1000, 'must be whole seconds: 1000, 2000, …').optional(),
   retry: retrySchema.optional(),
 });

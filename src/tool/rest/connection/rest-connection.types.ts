@@ -1,52 +1,52 @@
-/** A token of a reply, which later calls of the same session say. */
+/** A token of a reply that later calls of the same session send. */
 export interface TokenCapture {
-  /** JSON pointer (RFC 6901) to it in the reply; a reply without it changes nothing. */
+  /** JSON pointer (RFC 6901) to the token in the reply; a reply without it changes nothing. */
   readonly from: string;
-  /** The header that says it, to the declared origin alone. */
+  /** Header that carries the token, sent to the declared origin only. */
   readonly header: string;
-  /** What stands before it there: `"Bearer "`; by default nothing. */
+  /** Prefix of the header value, such as `"Bearer "`; by default empty. */
   readonly prefix?: string;
 }
 
-/** How calls that failed are made again; not for the effect `once`. Instead of `retries`. */
+/** Retry settings of failed calls; replaces `retries`. Not allowed for the effect `once`. */
 export interface RestRetry {
-  /** How often a call is made at most, the first time included; by default 3. */
+  /** Maximum attempts, including the first; by default 3. */
   readonly attempts?: number;
-  /** How long to wait before the second attempt, in ms; by default 1,000. */
+  /** Delay before the second attempt, in ms; by default 1,000. */
   readonly delayMs?: number;
-  /** By how much each wait is longer than the one before it; by default 2. */
+  /** Factor between successive delays; by default 2. */
   readonly backoff?: number;
-  /** Whether a wait is a random part of that; by default true. */
+  /** Whether each delay is multiplied by a random number in [0, 1); by default `true`. */
   readonly jitter?: boolean;
 }
 
-/** What calls of one session share, beside its state. */
+/** Connection settings of the calls of one session. */
 export interface RestConnection {
-  /** Whether cookies are kept and sent; by default true. */
+  /** Whether cookies are stored and sent; by default `true`. */
   readonly cookies?: boolean;
-  /** Tokens by names of one's own. */
+  /** Captured tokens, keyed by a name of your choice. */
   readonly capture?: Readonly<Record<string, TokenCapture>>;
-  /** The most connections, and so calls at once; by default 10. */
+  /** Maximum connections, hence concurrent calls; by default 10. */
   readonly poolSize?: number;
-  /** The most calls that wait for one of them; further ones fail at once. By default 20. */
+  /** Maximum queued calls; further calls fail at once. By default 20. */
   readonly maxOverflow?: number;
-  /** The longest time that a call waits for a connection, in ms; by default 30,000. */
+  /** Maximum time in the queue, in ms; by default 30,000. */
   readonly poolTimeoutMs?: number;
-  /** After how long a connection is replaced before it serves a further call, in ms; by default 3,600,000. */
+  /** Maximum age of a connection that serves a further call, in ms; by default 3,600,000. */
   readonly poolRecycleMs?: number;
-  /** The longest time of a TCP and TLS handshake, in ms; by default 10,000. */
+  /** Maximum time of the TCP and TLS handshake, in ms; by default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** The longest silence while a reply is waited for or read, in ms; by default 60,000. */
+  /** Maximum time without received data, in ms; by default 60,000. */
   readonly readTimeoutMs?: number;
-  /** The longest time in which nothing of a request is taken, in ms; by default 60,000. */
+  /** Maximum time without progress while a request is sent, in ms; by default 60,000. */
   readonly writeTimeoutMs?: number;
-  /** The longest one call may take, its retries included, in ms: the tool's `timeoutMs`. By default 30,000. */
+  /** Maximum time of one call including its retries, in ms: the tool's `timeoutMs`. By default 30,000. */
   readonly timeoutMs?: number;
-  /** Whether a connection serves further calls; by default true. */
+  /** Whether connections are reused; by default `true`. */
   readonly keepAlive?: boolean;
-  /** How long a connection is kept without a call, in ms, or shorter where the server says so; by default 30,000. */
+  /** Idle time-out of a connection, in ms, or the server's if shorter; by default 30,000. */
   readonly keepAliveTimeoutMs?: number;
-  /** How often the system asks whether the other side is still there, in ms, whole seconds; by default 60,000. */
+  /** Interval of TCP keep-alive probes, in ms, whole seconds; by default 60,000. */
   readonly keepAliveIntervalMs?: number;
   readonly retry?: RestRetry;
 }

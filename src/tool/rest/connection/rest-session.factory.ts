@@ -6,10 +6,10 @@ import type { ConnectionPlan } from './connection-plan.factory.js';
 import { HeldCookies } from './cookie-jar.factory.js';
 import { HeldTokens } from './held-token.factory.js';
 
-/** Shorter values are words of everyday life: taking them out of results would leave nothing of those. */
+/** Minimum length of a redacted value: redacting shorter ones would damage ordinary text. */
 const FEWEST_CHARACTERS = 8;
 
-/** What one call says and hears of its session: cookies and tokens, which go between the servers and the state alone. */
+/** Cookies and tokens of a session during one call. They pass between server and state only, never to the model. */
 export class RestSession {
   private constructor(
     private readonly handle: ToolStateHandle,
@@ -23,13 +23,13 @@ export class RestSession {
     return new RestSession(handle, new HeldTokens(tokens, held, url.origin), cookies);
   }
 
-  /** What is neither the model's nor a log's business, beside the tool's own secrets. */
+  /** Values to redact from results and logs, in addition to the tool's own secrets. */
   get secrets(): readonly string[] {
     const values = [...this.tokens.values, ...(this.cookies?.values ?? [])];
     return values.filter(({ length }) => length >= FEWEST_CHARACTERS);
   }
 
-  /** The request with what the session adds to it. */
+  /** Adds the session's headers, cookies and secrets to a request. */
   requestOf(request: RestRequest): RestRequest & { readonly cookies?: HeldCookies } {
     return {
       ...request,
@@ -39,12 +39,12 @@ export class RestSession {
     };
   }
 
-  /** Takes the tokens of a reply, if it is a good one. @throws AppError `TOOL_FAILED` for one that cannot be kept */
-  hear(reply: OutgoingReply): void {
+  /** Captures the tokens of a successful reply. @throws AppError `TOOL_FAILED` for a token that cannot be stored */
+  capture(reply: OutgoingReply): void {
     if (reply.status >= 200 && reply.status <= 299) this.tokens.take(jsonOf(reply));
   }
 
-  /** Keeps what came, also of a call that failed. */
+  /** Stores changed cookies and tokens, also after a failed call. */
   close(): void {
     const changes = { ...this.cookies?.changes(), ...this.tokens.changes() };
     if (Object.keys(changes).length > 0) this.handle.hold(changes);

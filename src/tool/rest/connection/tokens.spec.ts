@@ -74,17 +74,17 @@ describe('a token of a reply', () => {
   });
 
   it.each([
-    ['short', 'it has fewer than 8 characters, which cannot be hidden'],
-    [{ a: 1 }, 'it is no text'],
+    ['short', 'it has fewer than 8 characters, so it cannot be redacted'],
+    [{ a: 1 }, 'it is not a string'],
     ['x'.repeat(9000), 'it has more than 8192 characters'],
-    [`${TOKEN}\r\nx: y`, 'it has characters that no header takes'],
+    [`${TOKEN}\r\nx: y`, 'it has characters that a header cannot contain'],
   ])('that is %j is refused', async (token, fault) => {
     answer({ access_token: token });
     world.declare({ stateful: true, connection: { capture: CAPTURE } });
     const result = await world.callIn('s');
     expect(result).toMatchObject({
       success: false,
-      error: `The token at /access_token of the reply is not kept: ${fault}.`,
+      error: `The token at /access_token of the reply cannot be stored: ${fault}.`,
     });
     await world.callIn('s');
     expect(sent()).toEqual([null, null]);

@@ -4,7 +4,7 @@ import type { OpenApiReferences } from './openapi-reference.mapper.js';
 import type { OpenApiSchemas } from './openapi-schema.mapper.js';
 import { isNode, type Node } from './openapi.types.js';
 
-/** What an operation is sent. */
+/** The request body of an operation. */
 export interface MappedBody {
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
@@ -13,7 +13,7 @@ export interface MappedBody {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-/** The JSON body of an operation, if it has one. @throws AppError `TOOL_INVALID` where it takes something else only */
+/** The JSON body of an operation, if it has one. @throws AppError `TOOL_INVALID` if it accepts other types only */
 export function mapBody(
   value: unknown,
   method: string,
@@ -40,5 +40,5 @@ function jsonIn(content: unknown, place: string): readonly [contentType: string,
   const [found] = types.filter(([type, media]) => JSON_TYPE.test(type) && isNode(media));
   if (found) return [found[0], found[1] as Node];
   const given = types.map(([type]) => type).join(', ');
-  throw unmappable(place, `it is ${given || 'of no type'}, and only JSON is sent`);
+  throw unmappable(place, `its type is ${given || 'missing'}, and only JSON is supported`);
 }

@@ -1,11 +1,11 @@
 import { AppError, messageOf, parseJson, readText } from '../../../common/index.js';
 import { isNode, type Node } from './openapi.types.js';
 
-/** So many names for one part a document may have; more would only be there to take memory. */
+/** Maximum YAML aliases of a document: protects against documents that expand without bound. */
 const MAX_ALIASES = 1000;
 
 /**
- * Reads a document of OpenAPI 3.0 or 3.1 from a file, JSON or YAML, or takes it as it is.
+ * Reads an OpenAPI 3.0 or 3.1 document from a file (JSON or YAML), or uses a parsed one.
  * @throws AppError `TOOL_INVALID`
  */
 export async function loadOpenApi(given: string | object): Promise<Node> {
@@ -13,8 +13,8 @@ export async function loadOpenApi(given: string | object): Promise<Node> {
   const document = typeof given === 'string' ? await parse(read(given), given) : given;
   const version = isNode(document) ? document['openapi'] : undefined;
   if (isNode(document) && typeof version === 'string' && /^3\.[01]\.\d/.test(version)) return document;
-  const told = version === undefined ? 'no version of OpenAPI' : `openapi ${JSON.stringify(version)}`;
-  throw new AppError('TOOL_INVALID', `${source} says ${told}; 3.0 and 3.1 are understood`);
+  const found = version === undefined ? 'no OpenAPI version' : `openapi ${JSON.stringify(version)}`;
+  throw new AppError('TOOL_INVALID', `${source} has ${found}; 3.0 and 3.1 are supported`);
 }
 
 function read(path: string): string {

@@ -10,24 +10,24 @@ import { mapServer } from './openapi-server.mapper.js';
 import { unmappable } from './openapi.error.js';
 import { isNode, type Node, type OpenApiImport, type OpenApiOperation } from './openapi.types.js';
 
-/** An operation where it stands in its document. */
+/** An operation and its location in the document. */
 interface FoundOperation {
   readonly node: Node;
   readonly item: Node;
   readonly path: string;
   readonly method: RestMethod;
-  /** `get /pets/{id}`, for people. */
+  /** `get /pets/{id}`, for error messages. */
   readonly where: string;
 }
 
 type MappedRequest = Pick<RestToolDeclaration, 'url' | 'parameters' | 'query' | 'headers' | 'body'>;
 
-/** A parameter or body with the name by which the model gives it. */
+/** A parameter or body with the name of its tool argument. */
 type Named<T> = T & { readonly argument: string };
 
 const MAX_NAME_LENGTH = 64;
 
-/** Operations of one document as declarations of REST tools. */
+/** Maps operations of one document to declarations of REST tools. */
 export class OpenApiOperations {
   private readonly references: OpenApiReferences;
   private readonly found: ReadonlyMap<string, FoundOperation>;
@@ -41,7 +41,7 @@ export class OpenApiOperations {
     this.found = this.operations();
   }
 
-  /** @throws AppError `TOOL_INVALID` that says all that cannot be mapped, where it stands and why */
+  /** @throws AppError `TOOL_INVALID` that lists every part that cannot be mapped, with location and reason */
   map(chosen: string | OpenApiOperation): RestToolDeclaration {
     const { operationId, omit = [], ...changes } = typeof chosen === 'string' ? { operationId: chosen } : chosen;
     const operation = this.find(operationId);
@@ -127,11 +127,11 @@ function toUrl(path: string, parameters: readonly Named<MappedParameter>[], wher
   if (stray)
     throw unmappable(
       `${where}: parameter ${JSON.stringify(stray.name)}`,
-      `it stands in the path, which has no {${stray.name}}`,
+      `it is a path parameter, but the path has no {${stray.name}}`,
     );
   return path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
     const parameter = parameters.find((one) => one.name === name);
-    if (!parameter) throw unmappable(where, `its path has {${name}}, which is none of its path parameters`);
+    if (!parameter) throw unmappable(where, `its path has {${name}}, which is not among its path parameters`);
     return `{${parameter.argument}}`;
   });
 }
@@ -145,7 +145,7 @@ function schemaOf(parameters: readonly Named<MappedParameter>[], body: Named<Map
   };
 }
 
-/** Two of one name in different places are told apart by the place. */
+/** Assigns argument names; a name that occurs in two places gets the place as suffix. */
 function withArguments(parameters: readonly MappedParameter[]): readonly Named<MappedParameter>[] {
   const taken = new Set<string>();
   return parameters.map((parameter) => {
@@ -162,12 +162,12 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   return free;
 }
 
-/** Of the characters that names of tools and arguments may have. */
+/** Replaces characters that names of tools and arguments cannot contain. */
 function toName(name: string): string {
   return name.replaceAll(/[^\w-]+/g, '_').slice(0, MAX_NAME_LENGTH);
 }
 
 function descriptionOf({ node, where }: FoundOperation): string {
-  const said = [node['summary'], node['description']].filter((text) => typeof text === 'string' && text.trim() !== '');
-  return said.length > 0 ? said.join('\n\n') : where;
+  const texts = [node['summary'], node['description']].filter((text) => typeof text === 'string' && text.trim() !== '');
+  return texts.length > 0 ? texts.join('\n\n') : where;
 }

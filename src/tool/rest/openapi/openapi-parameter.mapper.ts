@@ -11,13 +11,13 @@ export interface MappedParameter {
   readonly place: 'path' | 'query' | 'header';
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
-  /** Whether each member of a list stands on its own (`ids=1&ids=2`). */
+  /** Whether a list repeats its name (`ids=1&ids=2`). */
   readonly isSpread: boolean;
 }
 
-/** By the specification these are no parameters, whatever is said of them; they come from elsewhere. */
+/** Header parameters that the specification tells clients to ignore; other parts of an operation define them. */
 const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
-/** The one style of each place that is understood, which is its default. */
+/** The supported style per place: the default one. */
 const STYLES: Readonly<Record<string, string>> = { path: 'simple', query: 'form', header: 'simple' };
 
 /** The parameters of one operation. */
@@ -28,8 +28,9 @@ export class OpenApiParameters {
   ) {}
 
   /**
-   * Those of the path and of the operation, which win by name and place. What is wrong with one goes to `problems`.
-   * @param omitted names that are left out
+   * Maps the parameters of path and operation; the operation overrides by name and place. Mistakes are appended to
+   * `problems`.
+   * @param omitted names of parameters to leave out
    */
   map(
     lists: readonly unknown[],
@@ -70,12 +71,12 @@ export class OpenApiParameters {
 
   private toParameter(node: Node, where: string, omitted: readonly string[]): MappedParameter {
     const { name, in: place, required, explode, description } = node;
-    if (omitted.includes(String(name))) throw unmappable(where, 'it is required, and cannot be omitted');
+    if (omitted.includes(String(name))) throw unmappable(where, 'it is required and cannot be omitted');
     const fault = faultOf(node);
     if (fault) throw unmappable(where, `${fault}${omission(required)}`);
     const schema = this.schemas.toJsonSchema(node['schema'] ?? {}, where);
     if (typeof schema === 'boolean' || holdsObjects(schema)) {
-      throw unmappable(where, `it holds an object, which is not written there${omission(required)}`);
+      throw unmappable(where, `it contains an object, which cannot be encoded there${omission(required)}`);
     }
     return {
       name: String(name),
@@ -87,13 +88,13 @@ export class OpenApiParameters {
   }
 }
 
-/** What of a parameter no tool can do, if anything. */
+/** An unsupported feature of a parameter, if any. */
 function faultOf({ name, in: place, style, content }: Node): string | undefined {
   if (typeof name !== 'string' || name === '') return 'it has no name';
   const known = typeof place === 'string' && Object.hasOwn(STYLES, place) ? STYLES[place] : undefined;
-  if (known === undefined) return `it stands in ${JSON.stringify(place)}, which no tool sets`;
-  if (style !== undefined && style !== known) return `its style ${JSON.stringify(style)} is not understood`;
-  return content === undefined ? undefined : 'it is a document inside of a parameter (content)';
+  if (known === undefined) return `it is in ${JSON.stringify(place)}, which a tool cannot set`;
+  if (style !== undefined && style !== known) return `its style ${JSON.stringify(style)} is not supported`;
+  return content === undefined ? undefined : 'it uses `content` (a serialised document), which is not supported';
 }
 
 function omission(required: unknown): string {

@@ -2,19 +2,19 @@ import { type JsonPointer, parsePointer, valueAt } from '../json-pointer.parser.
 import { unmappable } from './openapi.error.js';
 import { isNode, type Node } from './openapi.types.js';
 
-/** What is behind a reference, and which ones led there. */
+/** The target of a reference, and the references that led there. */
 export interface Resolved {
   readonly node: Node;
   readonly trail: readonly string[];
 }
 
-/** Follows references inside of one document; none is ever loaded from elsewhere. */
+/** Follows references inside one document; never loads another document. */
 export class OpenApiReferences {
   constructor(private readonly document: Node) {}
 
   /**
-   * @param trail the references that are being resolved already
-   * @throws AppError `TOOL_INVALID` for one that leads out of the document, nowhere, or back to where it came from
+   * @param trail the references being resolved
+   * @throws AppError `TOOL_INVALID` for an external, broken or circular reference
    */
   resolve(value: unknown, where: string, trail: readonly string[] = []): Resolved {
     if (!isNode(value)) throw unmappable(where, 'an object is expected here');
@@ -23,15 +23,15 @@ export class OpenApiReferences {
     if (typeof reference !== 'string' || !reference.startsWith('#')) {
       throw unmappable(
         where,
-        `it refers to ${JSON.stringify(reference)}, and only references inside of the document (#/…) are followed`,
+        `it refers to ${JSON.stringify(reference)}, and only references inside the document (#/…) are supported`,
       );
     }
     if (trail.includes(reference)) {
       const round = [...trail.slice(trail.indexOf(reference)), reference].join(' → ');
-      throw unmappable(where, `it refers to itself (${round}), and arguments cannot be described without end`);
+      throw unmappable(where, `it refers to itself (${round}), and recursive schemas are not supported`);
     }
     const target = valueAt(this.document, pointerOf(reference, where));
-    if (target === undefined) throw unmappable(where, `it refers to ${reference}, and nothing is there`);
+    if (target === undefined) throw unmappable(where, `it refers to ${reference}, which does not exist`);
     return this.resolve(target, where, [...trail, reference]);
   }
 }
@@ -41,6 +41,6 @@ function pointerOf(reference: string, where: string): JsonPointer {
   try {
     return parsePointer(decodeURIComponent(reference.slice(1)));
   } catch {
-    throw unmappable(where, `it refers to ${reference}, which is no place in a document (#/components/…)`);
+    throw unmappable(where, `it refers to ${reference}, which is not a valid reference (#/components/…)`);
   }
 }

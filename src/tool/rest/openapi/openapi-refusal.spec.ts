@@ -7,7 +7,7 @@ Logger.overrideLogger(false);
 const world = RestWorld.prepare();
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
-const NO_PLACE = 'which is no place in a document (#/components/…)';
+const NO_PLACE = 'which is not a valid reference (#/components/…)';
 
 /** A document with these paths, of which `thing` is imported. */
 const one = (paths: object) =>
@@ -42,7 +42,7 @@ describe('an OpenAPI document is refused, with the place,', () => {
     const operation = thing(ID, { name: 'shop', in: 'path', required: true });
     await expect(one({ '/things/{id}': { [method]: operation } })).rejects.toMatchObject({
       code: 'TOOL_INVALID',
-      message: `OpenAPI: ${method} /things/{id}: parameter "shop": it stands in the path, which has no {shop}.`,
+      message: `OpenAPI: ${method} /things/{id}: parameter "shop": it is a path parameter, but the path has no {shop}.`,
     });
     expect(world.tools.list()).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { unmappable } from './openapi.error.js';
 import type { OpenApiReferences } from './openapi-reference.mapper.js';
 import { isNode, type Node } from './openapi.types.js';
 
-/** Keywords by what they hold: one schema, a list of them, or a map. */
+/** Keywords whose value is one schema, a list of schemas, or a map of schemas. */
 const SINGLE = [
   'items',
   'additionalProperties',
@@ -18,7 +18,7 @@ const SINGLE = [
 ];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
-/** What says nothing of a value, or is spelt out by now. */
+/** Keywords without effect on validation, and those that the conversion has already applied. */
 const DROPPED = new Set([
   'xml',
   'externalDocs',
@@ -31,7 +31,7 @@ const DROPPED = new Set([
   '$comment',
 ]);
 const REFUSED = ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef'];
-/** Beside a reference these only describe. */
+/** Keywords that only annotate; beside a `$ref` they need no `allOf`. */
 const ANNOTATIONS = new Set([
   'title',
   'description',
@@ -45,27 +45,26 @@ const ANNOTATIONS = new Set([
 ]);
 const MAX_SCHEMAS = 5000;
 
-/** Schemas of a document as plain JSON Schema (2020-12), without references, as requests hold to them. */
+/** Converts schemas of a document to plain JSON Schema (2020-12) for requests, without references. */
 export class OpenApiSchemas {
   private count = 0;
 
-  /** @param isOld whether the document is of OpenAPI 3.0, whose schemas are a dialect of their own */
+  /** @param isOld whether the document is OpenAPI 3.0, which has its own schema dialect */
   constructor(
     private readonly references: OpenApiReferences,
     private readonly isOld: boolean,
   ) {}
 
-  /** @throws AppError `TOOL_INVALID` for one that refers to itself or elsewhere, or is too large */
+  /** @throws AppError `TOOL_INVALID` for a recursive, externally referenced or too large schema */
   toJsonSchema(value: unknown, where: string, trail: readonly string[] = []): JsonSchema | boolean {
     if (typeof value === 'boolean') return value;
-    if (++this.count > MAX_SCHEMAS)
-      throw unmappable(where, `it comes to more than ${MAX_SCHEMAS} schemas without its references`);
+    if (++this.count > MAX_SCHEMAS) throw unmappable(where, `it expands to more than ${MAX_SCHEMAS} schemas`);
     const { node, trail: inner } = this.references.resolve(value, where, trail);
     const plain = this.convert(node, where, inner);
     return node === value ? plain : this.withSiblings(plain, value as Node, where, trail);
   }
 
-  /** In 3.0 nothing counts beside a reference; in 3.1 all does. */
+  /** OpenAPI 3.0 ignores keywords beside a reference; 3.1 applies them. */
   private withSiblings(target: JsonSchema, node: Node, where: string, trail: readonly string[]): JsonSchema {
     const siblings = Object.fromEntries(Object.entries(node).filter(([keyword]) => keyword !== '$ref'));
     const names = Object.keys(siblings);
@@ -78,7 +77,7 @@ export class OpenApiSchemas {
 
   private convert(node: Node, where: string, trail: readonly string[]): JsonSchema {
     const refused = REFUSED.find((keyword) => keyword in node);
-    if (refused) throw unmappable(where, `it uses ${refused}, which is not understood`);
+    if (refused) throw unmappable(where, `it uses ${refused}, which is not supported`);
     const plain: Record<string, unknown> = Object.fromEntries(
       Object.entries(node).filter(([keyword]) => !DROPPED.has(keyword)),
     );
@@ -99,7 +98,7 @@ export class OpenApiSchemas {
   }
 }
 
-/** What 3.0 says otherwise: limits that are switches, and null as a mark of its own. */
+/** Converts keywords of 3.0: boolean `exclusiveMinimum`/`exclusiveMaximum`, and `nullable`. */
 function modernized(plain: Readonly<Record<string, unknown>>, node: Node): JsonSchema {
   const schema: Record<string, unknown> = { ...plain };
   for (const [limit, exclusive] of [
@@ -120,7 +119,7 @@ function modernized(plain: Readonly<Record<string, unknown>>, node: Node): JsonS
   return { ...schema, type: [schema['type'], 'null'], ...(isShort && { enum: [...(values as unknown[]), null] }) };
 }
 
-/** What only a reply holds is not asked of the model. */
+/** Removes read-only properties, which occur in replies only. */
 function withoutReadOnly(schema: JsonSchema): JsonSchema {
   const { properties, required } = schema;
   if (!isNode(properties)) return schema;

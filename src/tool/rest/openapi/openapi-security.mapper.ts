@@ -6,8 +6,8 @@ import { isNode, type Node, type OpenApiSecret } from './openapi.types.js';
 type Secrets = Readonly<Record<string, OpenApiSecret>>;
 
 /**
- * How an operation's calls say who they are: by the first of its alternatives whose schemes all have a secret, or by none
- * where it asks for none. @throws AppError `TOOL_INVALID`
+ * The authentication of an operation: the first alternative whose schemes all have a secret, or none if the operation
+ * requires none. @throws AppError `TOOL_INVALID` if a secret is missing or a scheme is not supported
  */
 export function mapSecurity(
   requirements: unknown,
@@ -18,12 +18,12 @@ export function mapSecurity(
 ): readonly RestAuth[] {
   const alternatives = (Array.isArray(requirements) ? (requirements as unknown[]) : []).filter(isNode);
   if (alternatives.length === 0) return [];
-  // Whoever gives a secret wants it used, also where a call without one is answered.
+  // A configured secret is used even if the operation also allows calls without one.
   const given = alternatives.filter((one) => Object.keys(one).every((name) => Object.hasOwn(secrets, name)));
   const chosen = given.find((one) => Object.keys(one).length > 0) ?? given[0];
   if (!chosen) {
     const wanted = alternatives.map((one) => Object.keys(one).join(' and ')).join(', or ');
-    throw unmappable(where, `it needs ${wanted}: name variables for that in \`secrets\``);
+    throw unmappable(where, `it needs ${wanted}: name their variables in \`secrets\``);
   }
   return Object.keys(chosen).map((name) => {
     const place = `components.securitySchemes.${name}`;
@@ -47,11 +47,11 @@ function toAuth(scheme: Node, secret: OpenApiSecret, where: string): RestAuth {
     case 'apiKey': {
       const { in: place, name } = scheme;
       if (place !== 'header' && place !== 'query')
-        throw unmappable(where, `its key stands in ${JSON.stringify(place)}, which no tool sets`);
+        throw unmappable(where, `its key is in ${JSON.stringify(place)}, which a tool cannot set`);
       return { type: 'apiKey', in: place, name: String(name), key: oneName(secret, where) };
     }
     default:
-      throw unmappable(where, `it is ${JSON.stringify(kind)}, which is not understood`);
+      throw unmappable(where, `its type is ${JSON.stringify(kind)}, which is not supported`);
   }
 }
 

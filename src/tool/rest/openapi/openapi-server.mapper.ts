@@ -2,9 +2,9 @@ import { unmappable } from './openapi.error.js';
 import { isNode } from './openapi.types.js';
 
 /**
- * Where an operation is served: where the import says, else at the one server that the nearest list names.
- * @param lists those of the operation, its path and the document, the nearest first
- * @throws AppError `TOOL_INVALID` when that is not one absolute URL
+ * The base URL of an operation: the import's `server`, else the only server of the nearest list.
+ * @param lists servers of the operation, its path and the document, in this order
+ * @throws AppError `TOOL_INVALID` unless that is one absolute URL
  */
 export function mapServer(given: string | undefined, lists: readonly unknown[], where: string): string {
   const url = given ?? onlyServer(lists, where);

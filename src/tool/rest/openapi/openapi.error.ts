@@ -1,6 +1,6 @@
 import { AppError } from '../../../common/index.js';
 
-/** What of a document cannot become a tool: where it stands, why, and what to do if anything. */
+/** A part of a document that cannot be mapped. @param why the reason, with the remedy if there is one */
 export function unmappable(where: string, why: string): AppError {
   return new AppError('TOOL_INVALID', `${where}: ${why}`);
 }

@@ -125,33 +125,29 @@ describe('an OpenAPI document', () => {
   });
 
   it.each([
-    [{ parameters: [] }, {}, 'get /things/{id}: its path has {id}, which is none of its path parameters'],
-    [{ parameters: [{ ...ID, schema: { type: 'object' } }] }, {}, 'parameter "id": it holds an object'],
+    [{ parameters: [] }, {}, 'get /things/{id}: its path has {id}, which is not among its path parameters'],
+    [{ parameters: [{ ...ID, schema: { type: 'object' } }] }, {}, 'parameter "id": it contains an object'],
     [
       { parameters: [ID, { name: 's', in: 'cookie' }] },
       {},
-      'parameter "s": it stands in "cookie", which no tool sets; it is not required: name it in `omit`',
+      'parameter "s": it is in "cookie", which a tool cannot set; it is not required: name it in `omit`',
     ],
     [
       { parameters: [ID, { name: 's', in: 'query', style: 'deepObject', required: true }] },
       {},
-      'its style "deepObject" is not understood.',
+      'its style "deepObject" is not supported.',
     ],
-    [
-      { parameters: [ID, { name: 's', in: 'query', content: { 'application/json': {} } }] },
-      {},
-      'it is a document inside of a parameter',
-    ],
+    [{ parameters: [ID, { name: 's', in: 'query', content: { 'application/json': {} } }] }, {}, 'it uses `content`'],
     [
       { parameters: [ID, { $ref: 'https://evil.example/p.json' }] },
       {},
       'it refers to "https://evil.example/p.json", and only references inside',
     ],
-    [{ parameters: [ID, { $ref: './other.yaml#/x' }] }, {}, 'only references inside of the document'],
+    [{ parameters: [ID, { $ref: './other.yaml#/x' }] }, {}, 'only references inside the document'],
     [
       { parameters: [ID, { $ref: '#/components/parameters/none' }] },
       {},
-      'it refers to #/components/parameters/none, and nothing is there',
+      'it refers to #/components/parameters/none, which does not exist',
     ],
     [{ parameters: [ID], servers: [{ url: '/v1' }] }, {}, 'its server "/v1" is not https://host/path: give `server`'],
     [
@@ -168,11 +164,11 @@ describe('an OpenAPI document', () => {
     [
       { parameters: [ID], security: [{ key: [] }, { a: [], b: [] }] },
       {},
-      'it needs key, or a and b: name variables for that in `secrets`',
+      'it needs key, or a and b: name their variables in `secrets`',
     ],
     [{ parameters: [ID], requestBody: { content: { 'application/json': {} } } }, {}, 'requestBody: GET has no body'],
-    [{ parameters: [{ ...ID, schema: { $id: 'x' } }] }, {}, 'it uses $id, which is not understood'],
-    [{ parameters: [ID] }, { openapi: '2.0' }, 'the document says openapi "2.0"; 3.0 and 3.1 are understood'],
+    [{ parameters: [{ ...ID, schema: { $id: 'x' } }] }, {}, 'it uses $id, which is not supported'],
+    [{ parameters: [ID] }, { openapi: '2.0' }, 'the document has openapi "2.0"; 3.0 and 3.1 are supported'],
     [{ parameters: [ID], operationId: 'other' }, {}, '"thing": the document has no such operation (it has: other)'],
   ])('is refused where it cannot be mapped: %j %j', async (operation, more, fault) => {
     await expect(one(documentOf(operation, more))).rejects.toMatchObject({
@@ -194,10 +190,10 @@ describe('an OpenAPI document', () => {
   });
 
   it.each([
-    [{ type: 'apiKey', in: 'cookie', name: 's' }, 'CRM_TOKEN', 'its key stands in "cookie"'],
+    [{ type: 'apiKey', in: 'cookie', name: 's' }, 'CRM_TOKEN', 'its key is in "cookie"'],
     [{ type: 'http', scheme: 'basic' }, 'CRM_TOKEN', 'it is basic: give { username, password }'],
-    [{ type: 'http', scheme: 'digest' }, 'CRM_TOKEN', 'it is "digest", which is not understood'],
-    [{ type: 'mutualTLS' }, 'CRM_TOKEN', 'it is "mutualTLS", which is not understood'],
+    [{ type: 'http', scheme: 'digest' }, 'CRM_TOKEN', 'its type is "digest", which is not supported'],
+    [{ type: 'mutualTLS' }, 'CRM_TOKEN', 'its type is "mutualTLS", which is not supported'],
     [{ type: 'oauth2' }, { username: 'CRM_USER' }, 'it takes one secret'],
     [{ type: 'oauth2' }, 'OTHER_SECRET', 'its auth names OTHER_SECRET, which TOOL_SECRETS does not'],
   ])('with the scheme %j and the secret %j is refused', async (scheme, secret, fault) => {
@@ -211,7 +207,7 @@ describe('an OpenAPI document', () => {
   it('that refers to itself is refused, with the round', async () => {
     await expect(pets(['growTree'])).rejects.toMatchObject({
       message: expect.stringContaining(
-        'it refers to itself (#/components/schemas/Tree → #/components/schemas/Tree), and arguments cannot be described without end',
+        'it refers to itself (#/components/schemas/Tree → #/components/schemas/Tree), and recursive schemas are not supported',
       ),
     });
   });
@@ -236,7 +232,7 @@ describe('an OpenAPI document', () => {
     for (const part of [
       'it needs token',
       'refers to itself',
-      'it is multipart/form-data, and only JSON',
+      'its type is multipart/form-data, and only JSON',
       '"nothing": the document',
     ]) {
       expect(message).toContain(part);
@@ -263,7 +259,7 @@ describe('an OpenAPI document', () => {
     ).toEqual(['shop', 'limit']);
     world.reset();
     await expect(pets([{ operationId: 'listPets', omit: ['shop'] }])).rejects.toThrow(
-      'it is required, and cannot be omitted',
+      'it is required and cannot be omitted',
     );
     await expect(pets([{ operationId: 'listPets', omit: ['shops'] }])).rejects.toThrow(
       'it has no parameter "shops" to omit',
@@ -274,7 +270,7 @@ describe('an OpenAPI document', () => {
     [{ document: 'nowhere.yaml', operations: ['a'] }, 'nowhere.yaml cannot be read'],
     [{ document: PETS, operations: [] }, 'its operations: '],
     [{ document: PETS, operations: ['a'], servers: 'x' }, 'unrecognized key: "servers"'],
-    [{ document: 'package.json', operations: ['a'] }, 'package.json says no version of OpenAPI'],
+    [{ document: 'package.json', operations: ['a'] }, 'package.json has no OpenAPI version'],
     [{ document: 'README.md', operations: ['a'] }, 'README.md'],
   ])('is not looked for in %j', async (given, fault) => {
     await expect(world.registry.importOpenApi(given as OpenApiImport)).rejects.toThrow(fault);

@@ -1,14 +1,14 @@
 import type { RestLogin, RestToolDeclaration } from '../rest-tool.types.js';
 
-/** Values for a security scheme of the document: names of variables that `TOOL_SECRETS` allows. */
+/** Secret of a security scheme: names of variables that `TOOL_SECRETS` allows. */
 export type OpenApiSecret = string | RestLogin;
 
-/** An operation that becomes a tool, with what is to be otherwise than the document and its method say. */
+/** An operation that becomes a tool, with overrides of the document and of the defaults of its method. */
 export interface OpenApiOperation extends Partial<
   Omit<RestToolDeclaration, 'method' | 'url' | 'parameters' | 'query' | 'headers' | 'body' | 'bodyType' | 'auth'>
 > {
   readonly operationId: string;
-  /** Parameters that are not required and that the model is not told of. */
+  /** Optional parameters that are hidden from the model. */
   readonly omit?: readonly string[];
 }
 
@@ -16,13 +16,13 @@ export interface OpenApiOperation extends Partial<
 export interface OpenApiImport {
   /** The document itself, or the path of its file (JSON or YAML). */
   readonly document: string | object;
-  /** Of which operations, by their `operationId`. */
+  /** Operations to import, by `operationId`. */
   readonly operations: readonly (string | OpenApiOperation)[];
-  /** Where it is served; needed when the document names no server, several, or one relative to itself. */
+  /** Base URL; required if the document names no server, several, or a relative one. */
   readonly server?: string;
-  /** By the names of the document's security schemes. OAuth 2 and OpenID Connect are given an access token. */
+  /** Keyed by security scheme of the document. OAuth 2 and OpenID Connect take an access token. */
   readonly secrets?: Readonly<Record<string, OpenApiSecret>>;
-  /** Stands before each tool's name. */
+  /** Prefix of each tool's name. */
   readonly prefix?: string;
 }
 
