@@ -9,8 +9,8 @@ const CHECKS = 8;
 
 /**
  * Rejects requests without an answer in time, up to an eighth of the time-out late. One timer checks all requests: a
- * timer per request costs nearly as much as a call of a near Redis. It counts its own checks instead of reading the
- * clock, so that a freeze of this process does not expire requests.
+ * timer per request costs nearly as much as a round trip to a nearby Redis. It counts its own checks instead of reading
+ * the clock, so that a freeze of this process does not expire requests.
  */
 export class AnswerDeadline {
   private waiting: { readonly one: Awaited; readonly until: number }[] = [];

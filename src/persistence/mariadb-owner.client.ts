@@ -12,7 +12,7 @@ const HEARTBEAT_MS = 5_000;
 const SILENCE_S = 15;
 const RETRY_MS = 500;
 /** Wait for the lock: the server may notice the end of a process after its successor has started. */
-const PATIENCE_S = 1;
+const LOCK_WAIT_S = 1;
 /** The shortest limit for lock names among server versions. */
 const LONGEST_NAME = 64;
 
@@ -92,7 +92,7 @@ export class MariadbOwnerClient {
   private async lockOn(connection: Connection): Promise<void> {
     const [[row]] = await connection.query<RowDataPacket[]>(
       'SELECT GET_LOCK(?, ?) AS is_ours, IS_USED_LOCK(?) AS holder, CONNECTION_ID() AS id',
-      [this.lock, PATIENCE_S, this.lock],
+      [this.lock, LOCK_WAIT_S, this.lock],
     );
     const { is_ours: isOurs, holder, id } = row as { is_ours: number; holder: number | null; id: number };
     if (isOurs !== 1)

@@ -36,7 +36,7 @@ export class SqliteDatabase extends Database {
   private readonly logger = new Logger(SqliteDatabase.name);
   private waiting: WaitingBatch[] = [];
   private isGathering = false;
-  private patience: NodeJS.Timeout | null = null;
+  private waitTimer: NodeJS.Timeout | null = null;
   private lastGroup = 0;
   /** The fsync of the last written group, while it runs. */
   private syncing: Promise<void> | null = null;
@@ -60,7 +60,7 @@ export class SqliteDatabase extends Database {
     return new Promise((resolve, reject) => {
       this.assertOpen();
       this.waiting.push({ batch, isEarly, resolve, reject });
-      if (waitsMs > 0) this.patience ??= setTimeout(() => this.startGathering(), waitsMs);
+      if (waitsMs > 0) this.waitTimer ??= setTimeout(() => this.startGathering(), waitsMs);
       else this.startGathering();
     });
   }
@@ -123,8 +123,8 @@ export class SqliteDatabase extends Database {
       return;
     }
     const { waiting } = this;
-    clearTimeout(this.patience ?? undefined);
-    this.patience = null;
+    clearTimeout(this.waitTimer ?? undefined);
+    this.waitTimer = null;
     this.isGathering = false;
     if (waiting.length === 0) return;
     this.lastGroup = waiting.length;

@@ -17,7 +17,7 @@ import type { StepCompanion, StepOptions } from './step-companion.types.js';
 import type { RecordedStep, RunOpening, RunOutcome, RunRecord, RunStatus } from './run.types.js';
 
 /** Delay of an event that waits for a step's batch, in ms. A call that ends within it costs one commit, not two. */
-const GO_ALONG_MS = 10;
+const BATCH_WAIT_MS = 10;
 
 /** Optional parts of a context. */
 export interface ContextParts {
@@ -137,7 +137,7 @@ export class JournaledRunContext extends RunContext {
     this.outbox.add(event);
     // No client needs `step.started` at once.
     if (event.type === 'step.started') return;
-    if (!isLive(event)) this.flushing ??= setTimeout(() => this.flush(), GO_ALONG_MS);
+    if (!isLive(event)) this.flushing ??= setTimeout(() => this.flush(), BATCH_WAIT_MS);
     else if (this.flushing) this.flush();
   }
 

@@ -37,8 +37,8 @@ export abstract class RunDispatcher {
   abstract executeChild(run: RunRecord): void;
 
   /**
-   * Same for a run that was started earlier and has no owner now. Nothing happens if another process executes it, or if
-   * this process cannot claim it at the moment.
+   * As `executeChild`, for a run that was started earlier and has no owner now. Nothing happens if another process
+   * executes it, or if this process cannot claim it at the moment.
    */
   abstract adopt(run: RunRecord): void;
 

@@ -34,7 +34,7 @@ export class RunOutbox {
   /** Length of the text of this attempt, in UTF-16 units. */
   private offset = 0;
   /** Whether an earlier execution may have stopped inside a message; reset by the first step of this execution. */
-  private wasCutOff: boolean;
+  private wasInterrupted: boolean;
 
   /**
    * @param last the number of the run's last journaled event
@@ -50,7 +50,7 @@ export class RunOutbox {
   ) {
     this.live = bus.live.open(run.id, last);
     this.attempt = run.epoch * ATTEMPTS_PER_EPOCH;
-    this.wasCutOff = run.epoch > 1;
+    this.wasInterrupted = run.epoch > 1;
   }
 
   get hasJournaled(): boolean {
@@ -160,8 +160,8 @@ export class RunOutbox {
   /** A model step starts a message, and voids the text of an incomplete one. */
   private beginStep(step: string): void {
     const [kind, iteration] = step.split(':');
-    const isVoid = this.wasCutOff || this.offset > 0;
-    this.wasCutOff = false;
+    const isVoid = this.wasInterrupted || this.offset > 0;
+    this.wasInterrupted = false;
     if (kind !== 'model') return;
     if (isVoid) this.addLive({ type: 'step.restarted', iteration: Number.parseInt(iteration ?? '', 10), text: '' });
     else this.beginMessage();

@@ -11,7 +11,7 @@ import { RemoteRunClient } from './remote-run.client.js';
 import { LONGEST_EVENT, parseMessage, toItem, toItemMessage, type BusMessage } from './bus-message.mapper.js';
 
 const ALL_NODES = 'runs';
-/** Delay before a subscribed run is looked up on other nodes, in ms; most runs start here within it. */
+/** Time for a subscribed run to start here before it is looked up on other nodes, in ms. */
 const START_HERE_MS = 20;
 /** Interval for repeating subscriptions to other nodes and reading missed events from the journal, in ms. */
 const REMIND_MS = 3_000;
