@@ -69,7 +69,7 @@ export class AgentService {
       );
     }
     // What was executed elsewhere was not all told here.
-    return run.kind === 'begun' ? { ...fold.toAnswer(), status } : this.answer(principal, run.id);
+    return run.kind === 'started' ? { ...fold.toAnswer(), status } : this.answer(principal, run.id);
   }
 
   /**
@@ -97,7 +97,7 @@ export class AgentService {
       const run = await this.runs.start(await this.toStart(principal, { ...request, isStreaming: true }, runId));
       const { responseFormat = this.agents.get(request.agent).definition.responseFormat } = request;
       const isStructured = responseFormat !== undefined;
-      if (run.kind !== 'twin') return { ...run, isStructured, items: following.items(START, signal) };
+      if (run.kind !== 'replayed') return { ...run, isStructured, items: following.items(START, signal) };
       following.close();
       return { ...run, isStructured, items: this.follow(run.id, 0, signal) };
     } catch (error) {

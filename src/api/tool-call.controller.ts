@@ -31,7 +31,7 @@ export class ToolCallController {
     @Headers('idempotency-key') key?: string,
   ): Promise<ToolCallAnswerDto> {
     const onStart = (run: RunHandle): void => {
-      if (run.kind !== 'twin') this.access.record(principal, 'call', 'tool', name);
+      if (run.kind !== 'replayed') this.access.record(principal, 'call', 'tool', name);
       tellTwin(reply, run);
       reply.header('location', `/api/runs/${run.id}`);
     };

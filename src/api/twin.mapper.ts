@@ -3,5 +3,5 @@ import type { RunHandle } from '../run/index.js';
 
 /** Marks the response of an idempotent replay. */
 export function tellTwin(reply: FastifyReply, { kind }: Pick<RunHandle, 'kind'>): void {
-  if (kind === 'twin') reply.header('idempotent-replayed', 'true');
+  if (kind === 'replayed') reply.header('idempotent-replayed', 'true');
 }

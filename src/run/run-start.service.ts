@@ -16,7 +16,7 @@ const START_WAITS_MS = 2;
 /** A journaled run; wrapped in an object, so that awaiting the start does not await the end. */
 export interface StartedRun {
   readonly id: string;
-  readonly kind: 'begun' | 'queued';
+  readonly kind: 'started' | 'queued';
   /** The status when its execution ended; `queued` when it was handed over to the next start of the server. */
   readonly done: Promise<RunStatus>;
 }
@@ -122,7 +122,7 @@ export class RunStartService {
       return this.queue(start);
     }
     for (const item of items) this.bus.emit(run, item);
-    return { id: run.id, kind: 'begun', done: this.dispatcher.execute(run) };
+    return { id: run.id, kind: 'started', done: this.dispatcher.execute(run) };
   }
 
   /**
@@ -136,7 +136,7 @@ export class RunStartService {
     const done = this.dispatcher.execute(run, { items, written });
     done.catch(() => undefined);
     await written;
-    return { id: run.id, kind: 'begun', done };
+    return { id: run.id, kind: 'started', done };
   }
 
   private isAwaited({ principal, sessionId }: StartRun): boolean | Promise<boolean> {

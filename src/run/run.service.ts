@@ -14,10 +14,10 @@ import type { RunRecord, RunStatus, StartRun } from './run.types.js';
 export interface RunHandle {
   readonly id: string;
   /**
-   * `begun`: started at once. `queued`: waits in the queue. `twin`: an idempotent replay, started by an earlier
+   * `started`: started at once. `queued`: waits in the queue. `replayed`: an idempotent replay, started by an earlier
    * request.
    */
-  readonly kind: 'begun' | 'queued' | 'twin';
+  readonly kind: 'started' | 'queued' | 'replayed';
   /** The status when its execution ended; `queued` when it was handed over to the next start of the server. */
   readonly done: Promise<RunStatus>;
 }
@@ -39,7 +39,7 @@ export class RunService {
   /**
    * Journals a run and executes it at once; queues it when its session has a running run, or when there is no capacity.
    * @param listener receives all items of the run, from its first event on
-   * @returns the run; with kind `twin` the run of an earlier request with the same idempotency key
+   * @returns the run; with kind `replayed` the run of an earlier request with the same idempotency key
    * @throws AppError `SESSION_BUSY` when the session's run waits for a decision, `SHUTTING_DOWN`, `RUN_QUEUE_FULL`,
    *   `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`
    */
@@ -49,7 +49,7 @@ export class RunService {
       const started = await this.starter.start(start);
       if ('replayOf' in started) {
         unsubscribe();
-        return { id: started.replayOf, kind: 'twin', done: this.endOf(started.replayOf) };
+        return { id: started.replayOf, kind: 'replayed', done: this.endOf(started.replayOf) };
       }
       const ended = started.done.finally(unsubscribe);
       // A caller that only follows the run ignores `done`; the executor logs the failure.
@@ -68,7 +68,7 @@ export class RunService {
    */
   async submit(start: StartRun): Promise<Pick<RunHandle, 'id' | 'kind'>> {
     const started = await this.starter.submit(start);
-    return 'replayOf' in started ? { id: started.replayOf, kind: 'twin' } : { id: started.id, kind: 'queued' };
+    return 'replayOf' in started ? { id: started.replayOf, kind: 'replayed' } : { id: started.id, kind: 'queued' };
   }
 
   /** @throws AppError `RUN_NOT_FOUND`, also for another tenant's run; `RUN_PRUNED` with the remaining summary */
