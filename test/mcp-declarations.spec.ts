@@ -92,7 +92,7 @@ describe('a file of MCP servers', () => {
   it('is refused for a variable that is not set, with the others of the environment', () => {
     const path = serversFile(FOLDER, { a: { ...HTTP, headers: { X: '${A_KEY} ${B_KEY} ${C_KEY:-}' } } });
     const message = fault({ MCP_SERVERS_FILE: path, B_KEY: 'b', PORT: 'x' });
-    expect(message).toContain(`${path} refers to \${A_KEY}, which is not set: set it, or write \${A_KEY:-…}`);
+    expect(message).toContain(`${path} refers to \${A_KEY}, which is not set: set it, or give a default: \${A_KEY:-…}`);
     expect(message).toContain('PORT');
     expect(message).not.toMatch(/B_KEY|C_KEY/);
   });
