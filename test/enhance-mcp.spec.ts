@@ -30,7 +30,7 @@ describe('a model with the tools of an MCP server', () => {
   it('is refused for a name that nobody registered, and for a second of one name', () => {
     expect(() => enhance(caller('x'), 'search-tools')).toThrow('There is no MCP server "search-tools"');
     registerMcp(scripted('search-tools', {}));
-    expect(() => registerMcp(scripted('search-tools', {}))).toThrow('there is an MCP server "search-tools" already');
+    expect(() => registerMcp(scripted('search-tools', {}))).toThrow('MCP server "search-tools" exists already');
     expect(() => registerMcp({ ...scripted('', {}) })).toThrow('the name of the MCP server is missing');
   });
 

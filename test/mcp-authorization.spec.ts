@@ -84,7 +84,7 @@ describe('an MCP server that wants a token', () => {
 
   it('is not called further when it does not take it, and nobody sees the token', async () => {
     const started = await startRefused({ auth: BEARER });
-    expect(stateOf(started).error).toContain('it lets nobody in with the token that it is given');
+    expect(stateOf(started).error).toContain('it rejected the access token');
   });
 });
 
@@ -116,14 +116,14 @@ describe('client credentials', () => {
     const before = guarded.mcp.at('/mcp').length;
     expect(await echo(started)).toMatchObject({
       code: 'TOOL_FAILED',
-      error: expect.stringContaining('lets nobody in'),
+      error: expect.stringContaining('rejected the access token'),
     });
     expect(guarded.mcp.at('/mcp')).toHaveLength(before + 2);
   });
 
   it('that are wrong are told of, and shown to nobody, whatever the server says', async () => {
     const started = await startRefused({ auth: OAUTH }, { THE_SECRET: 'canary-wrong' });
-    expect(stateOf(started).error).toContain(`${guarded.authority.url} gives it no token: invalid_client`);
+    expect(stateOf(started).error).toContain(`${guarded.authority.url} issued no token: invalid_client`);
     expect(tokenRequests()).toHaveLength(1);
   });
 

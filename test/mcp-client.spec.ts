@@ -104,7 +104,7 @@ describe('tools of an MCP server', () => {
     await untilStatus(jackdaw, 'trusted', 'failed');
     expect(await call('trusted__echo', { text: 'x' })).toMatchObject({
       code: 'TOOL_FAILED',
-      error: expect.stringMatching(/is not connected: it exited with 3; it is tried again in \d+ s/),
+      error: expect.stringMatching(/is not connected: it exited with 3; the next attempt is in \d+ s/),
     });
     await untilStatus(jackdaw, 'trusted');
     expect((await call('trusted__pid'))['result']).not.toBe(before);

@@ -83,7 +83,7 @@ describe('a server that stands still', () => {
     const before = await pidOf();
     expect((await callTool(jackdaw, 'freeze__strike')).body).toMatchObject({ code: 'TOOL_TIMEOUT' });
     await untilStatus(jackdaw, 'freeze', 'failed');
-    expect(stateOf('freeze').error).toMatch('it answers nothing any more');
+    expect(stateOf('freeze').error).toMatch('it no longer answers');
     await untilStatus(jackdaw, 'freeze');
     expect(Number(await pidOf())).not.toBe(Number(before));
     expect(stateOf('freeze').connects).toBe(2);

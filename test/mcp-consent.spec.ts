@@ -78,13 +78,13 @@ describe('an MCP server that wants a person’s consent', () => {
   it('is not connected to where nobody can come back', async () => {
     const started = await start({ type: 'provider', provider: person.withoutWayBack() });
     await untilStatus(started, 'guarded', 'failed');
-    expect(connectionOf(started).state.error).toBe('it wants a consent that it has not got');
+    expect(connectionOf(started).state.error).toBe('it requires the consent of a user, which is missing');
   });
 
   it('is refused with a provider that is none', async () => {
     const provider = {} as PersonProvider;
     await expect(start({ type: 'provider', provider })).rejects.toThrow(
-      'mcpServers[0]: http.auth.provider: is no OAuthClientProvider.',
+      'mcpServers[0]: http.auth.provider: is not an OAuthClientProvider.',
     );
   });
 });

@@ -34,12 +34,12 @@ function fault(env: Record<string, string>): string {
 
 describe('a file of MCP servers', () => {
   const BAD: readonly [string, unknown, string][] = [
-    ['both', { ...HTTP, ...STDIO }, 'give command for a program, or url for a server of HTTP, and not both.'],
-    ['neither', {}, 'give command for a program, or url for a server of HTTP, and not both.'],
-    ['text', 'npx server', 'it is to be an object.'],
-    ['list', [], 'it is to be an object.'],
-    ['nothing', null, 'it is to be an object.'],
-    ['old', { ...HTTP, type: 'sse' }, 'the transport "sse" of 2024 is not spoken'],
+    ['both', { ...HTTP, ...STDIO }, 'give either command (a program) or url (an HTTP server).'],
+    ['neither', {}, 'give either command (a program) or url (an HTTP server).'],
+    ['text', 'npx server', 'it must be an object.'],
+    ['list', [], 'it must be an object.'],
+    ['nothing', null, 'it must be an object.'],
+    ['old', { ...HTTP, type: 'sse' }, 'the transport "sse" of 2024 is not supported'],
     ['mixed', { ...STDIO, type: 'http' }, 'type: '],
     ['mixed2', { ...HTTP, type: 'stdio' }, 'type: '],
     ['typo', { ...STDIO, arg: ['x'] }, 'arg'],
@@ -49,25 +49,25 @@ describe('a file of MCP servers', () => {
     ['empty', { command: '' }, 'command: is empty'],
     ['args', { ...STDIO, args: 'x' }, 'args: '],
     ['number', { ...STDIO, args: ['x', 1] }, 'args.1: '],
-    ['nul', { ...STDIO, args: ['a\0b'] }, 'args.0: has a NUL character'],
+    ['nul', { ...STDIO, args: ['a\0b'] }, 'args.0: contains a NUL character'],
     ['env', { ...STDIO, env: { A: 1 } }, 'env.A: '],
-    ['ftp', { url: 'ftp://x' }, 'url: is no http:// or https:// URL'],
-    ['no-url', { url: 'example.com/mcp' }, 'url: is no http:// or https:// URL'],
+    ['ftp', { url: 'ftp://x' }, 'url: is not an http:// or https:// URL'],
+    ['no-url', { url: 'example.com/mcp' }, 'url: is not an http:// or https:// URL'],
     ['head', { ...HTTP, headers: { 'a b': 'x' } }, 'headers'],
     ['slow', { ...STDIO, timeoutMs: 0 }, 'timeoutMs: '],
     ['effect', { ...STDIO, effects: { x: 'write' } }, 'effects.x: '],
     ['approval', { ...STDIO, approval: 'sometimes' }, 'approval: '],
     ['auth', { ...HTTP, auth: { type: 'basic' } }, 'auth.type: '],
     ['auth2', { ...HTTP, auth: { type: 'client_credentials', clientId: 'x' } }, 'auth.clientSecret: '],
-    ['a__b', STDIO, 'the name "a__b" is refused'],
-    ['tail_', STDIO, 'the name "tail_" is refused'],
-    ['_head', STDIO, 'the name "_head" is refused'],
-    ['gіthub', STDIO, 'the name "gіthub" is refused'],
-    ['a b', STDIO, 'the name "a b" is refused'],
-    ['a.b', STDIO, 'the name "a.b" is refused'],
-    ['', STDIO, 'the name "" is refused'],
-    ['x'.repeat(33), STDIO, 'is refused: use 1 to 32 letters'],
-    ['off', { ...HTTP, ...STDIO, disabled: true }, 'and not both'],
+    ['a__b', STDIO, 'the name "a__b" is invalid'],
+    ['tail_', STDIO, 'the name "tail_" is invalid'],
+    ['_head', STDIO, 'the name "_head" is invalid'],
+    ['gіthub', STDIO, 'the name "gіthub" is invalid'],
+    ['a b', STDIO, 'the name "a b" is invalid'],
+    ['a.b', STDIO, 'the name "a.b" is invalid'],
+    ['', STDIO, 'the name "" is invalid'],
+    ['x'.repeat(33), STDIO, 'is invalid: use 1 to 32 letters'],
+    ['off', { ...HTTP, ...STDIO, disabled: true }, 'give either command'],
   ];
 
   it('is refused with all that is wrong in it, each with the file and the server', async () => {
@@ -83,8 +83,8 @@ describe('a file of MCP servers', () => {
   it('may name only the programs that are allowed', async () => {
     const path = serversFile(FOLDER, { cat: STDIO, npx: { command: 'npx' }, ls: { command: '/bin/ls' }, web: HTTP });
     expect(await refusal({ MCP_SERVERS_FILE: path, MCP_ALLOWED_COMMANDS: '/bin/cat' })).toEqual([
-      `${path}: "npx": "npx" is none of MCP_ALLOWED_COMMANDS: add it there (by its absolute path).`,
-      `${path}: "ls": "/bin/ls" is none of MCP_ALLOWED_COMMANDS: add it there.`,
+      `${path}: "npx": "npx" is not in MCP_ALLOWED_COMMANDS: add it there (by its absolute path).`,
+      `${path}: "ls": "/bin/ls" is not in MCP_ALLOWED_COMMANDS: add it there.`,
     ]);
     expect(fault({ MCP_ALLOWED_COMMANDS: 'npx' })).toContain('MCP_ALLOWED_COMMANDS');
   });
@@ -135,25 +135,23 @@ describe('servers that code declares', () => {
       null,
     ]);
     expect(lines).toEqual([
-      'mcpServers[1]: its type is http, and it has no http: give http alone.',
-      'mcpServers[2]: its type is stdio, and it also has http: give stdio alone.',
-      'mcpServers[3]: its type is http, and it has no http: give http alone.',
+      'mcpServers[1]: its type is http, but it has no http: give http only.',
+      'mcpServers[2]: its type is stdio, but it also has http: give stdio only.',
+      'mcpServers[3]: its type is http, but it has no http: give http only.',
       expect.stringMatching(/^mcpServers\[4\]: type: /),
       expect.stringMatching(/^mcpServers\[5\]: enabled: /),
       expect.stringMatching(/^mcpServers\[6\]: .*command/),
-      expect.stringMatching(/^mcpServers\[7\]: the name "a__b" is refused/),
+      expect.stringMatching(/^mcpServers\[7\]: the name "a__b" is invalid/),
       expect.stringMatching(/^mcpServers\[8\]: name: /),
       expect.stringMatching(/^mcpServers\[9\]: /),
-      'registerMcp("registered"): its type is http, and it has no http: give http alone.',
+      'registerMcp("registered"): its type is http, but it has no http: give http only.',
     ]);
   });
 
   it('have no name that the file has', async () => {
     const path = serversFile(FOLDER, { twice: { ...STDIO, disabled: true } });
     const lines = await refusal({ MCP_SERVERS_FILE: path }, [stdio('twice', { enabled: false })]);
-    expect(lines).toEqual([
-      `mcpServers[0]: there is an MCP server "twice" already (${path}: "twice"): give one of them another name.`,
-    ]);
+    expect(lines).toEqual([`mcpServers[0]: MCP server "twice" exists already (${path}: "twice"): rename one of them.`]);
   });
 });
 

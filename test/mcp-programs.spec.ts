@@ -106,7 +106,7 @@ describe('MCP_ALLOWED_COMMANDS', () => {
     async (command) => {
       await expect(start(command)).rejects.toMatchObject({
         code: 'MCP_SERVER_INVALID',
-        message: expect.stringContaining(`${JSON.stringify(command)} is none of MCP_ALLOWED_COMMANDS`),
+        message: expect.stringContaining(`${JSON.stringify(command)} is not in MCP_ALLOWED_COMMANDS`),
       });
     },
   );

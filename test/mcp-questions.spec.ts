@@ -58,7 +58,7 @@ describe('a server that asks a person', () => {
     const run = await restarted(await ask('old__ask'));
     const events = await run.after('input', { value: { colour: 'red' } });
     expect(events.at(-1)?.data['requests']).toMatchObject([
-      { kind: 'outcome_unknown', reason: expect.stringContaining('the process that held the call open is gone') },
+      { kind: 'outcome_unknown', reason: expect.stringContaining('the process that held the call open has ended') },
     ]);
     const settled = await run.after('settle', { outcome: 'succeeded', result: 'it was red' });
     expect(resultsIn(settled)).toEqual({ c: 'it was red' });
@@ -91,6 +91,6 @@ describe('a server that asks a person', () => {
   it('is told that no model answers it', async () => {
     llm.reply({ text: '', calls: [{ ...callOf('modern__sample', {}), id: 'c' }] }, { text: 'the end' });
     const { body } = await jackdaw.chat({ query: 'go', includeDetails: true });
-    expect(JSON.stringify(body)).toContain('wants a reply of a model for this call, which is not given');
+    expect(JSON.stringify(body)).toContain('requires a model reply for this call, which Jackdaw does not provide');
   });
 });

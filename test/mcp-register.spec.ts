@@ -58,7 +58,7 @@ describe('registerMcp', () => {
     registerMcp({ name: 'bad', enabled: true, type: 'stdio', http: { url: 'http://127.0.0.1:1' } });
     await expect(host.start({})).rejects.toMatchObject({
       code: 'MCP_SERVER_INVALID',
-      message: 'registerMcp("bad"): its type is stdio, and it has no stdio: give stdio alone.',
+      message: 'registerMcp("bad"): its type is stdio, but it has no stdio: give stdio only.',
     });
   });
 });

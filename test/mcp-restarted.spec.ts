@@ -32,7 +32,7 @@ describe('a server that was started again, and knows our session no more', () =>
 
   it('is not called when its tool has become another one', async () => {
     counting.description = 'Counts, and more.';
-    expect(await count()).toMatchObject({ code: 'TOOL_FAILED', error: expect.stringContaining('no longer there') });
+    expect(await count()).toMatchObject({ code: 'TOOL_FAILED', error: expect.stringContaining('was removed') });
     expect(counting.open.sessions).toBe(1);
   });
 

@@ -67,7 +67,7 @@ describe('a server that remembers, over HTTP', () => {
     const session = await newSession();
     expect([await count(session), await count(session)]).toEqual(['1', '2']);
     counting.forget();
-    expect(await ask(session)).toMatchObject({ error: expect.stringContaining('went away during the call') });
+    expect(await ask(session)).toMatchObject({ error: expect.stringContaining('disconnected during the call') });
     expect(await count(session)).toBe('1');
   });
 

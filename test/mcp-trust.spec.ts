@@ -52,12 +52,12 @@ describe('what an MCP server says of its tools', () => {
         reason: 'suspicious',
         accepted: null,
         findings: [
-          { at: '/inputSchema/description', what: 'it has characters that only programs see (U+E0000 to U+E007F)' },
+          { at: '/inputSchema/description', what: 'contains characters that only programs see (U+E0000 to U+E007F)' },
         ],
       }),
       expect.objectContaining({
         tool: 'sly',
-        findings: [{ at: '/description', what: 'it has markup of instructions' }],
+        findings: [{ at: '/description', what: 'contains markup of instructions' }],
       }),
     ]);
   });
@@ -151,7 +151,7 @@ describeDatabases('a server that has a tool whose name is too long', await testS
     expect(names(jackdaw)).toEqual(['s__echo']);
     const { body } = await jackdaw.get('/api/mcp/servers/s');
     expect(body['refused']).toEqual([
-      { tool: 'x'.repeat(128), why: expect.stringMatching(/^its name .* more than 128/) },
+      { tool: 'x'.repeat(128), why: expect.stringMatching(/^its name .* longer than 128/) },
     ]);
   });
 });

@@ -107,7 +107,7 @@ export class ToolContextPageDto {
   contexts!: ListedToolContextDto[];
   /** Unreadable contexts of the page. */
   damaged!: DamagedToolContextDto[];
-  /** The cursor of the next page; `null` on the last one. */
+  /** The cursor of the next page; `null` on the last page. */
   next!: string | null;
 }
 

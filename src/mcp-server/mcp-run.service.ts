@@ -144,7 +144,7 @@ export class McpRuns implements OnModuleDestroy {
   ): Promise<R | InputRequiredResult> {
     const isAble = canAnswer(client.capabilities, requests);
     if (!isAble && !isForClient) return task.toResult(view);
-    // Only this client may answer. Its SDK refuses the request and reports the missing capability.
+    // Only this client could answer: the run ends, and the SDK rejects the call, naming the missing capability.
     if (!isAble) await this.runs.cancel(principal, view.run_id);
     return {
       resultType: 'input_required',

@@ -17,10 +17,10 @@ import { ServerTools } from './tool/server-tools.registry.js';
 import { listTools } from './tool/tool-list.loader.js';
 import type { QuarantinedTool, ToolTrust } from './trust/tool-trust.service.js';
 
-/** How long runs wait for the tools of a server that was never connected to, in ms. */
+/** Maximum time that runs wait for the tools of a server before its first connection, in ms. */
 const FIRST_TRY_MS = 10_000;
 
-/** What a server is put together of. */
+/** Dependencies of a server. */
 export interface ServerSurroundings {
   readonly world: McpWorld;
   readonly registry: ToolRegistry;
@@ -28,18 +28,18 @@ export interface ServerSurroundings {
   readonly states: ToolStates;
 }
 
-/** One server: its connections, and the tools that it gives. */
+/** One server: its connections and its tools. */
 export class ConnectedServer {
-  /** What is kept from every model. @internal */
+  /** Tools hidden from every model. @internal */
   quarantined: readonly QuarantinedTool[] = [];
   /** @internal */
   readonly tools: ServerTools;
   private readonly logger = new Logger('McpServer');
-  /** By which its tools are listed, and called unless it is stateful. */
+  /** The connection that lists the tools, and calls them unless the server is stateful. */
   private readonly shared: CallWay;
   private readonly sessions: SessionConnections;
   private readonly leave: () => void;
-  /** While the connection is there. */
+  /** The client, while the server is connected. */
   private opened: OpenedClient | null = null;
   private taking: Promise<void> = Promise.resolve();
 
@@ -73,14 +73,14 @@ export class ConnectedServer {
     return this.server.isEnabled ? this.connection.state : { status: 'disabled', since: 0, connects: 0 };
   }
 
-  /** How many sessions have a connection of their own. */
+  /** Number of sessions with a connection of their own. */
   get sessionCount(): number {
     return this.sessions.size;
   }
 
   /**
-   * Its tools as they are now; while it is being connected to, that is waited for.
-   * @throws AppError `MCP_SERVER_DISABLED`; McpError when it is not connected
+   * Its present tools; waits for a pending connection.
+   * @throws AppError `MCP_SERVER_DISABLED`; McpError if it is not connected
    */
   async offered(): Promise<readonly Tool[]> {
     this.assertEnabled();
@@ -89,7 +89,7 @@ export class ConnectedServer {
     return this.tools.names.map((tool) => registry.get(tool));
   }
 
-  /** Where the states of its tools are. @internal */
+  /** The states of its tools. @internal */
   get states(): ToolStates {
     return this.surroundings.states;
   }
@@ -102,12 +102,12 @@ export class ConnectedServer {
     throw new AppError('MCP_SERVER_DISABLED', message, { details: { server: name } });
   }
 
-  /** Nobody waits for it but runs that begin now and may want its tools, and they not long. */
+  /** Announces its tools. Only runs that start now wait for them, for at most `FIRST_TRY_MS`. */
   announce(): void {
     this.tools.announce(this.firstTry());
   }
 
-  /** What it says of its tools is not kept afterwards. */
+  /** Closes its connections and removes its tools. */
   async close(): Promise<void> {
     this.leave();
     this.tools.close();
@@ -116,13 +116,13 @@ export class ConnectedServer {
     await this.taking;
   }
 
-  /** Reads the tools anew, after what is being read; never throws. */
+  /** Reads the tools again, after a pending read; never throws. */
   async refresh(): Promise<void> {
     if (!this.opened) return;
     try {
       await this.take(this.opened, new AbortController().signal);
     } catch (error) {
-      this.logger.warn(`The tools of MCP server "${this.server.name}" cannot be read: ${messageOf(error)}`);
+      this.logger.warn(`Failed to list the tools of MCP server "${this.server.name}": ${messageOf(error)}`);
     }
   }
 
@@ -147,16 +147,16 @@ export class ConnectedServer {
     return { live, connection: new McpConnection(this.server, world, { ...listeners, elicited }) };
   }
 
-  /** A run may hold a tool that was let go meanwhile. */
+  /** A run can still reference a tool that was removed. */
   private wayOf(name: string, context: ToolContext): CallWay {
     if (!this.tools.has(name)) {
-      const message = `Tool "${name}" of MCP server "${this.server.name}" is no longer there, or waits to be accepted by an operator.`;
+      const message = `Tool "${name}" of MCP server "${this.server.name}" was removed, or is in quarantine until an operator accepts it.`;
       throw new McpError('TOOL_NOT_FOUND', message, { server: this.server.name, tool: name });
     }
     return this.server.isStateful ? this.sessions.wayOf(context) : this.shared;
   }
 
-  /** One reading after the other. */
+  /** Serialises reads of the tool list. */
   private async take(opened: OpenedClient, signal: AbortSignal): Promise<void> {
     const before = this.taking;
     const taken = (async () => {
@@ -167,7 +167,7 @@ export class ConnectedServer {
     await taken;
   }
 
-  /** None is used before it was judged. The SDK lists no tools at all where a connection has ended. */
+  /** Registers only tools that passed the trust check. After the end of a connection the SDK lists no tools. */
   private async takeNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
     if (this.opened !== opened) return;
     const { trust } = this.surroundings;

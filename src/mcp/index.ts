@@ -1,4 +1,4 @@
-/** Tools of MCP servers as tools of Jackdaw: connections in the background, and no trust that nobody gave. */
+/** Tools of MCP servers as tools of Jackdaw: background connections, trust only by an operator's decision. */
 import { McpServerEntity } from './entities/mcp-server.entity.js';
 import { McpToolPinEntity } from './entities/mcp-tool-pin.entity.js';
 import { CreateMcp1764000000016 } from './migrations/1764000000016-create-mcp.migration.js';

@@ -11,7 +11,7 @@ import {
 } from './call/server-content.client.js';
 import { McpRegistry } from './mcp-server.registry.js';
 
-/** Resources and prompts of servers, for people. */
+/** Resources and prompts of servers, for the REST API. */
 @Injectable()
 export class McpContent {
   constructor(private readonly registry: McpRegistry) {}
@@ -26,7 +26,9 @@ export class McpContent {
     return this.read(server, signal, (client, limits) => listTemplates(client, cursor, limits));
   }
 
-  /** What a resource holds, in the protocol's form. @throws as `resources`; McpError `RESOURCE_NOT_FOUND` */
+  /**
+   * The contents of a resource, in the format of the protocol. @throws as `resources`; McpError `RESOURCE_NOT_FOUND`
+   */
   async resource(server: string, uri: string, signal: AbortSignal): Promise<readonly object[]> {
     return this.read(server, signal, (client, limits) => readResource(client, uri, limits));
   }
@@ -36,7 +38,7 @@ export class McpContent {
     return this.read(server, signal, (client, limits) => listPrompts(client, cursor, limits));
   }
 
-  /** The messages of a prompt, in the protocol's form. @throws as `resources`; McpError */
+  /** The messages of a prompt, in the format of the protocol. @throws as `resources`; McpError */
   async prompt(
     server: string,
     name: string,

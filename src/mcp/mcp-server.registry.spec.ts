@@ -12,7 +12,7 @@ import { ToolTrust } from './trust/tool-trust.service.js';
 
 Logger.overrideLogger(false);
 
-describe('a registry of MCP servers', () => {
+describe('McpRegistry', () => {
   const folder = mkdtempSync(join(tmpdir(), 'jackdaw-registry-'));
   const { config } = loadConfig({ env: { DATA_DIR: folder, LLM_PROVIDER: 'offline' } });
   const registries: McpRegistry[] = [];
@@ -38,15 +38,15 @@ describe('a registry of MCP servers', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('connects to nothing before it is told to begin', async () => {
+  it('connects to no server before begin()', async () => {
     const { registry } = create();
     registry.begin();
-    // Taken up later, and failed sooner.
+    // The second registry adds its server later, and its connection fails first.
     await registry.add(dead).connection.until(({ status }) => status === 'failed');
     expect(waiting.registry.get('dead').state.status).toBe('connecting');
   });
 
-  it('has those who need a tool of a server wait for it from the beginning', async () => {
+  it('makes callers wait for the tools of a registered server', async () => {
     const arrived = waiting.tools.arrived(['dead__echo'], new AbortController().signal);
     waiting.registry.begin();
     await arrived;

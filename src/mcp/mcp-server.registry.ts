@@ -13,16 +13,19 @@ import { duplicate, unknownServer } from './declaration/mcp-declarations.registr
 import type { McpServer } from './mcp-server.types.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
-/** How long after the start connections begin, in ms: twenty servers take as long to start as all else. */
-const BEGIN_MS = 50;
+/**
+ * Delay between the start of the application and the connections, in ms: twenty connections cost as much time as the
+ * rest of the start.
+ */
+const START_DELAY_MS = 50;
 
-/** Owns the servers that agents use tools of: each is connected to in the background, and closed with the application. */
+/** Owns the MCP servers: connects to them in the background, and closes them with the application. */
 @Injectable()
 export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new Logger('McpRegistry');
   private readonly servers = new Map<string, ConnectedServer>();
   private readonly ledger: ChildLedger;
-  private hasBegun = false;
+  private hasStarted = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -34,25 +37,25 @@ export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnA
     this.ledger = new ChildLedger(config.dataDir);
   }
 
-  /** Ends the programs that an earlier process has left. */
+  /** Ends programs left by an earlier process. */
   reap(): void {
     const ended = this.ledger.reap();
     if (ended > 0) this.logger.warn(`Ended ${ended} MCP servers that an earlier process had left running`);
   }
 
-  /** The start has all the time for itself: connections begin when it is over. A registry without an application is told. */
+  /** Connects after the start, so that connections do not slow it down. Without an application, call `begin`. */
   onApplicationBootstrap(): void {
-    this.timer = setTimeout(() => this.begin(), BEGIN_MS);
+    this.timer = setTimeout(() => this.begin(), START_DELAY_MS);
   }
 
-  /** Begins to connect to the servers that were taken up, and at once to those that will be. */
+  /** Connects to the registered servers, and from now on at once to new ones. */
   begin(): void {
-    this.hasBegun = true;
+    this.hasStarted = true;
     for (const { server, connection } of this.list()) if (server.isEnabled) connection.start();
   }
 
   /**
-   * Takes a server up, to be connected to if it is enabled.
+   * Registers a server, and connects to it if it is enabled.
    * @throws AppError `MCP_SERVER_DUPLICATE`
    */
   add(server: McpServer): ConnectedServer {
@@ -67,11 +70,11 @@ export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnA
     });
     this.servers.set(server.name, connected);
     if (server.isEnabled) connected.announce();
-    if (server.isEnabled && this.hasBegun) connected.connection.start();
+    if (server.isEnabled && this.hasStarted) connected.connection.start();
     return connected;
   }
 
-  /** Lets a server go, and its tools. @throws AppError `MCP_SERVER_NOT_FOUND` */
+  /** Removes a server and its tools. @throws AppError `MCP_SERVER_NOT_FOUND` */
   async remove(name: string): Promise<void> {
     const server = this.get(name);
     this.servers.delete(name);
@@ -89,12 +92,12 @@ export class McpRegistry implements OnApplicationBootstrap, OnModuleDestroy, OnA
     throw unknownServer(name, [...this.servers.keys()]);
   }
 
-  /** In the order in which they were taken up. */
+  /** In the order of registration. */
   list(): readonly ConnectedServer[] {
     return [...this.servers.values()];
   }
 
-  /** While runs end, no further server is connected to. */
+  /** Starts no further connection while runs end. */
   onModuleDestroy(): void {
     clearTimeout(this.timer);
   }

@@ -11,18 +11,18 @@ import { type AddedServer, McpServerStore } from './stores/mcp-server.store.js';
 import type { ToolPin } from './stores/tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
-/** How soon other processes know of a server that was added and of a tool that was accepted, in ms. */
+/** Interval at which a process reads servers added and tools accepted by other processes, in ms. */
 const SYNC_MS = 30_000;
-/** Where servers were declared that were added over REST. */
+/** Source of servers added over REST. */
 const REST_SOURCE = 'REST';
 
-/** What people do with servers: look at them, add and remove them, and accept what their tools have become. */
+/** Administration of servers: list, add and remove them, and accept changed tools. */
 @Injectable()
 export class McpServerService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('McpServers');
   private readonly syncing = new RecurringWork({
     work: () => this.sync(),
-    onFailure: (error) => this.logger.warn(`MCP servers of other processes cannot be read: ${messageOf(error)}`),
+    onFailure: (error) => this.logger.warn(`Failed to read the MCP servers of other processes: ${messageOf(error)}`),
     retryMs: SYNC_MS,
   });
 
@@ -33,10 +33,10 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     private readonly trust: ToolTrust,
   ) {}
 
-  /** Takes up what was added over REST, now and whenever another process has done so. */
+  /** Registers the servers added over REST, now and after changes by other processes. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.mcp.isRestOpen && this.registry.list().length === 0) return;
-    await this.takeUpAdded();
+    await this.applyAdded();
     this.syncing.start(SYNC_MS);
   }
 
@@ -53,14 +53,14 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     return this.registry.get(name);
   }
 
-  /** The tools of a server that wait to be accepted, with what they were. */
+  /** Quarantined tools of a server, with their accepted definitions. */
   async heldOf(name: string): Promise<readonly ToolPin[]> {
     const held = new Set(this.registry.get(name).quarantined.map(({ tool }) => tool));
     return (await this.trust.pinsOf(name)).filter(({ tool, pending }) => pending !== null && held.has(tool));
   }
 
   /**
-   * Adds a server of HTTP.
+   * Adds an HTTP server.
    * @throws AppError `MCP_REGISTRATION_CLOSED`, `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`
    */
   async add({ id }: Principal, name: string, declaration: object): Promise<ConnectedServer> {
@@ -73,14 +73,18 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     return this.registry.add(server);
   }
 
-  /** Takes up a server that a part of the application declares. @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE` */
+  /**
+   * Registers a server declared by a module of the application. @throws AppError `MCP_SERVER_INVALID`,
+   * `MCP_SERVER_DUPLICATE`
+   */
   declare(given: McpConfig, source: string): ConnectedServer {
     return this.registry.add(parseMcpConfig(given, source, this.config.mcp));
   }
 
   /**
-   * Takes up a server in code, for this process, and waits until it is connected to.
-   * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError when it cannot be connected to: it is let go then
+   * Registers a server from code, in this process only, and waits for the connection.
+   * @throws AppError `MCP_SERVER_INVALID`, `MCP_SERVER_DUPLICATE`; McpError if the connection fails: the server is then
+   *   removed
    */
   async connect(name: string, declaration: McpServerConfig): Promise<ConnectedServer> {
     const source = `connectMcpServer(${JSON.stringify(name)})`;
@@ -95,8 +99,8 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /**
-   * Removes a server that was added over REST, and all that was accepted of it.
-   * @throws AppError `MCP_SERVER_NOT_FOUND`; `MCP_REGISTRATION_CLOSED` for one that is declared elsewhere
+   * Removes a server that was added over REST, and the accepted definitions of its tools.
+   * @throws AppError `MCP_SERVER_NOT_FOUND`; `MCP_REGISTRATION_CLOSED` for a server declared elsewhere
    */
   async remove(name: string): Promise<void> {
     const { source, origin } = this.registry.get(name).server;
@@ -108,28 +112,31 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     await this.trust.forget(name);
   }
 
-  /** Tries at once to connect to a server. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */
+  /** Reconnects to a server at once. @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_DISABLED` */
   reconnect(name: string): void {
     const connected = this.registry.get(name);
     connected.assertEnabled();
     connected.connection.retryNow();
   }
 
-  /** Lets a tool be used as it is now. @throws AppError `MCP_SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`, `COMMIT_REFUSED` */
+  /**
+   * Accepts the present definition of a tool. @throws AppError `MCP_SERVER_NOT_FOUND`, `TOOL_NOT_FOUND`,
+   * `COMMIT_REFUSED`
+   */
   async accept(principal: Principal, name: string, tool: string, digest: string): Promise<void> {
     const server = this.registry.get(name);
     await this.trust.accept(name, tool, digest, principal);
     await server.refresh();
   }
 
-  /** Takes up what other processes have done; no server is waited for. Gives in how many ms that is to be done again. */
+  /** Applies the changes of other processes, without waiting for connections. @returns ms until the next round */
   async sync(): Promise<number> {
     for (const server of this.registry.list()) if (server.quarantined.length > 0) void server.refresh();
-    await this.takeUpAdded();
+    await this.applyAdded();
     return SYNC_MS;
   }
 
-  private async takeUpAdded(): Promise<void> {
+  private async applyAdded(): Promise<void> {
     if (!this.config.mcp.isRestOpen) return;
     const added = (await this.store.list()).flatMap((one) => this.usable(one));
     for (const { server } of this.registry.list()) {
@@ -140,7 +147,7 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
     for (const server of added) if (!this.registry.has(server.name)) this.registry.add(server);
   }
 
-  /** One that this process does not take keeps it from nothing else. */
+  /** Skips a server that is invalid in this process, with a warning. */
   private usable({ name, declaration }: AddedServer): McpServer[] {
     try {
       return [this.parse(name, declaration as object)];
@@ -157,7 +164,7 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
 
   private assertOpen(): void {
     if (this.config.mcp.isRestOpen) return;
-    const message = 'MCP servers are not added over REST here: an operator can allow it with MCP_REST_REGISTRATION.';
+    const message = 'Adding MCP servers over REST is disabled: an operator can enable it with MCP_REST_REGISTRATION.';
     throw new AppError('MCP_REGISTRATION_CLOSED', message);
   }
 }

@@ -1,13 +1,13 @@
 import type { ToolApproval, ToolEffect } from '../tool/index.js';
 import type { McpOAuthProvider } from './oauth-provider.types.js';
 
-/** How a server is reached. */
+/** Transport of a server. */
 export type McpTransport =
   | {
       readonly kind: 'stdio';
       readonly command: string;
       readonly args: readonly string[];
-      /** Beside the few variables that every program needs, all that the program sees. */
+      /** The program's environment, in addition to a few basic variables. */
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string;
     }
@@ -18,50 +18,50 @@ export type McpTransport =
       readonly auth?: McpAuth;
     };
 
-/** Who calls a server over HTTP, beside what the headers say. */
+/** Authentication at an HTTP server, in addition to its headers. */
 export type McpAuth =
   | { readonly type: 'bearer'; readonly token: string }
   | McpClientCredentials
   | { readonly type: 'provider'; readonly provider: McpOAuthProvider };
 
-/** OAuth 2.1 between machines (RFC 6749, 4.4); the authorization server is found as MCP says (RFC 9728). */
+/** OAuth 2.1 client credentials (RFC 6749, 4.4); the authorization server is discovered as MCP specifies (RFC 9728). */
 export interface McpClientCredentials {
   readonly type: 'client_credentials';
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What is asked for; without it what the server says that it wants. */
+  /** Requested scope; by default the scope that the server requests. */
   readonly scope?: string;
-  /** The only authorization server that is given the secret. */
+  /** The only authorization server that may receive the secret. */
   readonly issuer?: string;
 }
 
-/** An MCP server whose tools agents use, whoever declared it. */
+/** An MCP server, from any declaration. */
 export interface McpServer {
   /** `[A-Za-z0-9_-]{1,32}`, without two underscores in a row. */
   readonly name: string;
   readonly isEnabled: boolean;
   readonly transport: McpTransport;
-  /** The longest that one call may take, in ms. */
+  /** Maximum duration of one call, in ms. */
   readonly timeoutMs: number;
-  /** Whether the server's own hints about its tools' effects are believed. */
+  /** Whether Jackdaw trusts the server's hints about the effects of its tools. */
   readonly isTrusted: boolean;
-  /** Effects of tools as an operator says, by the server's names of them. */
+  /** The operator's effects of tools, by their names on the server. */
   readonly effects: Readonly<Record<string, ToolEffect>>;
-  /** Which of its tools are there, as patterns of the server's names; without it all. */
+  /** Patterns that select tools by their names on the server; if absent, all. */
   readonly tools?: readonly string[];
-  /** When a call waits for a person. */
+  /** Whether calls need approval. */
   readonly approval?: Exclude<ToolApproval, (...args: never) => unknown>;
-  /** Whether calls can carry data out of the application, where an operator says it of all its tools. */
+  /** The operator's statement whether calls can carry data out of the application. */
   readonly egress?: boolean;
-  /** Whether its results are taken for strangers' words; by default they are. */
+  /** Whether its results are untrusted content; the default. */
   readonly isUntrusted: boolean;
-  /** Whether each session has a connection of its own, for servers that remember what came before. */
+  /** Whether each session has a connection of its own, for stateful servers. */
   readonly isStateful: boolean;
-  /** Where it was declared, for people. */
+  /** Where it is declared, for people. */
   readonly source: string;
-  /** Whether it was added over REST: such a one may be removed so, and has no private address. */
+  /** `rest` for a server added over REST: it can be removed over REST, and cannot have a private address. */
   readonly origin: 'declared' | 'rest';
 }
 
-/** How it stands with a server. Wire form. */
+/** Status of a server. Wire format. */
 export type McpServerStatus = 'disabled' | 'connecting' | 'ready' | 'failed' | 'closed';

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode, toAppError } from '../common/index.js';
 
-/** What an `McpError` may be about. */
+/** Codes of an `McpError`. */
 export const MCP_ERROR_CODES = [
   'TOOL_NOT_FOUND',
   'TOOL_EXECUTION_FAILED',
@@ -14,16 +14,16 @@ export const MCP_ERROR_CODES = [
 
 export type McpErrorCode = (typeof MCP_ERROR_CODES)[number];
 
-/** By the names of the codes, as an enumeration. */
+/** The codes as an enumeration. */
 export const McpErrorType = Object.fromEntries(MCP_ERROR_CODES.map((code) => [code, code])) as {
   readonly [Code in McpErrorCode]: Code;
 };
 
-/** What goes wrong between Jackdaw and an MCP server. */
+/** An error between Jackdaw and an MCP server. */
 export class McpError extends AppError {
   declare readonly code: McpErrorCode;
 
-  /** @param details facts for the client beside the message; JSON values only, no secrets */
+  /** @param details facts for the client in addition to the message; JSON values only, no secrets */
   constructor(
     code: McpErrorCode,
     message: string,
@@ -39,7 +39,7 @@ export class McpError extends AppError {
   }
 }
 
-/** Codes that say as much as one of the eight, by the beginning of their names. */
+/** Maps other codes to the eight codes, by the start of their names. */
 const BY_CAUSE: readonly (readonly [RegExp, McpErrorCode])[] = [
   [/^(TOOL_NOT_FOUND|TOOL_DISABLED)$/, 'TOOL_NOT_FOUND'],
   [/^(OUTGOING_REFUSED|FORBIDDEN|UNAUTHENTICATED|TOOL_DENIED)$/, 'PERMISSION_DENIED'],
@@ -48,11 +48,11 @@ const BY_CAUSE: readonly (readonly [RegExp, McpErrorCode])[] = [
   [/^(MODEL_|BUDGET_|OUTPUT_)/, 'MODEL_ERROR'],
 ];
 
-/** Any failure as an `McpError`, with the original as its cause; docs/mcp.md has the table. */
+/** Converts any error to an `McpError`, with the original as its cause; docs/mcp.md has the table. */
 export function toMcpError(thrown: unknown): McpError {
   if (thrown instanceof McpError) return thrown;
   const { code, message, details, isRetryable } = toAppError(thrown);
   const known = BY_CAUSE.find(([pattern]) => pattern.test(code))?.[1] ?? 'UNKNOWN_ERROR';
-  const said = code === 'INTERNAL' && thrown instanceof Error ? thrown.message : message;
-  return new McpError(known, said, details, { cause: thrown, isRetryable });
+  const text = code === 'INTERNAL' && thrown instanceof Error ? thrown.message : message;
+  return new McpError(known, text, details, { cause: thrown, isRetryable });
 }

@@ -19,7 +19,7 @@ export class McpModule {
     tables.register(MCP_SEALED_TABLES);
   }
 
-  /** @param declared beside the servers of the file, and which of all are taken up; all when that is left out */
+  /** @param declared servers in addition to the file, and the selected names; by default all */
   static forRoot(declared: DeclaredMcpServers | Later<DeclaredMcpServers>): DynamicModule {
     return {
       module: McpModule,

@@ -1,14 +1,14 @@
-/** An OAuth client as an authorization server knows it (RFC 7591). */
+/** A registered OAuth client (RFC 7591). */
 export interface McpOAuthClient {
   readonly client_id: string;
   readonly client_secret?: string | undefined;
   readonly client_id_issued_at?: number | undefined;
   readonly client_secret_expires_at?: number | undefined;
-  /** Whose client it is. */
+  /** The authorization server of the client. */
   readonly issuer?: string | undefined;
 }
 
-/** What an authorization server gave (RFC 6749, 5.1). */
+/** A token response of an authorization server (RFC 6749, 5.1). */
 export interface McpOAuthTokens {
   readonly access_token: string;
   readonly token_type: string;
@@ -17,7 +17,7 @@ export interface McpOAuthTokens {
   readonly expires_in?: number | undefined;
   readonly scope?: string | undefined;
   readonly refresh_token?: string | undefined;
-  /** Who gave them. */
+  /** The authorization server that issued them. */
   readonly issuer?: string | undefined;
 }
 
@@ -25,12 +25,13 @@ type Given<T> = T | undefined | Promise<T | undefined>;
 type Done = void | Promise<void>;
 
 /**
- * An OAuth provider of an application's own: the official SDK's `OAuthClientProvider`, and a way back for people. Whatever implements
- * that fits. It is written out here because the SDK infers its types from schemas, at every compilation of who imports them.
+ * A custom OAuth provider: the official SDK's `OAuthClientProvider`, with `authorizationResponse` for user consent.
+ * Implementations of the SDK's type fit. The type is our own, because the SDK infers its types from schemas, which
+ * costs time at every compilation.
  */
 export interface McpOAuthProvider {
   readonly redirectUrl: string | URL | undefined;
-  /** As of RFC 7591; a client id that is an address has it there. */
+  /** As in RFC 7591; for a client id that is a URL, the document at that URL. */
   readonly clientMetadata: { readonly redirect_uris: string[]; readonly [field: string]: unknown };
   readonly clientMetadataUrl?: string;
   state?(): string | Promise<string>;
@@ -38,12 +39,12 @@ export interface McpOAuthProvider {
   saveClientInformation?(client: McpOAuthClient, context?: { readonly issuer: string }): Done;
   tokens(context?: { readonly issuer: string }): Given<McpOAuthTokens>;
   saveTokens(tokens: McpOAuthTokens, context?: { readonly issuer: string }): Done;
-  /** Sends the person away. */
+  /** Redirects the person to the authorization server. */
   redirectToAuthorization(address: URL): Done;
   saveCodeVerifier(verifier: string): Done;
   codeVerifier(): string | Promise<string>;
   invalidateCredentials?(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Done;
-  /** As the SDK has it, from the redirect to the way back. */
+  /** The SDK's discovery state, from the redirect to the return. */
   saveDiscoveryState?(state: never): Done;
   discoveryState?(): unknown;
   addClientAuthentication?(...given: never[]): unknown;
@@ -56,9 +57,9 @@ export interface McpOAuthProvider {
   saveResourceUrl?(address: string): Done;
   resourceUrl?(): Given<string>;
   /**
-   * Resolves to the parameters (`code`, `state`, `iss`) with which the person whom `redirectToAuthorization` had sent
-   * away came back, `state` being what was sent. Without it a server that wants a consent is not connected to.
-   * @param signal is aborted when the connection is given up
+   * Resolves with the parameters (`code`, `state`, `iss`) of the person's return after `redirectToAuthorization`, where
+   * `state` is the sent state. Without this method, servers that require a consent cannot be connected to.
+   * @param signal aborted when the connection is abandoned
    */
   authorizationResponse?(signal: AbortSignal): Promise<URLSearchParams>;
 }

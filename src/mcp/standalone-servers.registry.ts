@@ -7,11 +7,11 @@ import { McpRegistry } from './mcp-server.registry.js';
 import { MemoryToolPinStore } from './stores/memory-tool-pin-store.js';
 import { ToolTrust } from './trust/tool-trust.service.js';
 
-/** What was connected to without an application: of this process, what its tools are like is pinned in memory. */
+/** Servers connected to without an application; their tools are pinned in memory. */
 let standalone: McpRegistry | null = null;
 
 /**
- * A server that `registerMcp` declared, connected to without an application.
+ * Connects to a server declared by `registerMcp`, without an application.
  * @throws AppError `MCP_SERVER_NOT_FOUND`, `MCP_SERVER_INVALID`
  */
 export function standaloneServer(name: string): ConnectedServer {
@@ -28,8 +28,9 @@ export function standaloneServer(name: string): ConnectedServer {
 }
 
 /**
- * Takes a declaration of `registerMcp` back, and ends what `enhance` has connected to by it. Applications that have
- * started keep theirs. Gives whether there was one.
+ * Withdraws a declaration of `registerMcp`, and ends its connections made by `enhance`. Started applications are not
+ * affected.
+ * @returns whether the declaration existed
  */
 export async function unregisterMcp(name: string): Promise<boolean> {
   if (standalone?.has(name)) await standalone.remove(name);

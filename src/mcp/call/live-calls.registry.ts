@@ -2,13 +2,13 @@ import type { CallToolResult } from '@modelcontextprotocol/client';
 import { newId } from '../../common/index.js';
 import type { ElicitAnswer, ElicitParams } from '../connection/opened-client.factory.js';
 
-/** What a server of before 2026 asks while it carries out a call. */
+/** A question that a server of before 2026 asks during a call. */
 interface LiveQuestion {
   readonly params: ElicitParams;
   readonly answer: (given: ElicitAnswer) => void;
 }
 
-/** What came of a call so far. */
+/** Outcome of a call so far. */
 export type LiveOutcome =
   | { readonly kind: 'result'; readonly result: CallToolResult }
   | { readonly kind: 'asked'; readonly id: string; readonly params: ElicitParams };
@@ -22,25 +22,25 @@ interface LiveCall {
   timer: NodeJS.Timeout | null;
 }
 
-/** How long a server is kept waiting for a person, in ms: its call is held open in this process alone. */
+/** Maximum time that a server waits for a person, in ms: only this process holds its call open. */
 export const LIVE_QUESTION_MS = 3_600_000;
 
-/** How many calls are remembered that were lost. */
+/** Maximum number of remembered lost calls. */
 const MAX_LOST = 1000;
 
 /**
- * Calls of servers that ask a person by a request of their own, in the middle of a call: the call is held open until the
- * answer comes. It is of this process; with it the call is lost.
+ * Calls of servers that ask a person by a request of their own during the call. The call stays open until the answer
+ * arrives. It exists in this process only: if the process ends, the call is lost.
  */
 export class LiveCalls {
   private readonly held = new Map<string, LiveCall>();
   private readonly running = new Set<LiveCall>();
-  /** Calls that were asked for after they were lost; the last ones. */
+  /** The last lost calls that were requested again. */
   private readonly lost = new Set<string>();
 
   /**
-   * Begins a call. @param begin the signal ends it
-   * @throws what the call throws; the signal's reason when it is aborted
+   * Starts a call. @param begin makes the call; its signal ends it
+   * @throws the call's error; the signal's reason if it aborts
    */
   async start(begin: (signal: AbortSignal) => Promise<CallToolResult>, signal: AbortSignal): Promise<LiveOutcome> {
     const stop = new AbortController();
@@ -50,12 +50,12 @@ export class LiveCalls {
     return this.await(call, signal);
   }
 
-  /** Whether a call is still held open. */
+  /** Whether a call is still open. */
   isHeld(id: string): boolean {
     return this.held.has(id);
   }
 
-  /** Gives whether a call is asked for the first time after it was lost. */
+  /** Whether a lost call is requested for the first time. */
   isNewlyLost(id: string): boolean {
     if (this.lost.has(id)) return false;
     this.lost.add(id);
@@ -63,8 +63,8 @@ export class LiveCalls {
     return true;
   }
 
-  /** Goes on with a call that is held open, with the answer to its question. @throws as `start` */
-  async goOn(id: string, answer: ElicitAnswer, signal: AbortSignal): Promise<LiveOutcome> {
+  /** Resumes an open call with the answer to its question. @throws as `start` */
+  async resume(id: string, answer: ElicitAnswer, signal: AbortSignal): Promise<LiveOutcome> {
     const call = this.held.get(id)!;
     this.held.delete(id);
     clearTimeout(call.timer ?? undefined);
@@ -74,8 +74,8 @@ export class LiveCalls {
   }
 
   /**
-   * Hears what the server asks. It does not say for which call: where it is not plain, it is told that nobody answers.
-   * @param signal is aborted when the server no longer wants to know
+   * Receives a server's question. The question does not name its call: with several running calls it is cancelled.
+   * @param signal aborted when the server withdraws the question
    */
   async elicited(params: ElicitParams, signal: AbortSignal): Promise<ElicitAnswer> {
     const [call, ...others] = this.running;
@@ -86,7 +86,7 @@ export class LiveCalls {
     });
   }
 
-  /** Ends all that is held open. */
+  /** Ends all open calls. */
   close(): void {
     for (const call of this.held.values()) this.end(call);
   }
@@ -119,6 +119,6 @@ export class LiveCalls {
     this.held.delete(call.id);
     clearTimeout(call.timer ?? undefined);
     call.open?.answer({ action: 'cancel' });
-    call.stop.abort(new DOMException('Nobody answered.', 'AbortError'));
+    call.stop.abort(new DOMException('No answer arrived in time.', 'AbortError'));
   }
 }

@@ -24,16 +24,16 @@ import {
 } from './mcp-question.mapper.js';
 import { toMcpResult } from './mcp-result.mapper.js';
 
-/** The longest delay of a timer, in ms. */
+/** Maximum delay of a timer, in ms. */
 const MAX_MS = 2 ** 31 - 1;
 
-/** What a call gives: a result, or a question to a person. */
+/** Outcome of a call: a result, or a question to a person. */
 type CallValue = JsonValue | IllustratedResult | Suspension;
 
-/** By what a call is made. */
+/** The connection of a call. */
 export interface CallWay {
   readonly connection: McpConnection;
-  /** Of the connection. */
+  /** Calls of the connection that ask questions. */
   readonly live: LiveCalls;
 }
 
@@ -46,8 +46,8 @@ export class McpCalls {
   ) {}
 
   /**
-   * Makes a call, or goes on with one that had asked a person.
-   * @throws McpError; AppError `TOOL_INVALID_RESULT`; the signal's reason when it is aborted
+   * Makes a call, or resumes one that suspended a person.
+   * @throws McpError; AppError `TOOL_INVALID_RESULT`; the signal's reason if it aborts
    */
   async make(way: CallWay, input: unknown, context: ToolContext): Promise<CallValue | UnknownOutcome> {
     const memo = context.answer?.memo as unknown as McpMemo | undefined;
@@ -58,7 +58,7 @@ export class McpCalls {
     const { live } = memo;
     if (way.live.isHeld(live)) {
       const answer = toElicitAnswer(context.answer!.value, context.answer!.denied !== undefined, memo.links.length > 0);
-      return way.connection.use(async () => this.told(await way.live.goOn(live, answer, signal)), signal);
+      return way.connection.use(async () => this.valueOfOutcome(await way.live.resume(live, answer, signal)), signal);
     }
     if (this.effect === 'once' && way.live.isNewlyLost(live)) return this.lost();
     return way.connection.use((client) => this.call(client, way.live, input, context), signal);
@@ -66,7 +66,7 @@ export class McpCalls {
 
   private async call(client: Client, live: LiveCalls, input: unknown, context: ToolContext) {
     if (client.getProtocolEra() === 'legacy') {
-      return this.told(
+      return this.valueOfOutcome(
         await live.start((signal) => this.send(client, input, context, { signal, timeout: MAX_MS }), context.signal),
       );
     }
@@ -78,7 +78,7 @@ export class McpCalls {
       ...(requestState !== undefined && { requestState }),
     };
     const result = await this.send(client, input, context, { signal, timeout: this.server.timeoutMs, retry });
-    return isInputRequired(result) ? this.asked(() => toQuestion(this.server.name, result)) : this.valueOf(result);
+    return isInputRequired(result) ? this.suspended(() => toQuestion(this.server.name, result)) : this.valueOf(result);
   }
 
   private async send(
@@ -101,11 +101,11 @@ export class McpCalls {
     );
   }
 
-  private told(outcome: LiveOutcome): CallValue {
+  private valueOfOutcome(outcome: LiveOutcome): CallValue {
     if (outcome.kind === 'result') return this.valueOf(outcome.result);
     const { id, params } = outcome;
     const memo: McpMemo = { live: id, keys: [], links: params.mode === 'url' ? [''] : [] };
-    return this.asked(() => ({
+    return this.suspended(() => ({
       question: questionOf(this.server.name, params),
       schema: answerSchemaOf(params),
       memo: memo as unknown as JsonValue,
@@ -114,13 +114,13 @@ export class McpCalls {
     }));
   }
 
-  private asked(question: () => SuspendOptions): Suspension {
+  private suspended(question: () => SuspendOptions): Suspension {
     const { name } = this.server;
     try {
       return suspend(question());
     } catch (cause) {
       if (cause instanceof McpError) throw cause;
-      const message = `MCP server "${name}" asks what cannot be asked.`;
+      const message = `MCP server "${name}" sent an invalid question.`;
       throw new McpError('TOOL_EXECUTION_FAILED', message, { server: name }, { cause });
     }
   }
@@ -132,14 +132,14 @@ export class McpCalls {
     }
     throw new AppError(
       'TOOL_INVALID_RESULT',
-      'The tool says what its results are like, and gave none that is structured.',
+      'The tool declares an output schema, but returned no structured content.',
     );
   }
 
   private lost(): UnknownOutcome {
     const { name } = this.server;
     return new UnknownOutcome(
-      `MCP server "${name}" had asked in the middle of the call, and the process that held the call open is gone.`,
+      `MCP server "${name}" asked a question during the call, and the process that held the call open has ended.`,
     );
   }
 }

@@ -4,21 +4,22 @@ import type { SuspendOptions, SuspensionAnswer } from '../../tool/index.js';
 import type { ElicitAnswer, ElicitParams } from '../connection/opened-client.factory.js';
 import { McpError } from '../mcp.error.js';
 
-/** What an MCP tool keeps with its question: all that the server needs again with the answer. */
+/** Data that an MCP tool stores with its question: the server needs it again with the answer. */
 export type McpMemo = {
   readonly requestState?: string;
-  /** The id of a call that is held open until the answer comes. */
+  /** Id of a call that stays open until the answer arrives. */
   readonly live?: string;
-  /** The server's names of what it asks; a question of several is answered by one person at once. */
+  /** The server's keys of its requests; one person answers all of them at once. */
   readonly keys: readonly string[];
-  /** Of those, such as only want a yes or no. */
+  /** The keys whose answer is only yes or no. */
   readonly links: readonly string[];
 };
 
 /**
- * What a person is asked when a server needs input for a call; several requests become one question, whose answer has a
- * member for each.
- * @throws McpError `TOOL_EXECUTION_FAILED` for what no person can give: a model's reply, or folders of this machine
+ * Converts a server's request for input to a question to a person. Several requests become one question, whose answer
+ * has a member for each.
+ * @throws McpError `TOOL_EXECUTION_FAILED` for requests that no person can answer: a model's reply, or folders of this
+ *   machine
  */
 export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): SuspendOptions {
   const entries = Object.entries<InputRequest>(inputRequests);
@@ -32,14 +33,14 @@ export function toQuestion(server: string, { inputRequests = {}, requestState }:
   };
   const question = asked.map(([, params]) => questionOf(server, params)).join('\n');
   return {
-    question: question === '' ? `MCP server "${server}" asks whether it may go on.` : question,
+    question: question === '' ? `MCP server "${server}" asks for permission to continue.` : question,
     schema: schemaOf(asked),
     memo: memo as unknown as JsonValue,
     takesDenial: true,
   };
 }
 
-/** What the server is told: what a person answered, by the server's names. */
+/** A person's answers by the server's keys. */
 export function toInputResponses({ keys, links }: McpMemo, answer: SuspensionAnswer): Record<string, ElicitAnswer> {
   const isOne = keys.length === 1;
   return Object.fromEntries(
@@ -50,14 +51,14 @@ export function toInputResponses({ keys, links }: McpMemo, answer: SuspensionAns
   );
 }
 
-/** One answer in the protocol's words. */
+/** One answer in the format of the protocol. */
 export function toElicitAnswer(value: JsonValue | undefined, isDenied: boolean, isLink: boolean): ElicitAnswer {
   if (isDenied || value === false) return { action: 'decline' };
   if (isLink) return { action: 'accept' };
   return { action: 'accept', content: (value ?? {}) as NonNullable<ElicitAnswer['content']> };
 }
 
-/** What one request asks a person, and the shape of the answer. */
+/** The question of one request. */
 export function questionOf(server: string, { message, mode, url }: ElicitParams): string {
   const link = mode === 'url' && url !== undefined ? ` Open ${url} and answer true when it is done.` : '';
   return `MCP server "${server}" asks: ${message}${link}`;
@@ -80,9 +81,9 @@ function schemaOf(asked: readonly (readonly [string, ElicitParams])[]): JsonSche
 }
 
 function notServed(server: string, method: string): McpError {
-  const what = method === 'sampling/createMessage' ? 'a reply of a model' : `an answer to ${method}`;
+  const what = method === 'sampling/createMessage' ? 'a model reply' : `an answer to ${method}`;
   return new McpError(
     'TOOL_EXECUTION_FAILED',
-    `MCP server "${server}" wants ${what} for this call, which is not given.`,
+    `MCP server "${server}" requires ${what} for this call, which Jackdaw does not provide.`,
   );
 }

@@ -2,16 +2,16 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { type JsonValue, type ParsedImage, parseImage } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 
-/** What a call gave. */
+/** The converted result of a call. */
 export interface McpResult {
   readonly value: JsonValue;
-  /** As data URIs. */
+  /** Images as data URIs. */
   readonly images: readonly string[];
 }
 
 /**
- * The result of a call as the model reads it: what is structured as it is, else the text, with a note for what is no text.
- * @throws McpError `TOOL_EXECUTION_FAILED` with the tool's own words when it says that it failed
+ * Converts the result of a call for the model: the structured content, else the text, with notes for other content.
+ * @throws McpError `TOOL_EXECUTION_FAILED` with the tool's own text if the tool reports a failure
  */
 export function toMcpResult({ content, structuredContent, isError }: CallToolResult, tool: string): McpResult {
   const text = content
@@ -19,7 +19,7 @@ export function toMcpResult({ content, structuredContent, isError }: CallToolRes
     .filter((part) => part !== '')
     .join('\n');
   if (isError)
-    throw new McpError('TOOL_EXECUTION_FAILED', text === '' ? 'The tool says that it failed.' : text, { tool });
+    throw new McpError('TOOL_EXECUTION_FAILED', text === '' ? 'The tool reported a failure.' : text, { tool });
   const images = content.flatMap(imageOf);
   return { value: structuredContent === undefined ? text : (structuredContent as JsonValue), images };
 }

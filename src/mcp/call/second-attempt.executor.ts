@@ -2,12 +2,12 @@ import type { ToolContext } from '../../tool/index.js';
 import { NotTakenError } from '../connection/not-taken.error.js';
 import type { CallWay } from './mcp-call.executor.js';
 
-/** By what a call is made. @throws McpError when the tool is no longer to be called */
+/** Selects the connection of a call. @throws McpError if the tool must no longer be called */
 export type WayOf = (context: ToolContext) => CallWay;
 
 /**
- * Makes a call; and makes it again, once, on a fresh connection, when the server has surely not taken it, as one that was
- * started again and knows our session no more.
+ * Makes a call. Repeats it once on a new connection if the server certainly did not process it, for example because it
+ * restarted and no longer knows the session.
  */
 export async function callBy<T>(wayOf: WayOf, context: ToolContext, call: (way: CallWay) => Promise<T>): Promise<T> {
   const way = wayOf(context);
@@ -16,7 +16,7 @@ export async function callBy<T>(wayOf: WayOf, context: ToolContext, call: (way: 
   } catch (error) {
     if (!(error instanceof NotTakenError)) throw error;
     await way.connection.renewed(context.signal);
-    // By now it may have another tool of the name, or none.
+    // The tool may have changed or disappeared meanwhile.
     return call(wayOf(context));
   }
 }

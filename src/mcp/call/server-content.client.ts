@@ -16,19 +16,19 @@ export interface RequestLimits {
   readonly maxTotalTimeout: number;
 }
 
-/** A page of a list, as the server gave it. */
+/** A page of a server's list. */
 export interface McpPage<Item extends object = object> {
   readonly items: readonly Item[];
-  /** The cursor of the next page; `null` on the last one. */
+  /** The cursor of the next page; `null` on the last page. */
   readonly next: string | null;
 }
 
-/** Invalid params, and what was "resource not found" before 2026. */
+/** Invalid params, and "resource not found" of protocols before 2026. */
 const NOT_FOUND: ReadonlySet<number> = new Set([-32_602, -32_002]);
-/** The most entries of a page that are passed on. */
+/** Maximum number of entries of a page. */
 const MAX_ITEMS = 1000;
 
-/** One page: the SDK's own lists read all pages when they are given no cursor. */
+/** Reads one page: without a cursor, the SDK's own lists read all pages. */
 export async function listResources(
   client: Client,
   cursor: string | undefined,
@@ -79,11 +79,11 @@ export async function getPrompt(
   return (await got.catch(notFound('PROMPT_NOT_FOUND', `prompt ${JSON.stringify(name)}`))).messages;
 }
 
-/** Servers say so by a code that says as much of other mistakes in what was asked for. */
+/** Servers report "not found" by a code that also reports other invalid parameters. */
 function notFound(code: 'RESOURCE_NOT_FOUND' | 'PROMPT_NOT_FOUND', what: string): (error: unknown) => never {
   return (error) => {
     if (!NOT_FOUND.has((error as { code?: unknown }).code as number)) throw error;
-    throw new McpError(code, `The server gives no ${what}: ${messageOf(error)}`, undefined, { cause: error });
+    throw new McpError(code, `The server did not return ${what}: ${messageOf(error)}`, undefined, { cause: error });
   };
 }
 

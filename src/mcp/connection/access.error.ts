@@ -1,4 +1,4 @@
-/** That nobody lets us in, or that we give nobody a secret; the message completes "MCP server …:". */
+/** Authentication failed, or sending a credential was refused; the message completes "MCP server …:". */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
 }

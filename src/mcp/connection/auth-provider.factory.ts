@@ -2,10 +2,10 @@ import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/cl
 import type { McpAuth, McpClientCredentials } from '../mcp-server.types.js';
 import { ClientCredentialsClient } from './client-credentials.client.js';
 
-/** One for each declaration: its connections share their tokens. */
+/** One client per declaration: its connections share their tokens. */
 const CLIENTS = new WeakMap<McpClientCredentials, ClientCredentialsClient>();
 
-/** What says to a server who calls; undefined where nothing does. */
+/** The authentication of a server; undefined without one. */
 export function createAuthProvider(auth: McpAuth | undefined): AuthProvider | OAuthClientProvider | undefined {
   switch (auth?.type) {
     case undefined:

@@ -5,16 +5,16 @@ import { AccessError } from './access.error.js';
 import { STREAM_ENDED } from './request-streams-transport.js';
 import { safeCause, withoutSecrets } from './secret.filter.js';
 
-/** Of JSON-RPC and MCP, those that say more than that something failed. */
+/** JSON-RPC and MCP codes with a specific meaning. */
 const PROTOCOL_CODES: Readonly<Record<number, McpErrorCode>> = {
   [-32_002]: 'RESOURCE_NOT_FOUND',
   [-32_601]: 'TOOL_NOT_FOUND',
   [-32_602]: 'TOOL_EXECUTION_FAILED',
   [STREAM_ENDED]: 'NETWORK_ERROR',
 };
-/** The SDK's words for a connection that is no more. */
+/** The SDK's codes for a lost connection. */
 const LOST = new Set(['NOT_CONNECTED', 'CONNECTION_CLOSED', 'SEND_FAILED']);
-/** The SDK's errors that say why a token was not got, or is not enough. */
+/** The SDK's errors for a missing or insufficient token. */
 const REFUSALS =
   /^(OAuthError|InsufficientScopeError|IssuerMismatchError|AuthorizationServerMismatchError|InsecureTokenEndpointError|RegistrationRejectedError)$/;
 
@@ -25,31 +25,31 @@ interface Failure {
   readonly data?: { readonly text?: unknown };
 }
 
-/** Whether a connection that failed so is of no more use. */
+/** Whether the error means that the connection is unusable. */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof AppError) return error.code === 'OUTGOING_FAILED' && error.isRetryable;
   const { code } = error as Failure;
   return (typeof code === 'string' && LOST.has(code)) || isSessionUnknown(error as Failure);
 }
 
-/** Whether a request that failed so surely was not taken: there was no connection, or the server did not know it. */
+/** Whether the server certainly did not process the request: there was no connection, or the session was unknown. */
 export function isNotTaken(error: unknown): boolean {
   return (error as Failure).code === 'NOT_CONNECTED' || isSessionUnknown(error as Failure);
 }
 
-/** An older server has forgotten the session: the specification says 404, and the SDK's own example answered 400. */
+/** An older server has lost the session: the specification says 404; the SDK's own example answers 400. */
 function isSessionUnknown({ status, data }: Failure): boolean {
   return status === 404 || (status === 400 && /\bsession\b/i.test(String(data?.text)));
 }
 
-/** Whether a request was given up because nobody answered it. */
+/** Whether a request timed out. */
 export function isTimeout(error: unknown): boolean {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return code === 'REQUEST_TIMEOUT' || name === 'TimeoutError';
 }
 
 /**
- * What a request to a server failed for.
+ * Converts the failure of a request to an error.
  * @param fault why the connection ended, if it did
  */
 export function toCallError(error: unknown, server: McpServer, fault?: string): AppError {
@@ -59,20 +59,20 @@ export function toCallError(error: unknown, server: McpServer, fault?: string): 
   const details = { server: name };
   const because = { cause: safeCause(error, server) };
   if (isConnectionLost(error)) {
-    const message = `MCP server "${name}" went away during the call${fault === undefined ? '' : `: ${fault}`}.`;
+    const message = `MCP server "${name}" disconnected during the call${fault === undefined ? '' : `: ${fault}`}.`;
     return new McpError('NETWORK_ERROR', message, details, because);
   }
   const refusal = refusalOf(error, server);
   if (refusal !== undefined) {
     return new McpError('PERMISSION_DENIED', `MCP server "${name}": ${refusal}`, details, because);
   }
-  const said = `MCP server "${name}": ${withoutSecrets(error, server)}`;
-  if (isTimeout(error)) return new McpError('NETWORK_ERROR', said, details, because);
+  const text = `MCP server "${name}": ${withoutSecrets(error, server)}`;
+  if (isTimeout(error)) return new McpError('NETWORK_ERROR', text, details, because);
   const known = typeof code === 'number' ? PROTOCOL_CODES[code] : undefined;
-  return new McpError(known ?? 'TOOL_EXECUTION_FAILED', said, details, because);
+  return new McpError(known ?? 'TOOL_EXECUTION_FAILED', text, details, because);
 }
 
-/** Why a server could not be connected to; its message completes "it is not connected:". */
+/** Converts the failure of a connection attempt; its message completes "it is not connected:". */
 export function toConnectError(thrown: unknown, server: McpServer): McpError {
   const error = rootOf(thrown);
   if (error instanceof AppError) return toMcpError(error);
@@ -82,16 +82,16 @@ export function toConnectError(thrown: unknown, server: McpServer): McpError {
   return new McpError(code, refusal ?? withoutSecrets(error, server), { server: server.name }, { cause });
 }
 
-/** Why nobody lets us in, if that is what went wrong. */
+/** The message for a denied access; undefined for other errors. */
 function refusalOf(error: unknown, server: McpServer): string | undefined {
   const { name, status } = error as Failure;
-  const said = withoutSecrets(error, server);
-  if (error instanceof AccessError || REFUSALS.test(String(name))) return said;
+  const text = withoutSecrets(error, server);
+  if (error instanceof AccessError || REFUSALS.test(String(name))) return text;
   if (status === 401 || name === 'UnauthorizedError') return unauthorized(server);
-  return status === 403 ? `it refuses what is asked (403): ${said}` : undefined;
+  return status === 403 ? `it refused the request (403): ${text}` : undefined;
 }
 
-/** The SDK wraps what went wrong when it asked for the newest protocol. */
+/** The SDK wraps the error of its probe for the newest protocol. */
 function rootOf(error: unknown): unknown {
   const { name, cause } = error as Failure & { readonly cause?: unknown };
   return name === 'SdkError' && cause instanceof Error ? cause : error;
@@ -99,7 +99,7 @@ function rootOf(error: unknown): unknown {
 
 function unauthorized({ transport }: McpServer): string {
   const auth = transport.kind === 'http' ? transport.auth : undefined;
-  if (!auth) return 'it wants to know who calls (401): declare "auth" for it, or a header';
-  if (auth.type === 'provider') return 'it wants a consent that it has not got';
-  return 'it lets nobody in with the token that it is given (401)';
+  if (!auth) return 'it requires authentication (401): declare "auth" or a header for it';
+  if (auth.type === 'provider') return 'it requires the consent of a user, which is missing';
+  return 'it rejected the access token (401)';
 }

@@ -28,8 +28,8 @@ const unauthorized = (fetchFn: FetchLike) => ({
   fetchFn,
 });
 
-describe('client credentials', () => {
-  it('do not wait for ever, and are not spoilt by having waited', async () => {
+describe('ClientCredentialsClient', () => {
+  it('times out, and succeeds at the next attempt', async () => {
     const client = new ClientCredentialsClient(GIVEN, 500);
     const waiting = [1, 2].map(() => client.onUnauthorized(unauthorized(never)));
     for (const { status, reason } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
@@ -39,21 +39,21 @@ describe('client credentials', () => {
     expect(await client.token()).toBe('a');
   });
 
-  it('are not used again for a request that was made before the last token came', async () => {
+  it('requests no token for a request that was sent before the last token arrived', async () => {
     const client = new ClientCredentialsClient(GIVEN);
     await client.onUnauthorized(unauthorized(answers));
     await client.onUnauthorized(unauthorized(never));
     expect(await client.token()).toBe('a');
   });
 
-  it('are not given for a token that would be for another server', async () => {
+  it('rejects a token request for another server', async () => {
     const client = new ClientCredentialsClient(GIVEN);
     const elsewhere: FetchLike = async (url, init) =>
       url.toString().includes('oauth-protected-resource')
         ? Response.json({ resource: 'https://evil.example.com/mcp', authorization_servers: [ISSUER] })
         : answers(url, init);
     await expect(client.onUnauthorized(unauthorized(elsewhere))).rejects.toThrow(
-      'it wants a token for https://evil.example.com/mcp, which it is not',
+      'it requests a token for another resource: https://evil.example.com/mcp',
     );
   });
 });

@@ -6,18 +6,19 @@ import { loadMcpSdk } from './mcp-sdk.loader.js';
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
 
-/** What an authorization server may take, from finding it to the token, in ms. */
+/** Time-out from the discovery of the authorization server to the token, in ms. */
 const TOKEN_TIMEOUT_MS = 30_000;
 
 /**
- * Gets tokens from the authorization server that the MCP server names. The last one serves all connections; when a server
- * no longer takes it, one is got for all of them. Where no issuer is declared, the first stays the only one.
+ * Gets tokens from the authorization server that the MCP server names. All connections share the last token; when a
+ * server rejects it, one new token is requested for all of them. Without a declared issuer, the first issuer stays the
+ * only one.
  */
 export class ClientCredentialsClient implements AuthProvider {
   private latest: string | undefined;
   private renewal: Promise<string> | null = null;
   private issuer: string | undefined;
-  /** With what token a request was made, by its reply. */
+  /** The token of each request, by its response. */
   private readonly sent = new WeakMap<Response, string>();
 
   constructor(
@@ -27,7 +28,7 @@ export class ClientCredentialsClient implements AuthProvider {
     this.issuer = given.issuer;
   }
 
-  /** The same `fetch`, of which it is remembered what token it sent. */
+  /** Wraps a `fetch` to record the token of each request. */
   watch(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const response = await fetch(url, init);
@@ -57,7 +58,7 @@ export class ClientCredentialsClient implements AuthProvider {
       return token;
     } catch (error) {
       if (!signal.aborted) throw error;
-      throw new AppError('OUTGOING_FAILED', `No authorization server gave a token within ${this.timeoutMs} ms.`, {
+      throw new AppError('OUTGOING_FAILED', `No authorization server returned a token within ${this.timeoutMs} ms.`, {
         cause: error,
         isRetryable: true,
       });
@@ -84,7 +85,7 @@ export class ClientCredentialsClient implements AuthProvider {
   private assertTrusted(issuer: string): void {
     if (this.issuer === undefined || this.issuer === issuer) return;
     throw new AccessError(
-      `it names ${issuer} as its authorization server, and the client's secret is for ${this.issuer} alone`,
+      `it names ${issuer} as its authorization server, but the client secret is only for ${this.issuer}`,
     );
   }
 }
@@ -92,20 +93,20 @@ export class ClientCredentialsClient implements AuthProvider {
 interface Found {
   readonly url: string;
   readonly metadata: NonNullable<Awaited<ReturnType<Sdk['discoverOAuthServerInfo']>>['authorizationServerMetadata']>;
-  /** What the token is to be for (RFC 8707). */
+  /** The resource of the token (RFC 8707). */
   readonly resource: string | undefined;
   readonly scopes: string | undefined;
 }
 
 type Sdk = Awaited<ReturnType<typeof loadMcpSdk>>;
 
-/** Nothing is guessed: a server that describes itself as no authorization server is given no secret. */
+/** Discovers the authorization server. A server without authorization server metadata gets no secret. */
 async function find(serverUrl: URL, resourceMetadataUrl: URL | undefined, fetchFn: FetchLike): Promise<Found> {
   const sdk = await loadMcpSdk();
   const refusals: Error[] = [];
   const found = await sdk.discoverOAuthServerInfo(serverUrl, {
     ...(resourceMetadataUrl && { resourceMetadataUrl }),
-    // The SDK passes over what goes wrong with the first of several places.
+    // The SDK ignores the error of the first of several URLs.
     fetchFn: async (url, init) => {
       try {
         return await fetchFn(url, init);
@@ -117,11 +118,12 @@ async function find(serverUrl: URL, resourceMetadataUrl: URL | undefined, fetchF
   });
   if (refusals[0]) throw refusals[0];
   const { authorizationServerUrl: url, authorizationServerMetadata: metadata, resourceMetadata } = found;
-  if (!metadata) throw new AccessError(`it names ${url}, which does not say that it is an authorization server`);
+  if (!metadata)
+    throw new AccessError(`it names ${url} as its authorization server, which has no authorization server metadata`);
   const own = sdk.resourceUrlFromServerUrl(serverUrl);
   const resource = resourceMetadata?.resource;
   if (resource !== undefined && !sdk.checkResourceAllowed({ requestedResource: own, configuredResource: resource })) {
-    throw new AccessError(`it wants a token for ${resource}, which it is not`);
+    throw new AccessError(`it requests a token for another resource: ${resource}`);
   }
   return { url, metadata, resource, scopes: resourceMetadata?.scopes_supported?.join(' ') };
 }
@@ -131,7 +133,7 @@ function isRefusal(error: unknown): error is Error & { code: string } {
 }
 
 function noToken(issuer: string, error: Error & { code: string }): AccessError {
-  return new AccessError(`authorization server ${issuer} gives it no token: ${error.code}: ${messageOf(error)}`, {
+  return new AccessError(`authorization server ${issuer} issued no token: ${error.code}: ${messageOf(error)}`, {
     cause: error,
   });
 }

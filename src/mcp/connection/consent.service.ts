@@ -2,11 +2,11 @@ import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client
 import type { McpOAuthProvider } from '../oauth-provider.types.js';
 
 /**
- * Lets a message wait for a person's consent when the server wants one: the provider sends the person to the
- * authorization server, and the message is sent again when they have come back.
+ * Delays a message until a person consents, if the server requires it. The provider sends the person to the
+ * authorization server, and the message is sent again after the person has returned.
  */
 export class Consent {
-  /** Being waited for, by all messages of the connection. */
+  /** The pending consent, shared by all messages of the connection. */
   pending: Promise<void> | null = null;
 
   constructor(
@@ -21,13 +21,13 @@ export class Consent {
         await send(message, options);
       } catch (error) {
         if (!isConsentWanted(error) || !provider.authorizationResponse) throw error;
-        await this.given();
+        await this.awaitConsent();
         await send(message, options);
       }
     };
   }
 
-  private async given(): Promise<void> {
+  private async awaitConsent(): Promise<void> {
     this.pending ??= this.finish().finally(() => (this.pending = null));
     await this.pending;
   }

@@ -10,12 +10,12 @@ import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { RequestStreamsTransport } from './request-streams-transport.js';
 import type { Way, WayOptions } from './way.types.js';
 
-/** How long an older server has to hear that its session is over, in ms. */
-const GOODBYE_MS = 1000;
-/** A broken stream is resumed no sooner, whatever the server says, in ms. */
+/** Time-out for ending the session of an older server, in ms. */
+const TERMINATION_MS = 1000;
+/** Minimum delay before a broken stream is resumed, in ms, regardless of the server's own delay. */
 const RESUME_MS = 1000;
 
-/** The way to a server over Streamable HTTP: guarded, with what says who calls. */
+/** Creates the transport to a server over Streamable HTTP, with egress protection and authentication. */
 export async function createHttpWay(
   { url: address, headers, auth }: Extract<McpTransport, { kind: 'http' }>,
   { origin }: Pick<McpServer, 'origin'>,
@@ -46,7 +46,7 @@ export async function createHttpWay(
     pid: () => null,
     fault: () => undefined,
     close: async () => {
-      if (inner.sessionId !== undefined) await within(GOODBYE_MS, inner.terminateSession());
+      if (inner.sessionId !== undefined) await within(TERMINATION_MS, inner.terminateSession());
       await inner.close().catch(() => undefined);
       await outgoing.close();
     },
@@ -54,7 +54,7 @@ export async function createHttpWay(
   };
 }
 
-/** Headers are for the server alone; the SDK would send them to its authorization server, too. */
+/** Sends the declared headers to the server only; the SDK would also send them to its authorization server. */
 function withHeaders(fetch: FetchLike, server: URL, given: Readonly<Record<string, string>>): FetchLike {
   const own = Object.entries(given);
   if (own.length === 0) return fetch;
@@ -67,7 +67,7 @@ function withHeaders(fetch: FetchLike, server: URL, given: Readonly<Record<strin
 }
 
 const EVENTS = 'text/event-stream';
-/** Which lines of a body hold JSON, by its type. */
+/** Which lines of a body contain JSON, by media type. */
 const JSON_LINES: ReadonlyMap<string, (line: string) => boolean> = new Map([
   [EVENTS, (line: string) => line.startsWith('data')],
   ['application/json', () => true],
@@ -104,7 +104,7 @@ function enqueue(controller: TransformStreamDefaultController<string>, text: str
   if (text !== '') controller.enqueue(text);
 }
 
-/** The SDK follows a redirect within an origin, and from http to https. */
+/** The SDK follows redirects within an origin, and from http to https. */
 function isSamePlace(url: URL, server: URL): boolean {
   return url.host === server.host && !(server.protocol === 'https:' && url.protocol === 'http:');
 }

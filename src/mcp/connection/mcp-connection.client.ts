@@ -11,24 +11,24 @@ import { ProgramEndedError } from './program-ended.error.js';
 import { RetryDelay } from './retry-delay.policy.js';
 import { withoutSecrets } from './secret.filter.js';
 
-/** What a connection tells. */
+/** Listeners of a connection. */
 export interface McpConnectionListeners extends McpListeners {
-  /** Is asked when it is connected, before any call is made; what it throws ends the connection. */
+  /** Called after connecting, before any call; an error ends the connection. */
   readonly connected: (opened: OpenedClient, signal: AbortSignal) => Promise<void>;
 }
 
-/** How it stands with a connection. Times are epoch ms. */
+/** State of a connection. Times are epoch ms. */
 export interface McpConnectionState {
   readonly status: McpServerStatus;
   readonly since: number;
-  /** How often it has been connected to. */
+  /** Number of successful connections. */
   readonly connects: number;
   readonly error?: string;
-  /** When it is tried again. */
+  /** Time of the next attempt. */
   readonly retryAt?: number;
 }
 
-/** One connection to a server, which is made in the background, and made anew when it is lost. */
+/** One connection to a server, made in the background and again after a loss. */
 export class McpConnection {
   private readonly logger = new Logger('McpConnection');
   private readonly closing = new AbortController();
@@ -40,9 +40,9 @@ export class McpConnection {
   private readonly delay = new RetryDelay();
   private readySince: number | null = null;
   private isLegacy = false;
-  /** Whether it is to be made anew at once. */
+  /** Whether a call waits for the next connection, which is then made at once. */
   private isAwaited = false;
-  /** What it ended with last. */
+  /** The last error. */
   private failure: McpError | null = null;
   private examined: OpenedClient | null = null;
   private readonly watchers = new Set<() => void>();
@@ -59,7 +59,7 @@ export class McpConnection {
     return this.current;
   }
 
-  /** What the server says of itself, while it is connected to. */
+  /** The client, while the server is connected. */
   get client(): Client | null {
     return this.opened?.client ?? null;
   }
@@ -68,25 +68,25 @@ export class McpConnection {
     return this.opened?.pid ?? null;
   }
 
-  /** Resolves as soon as it stands so with the connection. */
-  async until(isSo: (state: McpConnectionState) => boolean): Promise<void> {
-    while (!isSo(this.current)) await new Promise<void>((resolve) => this.watchers.add(resolve));
+  /** Resolves when the state satisfies the condition. */
+  async until(condition: (state: McpConnectionState) => boolean): Promise<void> {
+    while (!condition(this.current)) await new Promise<void>((resolve) => this.watchers.add(resolve));
   }
 
-  /** Begins to connect; never throws. */
+  /** Starts to connect; never throws. */
   start(): this {
     this.work ??= this.run();
     return this;
   }
 
-  /** Tries at once, if it is between two tries. */
+  /** Ends the pause before the next attempt. */
   retryNow(): void {
     this.wake?.abort();
   }
 
   /**
-   * Does something by the connection; while it is being made, that is waited for.
-   * @throws McpError; the signal's reason when it is aborted
+   * Uses the connection; waits for a pending attempt.
+   * @throws McpError; the signal's reason if it aborts
    */
   async use<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T> {
     const opened = await this.reach(signal);
@@ -100,8 +100,8 @@ export class McpConnection {
   }
 
   /**
-   * Resolves when it stands again after a call that was not taken; only the next try is waited for.
-   * @throws McpError; the signal's reason when it is aborted
+   * Waits for a new connection after a call that the server did not process; only for the next attempt.
+   * @throws McpError; the signal's reason if it aborts
    */
   async renewed(signal: AbortSignal): Promise<void> {
     const isTried = this.until(({ status, retryAt }) => status !== 'failed' || retryAt !== undefined);
@@ -109,7 +109,7 @@ export class McpConnection {
     await this.reach(signal);
   }
 
-  /** Ends it, and the program, if it is one. */
+  /** Ends the connection, and the program, if the server is one. */
   async close(): Promise<void> {
     this.closing.abort(new McpError('NETWORK_ERROR', `MCP server "${this.server.name}" was closed.`));
     this.wake?.abort();
@@ -122,7 +122,7 @@ export class McpConnection {
   private async reach(signal: AbortSignal): Promise<OpenedClient> {
     signal.throwIfAborted();
     this.start();
-    // A call that came before has lost it and waits for the next one: so does this.
+    // An earlier call lost the connection and waits for the next one: this call waits too.
     if (this.isAwaited)
       await untilAborted(
         this.until(({ status }) => status !== 'failed'),
@@ -138,7 +138,7 @@ export class McpConnection {
     if (this.current.status === 'closed') return new McpError('NETWORK_ERROR', `MCP server "${name}" was closed.`);
     const { error = 'it does not answer', retryAt } = this.current;
     const seconds = retryAt === undefined ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-    const message = `MCP server "${name}" is not connected: ${error}; it is tried again in ${seconds} s.`;
+    const message = `MCP server "${name}" is not connected: ${error}; the next attempt is in ${seconds} s.`;
     const { code = 'NETWORK_ERROR', cause } = this.failure ?? {};
     return new McpError(code, message, { server: name }, { cause, isRetryable: code === 'NETWORK_ERROR' });
   }
@@ -147,7 +147,7 @@ export class McpConnection {
     while (!this.closing.signal.aborted) {
       const fault = await this.live();
       if (this.closing.signal.aborted) return;
-      if (this.isAwaited) this.logger.warn(`MCP server "${this.server.name}" is connected to anew: ${fault}`);
+      if (this.isAwaited) this.logger.warn(`Reconnecting to MCP server "${this.server.name}": ${fault}`);
       else await this.restAfter(fault);
       if (this.closing.signal.aborted) return;
       this.isAwaited = false;
@@ -165,7 +165,7 @@ export class McpConnection {
     await this.rest(delay);
   }
 
-  /** From the try to connect to the end of the connection. Gives why it ended. */
+  /** From the connection attempt to the end of the connection. @returns why it ended */
   private async live(): Promise<string> {
     const { signal } = this.closing;
     let opened: OpenedClient | null = null;
@@ -188,7 +188,7 @@ export class McpConnection {
     }
   }
 
-  /** Some programs end when they are asked what they do not know: the older protocol is tried then. */
+  /** Some programs end at an unknown request: the older protocol is then tried. */
   private async open(signal: AbortSignal): Promise<OpenedClient> {
     const { server, world, listeners, isLegacy } = this;
     try {
@@ -203,18 +203,18 @@ export class McpConnection {
   }
 
   /**
-   * A call that took too long may be slow work, or the sign of a server that is there no more, or hangs: then it is
-   * connected to anew. It has as long to say that it is there as a call may take.
+   * After a timed-out call, checks whether the server is alive. If it does not answer within the time-out of a call,
+   * the connection is made again.
    */
   private async examine(opened: OpenedClient): Promise<void> {
     if (this.examined === opened || this.opened !== opened) return;
     this.examined = opened;
-    const isThere = await opened.isThere(this.server.timeoutMs);
+    const isAlive = await opened.isAlive(this.server.timeoutMs);
     this.examined = null;
-    if (!isThere) await this.lost(opened, 'it answers nothing any more');
+    if (!isAlive) await this.lost(opened, 'it no longer answers');
   }
 
-  /** What a server remembers of a session is gone with it: nobody is to go on there as if it were not. */
+  /** Session state of a stateful server is lost with its connection, so its calls must not be repeated. */
   private async toFailure(opened: OpenedClient, error: unknown): Promise<AppError> {
     if (!isConnectionLost(error)) return toCallError(error, this.server);
     const canBeRepeated = !this.server.isStateful && isNotTaken(error);
@@ -224,8 +224,8 @@ export class McpConnection {
   }
 
   /**
-   * Gives why a connection that has failed ended. Nobody waits for its end.
-   * @param isAwaited whether somebody waits for the next one
+   * Marks a failed connection as lost and closes it in the background. @returns why it ended
+   * @param isAwaited whether a call waits for the next connection
    */
   private lost(opened: OpenedClient, why: string, isAwaited = false): Promise<string> {
     if (this.opened === opened) {
@@ -240,7 +240,7 @@ export class McpConnection {
   private set(state: Partial<McpConnectionState> & Pick<McpConnectionState, 'status'>): void {
     const { connects } = this.current;
     this.current = { since: Date.now(), connects, ...state };
-    for (const tell of this.watchers) tell();
+    for (const notify of this.watchers) notify();
     this.watchers.clear();
   }
 

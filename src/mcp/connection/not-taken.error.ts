@@ -1,6 +1,6 @@
 import { McpError } from '../mcp.error.js';
 
-/** The server has surely not taken the call: whoever made it may make it again, on the connection that is being made. */
+/** The server certainly did not process the call: the caller may repeat it on the next connection. */
 export class NotTakenError extends McpError {
   constructor(failure: McpError) {
     super(failure.code, failure.message, failure.details, { cause: failure.cause });

@@ -5,16 +5,16 @@ import { isConnectionLost, isTimeout } from './call-failure.mapper.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { ProgramEndedError } from './program-ended.error.js';
 import { withoutSecrets } from './secret.filter.js';
-import { keepHearing } from './tool-changes.client.js';
+import { keepListening } from './tool-changes.client.js';
 import type { McpWorld, Way, WayOptions } from './way.types.js';
 
 export type { McpWorld } from './way.types.js';
 
-/** What a connection hears of its server. */
+/** Listeners for messages of a server. */
 export interface McpListeners {
-  /** Without it nobody wants to know. */
+  /** If absent, changes of the tools are ignored. */
   readonly toolsChanged?: () => void;
-  /** A server of before 2026 asks a person while it carries out a call. */
+  /** Called when a server of before 2026 asks a person during a call. */
   readonly elicited: (params: ElicitParams, signal: AbortSignal) => Promise<ElicitAnswer>;
 }
 
@@ -30,41 +30,41 @@ export type ElicitAnswer = {
   content?: Record<string, string | number | boolean | string[]>;
 };
 
-/** A server that has been connected to. */
+/** A connected server. */
 export interface OpenedClient {
   readonly client: Client;
-  /** Resolves to why the connection ended, when it has. */
+  /** Resolves with the reason when the connection has ended. */
   readonly ended: Promise<string>;
-  /** Has a listener hear of all bytes that come, in place of the one before. */
-  readonly listenTo: (hear: ((bytes: number) => void) | null) => void;
+  /** Sets the listener for received bytes; replaces the previous one. */
+  readonly listenTo: (listener: ((bytes: number) => void) | null) => void;
   readonly pid: number | null;
-  /** Whether it answers anything at all within so many ms. */
-  readonly isThere: (withinMs: number) => Promise<boolean>;
-  /** @param why it is closed, when that is not its own doing */
+  /** Whether the server answers anything within `withinMs`. */
+  readonly isAlive: (withinMs: number) => Promise<boolean>;
+  /** @param why the reason, if the server did not cause the end */
   readonly close: (why?: string) => Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Whether it is known to speak none of the newer protocols. */
+  /** Whether the server is known to support only older protocols. */
   readonly isLegacy: boolean;
   readonly signal: AbortSignal;
 }
 
-/** What a server may take to answer the first message, in ms. */
+/** Time-out of the first message, in ms. */
 const CONNECT_TIMEOUT_MS = 30_000;
-/** What a program may take to say whether it speaks the newest protocol; one that is silent is taken for an older one. */
+/** Time-out of a program's protocol probe, in ms; a silent program is treated as older. */
 const PROBE_TIMEOUT_MS = 5000;
-/** The most pages of one list. */
+/** Maximum number of pages of a list. */
 const MAX_PAGES = 64;
-/** How much is kept of what went wrong last: some errors hold the whole message. */
-const MAX_SAID = 300;
+/** Maximum length of the stored last error, in UTF-16 units: some errors contain the whole message. */
+const MAX_ERROR_LENGTH = 300;
 
-/** Our own name to servers. */
+/** Jackdaw's name for servers. */
 const CLIENT_INFO = { name: 'jackdaw', version: VERSION };
 
 /**
- * Connects to a server with the newest protocol that both know.
- * @throws Error when it cannot be connected to; `ProgramEndedError` for a program that ended meanwhile
+ * Connects to a server with the newest common protocol.
+ * @throws Error if the connection fails; `ProgramEndedError` if the program ended
  */
 export async function openClient(
   server: McpServer,
@@ -72,34 +72,34 @@ export async function openClient(
   listeners: McpListeners,
   { isLegacy, signal }: OpenOptions,
 ): Promise<OpenedClient> {
-  let hear: ((bytes: number) => void) | null = null;
-  const way = await createWay(server, world, { onReceived: (bytes) => hear?.(bytes), signal });
+  let listener: ((bytes: number) => void) | null = null;
+  const way = await createWay(server, world, { onReceived: (bytes) => listener?.(bytes), signal });
   const client = await createClient(server, listeners, isLegacy);
   const { promise: ended, resolve } = Promise.withResolvers<string>();
-  let said: string | undefined;
+  let lastError: string | undefined;
   Object.assign(client, {
-    onerror: (error: Error) => void (said = withoutSecrets(error, server).slice(0, MAX_SAID)),
-    onclose: () => resolve(way.fault() ?? said ?? 'it closed the connection'),
+    onerror: (error: Error) => void (lastError = withoutSecrets(error, server).slice(0, MAX_ERROR_LENGTH)),
+    onclose: () => resolve(way.fault() ?? lastError ?? 'it closed the connection'),
   });
   try {
     const options = { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal };
-    // The SDK does not hear the signal before it knows which protocol is spoken.
+    // The SDK ignores the signal until the protocol is negotiated.
     await untilAborted(client.connect(way.transport, options), signal);
   } catch (error) {
     const fault = way.fault();
     if (await isConsentedTo(way, signal)) return openClient(server, world, listeners, { isLegacy, signal });
     throw fault === undefined ? error : new ProgramEndedError(fault, error);
   }
-  const hearing = new AbortController();
-  void ended.finally(() => hearing.abort());
-  if (listeners.toolsChanged) void keepHearing(client, listeners.toolsChanged, hearing.signal);
+  const listening = new AbortController();
+  void ended.finally(() => listening.abort());
+  if (listeners.toolsChanged) void keepListening(client, listeners.toolsChanged, listening.signal);
   let closing: Promise<void> | undefined;
   return {
     client,
     ended,
-    listenTo: (next) => void (hear = next),
+    listenTo: (next) => void (listener = next),
     pid: way.pid(),
-    isThere: (withinMs) => isThere(client, withinMs),
+    isAlive: (withinMs) => isAlive(client, withinMs),
     close: (why = 'it was closed') => {
       resolve(way.fault() ?? why);
       return (closing ??= closeAll(way, client));
@@ -128,7 +128,7 @@ async function createClient(
 
 async function createWay(server: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
   const { transport } = server;
-  // Each with the first server that is reached so.
+  // Each module is imported with the first server of its kind.
   if (transport.kind === 'stdio') {
     const { createProgramWay } = await import('./program-way.factory.js');
     return createProgramWay(transport, world, options.onReceived);
@@ -137,12 +137,14 @@ async function createWay(server: McpServer, world: McpWorld, options: WayOptions
   return createHttpWay(transport, server, world.config, options);
 }
 
-/** Over HTTP silence is no answer of an older server, and a token may be got first. */
+/** Over HTTP, silence does not mean an older server, and a token may be requested first. */
 function probeTimeoutOf({ transport }: McpServer): number {
   return transport.kind === 'stdio' ? PROBE_TIMEOUT_MS : CONNECT_TIMEOUT_MS;
 }
 
-/** Leaves a way by which nobody got in; gives whether a person has meanwhile let us, so that another will do. */
+/**
+ * Closes an unauthorized connection. @returns whether a person has consented meanwhile, so that a new one can succeed
+ */
 async function isConsentedTo(way: Way, signal: AbortSignal): Promise<boolean> {
   const consent = way.consent?.();
   try {
@@ -153,8 +155,8 @@ async function isConsentedTo(way: Way, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** The newest protocol knows no `ping`. Whatever it answers, it is there. */
-async function isThere(client: Client, withinMs: number): Promise<boolean> {
+/** Any answer means that the server is alive. The newest protocol has no `ping`. */
+async function isAlive(client: Client, withinMs: number): Promise<boolean> {
   const options = { timeout: withinMs, maxTotalTimeout: withinMs };
   try {
     await (client.getDiscoverResult() ? client.discover(options) : client.ping(options));

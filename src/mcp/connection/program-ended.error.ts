@@ -1,4 +1,4 @@
-/** A program came to its end before it was connected to; what it was asked may have been too new for it. */
+/** A program ended before the connection was complete; the first request may have been too new for it. */
 export class ProgramEndedError extends Error {
   constructor(fault: string, cause: unknown) {
     super(fault, { cause });

@@ -5,7 +5,7 @@ import type { McpWorld, Way } from './way.types.js';
 
 const MAX_LAST_WORDS = 300;
 
-/** The way to a server that is a program of its own. */
+/** Creates the transport to a server that is a program. */
 export async function createProgramWay(
   program: Extract<McpTransport, { kind: 'stdio' }>,
   { config, ledger }: McpWorld,

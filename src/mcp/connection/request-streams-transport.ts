@@ -10,19 +10,19 @@ import { withExactResult } from '../process/message.parser.js';
 
 type Id = string | number;
 
-/** How long a server has to end a stream whose request it has answered, in ms. */
+/** Time for a server to end the stream of an answered request, in ms. */
 const STREAM_END_MS = 1000;
-/** How long a server has to take a message that it need not answer, in ms. */
+/** Time-out of a message without a response, in ms. */
 const NOTICE_MS = 10_000;
-/** How many of those may be on their way. */
+/** Maximum number of such messages in flight. */
 const MAX_NOTICES = 64;
 
-/** The code of the answer that is put in the place of one that can no longer come. */
+/** Error code of the response that replaces a missing one. */
 export const STREAM_ENDED = -32_099;
 
 /**
- * Streamable HTTP of which no connection is left open: that of a request ends with its answer, or when it is given up,
- * whatever the server does; and a request whose stream has ended fails at once.
+ * Streamable HTTP without leftover connections. The connection of a request ends with its response or its cancellation,
+ * regardless of the server. A request whose stream ends without a response fails at once.
  */
 export class RequestStreamsTransport implements Transport {
   onclose?: () => void;
@@ -32,7 +32,7 @@ export class RequestStreamsTransport implements Transport {
   private readonly streams = new Map<Id, AbortController>();
   private notices = 0;
 
-  /** @param integers those that the transport's `fetch` has marked */
+  /** @param integers the marks set by the transport's `fetch` */
   constructor(
     private readonly inner: StreamableHTTPClientTransport,
     integers: MarkedIntegers,
@@ -69,15 +69,15 @@ export class RequestStreamsTransport implements Transport {
   send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     if ('method' in message && 'id' in message) return this.request(message, message.id, options);
     if ('method' in message && message.method === 'notifications/cancelled') {
-      this.giveUp((message.params as { requestId?: Id } | undefined)?.requestId);
+      this.abandon((message.params as { requestId?: Id } | undefined)?.requestId);
     }
-    return this.tell(message, options);
+    return this.notify(message, options);
   }
 
   private async request(message: JSONRPCMessage, id: Id, options: TransportSendOptions): Promise<void> {
     const stream = new AbortController();
     this.streams.set(id, stream);
-    options.requestSignal?.addEventListener('abort', () => this.giveUp(id), { once: true });
+    options.requestSignal?.addEventListener('abort', () => this.abandon(id), { once: true });
     try {
       await this.inner.send(message, {
         ...options,
@@ -90,9 +90,9 @@ export class RequestStreamsTransport implements Transport {
     }
   }
 
-  /** What needs no answer is not waited for without an end. */
-  private async tell(message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
-    if (this.notices >= MAX_NOTICES) throw new Error('it takes no more messages');
+  /** Sends a message without a response, with a time-out. */
+  private async notify(message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
+    if (this.notices >= MAX_NOTICES) throw new Error('it accepts no more messages');
     this.notices++;
     try {
       await this.inner.send(message, { ...options, requestSignal: AbortSignal.timeout(NOTICE_MS) });
@@ -108,7 +108,7 @@ export class RequestStreamsTransport implements Transport {
     setTimeout(() => stream.abort(), STREAM_END_MS).unref();
   }
 
-  private giveUp(id: Id | undefined): void {
+  private abandon(id: Id | undefined): void {
     if (id === undefined) return;
     this.streams.get(id)?.abort();
     this.streams.delete(id);
@@ -117,7 +117,7 @@ export class RequestStreamsTransport implements Transport {
   private ended(id: Id, { onRequestStreamEnd }: TransportSendOptions): void {
     if (!this.streams.delete(id)) return;
     if (onRequestStreamEnd) return onRequestStreamEnd();
-    const error = { code: STREAM_ENDED, message: 'it ended its answer before it was complete' };
+    const error = { code: STREAM_ENDED, message: 'it ended the stream before the response was complete' };
     this.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 }

@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { RetryDelay } from './retry-delay.policy.js';
 
-describe('the time before a server is connected to again', () => {
-  it('doubles up to a minute, and stays there', () => {
+describe('RetryDelay', () => {
+  it('doubles up to a minute', () => {
     const delay = new RetryDelay();
     const delays = Array.from({ length: 2000 }, () => delay.next(0, 1));
     expect(delays.slice(0, 8)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
     expect(delays.at(-1)).toBe(60_000);
   });
 
-  it('is not the same for all servers', () => {
+  it('differs between servers', () => {
     expect([0, 0.5, 1].map((chance) => new RetryDelay().next(0, chance))).toEqual([500, 750, 1000]);
   });
 
-  it('begins anew after a good time, and not because it took long to fail', () => {
+  it('resets after a long connection, but not after a slow failure', () => {
     const delay = new RetryDelay();
     delay.next(0);
     delay.next(5000);

@@ -1,15 +1,15 @@
 const FIRST_MS = 1000;
 const LONGEST_MS = 60_000;
-/** A connection that lasted so long was a good one, in ms. */
+/** A connection of at least this duration resets the delay, in ms. */
 const GOOD_MS = 30_000;
 
-/** How long to wait before a connection is made again: twice as long each time, up to a minute. */
+/** Delay before the next connection attempt: doubles each time, up to a minute. */
 export class RetryDelay {
   private failures = 0;
 
   /**
-   * @param lastedMs how long the connection was there; 0 when it was not made
-   * @param chance from 0 up to 1: many servers are not to be tried at the same moment
+   * @param lastedMs duration of the last connection; 0 if it failed
+   * @param chance from 0 up to 1; spreads the attempts of many servers
    */
   next(lastedMs: number, chance = Math.random()): number {
     if (lastedMs > GOOD_MS) this.failures = 0;

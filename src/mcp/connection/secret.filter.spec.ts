@@ -20,14 +20,14 @@ function server(headers: Readonly<Record<string, string>>, auth?: McpAuth): McpS
 const PLAIN = server({});
 const OAUTH = { type: 'client_credentials', clientId: 'jack', clientSecret: 's3cr3t-of-jack' } as const;
 
-describe('what is said of a failure', () => {
+describe('withoutSecrets()', () => {
   it.each([
     ['Not taken: Bearer eyJhbGciOi.J9', PLAIN, 'Not taken: Bearer [hidden]'],
     ['basic amFjazpkYXc= is wrong', PLAIN, 'basic [hidden] is wrong'],
     ['jack:s3cr3t-of-jack', server({}, OAUTH), 'jack:[hidden]'],
     ['the key k-12345678 has expired', server({ 'X-Key': 'k-12345678' }), 'the key [hidden] has expired'],
     ['token abcdef twice: abcdef', server({}, { type: 'bearer', token: 'abcdef' }), 'token [hidden] twice: [hidden]'],
-  ])('has no secret: %s', (text, of, shown) => {
+  ])('hides a secret: %s', (text, of, shown) => {
     expect(withoutSecrets(new Error(text), of)).toBe(shown);
     expect((safeCause(new Error(text), of) as Error).message).toBe(shown);
   });
@@ -35,13 +35,13 @@ describe('what is said of a failure', () => {
   it.each([
     ['only the jwt-bearer grant is supported 2', PLAIN],
     ['Bearer token is missing', PLAIN],
-    ['on the way', server({ 'X-Way': 'on' })],
-  ])('is otherwise as it is: %s', (text, of) => {
+    ['on the line', server({ 'X-Line': 'on' })],
+  ])('returns other texts unchanged: %s', (text, of) => {
     const error = new Error(text);
     expect([withoutSecrets(error, of), safeCause(error, of)]).toEqual([text, error]);
   });
 
-  it('is no longer than people read, and cut in no secret', () => {
+  it('limits the length, and never cuts inside a secret', () => {
     expect(withoutSecrets(new Error('x'.repeat(5000)), PLAIN)).toHaveLength(1000);
     expect(withoutSecrets(new Error(`${'x'.repeat(995)}s3cr3t-of-jack`), server({}, OAUTH))).not.toContain('s3c');
   });

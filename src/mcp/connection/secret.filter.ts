@@ -1,16 +1,16 @@
 import { messageOf } from '../../common/index.js';
 import type { McpServer } from '../mcp-server.types.js';
 
-/** The longest text that is passed on of what a server answers with a failure, in UTF-16 units. */
+/** Maximum length of an error text of a server, in UTF-16 units. */
 const MAX_LENGTH = 1000;
-/** More than that, so that no secret is cut in two and then not known. */
+/** Length in which secrets are searched; longer than `MAX_LENGTH`, so that a secret at the cut is found. */
 const MAX_SEARCHED = 20_000;
-/** What is shorter may be in any text by chance. */
+/** A shorter secret can occur in any text by chance. */
 const MIN_SECRET_LENGTH = 6;
-/** A word after the scheme is no token when it has neither digit nor sign. */
+/** A word after the scheme without a digit or `=` is not a token. */
 const CREDENTIAL = /(?<![\w-])(Bearer|Basic|DPoP)\s+(?=\S*[\d=])[\w.~+/=-]+/gi;
 
-/** What is said of a failure, without what the server was given to let us in: some repeat it. */
+/** The text of an error without the server's credentials: some servers repeat them. */
 export function withoutSecrets(thrown: unknown, server: McpServer): string {
   const text = messageOf(thrown).slice(0, MAX_SEARCHED).replace(CREDENTIAL, '$1 [hidden]');
   return secretsOf(server)
@@ -18,7 +18,7 @@ export function withoutSecrets(thrown: unknown, server: McpServer): string {
     .slice(0, MAX_LENGTH);
 }
 
-/** A failure for the log: itself, or what may be shown of it. */
+/** An error for the log: the original, or a copy without secrets. */
 export function safeCause(thrown: unknown, server: McpServer): unknown {
   const shown = withoutSecrets(thrown, server);
   return shown === messageOf(thrown) ? thrown : new Error(shown);

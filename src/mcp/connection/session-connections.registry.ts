@@ -2,35 +2,35 @@ import type { ToolContext } from '../../tool/index.js';
 import type { CallWay } from '../call/mcp-call.executor.js';
 
 interface Held {
-  /** `null` once it is dead: the next call makes another one. */
+  /** `null` after its end: the next call opens a new connection. */
   way: CallWay | null;
-  /** The contexts of the tools that use it. */
+  /** Contexts of the tools that use the connection. */
   readonly contexts: Set<string>;
 }
 
-/** The most sessions of one server that are connected in this process; of more, that which was not used longest goes. */
+/** Maximum number of connected sessions per server in this process; the least recently used one is evicted. */
 const MAX_SESSIONS = 1000;
 
-/** Connections of a server that remembers what came before: one for each session, as long as a tool of it keeps a state there. */
+/** Connections of a stateful server: one per session, while its tools have a state in the session. */
 export class SessionConnections {
   private readonly held = new Map<string, Held>();
-  /** The key of the connection that a context uses. */
+  /** The session key of each context. */
   private readonly keys = new Map<string, string>();
   private readonly closing = new Set<Promise<void>>();
 
-  /** @param make gives a connection that has been started */
+  /** @param make creates and starts a connection */
   constructor(private readonly make: () => CallWay) {}
 
-  /** How many there are that live. */
+  /** Number of open connections. */
   get size(): number {
     return [...this.held.values()].filter(({ way }) => way).length;
   }
 
-  /** The connection of a call's session; without one, of its run. */
+  /** The connection for a call's session; without a session, for its run. */
   wayOf({ tenant, sessionId, runId, state }: ToolContext): CallWay {
     const key = JSON.stringify([tenant, sessionId ?? `run:${runId}`]);
     const held: Held = this.held.get(key) ?? { way: null, contexts: new Set() };
-    // At the end are those that were used last.
+    // The most recently used entries are at the end.
     this.held.delete(key);
     this.held.set(key, held);
     if (state) {
@@ -41,7 +41,7 @@ export class SessionConnections {
     return (held.way ??= this.open(held));
   }
 
-  /** Hears that a context is gone; with the last one its connection goes. */
+  /** Releases a context; the last one closes the connection. */
   released(contextId: string): void {
     const key = this.keys.get(contextId);
     if (key === undefined) return;
@@ -63,7 +63,7 @@ export class SessionConnections {
     this.end(held);
   }
 
-  /** One that is lost is not tried again for nobody. */
+  /** Opens a connection. A lost one is not opened again until the next call. */
   private open(held: Held): CallWay {
     const way = this.make();
     const isDead = way.connection.until(({ status }) => status === 'failed' || status === 'closed');

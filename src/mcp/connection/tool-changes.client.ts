@@ -2,16 +2,16 @@ import type { Client } from '@modelcontextprotocol/client';
 import { setTimeout as pause } from 'node:timers/promises';
 import { RetryDelay } from './retry-delay.policy.js';
 
-/** Of JSON-RPC: who does not know the method will not know it later. */
+/** JSON-RPC: the server does not support the method. */
 const METHOD_NOT_FOUND = -32_601;
 
 /**
- * Keeps the stream open on which a server of 2026 tells that its tools have changed. The SDK opens it once, and over HTTP
- * it ends sooner or later; what would have been told meanwhile is lost, so that they count as changed when it is open again.
- * @param changed hears that they may have changed, beside what the SDK tells
- * @param signal is aborted when the connection has ended, and its streams with it
+ * Keeps the stream open on which a server of 2026 reports tool changes. The SDK opens it only once, and over HTTP it
+ * ends sooner or later. Changes in between are lost, so a reopened stream counts as a change.
+ * @param changed called after each reopening, in addition to the SDK's own notifications
+ * @param signal aborted when the connection and its streams have ended
  */
-export async function keepHearing(client: Client, changed: () => void, signal: AbortSignal): Promise<void> {
+export async function keepListening(client: Client, changed: () => void, signal: AbortSignal): Promise<void> {
   if (client.getProtocolEra() !== 'modern' || !client.getServerCapabilities()?.tools?.listChanged) return;
   const delay = new RetryDelay();
   let subscription = client.autoOpenedSubscription;

@@ -2,27 +2,27 @@ import type { Transport } from '@modelcontextprotocol/client';
 import type { AppConfig } from '../../config/index.js';
 import type { ChildLedger } from '../process/child-ledger.store.js';
 
-/** What connections need of the world. */
+/** Shared dependencies of connections. */
 export interface McpWorld {
   readonly config: Pick<AppConfig, 'mcp' | 'outgoing'>;
   readonly ledger: ChildLedger;
 }
 
-/** How messages come to a server. */
+/** A transport to a server, with its life cycle. */
 export interface Way {
   readonly transport: Transport;
   readonly pid: () => number | null;
-  /** Why it ended, if the server is a program that did. */
+  /** Why the program ended, if the server is a program that has ended. */
   readonly fault: () => string | undefined;
-  /** Ends it, with a word to the server where one is due. */
+  /** Ends the transport, and the session of the server, if it has one. */
   readonly close: () => Promise<void>;
-  /** What a person is to consent to before anything else can be done, while that is so. */
+  /** The consent of a person that must precede other messages, while one is pending. */
   readonly consent?: () => Promise<void> | null;
 }
 
 export interface WayOptions {
-  /** Hears of all that comes, in bytes. */
+  /** Receives the number of received bytes. */
   readonly onReceived: (bytes: number) => void;
-  /** Is aborted when the connection is given up. */
+  /** Aborted when the connection is abandoned. */
   readonly signal: AbortSignal;
 }

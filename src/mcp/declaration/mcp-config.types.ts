@@ -1,10 +1,10 @@
 import type { McpAuth } from '../mcp-server.types.js';
 
-/** An MCP server as it is declared in code; what a file says is docs/mcp.md's. */
+/** An MCP server declared in code; docs/mcp.md describes the file format. */
 export interface McpConfig {
-  /** What it is known by: its tools are called `name__tool`. */
+  /** Unique name; its tools are named `name__tool`. */
   readonly name: string;
-  /** One that is not is known, and not started. */
+  /** A disabled server is listed but not started. */
   readonly enabled: boolean;
   readonly type: 'http' | 'stdio';
   /** For the type `http`. */
@@ -17,7 +17,7 @@ export interface HttpConfig {
   readonly url: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Who calls: a token, OAuth client credentials, or an OAuth provider of one's own. */
+  /** Authentication: a token, OAuth client credentials, or a custom OAuth provider. */
   readonly auth?: McpAuth;
 }
 
@@ -26,22 +26,22 @@ export interface StdioConfig {
   readonly command: string;
   readonly args?: readonly string[];
   /**
-   * All that it sees of the environment, beside `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and
-   * `JACKDAW_MCP_CHILD`, by which it is known again when it outlives a server that was killed.
+   * The program's whole environment, in addition to `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM` and `USER`, and
+   * `JACKDAW_MCP_CHILD`, which identifies it if it outlives a killed server.
    */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** How a server's tools are handled; docs/mcp.md says more. */
+/** Handling of a server's tools; see docs/mcp.md. */
 export interface McpHandling {
-  /** The longest that one call may take, in ms. */
+  /** Maximum duration of one call, in ms. */
   readonly timeoutMs?: number;
-  /** Whether its hints about effects are believed. */
+  /** Whether Jackdaw trusts its hints about effects. */
   readonly trusted?: boolean;
-  /** By the server's names. */
+  /** By the tools' names on the server. */
   readonly effects?: Readonly<Record<string, 'read' | 'idempotent' | 'once'>>;
-  /** Which of its tools are there, as patterns of its names. */
+  /** Patterns that select tools by their names on the server. */
   readonly tools?: readonly string[];
   readonly approval?: 'always' | 'never';
   /** Whether each session has a connection of its own. */
@@ -50,5 +50,5 @@ export interface McpHandling {
   readonly untrusted?: boolean;
 }
 
-/** A server that is connected to by its name: a program, or an address. */
+/** A server without a name: a program, or a URL. */
 export type McpServerConfig = (StdioConfig | HttpConfig) & McpHandling;

@@ -8,12 +8,15 @@ import type { HttpConfig } from './mcp-config.types.js';
 import { refusedServerName } from '../tool/mcp-tool-name.policy.js';
 
 const text = z.string().regex(/\S/, 'is empty');
-/** Node refuses these bytes in what a program is given. */
-const argument = z.string().refine((value) => !value.includes('\0'), 'has a NUL character');
-/** What HTTP takes (RFC 9110, 5.5). */
-const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is no value of a header');
-const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is no name of a header'), headerValue);
-const url = text.refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), 'is no http:// or https:// URL');
+/** Node rejects NUL in arguments and variables of a program. */
+const argument = z.string().refine((value) => !value.includes('\0'), 'contains a NUL character');
+/** Characters that HTTP allows (RFC 9110, 5.5). */
+const headerValue = z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is not a valid header value');
+const headers = z.record(z.string().regex(/^[!#$%&'*+.^`|~\w-]+$/, 'is not a valid header name'), headerValue);
+const url = text.refine(
+  (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+  'is not an http:// or https:// URL',
+);
 
 const bearer = z.strictObject({ type: z.literal('bearer'), token: text });
 const clientCredentials = z.strictObject({
@@ -25,13 +28,13 @@ const clientCredentials = z.strictObject({
 });
 const provider = z.strictObject({
   type: z.literal('provider'),
-  provider: z.custom<McpOAuthProvider>(isProvider, 'is no OAuthClientProvider'),
+  provider: z.custom<McpOAuthProvider>(isProvider, 'is not an OAuthClientProvider'),
 });
 const auth = z.discriminatedUnion('type', [bearer, clientCredentials]);
-/** What only code can give. */
+/** Only code can declare a provider. */
 const authInCode = z.discriminatedUnion('type', [bearer, clientCredentials, provider]);
 
-/** How a server's tools are handled, wherever it is. */
+/** Options of the tools' handling, for every transport. */
 const handling = {
   timeoutMs: z.int().min(1).max(86_400_000).optional(),
   trusted: z.boolean().default(false),
@@ -46,7 +49,7 @@ const handling = {
 const handlingSchema = z.object(handling);
 
 const program = {
-  command: text.refine((value) => !value.includes('\0'), 'has a NUL character'),
+  command: text.refine((value) => !value.includes('\0'), 'contains a NUL character'),
   args: z.array(argument).optional(),
   env: z.record(z.string(), argument).optional(),
   cwd: text.optional(),
@@ -68,33 +71,33 @@ const configSchema = z.strictObject({
 
 const COMMON_KEYS = Object.keys(common.shape);
 
-/** A server as code declares it. @throws AppError `MCP_SERVER_INVALID` with all that is wrong */
+/** Parses a server declared in code. @throws AppError `MCP_SERVER_INVALID` with all mistakes */
 export function parseMcpConfig(given: unknown, source: string, config: McpClientConfig): McpServer {
   const { name, enabled, type, http, stdio, ...rest } = checked(configSchema, given, source);
   const part = type === 'http' ? http : stdio;
   const other = type === 'http' ? stdio : http;
   if (!part || other) {
     const what = part ? `also has ${type === 'http' ? 'stdio' : 'http'}` : `has no ${type}`;
-    throw invalid(`${source}: its type is ${type}, and it ${what}: give ${type} alone.`, name);
+    throw invalid(`${source}: its type is ${type}, but it ${what}: give ${type} only.`, name);
   }
   return toServer({ name, isEnabled: enabled, part, ...rest }, source, config);
 }
 
-/** A server as a file of the format `mcpServers` declares it. @throws AppError `MCP_SERVER_INVALID` with all that is wrong */
+/** Parses a server of a file in the format `mcpServers`. @throws AppError `MCP_SERVER_INVALID` with all mistakes */
 export function parseMcpEntry(name: string, given: unknown, source: string, config: McpClientConfig): McpServer {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw invalid(`${source}: it is to be an object.`, name);
+    throw invalid(`${source}: it must be an object.`, name);
   const entries = Object.entries(given);
   const { enabled, disabled, ...rest } = checked(common, pick(entries, true), source);
   const own = pick(entries, false);
   if (own['type'] === 'sse') {
     throw invalid(
-      `${source}: the transport "sse" of 2024 is not spoken: give the server's Streamable HTTP address.`,
+      `${source}: the transport "sse" of 2024 is not supported: give the server's Streamable HTTP URL.`,
       name,
     );
   }
   if ('command' in own === 'url' in own) {
-    throw invalid(`${source}: give command for a program, or url for a server of HTTP, and not both.`, name);
+    throw invalid(`${source}: give either command (a program) or url (an HTTP server).`, name);
   }
   const part = 'command' in own ? checked(stdioEntry, own, source) : checked(httpEntry, own, source);
   return toServer({ name, isEnabled: enabled ?? !disabled, part, ...rest }, source, config);
@@ -140,7 +143,7 @@ function toTransport(part: Given['part']): McpTransport {
 function assertAllowed(command: string, source: string, { allowedCommands }: McpClientConfig): void {
   if (!allowedCommands || allowedCommands.includes(command)) return;
   const hint = isAbsolute(command) ? '' : ' (by its absolute path)';
-  const message = `${source}: ${JSON.stringify(command)} is none of MCP_ALLOWED_COMMANDS: add it there${hint}.`;
+  const message = `${source}: ${JSON.stringify(command)} is not in MCP_ALLOWED_COMMANDS: add it there${hint}.`;
   throw new AppError('MCP_SERVER_INVALID', message);
 }
 

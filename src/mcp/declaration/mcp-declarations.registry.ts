@@ -1,12 +1,13 @@
 import { AppError } from '../../common/index.js';
 import type { McpConfig } from './mcp-config.types.js';
 
-/** What was declared in this process before an application was started. */
+/** Declarations made in this process before an application starts. */
 const DECLARED = new Map<string, McpConfig>();
 
 /**
- * Declares an MCP server for the applications and agents that this process starts afterwards.
- * @throws AppError `MCP_SERVER_INVALID` without a name, `MCP_SERVER_DUPLICATE`; what is wrong else is said when it is used
+ * Declares an MCP server for the applications and agents that this process starts later.
+ * @throws AppError `MCP_SERVER_INVALID` without a name, `MCP_SERVER_DUPLICATE`; other mistakes are reported at the
+ *   first use
  */
 export function registerMcp(config: McpConfig): void {
   const { name } = config;
@@ -17,7 +18,7 @@ export function registerMcp(config: McpConfig): void {
   DECLARED.set(name, config);
 }
 
-/** Gives whether there was one. */
+/** @returns whether the declaration existed */
 export function withdrawMcp(name: string): boolean {
   return DECLARED.delete(name);
 }
@@ -28,12 +29,12 @@ export function declaredMcp(): readonly McpConfig[] {
 
 export function duplicate(name: string, source: string, other?: string): AppError {
   const where = other === undefined ? '' : ` (${other})`;
-  const message = `${source}: there is an MCP server "${name}" already${where}: give one of them another name.`;
+  const message = `${source}: MCP server "${name}" exists already${where}: rename one of them.`;
   return new AppError('MCP_SERVER_DUPLICATE', message, { details: { server: name } });
 }
 
 export function unknownServer(name: string, known: readonly string[]): AppError {
-  const hint = known.length > 0 ? ` There are: ${known.join(', ')}.` : '';
+  const hint = known.length > 0 ? ` Known servers: ${known.join(', ')}.` : '';
   return new AppError('MCP_SERVER_NOT_FOUND', `There is no MCP server "${name}".${hint}`, {
     details: { server: name },
   });

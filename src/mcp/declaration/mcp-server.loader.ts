@@ -7,14 +7,14 @@ import type { McpConfig } from './mcp-config.types.js';
 import { declaredMcp, duplicate, unknownServer } from './mcp-declarations.registry.js';
 import { parseMcpConfig, parseMcpEntry } from './mcp-declaration.schema.js';
 
-/** What the application declares: type and token in one. */
+/** Servers declared by the application; both type and injection token. */
 export abstract class DeclaredMcpServers {
   abstract readonly servers: readonly McpConfig[];
-  /** The names of those that are taken up, wherever they are declared; all when left out. */
+  /** Names of the servers to use, from all declarations; by default all. */
   abstract readonly only?: readonly string[] | undefined;
 }
 
-/** Takes up the servers of the file and of code when the application starts; nobody waits for one of them. */
+/** Registers the servers of the file and of code at the start of the application, without waiting for connections. */
 @Injectable()
 export class McpServerLoader implements OnModuleInit {
   constructor(
@@ -24,15 +24,15 @@ export class McpServerLoader implements OnModuleInit {
   ) {}
 
   /**
-   * @throws AppError `MCP_SERVER_INVALID` that lists every mistake, `MCP_SERVER_DUPLICATE`, `MCP_SERVER_NOT_FOUND` for a name
-   *   that is chosen and not there; then none is started
+   * @throws AppError `MCP_SERVER_INVALID` with every mistake, `MCP_SERVER_DUPLICATE`, `MCP_SERVER_NOT_FOUND` for an
+   *   unknown selected name; no server is then started
    */
   onModuleInit(): void {
     const mistakes: string[] = [];
     const servers = this.chosen(this.declared(mistakes));
     if (mistakes.length > 0) throw new AppError('MCP_SERVER_INVALID', mistakes.join('\n'));
     assertDistinct(servers);
-    // Of earlier servers, too, that nobody declares any more.
+    // Includes programs of servers that are no longer declared.
     this.registry.reap();
     for (const server of servers) this.registry.add(server);
   }

@@ -6,7 +6,7 @@ export class McpServerEntity {
   @PrimaryColumn('varchar', { length: 32 })
   name!: string;
 
-  /** JSON as it was given, sealed where rows are: headers hold secrets. */
+  /** The declaration as JSON; encrypted if rows are, because headers contain secrets. */
   @Column('text')
   declaration!: string;
 

@@ -1,16 +1,16 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A server's tool as it was accepted, and as it is now, where that is something else. */
+/** The accepted definition of a server's tool, and the present one if it differs. */
 @Entity('mcp_tool_pin', { withoutRowid: true })
 export class McpToolPinEntity {
   @PrimaryColumn('varchar', { length: 32 })
   server!: string;
 
-  /** The server's own name of it. */
+  /** The tool's name on the server. */
   @PrimaryColumn('varchar', { length: 128 })
   tool!: string;
 
-  /** SHA-256, hex; of one that was never accepted `null`. */
+  /** SHA-256, hex; `null` if the tool was never accepted. */
   @Column('varchar', { length: 64, nullable: true })
   digest!: string | null;
 
@@ -24,11 +24,11 @@ export class McpToolPinEntity {
   @Column('text', { name: 'pending_definition', nullable: true })
   pendingDefinition!: string | null;
 
-  /** JSON: what the scan found in the pending one. */
+  /** JSON: findings of the scan in the pending definition. */
   @Column('text', { nullable: true })
   findings!: string | null;
 
-  /** The id of who accepted it; `null` for who was there first. */
+  /** Id of the principal who accepted it; `null` if it was accepted at first sight. */
   @Column('varchar', { name: 'decided_by', length: 128, nullable: true })
   decidedBy!: string | null;
 

@@ -6,26 +6,26 @@ import { killGroup, killMarked, killMarkedSync, processPlace, startOf } from './
 interface Entry {
   readonly place: string;
   readonly owner: number;
-  /** Another process with the same number has another one. */
+  /** Distinguishes a process from a later one with the same pid. */
   readonly ownerStartedAt: string;
-  /** Known as soon as it runs. */
+  /** Set once the program runs. */
   readonly pid?: number;
   readonly startedAt?: string;
 }
 
-/** The variable by which a program, and whatever it starts, is known again. */
+/** Environment variable that identifies a program and its descendants. */
 const MARK = 'JACKDAW_MCP_CHILD';
-/** What another machine or container has written, and left so long, is of no more use; in ms. */
+/** Maximum age of entries of other machines or containers, in ms. */
 const STALE_MS = 30 * 24 * 3_600_000;
 
-/** The leaders of the process groups that run now, in all applications of this process. */
+/** Leaders of the running process groups, of all applications in this process. */
 const RUNNING = new Set<number>();
 let isWatching = false;
 
 /**
- * Remembers in files which programs this process has started, so that those that outlive it, because it was killed, are
- * ended by the next start, with all that they have started. Written before a program is: one that nobody knows of stays
- * for ever. Works where the system shows its processes in /proc; elsewhere programs are ended by this process alone.
+ * Records the started programs in files. If this process is killed, the next start ends its programs and their
+ * descendants. An entry is written before the program starts, because an unrecorded program would run forever. Requires
+ * /proc; on other systems only this process ends its programs.
  */
 export class ChildLedger {
   private readonly folder: string;
@@ -34,13 +34,13 @@ export class ChildLedger {
   private sweep: Promise<void> = Promise.resolve();
   private nextSweep: Promise<void> | null = null;
 
-  /** @param dataDir the folder of everything Jackdaw keeps */
+  /** @param dataDir Jackdaw's data folder */
   constructor(dataDir: string) {
     this.folder = join(dataDir, 'mcp-children');
     this.entry = { place: processPlace(), owner: process.pid, ownerStartedAt: startOf(process.pid) ?? '' };
   }
 
-  /** Before a program is started. Gives its id here, and what its environment is to have. */
+  /** Call before a program starts. @returns its ledger id, and variables for its environment */
   open(): { readonly id: string; readonly env: Readonly<Record<string, string>> } {
     const id = randomUUID();
     mkdirSync(this.folder, { recursive: true });
@@ -48,7 +48,7 @@ export class ChildLedger {
     return { id, env: { [MARK]: id } };
   }
 
-  /** @param pid of the program, which leads a process group of its own */
+  /** @param pid the program, which leads its own process group */
   started(id: string, pid: number): void {
     RUNNING.add(pid);
     if (!isWatching) process.on('exit', endAll);
@@ -57,7 +57,7 @@ export class ChildLedger {
     if (startedAt !== undefined) writeFileSync(this.pathOf(id), JSON.stringify({ ...this.entry, pid, startedAt }));
   }
 
-  /** When the program has ended, or could not be started: ends what it has left. */
+  /** Call after the program has ended or failed to start; ends its descendants. */
   async close(id: string, pid: number | undefined): Promise<void> {
     if (pid !== undefined) {
       RUNNING.delete(pid);
@@ -66,7 +66,7 @@ export class ChildLedger {
     rmSync(this.pathOf(id), { force: true });
   }
 
-  /** Ends the programs of processes that are no more. Gives how many processes there were. */
+  /** Ends the programs of processes that no longer exist. @returns how many there were */
   reap(): number {
     const left = new Map<string, Entry>();
     for (const name of namesIn(this.folder)) {
@@ -79,13 +79,13 @@ export class ChildLedger {
     return left.size > 0 ? endLeft(left) : 0;
   }
 
-  /** Whether whoever started it may still be there. Of another machine or container nobody here can tell. */
+  /** Whether the owner may still run. For another machine or container only the entry's age is known. */
   private isOwned({ place, owner, ownerStartedAt }: Entry, path: string): boolean {
     if (place !== this.entry.place) return ageOf(path) < STALE_MS;
     return startOf(owner) === ownerStartedAt;
   }
 
-  /** All that end at the same time are looked for at once. */
+  /** Batches the search for programs that end at the same time. */
   private sweepUp(id: string): Promise<void> {
     this.ended.add(id);
     this.nextSweep ??= this.sweepAfter(this.sweep);
@@ -106,7 +106,7 @@ export class ChildLedger {
   }
 }
 
-/** A group is known by its leader, as long as that lives; beside it, each process by its mark. */
+/** Finds a group by its leader, while that lives, and each process by its mark. */
 function endLeft(left: ReadonlyMap<string, Entry>): number {
   const marked = killMarkedSync(MARK, new Set(left.keys()));
   let groups = 0;
@@ -116,7 +116,7 @@ function endLeft(left: ReadonlyMap<string, Entry>): number {
   return Math.max(marked, groups);
 }
 
-/** Nothing can be waited for any more; what is left of them, the next start finds. */
+/** Runs at exit, where nothing can be awaited; the next start ends remaining processes. */
 function endAll(): void {
   for (const pid of RUNNING) killGroup(pid, 'SIGKILL');
 }

@@ -13,37 +13,37 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export interface ChildProcessOptions {
   readonly ledger: ChildLedger;
-  /** The longest message, in bytes; also how much it may leave unread of what it is sent. */
+  /** Maximum size of a message, and of the program's unread input, in bytes. */
   readonly maxMessageBytes: number;
-  /** The few variables that every program needs. */
+  /** Basic variables that every program needs. */
   readonly baseEnv: Readonly<Record<string, string>>;
-  /** Hears of all that comes, in bytes. */
+  /** Receives the number of received bytes. */
   readonly onReceived?: (bytes: number) => void;
 }
 
-/** How long a program has to end by itself, and then to obey, in ms. */
+/** Time for a program to end by itself, and then after SIGTERM, in ms. */
 const GRACE_MS = 500;
-/** How long one that cannot be killed is waited for, in ms: one that waits for a disk, or that another user runs. */
+/** Time to wait for a program that cannot be killed, in ms: it waits for a disk, or runs as another user. */
 const KILL_MS = 2000;
-/** How much of what it last wrote to its stderr is kept, in bytes. */
-const KEPT_STDERR = 4096;
+/** Maximum size of the stored end of its stderr, in bytes. */
+const MAX_STDERR_BYTES = 4096;
 
 /**
- * A server as a program of its own: messages are lines of JSON. It leads a process group, so that what it starts ends
- * with it; all that it writes to its stderr is read, so that it never waits for a reader.
+ * A server that is a program: messages are lines of JSON. It leads a process group, so that its descendants end with
+ * it. Its stderr is always read, so that it never blocks on it.
  */
 export class ChildProcessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** The SDK knows by the presence of `pid` and `stderr` that a transport is a program. */
+  /** With `pid` and `stderr` the SDK detects that a transport is a program. */
   readonly stderr = null;
-  /** Why it ended, if it did. */
+  /** Why the program ended, if it has. */
   fault: string | undefined;
   private child: Child | undefined;
   private readonly gone = Promise.withResolvers<void>();
   private hasEnded = false;
-  /** The ids of requests that it has not answered. */
+  /** Ids of unanswered requests. */
   private readonly asked = new Set<unknown>();
   private tail = Buffer.alloc(0);
 
@@ -56,12 +56,12 @@ export class ChildProcessTransport implements Transport {
     return this.child?.pid ?? null;
   }
 
-  /** The end of what it wrote to its stderr. */
+  /** The end of its stderr output. */
   get lastWords(): string {
     return this.tail.toString('utf8').trim();
   }
 
-  /** @throws Error when it cannot be started */
+  /** @throws Error if the program cannot be started */
   async start(): Promise<void> {
     const { ledger } = this.options;
     const { id, env } = ledger.open();
@@ -87,20 +87,20 @@ export class ChildProcessTransport implements Transport {
     }
   }
 
-  /** Never waits: what a program does not read is kept, up to a limit. */
+  /** Does not wait for the program: unread input is buffered, up to a limit. */
   async send(message: JSONRPCMessage): Promise<void> {
     const { child } = this;
     if (!child || child.stdin.destroyed) throw new Error(this.fault ?? 'it has ended');
     const { writableLength } = child.stdin;
     if (writableLength > this.options.maxMessageBytes) {
-      this.fail(`it left ${writableLength} bytes unread of what it was sent`);
+      this.fail(`it left ${writableLength} bytes of its input unread`);
       throw new Error(this.fault);
     }
     this.note(message);
     child.stdin.write(toLine(message));
   }
 
-  /** Lets it end by itself, then asks it to, then ends it with all that it has started. */
+  /** Waits for the program to end, then sends SIGTERM, then kills it with its descendants. */
   async close(): Promise<void> {
     const { child } = this;
     if (!child) return this.hasEnded ? this.gone.promise : undefined;
@@ -111,7 +111,7 @@ export class ChildProcessTransport implements Transport {
       killGroup(child.pid, signal);
     }
     if (await isDoneWithin(KILL_MS, this.gone.promise)) return;
-    this.fault ??= 'it cannot be ended';
+    this.fault ??= 'it cannot be killed';
     this.onclose?.();
   }
 
@@ -134,22 +134,22 @@ export class ChildProcessTransport implements Transport {
       failed: (error) => this.fail(error.message),
     });
     readAway(child.stderr, (chunk) => {
-      this.tail = Buffer.concat([this.tail, chunk.subarray(-KEPT_STDERR)]).subarray(-KEPT_STDERR);
+      this.tail = Buffer.concat([this.tail, chunk.subarray(-MAX_STDERR_BYTES)]).subarray(-MAX_STDERR_BYTES);
     });
     child.stdin.on('error', (error) => this.onerror?.(error));
     for (const stream of [child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
     child.on('error', (error) => this.onerror?.(error));
     this.expectEnd(child);
     child.once('exit', (code, signal) => {
-      this.fault ??= signal ? `it was ended by ${signal}` : `it exited with ${code}`;
+      this.fault ??= signal ? `it was terminated by ${signal}` : `it exited with ${code}`;
       if (child.pid !== undefined) killGroup(child.pid, 'SIGKILL');
-      // Its last words are read, but somebody else may hold its pipes open.
-      after(GRACE_MS, child, () => letGo(child));
+      // Reads its last output, although another process may keep its pipes open.
+      after(GRACE_MS, child, () => destroyStreams(child));
     });
     child.once('close', () => void this.ended(child, id));
   }
 
-  /** A program that neither hears nor speaks is of no use, though it may live. */
+  /** A program that closes stdin or stdout is useless, even if it still runs. */
   private expectEnd(child: Child): void {
     child.stdout.once('end', () => after(GRACE_MS, child, () => this.fail('it closed its stdout')));
     child.stdin.once('error', () => after(GRACE_MS, child, () => this.fail('it closed its stdin')));
@@ -170,19 +170,19 @@ export class ChildProcessTransport implements Transport {
     else if (message.method === 'notifications/cancelled') this.asked.delete(message.params?.['requestId']);
   }
 
-  /** Gives whether it was asked for. */
+  /** @returns whether the line answers a request */
   private take(line: string): boolean {
     if (line.trim() === '') return false;
     const message = parseMessage(line);
-    if (!message || !this.tell(message)) {
-      this.onerror?.(new Error('it wrote a line that is no message'));
+    if (!message || !this.deliver(message)) {
+      this.onerror?.(new Error('it wrote a line that is not a message'));
       return false;
     }
     return 'id' in message && !('method' in message) && this.asked.delete(message.id);
   }
 
-  /** Gives whether it could be looked into: a message may be too deep for that. */
-  private tell(message: JSONRPCMessage): boolean {
+  /** @returns whether the message could be processed; it may be nested too deeply */
+  private deliver(message: JSONRPCMessage): boolean {
     try {
       this.onmessage?.(message);
       return true;
@@ -191,22 +191,22 @@ export class ChildProcessTransport implements Transport {
     }
   }
 
-  /** Ends it at once: it does what cannot be put up with. */
+  /** Kills the program at once, after an unacceptable output. */
   private fail(fault: string): void {
     const { child } = this;
     if (child?.pid === undefined) return;
     this.fault ??= fault;
     this.onerror?.(new Error(fault));
     killGroup(child.pid, 'SIGKILL');
-    letGo(child);
+    destroyStreams(child);
   }
 }
 
-function letGo({ stdin, stdout, stderr }: Child): void {
+function destroyStreams({ stdin, stdout, stderr }: Child): void {
   for (const stream of [stdin, stdout, stderr]) stream.destroy();
 }
 
-/** Does something when a program still has not come to its end. */
+/** Runs work if the program has not ended after `ms`. */
 function after(ms: number, child: Child, work: () => void): void {
   const timer = setTimeout(work, ms);
   child.once('close', () => clearTimeout(timer));

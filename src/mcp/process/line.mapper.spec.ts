@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { toLine } from './line.mapper.js';
 
-describe('a message to a program', () => {
-  it('is one line for whoever reads lines, and what it was', async () => {
+describe('toLine()', () => {
+  it('returns one line for any line reader, with unchanged content', async () => {
     const message = { text: 'a\n\r\u000b\u0085b\u2028c\u2029\ud800' };
     const lines: string[] = [];
     for await (const line of createInterface({ input: Readable.from([toLine(message)]) })) lines.push(line);

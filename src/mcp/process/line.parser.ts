@@ -2,16 +2,16 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const FIRST_BYTES = 4096;
 
-/** Cuts what a program writes into lines, of which none may be too long. Each byte is looked at once. */
+/** Splits a program's output into lines of limited length. Reads each byte once. */
 export class LineParser {
-  /** The beginning of a line whose end has not come yet; parts of any number and size are one copy. */
-  private begun = Buffer.alloc(0);
+  /** The incomplete last line, in one buffer. */
+  private pending = Buffer.alloc(0);
   private length = 0;
 
-  /** @param maxBytes of one line */
+  /** @param maxBytes maximum length of a line */
   constructor(private readonly maxBytes: number) {}
 
-  /** Gives the lines that end in the chunk, empty ones too. @throws RangeError for one that is too long */
+  /** Returns the lines that end in the chunk, including empty ones. @throws RangeError for a line that is too long */
   *push(chunk: Buffer): Generator<string> {
     let start = 0;
     for (;;) {
@@ -22,30 +22,30 @@ export class LineParser {
         this.check(part.length);
         yield textOf(part);
       } else {
-        this.keep(part);
+        this.append(part);
         yield this.take();
       }
       start = end + 1;
     }
-    this.keep(chunk.subarray(start));
+    this.append(chunk.subarray(start));
   }
 
-  private keep(part: Buffer): void {
+  private append(part: Buffer): void {
     const length = this.length + part.length;
     this.check(length);
-    if (length > this.begun.length) {
+    if (length > this.pending.length) {
       const grown = Buffer.allocUnsafeSlow(
-        Math.max(length, Math.min(2 * this.begun.length, this.maxBytes), FIRST_BYTES),
+        Math.max(length, Math.min(2 * this.pending.length, this.maxBytes), FIRST_BYTES),
       );
-      this.begun.copy(grown, 0, 0, this.length);
-      this.begun = grown;
+      this.pending.copy(grown, 0, 0, this.length);
+      this.pending = grown;
     }
-    part.copy(this.begun, this.length);
+    part.copy(this.pending, this.length);
     this.length = length;
   }
 
   private take(): string {
-    const line = textOf(this.begun.subarray(0, this.length));
+    const line = textOf(this.pending.subarray(0, this.length));
     this.clear();
     return line;
   }
@@ -57,7 +57,7 @@ export class LineParser {
   }
 
   private clear(): void {
-    if (this.begun.length > FIRST_BYTES) this.begun = Buffer.alloc(0);
+    if (this.pending.length > FIRST_BYTES) this.pending = Buffer.alloc(0);
     this.length = 0;
   }
 }

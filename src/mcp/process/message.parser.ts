@@ -2,13 +2,13 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { hasExact, parseExactJson, withoutMark, withRounded } from '../../common/index.js';
 import { MAX_VALUES, ValueCounter } from '../../security/index.js';
 
-/** A shorter message cannot hold too many values, in UTF-16 units. */
+/** A message shorter than this cannot contain too many values; in UTF-16 units. */
 const FEW_VALUES = 2 * MAX_VALUES;
 
 /**
- * Reads one line. The SDK looks by itself at what kind of message it is, and into what it holds: that is not done twice.
- * @returns undefined for one that is no message
- * @throws RangeError for one that holds too many values
+ * Parses one line. The SDK validates the kind and the content of a message, so this function does not.
+ * @returns undefined for a line that is not a message
+ * @throws RangeError for a message with too many values
  */
 export function parseMessage(line: string): JSONRPCMessage | undefined {
   checkValues(line);
@@ -21,8 +21,8 @@ export function parseMessage(line: string): JSONRPCMessage | undefined {
 }
 
 /**
- * Exact integers stay in the structured result of a call alone. Elsewhere the SDK and we expect numbers: in the schemas of a list
- * of tools, above all, whose limits may be beyond 2^53.
+ * Preserves exact integers only in the structured result of a call. Elsewhere the SDK and Jackdaw expect numbers, above
+ * all in the schemas of a tool list, whose limits may exceed 2^53.
  */
 export function withExactResult(message: JSONRPCMessage): JSONRPCMessage {
   if (!hasExact(message)) return message;

@@ -4,7 +4,7 @@ import { readAway, readLines } from './paced-lines.parser.js';
 
 const FLOOD = Buffer.from('again\n'.repeat(5000));
 
-describe('a flood of lines', () => {
+describe('readLines()', () => {
   let lines: string[];
   let stream: PassThrough;
   beforeEach(() => {
@@ -28,7 +28,7 @@ describe('a flood of lines', () => {
     await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it('is read in parts, and its writer waits', async () => {
+  it('reads a flood in parts, and pauses the writer', async () => {
     listen(false);
     await flood();
     expect(lines.length).toBeLessThan(600);
@@ -41,13 +41,13 @@ describe('a flood of lines', () => {
     expect(stream.isPaused()).toBe(false);
   });
 
-  it('that was asked for is read at once', async () => {
+  it('reads requested lines at once', async () => {
     listen(true);
     await flood();
     expect(lines).toHaveLength(5000);
   });
 
-  it('ends with its stream', async () => {
+  it('stops at the end of the stream', async () => {
     listen(false);
     await flood();
     stream.destroy();
@@ -55,7 +55,7 @@ describe('a flood of lines', () => {
     expect(lines.length).toBeLessThan(600);
   });
 
-  it('has no line that is too long', async () => {
+  it('reports a line that is too long', async () => {
     const failed = jest.fn();
     listen(false, failed);
     stream.write('x'.repeat(1001));
@@ -63,7 +63,7 @@ describe('a flood of lines', () => {
     expect(failed).toHaveBeenCalledWith(expect.objectContaining({ message: expect.stringContaining('1000 bytes') }));
   });
 
-  it('that nobody reads is taken away as slowly as bytes are', async () => {
+  it('discards unread output at a limited rate', async () => {
     let heard = 0;
     readAway(stream, (chunk) => (heard += chunk.length));
     for (let n = 0; n < 20; n++) stream.write(Buffer.alloc(1024 * 1024));

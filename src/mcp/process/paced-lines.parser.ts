@@ -2,20 +2,20 @@ import type { Readable } from 'node:stream';
 import { IntakePace } from '../../security/index.js';
 import { LineParser } from './line.parser.js';
 
-/** How many lines are read in a second that nobody asked for, and how many bytes count as one. */
+/** Rate limit of unrequested lines per second, and the number of bytes that count as one line. */
 const LINES_PER_SECOND = 500;
 const BYTES_AS_LINE = 32_768;
 
 export interface LineReader {
-  /** Takes a line. Gives whether it was asked for: such a one costs its writer nothing. */
+  /** Processes a line. @returns whether it was requested; a requested line is not rate-limited */
   readonly take: (line: string) => boolean;
-  /** Hears of all that comes, in bytes. */
+  /** Receives the number of received bytes. */
   readonly heard: (bytes: number) => void;
-  /** Is told of a line that is too long, or that cannot be taken: nothing further is read then. */
+  /** Called for a line that is too long or cannot be processed; reading then stops. */
   readonly failed: (error: Error) => void;
 }
 
-/** Reads the lines of a stream, no faster than leaves time for others; its writer waits meanwhile. */
+/** Reads the lines of a stream at a limited rate; pauses the writer meanwhile. */
 export function readLines(stream: Readable, maxBytes: number, { take, heard, failed }: LineReader): void {
   const parser = new LineParser(maxBytes);
   const pace = new IntakePace(LINES_PER_SECOND);
@@ -37,7 +37,7 @@ export function readLines(stream: Readable, maxBytes: number, { take, heard, fai
   });
 }
 
-/** Reads all that a stream gives, as fast as the same bytes in lines, and keeps nothing. */
+/** Reads and discards a stream, at the same rate of bytes. */
 export function readAway(stream: Readable, heard: (chunk: Buffer) => void): void {
   const pace = new IntakePace(LINES_PER_SECOND);
   stream.on('data', (chunk: Buffer) => {
@@ -49,7 +49,7 @@ export function readAway(stream: Readable, heard: (chunk: Buffer) => void): void
   });
 }
 
-/** Takes lines as long as their pace allows. Gives how long to rest before the next ones, in ms; 0 when there are none. */
+/** Processes lines up to the rate limit. @returns ms to pause before the next lines; 0 if no lines remain */
 function takeSome(lines: Generator<string>, take: LineReader['take'], pace: IntakePace): number {
   for (;;) {
     const { done, value } = lines.next();

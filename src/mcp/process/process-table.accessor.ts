@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Where in /proc/<pid>/stat, after the name in parentheses, the start time stands (proc_pid_stat(5), field 22). */
+/** Index of the start time in /proc/<pid>/stat, after the name in parentheses (proc_pid_stat(5), field 22). */
 const START_TIME = 19;
 const NUMBER = /^\d+$/;
 
-/** When a process started, as the system counts; undefined where there is no such process, or the system does not tell. */
+/** Start time of a process, in the system's unit; undefined if the process does not exist or there is no /proc. */
 export function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -15,7 +15,7 @@ export function startOf(pid: number): string | undefined {
   }
 }
 
-/** Where process numbers mean what they mean here: this machine, since it was started, and this container. */
+/** Identifies the scope of process ids: this boot of the machine, and this container. */
 export function processPlace(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -24,14 +24,14 @@ export function processPlace(): string {
   }
 }
 
-/** Sends a signal to the leader of a process group and to all of its group. Gives whether there was anybody. */
+/** Sends a signal to a process group. @returns whether the group existed */
 export function killGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   return kill(-pid, signal);
 }
 
 /**
- * Ends every process that was started with one of these values of an environment variable, whatever group it is in.
- * Gives how many there were.
+ * Kills every process that has one of these values in an environment variable, in any process group.
+ * @returns how many there were
  */
 export function killMarkedSync(name: string, values: ReadonlySet<string>): number {
   const pids = readdirSync('/proc').filter((entry) => NUMBER.test(entry));
@@ -44,7 +44,7 @@ export function killMarkedSync(name: string, values: ReadonlySet<string>): numbe
   }).length;
 }
 
-/** The same without holding anybody up. */
+/** As `killMarkedSync`, without blocking. */
 export async function killMarked(name: string, values: ReadonlySet<string>): Promise<void> {
   const pids = await readdir('/proc').catch(() => []);
   for (const pid of pids.filter((entry) => NUMBER.test(entry))) {
@@ -53,7 +53,7 @@ export async function killMarked(name: string, values: ReadonlySet<string>): Pro
   }
 }
 
-/** @param environ as the system keeps it: `NAME=value`, each with a NUL behind it */
+/** @param environ in the system's format: `NAME=value`, each followed by a NUL */
 function isMarked(environ: Buffer, name: string, values: ReadonlySet<string>): boolean {
   const mark = `${name}=`;
   let at = environ.indexOf(mark);

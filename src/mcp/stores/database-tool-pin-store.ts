@@ -17,7 +17,7 @@ interface PinRow {
 
 const COLUMNS = 'tool, digest, definition, pending_digest, pending_definition, findings, decided_by, changed_at';
 
-/** The table `mcp_tool_pin`. */
+/** Stores pins in the table `mcp_tool_pin`. */
 @Injectable()
 export class DatabaseToolPinStore extends ToolPinStore {
   constructor(private readonly database: Database) {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, insert, refusalOf } from '../../persistence/index.js';
 import { Cipher, type SealedTable, type StoredRow } from '../../security/index.js';
 
-/** A server as it was added over REST. */
+/** A server added over REST. */
 export interface AddedServer {
   readonly name: string;
   readonly declaration: unknown;
@@ -17,7 +17,7 @@ interface ServerRow {
 
 const placeOf = (name: string) => ({ tenant: '', column: 'mcp_server.declaration', owner: name, row: '' });
 
-/** For what goes through all rows that are sealed. */
+/** The encrypted columns, for re-encryption. */
 export const MCP_SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'mcp_server',
@@ -26,7 +26,7 @@ export const MCP_SEALED_TABLES: readonly SealedTable[] = [
   },
 ];
 
-/** The table `mcp_server`. */
+/** Stores servers in the table `mcp_server`. */
 @Injectable()
 export class McpServerStore {
   constructor(
@@ -45,7 +45,7 @@ export class McpServerStore {
     }));
   }
 
-  /** Gives whether it was added: not when there is one of the name. */
+  /** @returns whether it was added; false if the name is taken */
   async add({ name, declaration, createdBy }: AddedServer): Promise<boolean> {
     const row = {
       name,

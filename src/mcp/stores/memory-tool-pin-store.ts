@@ -1,6 +1,6 @@
 import { type ToolPin, ToolPinStore } from './tool-pin-store.js';
 
-/** In this process's memory: where there is no database. */
+/** Stores pins in memory, for use without a database. */
 export class MemoryToolPinStore extends ToolPinStore {
   private readonly pins = new Map<string, Map<string, ToolPin>>();
 

@@ -1,12 +1,12 @@
 import type { ScanFinding } from '../trust/description-scan.policy.js';
 import type { PinnedDefinition } from '../trust/tool-digest.factory.js';
 
-/** A tool as it was accepted, if it was, and as it is now, where that is something else. */
+/** The accepted definition of a tool, if any, and the present one if it differs. */
 export interface ToolPin {
   readonly tool: string;
   readonly accepted: Pinned | null;
   readonly pending: (Pinned & { readonly findings: readonly ScanFinding[] }) | null;
-  /** Who accepted it; `null` for who was there first. */
+  /** Id of the principal who accepted it; `null` if it was accepted at first sight. */
   readonly decidedBy: string | null;
   /** Epoch ms. */
   readonly changedAt: number;
@@ -18,15 +18,15 @@ export interface Pinned {
   readonly definition: PinnedDefinition;
 }
 
-/** The port to where it is kept what servers' tools were like. */
+/** The port to the stored definitions of servers' tools. */
 export abstract class ToolPinStore {
-  /** By the server's names of them, in order. */
+  /** Pins by the tools' names on the server, in order. */
   abstract of(server: string): Promise<ReadonlyMap<string, ToolPin>>;
 
-  /** Remembers tools that were not known; who did so first stands. */
+  /** Adds unknown tools; an existing pin is not changed. */
   abstract add(server: string, pins: readonly ToolPin[]): Promise<void>;
 
-  /** Takes the place of what was known. */
+  /** Replaces pins. */
   abstract replace(server: string, pins: readonly ToolPin[]): Promise<void>;
 
   abstract forget(server: string): Promise<void>;

@@ -11,7 +11,7 @@ import {
 } from '../call/server-content.client.js';
 import type { McpServer } from '../mcp-server.types.js';
 
-/** A tool of ours for what a server has beside tools, by the name that a server would give it. */
+/** A tool of Jackdaw for a server's resources or prompts, with its name on the server. */
 export interface ContentTool {
   readonly name: string;
   readonly needs: 'resources' | 'prompts';
@@ -28,13 +28,13 @@ interface ContentArguments {
   readonly arguments?: Readonly<Record<string, string>>;
 }
 
-const CURSOR = { cursor: { type: 'string', description: 'The `next` of the page before.' } };
+const CURSOR = { cursor: { type: 'string', description: 'The `next` of the previous page.' } };
 
 const CONTENT_TOOLS: readonly ContentTool[] = [
   {
     name: 'list_resources',
     needs: 'resources',
-    description: 'Lists what can be read by read_resource: each resource has a uri and a name.',
+    description: 'Lists the resources for read_resource: each has a uri and a name.',
     properties: CURSOR,
     required: [],
     read: (client, { cursor }, limits) => listResources(client, cursor, limits),
@@ -42,7 +42,7 @@ const CONTENT_TOOLS: readonly ContentTool[] = [
   {
     name: 'read_resource',
     needs: 'resources',
-    description: 'Reads a resource by its uri, as list_resources gives it.',
+    description: 'Reads a resource by its uri from list_resources.',
     properties: { uri: { type: 'string' } },
     required: ['uri'],
     read: (client, { uri }, limits) => readResource(client, uri, limits),
@@ -50,7 +50,7 @@ const CONTENT_TOOLS: readonly ContentTool[] = [
   {
     name: 'list_prompts',
     needs: 'prompts',
-    description: 'Lists the prompts that get_prompt gives, with their arguments.',
+    description: 'Lists the prompts for get_prompt, with their arguments.',
     properties: CURSOR,
     required: [],
     read: (client, { cursor }, limits) => listPrompts(client, cursor, limits),
@@ -58,7 +58,7 @@ const CONTENT_TOOLS: readonly ContentTool[] = [
   {
     name: 'get_prompt',
     needs: 'prompts',
-    description: 'Gives the messages of a prompt.',
+    description: 'Returns the messages of a prompt.',
     properties: {
       name: { type: 'string' },
       arguments: { type: 'object', additionalProperties: { type: 'string' } },
@@ -68,12 +68,12 @@ const CONTENT_TOOLS: readonly ContentTool[] = [
   },
 ];
 
-/** What a model may read of a server beside its tools, by the names that a server would give them. */
+/** Tools for the resources and prompts of a server. */
 export function contentToolsOf(capabilities: ServerCapabilities): readonly ContentTool[] {
   return CONTENT_TOOLS.filter(({ needs }) => capabilities[needs] !== undefined);
 }
 
-/** @param name what it is called here */
+/** @param name the tool's name in Jackdaw */
 export function createContentTool(
   name: string,
   { description, properties, required, read }: ContentTool,
@@ -89,7 +89,7 @@ export function createContentTool(
       effect: 'read',
       source: `MCP server "${server.name}"`,
       timeoutMs: timeout,
-      // What is asked for may say something.
+      // The arguments can carry data out.
       egress: server.egress ?? true,
       untrusted: isUntrusted,
       isReturnForeign: true,

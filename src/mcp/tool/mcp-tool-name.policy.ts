@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** What every provider takes. */
+/** Maximum length that every provider accepts. */
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 6;
-/** What MCP lets a tool be called (SEP-986); other writing systems have letters that look like these. */
+/** Names that MCP allows (SEP-986), in ASCII only: other scripts have letters that look the same. */
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 const SERVER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}$/;
 
-/** Between the server's name and the tool's; no server's name has it. */
+/** Separates the server's name from the tool's; no server name contains it. */
 export const NAME_SEPARATOR = '__';
 
-/** Why a server cannot bear the name; undefined when it can. */
+/** Why a server name is invalid; undefined for a valid one. */
 export function refusedServerName(name: unknown): string | undefined {
   if (typeof name === 'string' && SERVER_NAME.test(name) && !name.endsWith('_')) return undefined;
-  return `the name ${JSON.stringify(name)} is refused: use 1 to 32 letters, digits, "-" or single "_", beginning with a letter or digit and ending in no "_"`;
+  return `the name ${JSON.stringify(name)} is invalid: use 1 to 32 letters, digits, "-" or single "_", starting with a letter or digit and not ending with "_"`;
 }
 
-/** What the tool of a server is called here; undefined for one that may look like another. */
+/** The tool's name in Jackdaw; undefined for an invalid name, which could imitate another tool. */
 export function mcpToolName(server: string, tool: string): string | undefined {
   if (!TOOL_NAME.test(tool)) return undefined;
   const name = `${server}${NAME_SEPARATOR}${tool.replaceAll(/[./]/g, '_')}`;

@@ -7,8 +7,8 @@ import type { McpServer } from '../mcp-server.types.js';
 import { effectOf, egressOf } from './tool-effect.policy.js';
 
 /**
- * A server's tool as one of ours: its schemas are the server's own, neither closed nor filled in.
- * @param name what it is called here
+ * Converts a server's tool to a tool of Jackdaw. Its schemas stay as they are: not closed, and without added defaults.
+ * @param name the tool's name in Jackdaw
  * @throws AppError `TOOL_INVALID` for a schema that cannot be used
  */
 export function createMcpTool(name: string, tool: McpTool, server: McpServer, wayOf: WayOf): Tool {
@@ -26,7 +26,7 @@ export function createMcpTool(name: string, tool: McpTool, server: McpServer, wa
       source: `MCP server "${server.name}"`,
       timeoutMs,
       egress: egressOf(tool, server, effect),
-      // What it says of itself was looked at and pinned; what it gives was not.
+      // The definition was scanned and pinned; the results were not.
       untrusted: isUntrusted,
       isReturnForeign: true,
       ...(approval && { approval }),
@@ -38,7 +38,7 @@ export function createMcpTool(name: string, tool: McpTool, server: McpServer, wa
   };
 }
 
-/** A model cannot do without a description. */
+/** A model needs a description. */
 function describe({ name, title, description, annotations }: McpTool, server: McpServer): string {
   if (description !== undefined && description.trim() !== '') return description;
   return title ?? annotations?.title ?? `${name} of ${server.name}`;

@@ -8,13 +8,13 @@ import { mcpToolName, NAME_SEPARATOR } from './mcp-tool-name.policy.js';
 import type { CallWay } from '../call/mcp-call.executor.js';
 import { createMcpTool } from './mcp-tool.factory.js';
 
-/** A tool of the server's, or one of ours for what it has beside. */
+/** A tool of the server, or a tool of Jackdaw for its resources or prompts. */
 type Listed = McpTool | ContentTool;
 
 /** The tools of one server in the registry of all tools. */
 export class ServerTools {
   private readonly logger = new Logger('McpTools');
-  /** What is registered, by its name here, as text. */
+  /** Registered tools: name in Jackdaw, and definition as JSON. */
   private readonly registered = new Map<string, string>();
   private readonly refusals = new Map<string, string>();
   private retract: (() => void) | undefined;
@@ -25,35 +25,38 @@ export class ServerTools {
     private readonly wayOf: (name: string, context: ToolContext) => CallWay,
   ) {}
 
-  /** @param name here */
+  /** @param name the tool's name in Jackdaw */
   has(name: string): boolean {
     return this.registered.has(name);
   }
 
-  /** By their names here. */
+  /** The tools' names in Jackdaw. */
   get names(): readonly string[] {
     return [...this.registered.keys()];
   }
 
-  /** Why tools of the server are not there, by the server's names. */
+  /** Why tools were rejected, by their names on the server. */
   get refused(): ReadonlyMap<string, string> {
     return this.refusals;
   }
 
-  /** Tells that tools will come: an agent may name them before they are there. @param first as the registry's */
+  /**
+   * Announces future tools, so that an agent can name them before they are registered. @param first as in
+   * `ToolRegistry`
+   */
   announce(first: Promise<void>): void {
     this.retract = this.registry.announce(`${this.server.name}${NAME_SEPARATOR}`, first);
   }
 
-  /** Lets all of them go: none will come any more. */
+  /** Removes all tools and the announcement. */
   close(): void {
     this.replace([]);
     this.retract?.();
   }
 
   /**
-   * Takes the place of what the server had before.
-   * @param content tools of ours for what it has beside tools; its own tools of these names win
+   * Replaces the server's tools.
+   * @param content tools for its resources and prompts; a tool of the server with the same name takes precedence
    */
   replace(tools: readonly McpTool[], content: readonly ContentTool[] = []): void {
     this.refusals.clear();
@@ -92,8 +95,11 @@ export class ServerTools {
       if (!isWanted(tool, this.server)) return [];
       const name = mcpToolName(this.server.name, tool.name);
       if (name === undefined)
-        this.refuse(tool, 'its name has more than 128 characters, or others than letters, digits and _ - . /');
-      else if (taken.has(name)) this.refuse(tool, `it would be called ${name}, as another one is`);
+        this.refuse(
+          tool,
+          'its name is longer than 128 characters, or has characters other than letters, digits and _ - . /',
+        );
+      else if (taken.has(name)) this.refuse(tool, `its name ${name} is taken by another tool`);
       else {
         taken.add(name);
         return [[name, tool]];
@@ -105,7 +111,7 @@ export class ServerTools {
   private refuse({ name }: Listed, why: string): void {
     const shown = name.slice(0, 128);
     this.refusals.set(shown, why);
-    this.logger.warn(`Tool ${JSON.stringify(shown)} of MCP server "${this.server.name}" is refused: ${why}`);
+    this.logger.warn(`Rejected tool ${JSON.stringify(shown)} of MCP server "${this.server.name}": ${why}`);
   }
 }
 

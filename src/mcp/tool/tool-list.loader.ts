@@ -2,13 +2,13 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import type { OpenedClient } from '../connection/opened-client.factory.js';
 
 const LIST_TIMEOUT_MS = 30_000;
-/** Beyond that a server is not serious. */
+/** Maximum number of tools of a server. */
 const MAX_TOOLS = 1000;
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
 
-/** Reads all pages of a server's tools. @throws Error when they are too many, too long or too late */
+/** Reads all pages of a server's tool list. @throws Error if it has too many tools or bytes, or takes too long */
 export async function listTools({ client, listenTo }: OpenedClient, signal: AbortSignal): Promise<readonly McpTool[]> {
-  // The SDK would write that to the console, where the other side of our own protocol may be reading.
+  // Without this check, the SDK logs to standard output, which can be the transport of our own protocol.
   if (!client.getServerCapabilities()?.tools) return [];
   const limit = new AbortController();
   let received = 0;
@@ -28,7 +28,7 @@ export async function listTools({ client, listenTo }: OpenedClient, signal: Abor
       cacheMode: 'refresh',
     });
     if (tools.length > MAX_TOOLS)
-      throw new Error(`it has ${tools.length} tools, more than the ${MAX_TOOLS} that are taken`);
+      throw new Error(`it has ${tools.length} tools, more than the maximum of ${MAX_TOOLS}`);
     return tools;
   } catch (error) {
     limit.signal.throwIfAborted();

@@ -2,7 +2,7 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../common/index.js';
 
-/** All of a tool that a model or its handling goes by. */
+/** The parts of a tool that models or its handling depend on. */
 export interface PinnedDefinition {
   readonly name: string;
   readonly title?: JsonValue;
@@ -25,7 +25,7 @@ export function pinnedOf({
   ) as PinnedDefinition;
 }
 
-/** SHA-256 (hex) over its canonical JSON: what changes nothing for a model, as the order of members, changes nothing here. */
+/** SHA-256 (hex) of its canonical JSON; the order of members does not matter. */
 export function digestOf(definition: PinnedDefinition): string {
   return createHash('sha256').update(canonicalJson(definition)).digest('hex');
 }

@@ -6,9 +6,9 @@ import { mcpToolName } from '../tool/mcp-tool-name.policy.js';
 import { scanDefinition, type ScanFinding } from './description-scan.policy.js';
 import { digestOf, pinnedOf } from './tool-digest.factory.js';
 
-/** Why a tool is kept from every model until an operator accepts it. */
+/** A tool hidden from every model until an operator accepts it. */
 export interface QuarantinedTool {
-  /** The server's own name of it. */
+  /** The tool's name on the server. */
   readonly tool: string;
   readonly reason: 'changed' | 'suspicious';
   readonly findings: readonly ScanFinding[];
@@ -20,8 +20,8 @@ export interface JudgedTools {
 }
 
 /**
- * Pins what a server's tools say of themselves. What is seen first is accepted, unless it hides something or gives the
- * model orders; what is something else later is not, whatever it says, until an operator has looked at it.
+ * Pins the definitions of a server's tools. A first definition is accepted, unless it hides text or instructs the
+ * model. A changed definition is quarantined, whatever it contains, until an operator accepts it.
  */
 @Injectable()
 export class ToolTrust {
@@ -29,7 +29,10 @@ export class ToolTrust {
 
   constructor(private readonly pins: ToolPinStore) {}
 
-  /** Parts the tools that a server lists. Those that cannot be called by their names are pinned nowhere: nobody gets them. */
+  /**
+   * Divides a server's tools into accepted and quarantined ones. Tools with invalid names are not pinned: no model
+   * receives them.
+   */
   async judge(server: string, tools: readonly McpTool[]): Promise<JudgedTools> {
     const known = await this.pins.of(server);
     const callable = tools.filter(({ name }) => mcpToolName(server, name) !== undefined);
@@ -44,20 +47,20 @@ export class ToolTrust {
     });
     await this.pins.replace(server, changed);
     const quarantined = now.flatMap(toQuarantined);
-    this.tell(server, quarantined, known);
+    this.logQuarantined(server, quarantined, known);
     const isHeld = new Set(quarantined.map(({ tool }) => tool));
     return { accepted: tools.filter(({ name }) => !isHeld.has(name)), quarantined };
   }
 
-  /** All that is known of a server's tools, by the server's names. */
+  /** All pins of a server, by the tools' names on the server. */
   async pinsOf(server: string): Promise<readonly ToolPin[]> {
     return [...(await this.pins.of(server)).values()];
   }
 
   /**
-   * Lets a tool be used as it is now.
-   * @param digest of what the operator has looked at: something else is not accepted
-   * @throws AppError `TOOL_NOT_FOUND` where nothing waits, `COMMIT_REFUSED` when it has changed meanwhile
+   * Accepts the present definition of a tool.
+   * @param digest of the reviewed definition; another one is not accepted
+   * @throws AppError `TOOL_NOT_FOUND` if the tool is not in quarantine, `COMMIT_REFUSED` if it has changed meanwhile
    */
   async accept(server: string, tool: string, digest: string, { id }: Principal): Promise<void> {
     const pin = (await this.pins.of(server)).get(tool);
@@ -66,22 +69,25 @@ export class ToolTrust {
       throw new AppError('TOOL_NOT_FOUND', message, { details: { server, tool } });
     }
     if (pin.pending.digest !== digest) {
-      const message = `Tool "${tool}" of MCP server "${server}" has changed since: look at it again and accept its digest.`;
+      const message = `Tool "${tool}" of MCP server "${server}" has changed since the review: review it again and accept its new digest.`;
       throw new AppError('COMMIT_REFUSED', message, { details: { server, tool, digest: pin.pending.digest } });
     }
     const { findings: _seen, ...accepted } = pin.pending;
     await this.pins.replace(server, [{ tool, accepted, pending: null, decidedBy: id, changedAt: Date.now() }]);
   }
 
-  /** Forgets a server that is no more: the next one of its name is a stranger. */
+  /** Deletes the pins of a removed server: a later server of its name is not trusted because of them. */
   async forget(server: string): Promise<void> {
     await this.pins.forget(server);
   }
 
-  private tell(server: string, held: readonly QuarantinedTool[], known: ReadonlyMap<string, ToolPin>): void {
+  private logQuarantined(server: string, held: readonly QuarantinedTool[], known: ReadonlyMap<string, ToolPin>): void {
     for (const { tool, reason, findings } of held) {
       if (known.get(tool)?.pending) continue;
-      const why = reason === 'changed' ? 'it is not what was accepted' : findings.map(({ what }) => what).join('; ');
+      const why =
+        reason === 'changed'
+          ? 'its definition differs from the accepted one'
+          : findings.map(({ what }) => what).join('; ');
       this.logger.warn(`Tool ${JSON.stringify(tool)} of MCP server "${server}" is in quarantine: ${why}`);
     }
   }
