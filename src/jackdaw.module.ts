@@ -161,7 +161,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
     useFactory,
     ...options
   }: JackdawAsyncOptions): DynamicModule {
-    const later: DynamicModule = {
+    const factoryModule: DynamicModule = {
       module: FactoryModule,
       global: true,
       imports,
@@ -169,7 +169,7 @@ export class JackdawModule implements OnApplicationBootstrap, OnModuleDestroy {
       exports: [FACTORY_OPTIONS],
     };
     const module = JackdawModule.assemble(options, new Later([FACTORY_OPTIONS], (made: FactoryOptions) => made));
-    return { ...module, imports: [later, ...(module.imports ?? [])] };
+    return { ...module, imports: [factoryModule, ...(module.imports ?? [])] };
   }
 
   /** Additions of an application's module to the Jackdaw module of the root. */

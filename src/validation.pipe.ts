@@ -99,10 +99,10 @@ function rawOf(child: unknown, type: Function, name: string): unknown {
 
 /** The same for a field with a nested class. */
 function innerOf(child: unknown, type: Function, path: string, name: string): Prepared | undefined {
-  const held: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
-  const isHeld = typeof held === 'function' && held !== Object && held !== Array;
-  if (!isHeld || !isJsonObject(child)) return undefined;
-  return prepared(child, held, `${path}.`);
+  const nested: unknown = Reflect.getMetadata('design:type', type.prototype as object, name);
+  const isNested = typeof nested === 'function' && nested !== Object && nested !== Array;
+  if (!isNested || !isJsonObject(child)) return undefined;
+  return prepared(child, nested, `${path}.`);
 }
 
 function toError(fields: readonly FieldMistake[]): AppError {

@@ -30,6 +30,6 @@ export function toAgentRequest(
 ): BackgroundRequest {
   const idempotency = parseIdempotencyKey(key, route, body);
   const given = body as BackgroundRequestDto;
-  const wanted = FIELDS.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]] as const]));
-  return { query: body.query, ...Object.fromEntries(wanted), ...(idempotency && { idempotency }) };
+  const fields = FIELDS.flatMap((field) => (given[field] === undefined ? [] : [[field, given[field]] as const]));
+  return { query: body.query, ...Object.fromEntries(fields), ...(idempotency && { idempotency }) };
 }

@@ -9,7 +9,7 @@ import type { BackgroundRequestDto } from './background-request.dto.js';
 import type { ChatRequestDto } from './chat-request.dto.js';
 import { disconnectSignal } from './disconnect.factory.js';
 import { EventStreamService } from './event-stream.service.js';
-import { tellTwin } from './twin.mapper.js';
+import { markReplay } from './twin.mapper.js';
 import type { ChatAnswerDto } from './run-answer.dto.js';
 
 /** Chat over HTTP: one JSON answer, or an event stream. */
@@ -31,7 +31,7 @@ export class ChatService {
     reply: FastifyReply,
   ): Promise<ChatAnswerDto> {
     const answer = await this.agents.chat(principal, toAgentRequest(body, 'chat', key), (run) => {
-      tellTwin(reply, run);
+      markReplay(reply, run);
       this.watch(principal, body, reply, run.id);
     });
     reply.status(answer.status === 'waiting' || answer.status === 'queued' ? 202 : 200);
@@ -47,7 +47,7 @@ export class ChatService {
     const signal = disconnectSignal(reply);
     const run = await this.agents.stream(principal, toAgentRequest(body, 'stream', key), signal);
     this.watch(principal, body, reply, run.id);
-    tellTwin(reply, run);
+    markReplay(reply, run);
     reply.header('x-run-id', run.id);
     await this.streams.send(reply, run.id, run.items, signal);
   }
@@ -62,7 +62,7 @@ export class ChatService {
     // A client that follows the run later receives its messages as a stream.
     const request = { ...toAgentRequest(body, 'runs', key), isStreaming: true };
     const run = await this.agents.submit(principal, request);
-    tellTwin(reply, run);
+    markReplay(reply, run);
     reply.header('location', `/api/runs/${run.id}`);
     return this.agents.answer(principal, run.id);
   }
@@ -76,8 +76,8 @@ export class ChatService {
           this.logger.error({ err: error, run_id: runId }, 'Failed to cancel the run of a disconnected client');
       });
     };
-    const gone = disconnectSignal(reply);
-    if (gone.aborted) cancel();
-    else gone.addEventListener('abort', cancel, { once: true });
+    const disconnected = disconnectSignal(reply);
+    if (disconnected.aborted) cancel();
+    else disconnected.addEventListener('abort', cancel, { once: true });
   }
 }

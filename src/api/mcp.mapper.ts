@@ -16,7 +16,7 @@ export function toServerView({ server, state, tools, quarantined }: ConnectedSer
 }
 
 /** A server for operators. */
-export function toServerDetail(connected: ConnectedServer, held: readonly ToolPin[]): McpServerDetailDto {
+export function toServerDetail(connected: ConnectedServer, quarantined: readonly ToolPin[]): McpServerDetailDto {
   const { state, tools, connection, sessionCount } = connected;
   const protocol = connection.client?.getNegotiatedProtocolVersion();
   const info = connection.client?.getServerVersion();
@@ -27,7 +27,7 @@ export function toServerDetail(connected: ConnectedServer, held: readonly ToolPi
     ...(protocol !== undefined && { protocol }),
     ...(info && { server_info: { ...info } }),
     sessions: sessionCount,
-    quarantine: held.map(toQuarantine),
+    quarantine: quarantined.map(toQuarantine),
     refused: [...tools.refused].map(([tool, why]) => ({ tool, why })),
   };
 }

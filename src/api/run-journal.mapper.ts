@@ -27,15 +27,15 @@ export function toRunJournal(
 }
 
 function toStep({ position, name, kind, subject, result, epoch, createdAt }: AuditedStep): JournalStepDto {
-  return { position, name, kind, subject, result: shownResult(kind, result), epoch, created_at: createdAt };
+  return { position, name, kind, subject, result: publicResult(kind, result), epoch, created_at: createdAt };
 }
 
 /** Removes the memo that a tool stores with its question; it is private to the tool. */
-function shownResult(kind: string, result: string): unknown {
+function publicResult(kind: string, result: string): unknown {
   const value: unknown = parseExactJson(result);
   if (kind !== 'suspend') return value;
-  const { memo: _memo, ...shown } = value as Readonly<Record<string, unknown>>;
-  return shown;
+  const { memo: _memo, ...visible } = value as Readonly<Record<string, unknown>>;
+  return visible;
 }
 
 function toEvent({ n, type, data, createdAt }: AuditedEvent): JournalEventDto {

@@ -6,7 +6,7 @@ import type { RunHandle } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
 import { ToolCallAnswerDto, ToolCallDto } from './tool-call.dto.js';
 import { toDirectCall } from './tool-call.mapper.js';
-import { tellTwin } from './twin.mapper.js';
+import { markReplay } from './twin.mapper.js';
 import { NamePipe } from './name.pipe.js';
 
 @Requires('tools:call')
@@ -32,7 +32,7 @@ export class ToolCallController {
   ): Promise<ToolCallAnswerDto> {
     const onStart = (run: RunHandle): void => {
       if (run.kind !== 'replayed') this.access.record(principal, 'call', 'tool', name);
-      tellTwin(reply, run);
+      markReplay(reply, run);
       reply.header('location', `/api/runs/${run.id}`);
     };
     const answer = await this.calls.call(principal, name, toDirectCall(name, body, key), { onStart });

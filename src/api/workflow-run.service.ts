@@ -4,7 +4,7 @@ import { AgentService, type RunAnswer } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import type { RunHandle } from '../run/index.js';
 import { WorkflowService } from '../workflow/index.js';
-import { tellTwin } from './twin.mapper.js';
+import { markReplay } from './twin.mapper.js';
 import type { WorkflowRunDto } from './workflow.dto.js';
 import { toWorkflowStart } from './workflow.mapper.js';
 
@@ -30,7 +30,7 @@ export class WorkflowRunService {
   async start(principal: Principal, { name, body, key }: StartRequest, reply: FastifyReply): Promise<RunAnswer> {
     const start = toWorkflowStart(name, body, key);
     const onStart = (run: Pick<RunHandle, 'id' | 'kind'>): void => {
-      tellTwin(reply, run);
+      markReplay(reply, run);
       reply.header('location', `/api/runs/${run.id}`);
     };
     const answer = body.wait

@@ -11,7 +11,7 @@ export type Answered =
   { readonly kind: 'value'; readonly value: JsonValue } | { readonly kind: 'declined' } | { readonly kind: 'open' };
 
 /** A run's question in the form of requests to the client. */
-export interface AskedInput {
+export interface InputQuestion {
   readonly request: WaitingRequest;
   readonly requests: McpRequests;
   /** Whether the tool accepts an answer from this client only. */
@@ -26,12 +26,12 @@ const FORM_TYPES = new Set<unknown>(['string', 'number', 'integer', 'boolean']);
 /**
  * @param isForeign whether the tool's schemas are untrusted; they then must not determine the requests to our client
  */
-export function toAskedInput(request: WaitingRequest, isForeign: boolean): AskedInput {
+export function toInputQuestion(request: WaitingRequest, isForeign: boolean): InputQuestion {
   const given = request.schema?.[REQUESTS_KEYWORD] as McpRequests | undefined;
   return given && !isForeign ? asGiven(request, given) : asForm(request);
 }
 
-function asGiven(request: WaitingRequest, requests: McpRequests): AskedInput {
+function asGiven(request: WaitingRequest, requests: McpRequests): InputQuestion {
   const keys = Object.keys(requests);
   return {
     request,
@@ -45,7 +45,7 @@ function asGiven(request: WaitingRequest, requests: McpRequests): AskedInput {
 }
 
 /** A question of `suspend`, which is independent of the protocol, as a form. */
-function asForm(request: WaitingRequest): AskedInput {
+function asForm(request: WaitingRequest): InputQuestion {
   const { id, question = 'Please answer.', schema = {} } = request;
   const { form, read } = formOf(schema);
   const params = { mode: 'form' as const, message: question, requestedSchema: form };

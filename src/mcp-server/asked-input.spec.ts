@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { JsonSchema } from '../common/index.js';
 import type { WaitingRequest } from '../run/index.js';
 import { askClient } from './ask-client.factory.js';
-import { toAskedInput } from './asked-input.mapper.js';
+import { toInputQuestion } from './asked-input.mapper.js';
 
 const request = (schema?: JsonSchema): WaitingRequest => ({
   id: 'input:1:1',
@@ -18,13 +18,13 @@ const request = (schema?: JsonSchema): WaitingRequest => ({
 
 /** The form for a schema, and the interpretation of an answer to it. */
 function formFor(schema: JsonSchema | undefined, content: unknown, action = 'accept') {
-  const asked = toAskedInput(request(schema), false);
+  const asked = toInputQuestion(request(schema), false);
   const { 'input:1:1': shown } = asked.requests;
   const form = shown?.params && 'requestedSchema' in shown.params ? shown.params.requestedSchema : undefined;
   return { form, answered: asked.answer({ 'input:1:1': { action, content } }) };
 }
 
-describe('toAskedInput() for a question of a tool', () => {
+describe('toInputQuestion() for a question of a tool', () => {
   const field = (answer: JsonSchema) => ({ type: 'object', properties: { answer }, required: ['answer'] });
   const object = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
@@ -57,16 +57,16 @@ describe('toAskedInput() for a question of a tool', () => {
     ] as const) {
       expect(formFor(undefined, content, action).answered).toEqual({ kind: 'open' });
     }
-    expect(toAskedInput(request(), false).answer({ other: { action: 'accept' } })).toEqual({ kind: 'open' });
+    expect(toInputQuestion(request(), false).answer({ other: { action: 'accept' } })).toEqual({ kind: 'open' });
   });
 });
 
-describe('toAskedInput() for requests of askClient()', () => {
+describe('toInputQuestion() for requests of askClient()', () => {
   const roots = { method: 'roots/list' as const };
   const { schema } = askClient({ roots }).asked;
 
   it('passes the requests to the client and returns their answers as the value', () => {
-    const asked = toAskedInput(request(schema), false);
+    const asked = toInputQuestion(request(schema), false);
     expect([asked.requests, asked.isForClient]).toEqual([{ roots }, true]);
     expect(asked.answer({ roots: { roots: [] }, more: {} })).toEqual({
       kind: 'value',
@@ -76,7 +76,7 @@ describe('toAskedInput() for requests of askClient()', () => {
   });
 
   it('ignores the requests of a tool with untrusted schemas', () => {
-    const asked = toAskedInput(request(schema), true);
+    const asked = toInputQuestion(request(schema), true);
     expect([Object.keys(asked.requests), asked.isForClient]).toEqual([['input:1:1'], false]);
   });
 });

@@ -18,9 +18,9 @@ export class McpPromptService {
 
   list(principal: Principal): Prompt[] {
     const own = this.own.list();
-    const taken = new Set(own.map(({ name }) => name));
+    const ownNames = new Set(own.map(({ name }) => name));
     const ofAgents = hasScope(principal, 'chat') ? this.agents.list().map(toAgentPrompt) : [];
-    return [...own, ...ofAgents.filter(({ name }) => !taken.has(name))].map(toMcpPrompt);
+    return [...own, ...ofAgents.filter(({ name }) => !ownNames.has(name))].map(toMcpPrompt);
   }
 
   /** @throws AppError `NOT_FOUND`; `VALIDATION_FAILED` for a missing argument */

@@ -9,7 +9,7 @@ import type { McpCall, McpToolAnswer } from './mcp-call.types.js';
 import { McpRuns, type McpTask } from './mcp-run.service.js';
 import { toolProgress } from './progress.mapper.js';
 import { assertScope } from './scope.policy.js';
-import { type ShownCall, toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
+import { type CallWithImages, toMcpTool, toToolAnswer } from './tool-answer.mapper.js';
 
 /** Tools of the registry for MCP clients. As over REST, each call is a run. */
 @Injectable()
@@ -44,26 +44,26 @@ export class McpRegisteredTools {
   call(call: McpCall, name: string, args: Readonly<Record<string, unknown>>): Promise<McpToolAnswer> {
     const { principal } = call;
     assertScope(principal, 'tools:call');
-    const task: McpTask<ShownCall, McpToolAnswer> = {
+    const task: McpTask<CallWithImages, McpToolAnswer> = {
       subject: `tool:${name}`,
       start: async ({ onStart, ...watch }) => {
         const onCallStart = (run: RunHandle) => {
           this.access.record(principal, 'call', 'tool', name);
           onStart(run);
         };
-        return this.shown(
+        return this.withImageUrls(
           await this.calls.call(principal, name, { arguments: args }, { ...watch, onStart: onCallStart }),
         );
       },
-      read: async (runId) => this.shown(await this.calls.answer(principal, name, runId)),
+      read: async (runId) => this.withImageUrls(await this.calls.answer(principal, name, runId)),
       onItem: toolProgress(call),
       toResult: (answer) => toToolAnswer(answer, this.find(name)),
     };
     return this.runs.perform(call, task);
   }
 
-  private async shown(answer: DirectCallAnswer): Promise<ShownCall> {
-    return { ...answer, shown: await this.calls.imagesOf(answer) };
+  private async withImageUrls(answer: DirectCallAnswer): Promise<CallWithImages> {
+    return { ...answer, imageUrls: await this.calls.imagesOf(answer) };
   }
 
   private find(name: string): Tool | undefined {

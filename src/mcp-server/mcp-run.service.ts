@@ -13,7 +13,7 @@ import {
   type WaitingRequest,
 } from '../run/index.js';
 import { ToolRegistry } from '../tool/index.js';
-import { toAskedInput, type AskedInput } from './asked-input.mapper.js';
+import { toInputQuestion, type InputQuestion } from './asked-input.mapper.js';
 import { canAnswer } from './client-capability.policy.js';
 import { McpClients } from './mcp-client.registry.js';
 import type { McpCall } from './mcp-call.types.js';
@@ -76,23 +76,23 @@ export class McpRuns implements OnModuleDestroy {
    */
   async perform<S extends RunView, R>(call: McpCall, task: McpTask<S, R>): Promise<R | InputRequiredResult> {
     const resumed = call.state === undefined ? undefined : await this.resumed(call, call.state, task.subject);
-    const hold = new RunHold(call, this.clients, (runId) => this.cancel(call, runId));
+    const binding = new RunBinding(call, this.clients, (runId) => this.cancel(call, runId));
     try {
-      const view = resumed ? await this.view(resumed, task, hold) : await this.started(task, hold);
+      const view = resumed ? await this.view(resumed, task, binding) : await this.started(task, binding);
       return await this.settled(call, task, view);
     } finally {
-      hold.release();
+      binding.release();
     }
   }
 
-  private started<S extends RunView, R>(task: McpTask<S, R>, hold: RunHold): Promise<S> {
+  private started<S extends RunView, R>(task: McpTask<S, R>, binding: RunBinding): Promise<S> {
     const runId = newId();
-    hold.take(runId);
-    return task.start({ runId, onStart: (run) => hold.take(run.id), onItem: (item) => task.onItem(item) });
+    binding.bind(runId);
+    return task.start({ runId, onStart: (run) => binding.bind(run.id), onItem: (item) => task.onItem(item) });
   }
 
-  private async view<S extends RunView, R>(run: RunRecord, task: McpTask<S, R>, hold: RunHold): Promise<S> {
-    hold.take(run.id);
+  private async view<S extends RunView, R>(run: RunRecord, task: McpTask<S, R>, binding: RunBinding): Promise<S> {
+    binding.bind(run.id);
     const isActive = run.status === 'queued' || run.status === 'running';
     return isActive ? this.after(run.id, task, () => Promise.resolve()) : task.read(run.id);
   }
@@ -107,13 +107,13 @@ export class McpRuns implements OnModuleDestroy {
   ): Promise<R | InputRequiredResult> {
     let inputs = call.inputs;
     for (let view = first; ;) {
-      const asked = this.askedInput(view);
-      if (!asked) return task.toResult(view);
-      const given = asked.answer(inputs);
-      if (given.kind === 'open') return this.unanswered(call, task, view, asked);
-      inputs = Object.fromEntries(Object.entries(inputs).filter(([key]) => !(key in asked.requests)));
+      const question = this.firstQuestion(view);
+      if (!question) return task.toResult(view);
+      const given = question.answer(inputs);
+      if (given.kind === 'open') return this.unanswered(call, task, view, question);
+      inputs = Object.fromEntries(Object.entries(inputs).filter(([key]) => !(key in question.requests)));
       const { run_id: runId } = view;
-      const { call_id: callId } = asked.request;
+      const { call_id: callId } = question.request;
       try {
         view = await this.after(runId, task, async () => {
           if (given.kind === 'declined') await this.runs.cancel(call.principal, runId);
@@ -122,25 +122,25 @@ export class McpRuns implements OnModuleDestroy {
       } catch (error) {
         // Ask again after an input that does not match the schema.
         if (!(error instanceof AppError && error.code === 'VALIDATION_FAILED')) throw error;
-        return this.unanswered(call, task, view, asked);
+        return this.unanswered(call, task, view, question);
       }
     }
   }
 
   /** The first question for a client. Approvals are excluded: a client must not decide about its own call. */
-  private askedInput({ status, waiting = [] }: RunView): AskedInput | undefined {
+  private firstQuestion({ status, waiting = [] }: RunView): InputQuestion | undefined {
     const request = status === 'waiting' ? waiting.find(({ kind }) => kind === 'input') : undefined;
     if (!request) return undefined;
     const isForeign =
       this.tools.has(request.tool) && this.tools.get(request.tool).metadata.untrustedDefinition === true;
-    return toAskedInput(request, isForeign);
+    return toInputQuestion(request, isForeign);
   }
 
   private async unanswered<S extends RunView, R>(
     { principal, client }: McpCall,
     task: McpTask<S, R>,
     view: S,
-    { requests, request, isForClient }: AskedInput,
+    { requests, request, isForClient }: InputQuestion,
   ): Promise<R | InputRequiredResult> {
     const isAble = canAnswer(client.capabilities, requests);
     if (!isAble && !isForClient) return task.toResult(view);
@@ -191,7 +191,7 @@ export class McpRuns implements OnModuleDestroy {
 }
 
 /** Binds a run to the request that waits for it, until `release`. */
-class RunHold {
+class RunBinding {
   private unregister: (() => void) | undefined;
   private runId: string | undefined;
   private readonly onAbort = () => this.runId !== undefined && this.cancel(this.runId);
@@ -204,7 +204,7 @@ class RunHold {
     call.signal.addEventListener('abort', this.onAbort, { once: true });
   }
 
-  take(runId: string): void {
+  bind(runId: string): void {
     if (runId === this.runId) {
       if (this.call.signal.aborted) this.cancel(runId);
       return;

@@ -32,12 +32,12 @@ export function toMcpTool({ definition, metadata }: Tool): McpTool {
 }
 
 /** A direct call with the images of its result, as https URLs and data URIs. */
-export interface ShownCall extends DirectCallAnswer {
-  readonly shown: readonly string[];
+export interface CallWithImages extends DirectCallAnswer {
+  readonly imageUrls: readonly string[];
 }
 
 /** The result of a tool call. */
-export function toToolAnswer(answer: ShownCall, tool: Tool | undefined): CallToolResult {
+export function toToolAnswer(answer: CallWithImages, tool: Tool | undefined): CallToolResult {
   const { run_id, status, tool: name } = answer;
   const meta = { [RUN_ID]: run_id, [STATUS]: status, ...(tool?.metadata.untrusted && { [UNTRUSTED]: true }) };
   switch (status) {
@@ -86,8 +86,8 @@ export function failed(message: string, meta: Record<string, unknown> = {}): Cal
   return { content: [text(message)], isError: true, _meta: meta };
 }
 
-function succeeded({ result: value, shown }: ShownCall, outputSchema: JsonSchema | undefined): CallToolResult {
-  const images = shown.flatMap(toImage);
+function succeeded({ result: value, imageUrls }: CallWithImages, outputSchema: JsonSchema | undefined): CallToolResult {
+  const images = imageUrls.flatMap(toImage);
   const given = givenContent(value);
   if (given) return { content: [...given, ...images] };
   const content = [text(typeof value === 'string' ? value : JSON.stringify(value ?? null)), ...images];
@@ -105,11 +105,11 @@ function succeeded({ result: value, shown }: ShownCall, outputSchema: JsonSchema
  * the model from treating the call as done.
  */
 function waitingText(what: string, runId: string, waiting: readonly WaitingRequest[] = []): string {
-  const wanted = waiting.map(
+  const pending = waiting.map(
     ({ kind, tool, question, reason }) => `${kind} for "${tool}": ${question ?? reason ?? ''}`,
   );
   return (
-    `${what} is not completed: it waits for a person (${wanted.join('; ')}). Do not call again: it resumes by itself ` +
+    `${what} is not completed: it waits for a person (${pending.join('; ')}). Do not call again: it resumes by itself ` +
     `after a decision on run ${runId} (POST /api/runs/${runId}/approve, /deny, /input or /settle). Read the outcome in the resource jackdaw://runs/${runId}.`
   );
 }

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { AppError, messageOf } from '../common/index.js';
 import type { Tool, ToolContext, ToolRegistry, ToolStates } from '../tool/index.js';
 import { LiveCalls } from './call/live-calls.registry.js';
-import type { CallWay } from './call/mcp-call.executor.js';
+import type { CallChannel } from './call/mcp-call.executor.js';
 import {
   McpConnection,
   type McpConnectionListeners,
@@ -36,32 +36,32 @@ export class ConnectedServer {
   readonly tools: ServerTools;
   private readonly logger = new Logger('McpServer');
   /** The connection that lists the tools, and calls them unless the server is stateful. */
-  private readonly shared: CallWay;
+  private readonly shared: CallChannel;
   private readonly sessions: SessionConnections;
-  private readonly leave: () => void;
+  private readonly unsubscribe: () => void;
   /** The client, while the server is connected. */
   private opened: OpenedClient | null = null;
-  private taking: Promise<void> = Promise.resolve();
+  private reading: Promise<void> = Promise.resolve();
 
   constructor(
     readonly server: McpServer,
     private readonly surroundings: ServerSurroundings,
   ) {
     const { registry, states } = surroundings;
-    this.tools = new ServerTools(server, registry, (name, context) => this.wayOf(name, context));
-    this.shared = this.newWay({
+    this.tools = new ServerTools(server, registry, (name, context) => this.channelOf(name, context));
+    this.shared = this.newChannel({
       connected: async (opened, signal) => {
         this.open(opened);
-        await this.take(opened, signal);
+        await this.readTools(opened, signal);
       },
       toolsChanged: () => void this.refresh(),
     });
     this.sessions = new SessionConnections(() => {
-      const way = this.newWay({ connected: async () => undefined });
-      way.connection.start();
-      return way;
+      const channel = this.newChannel({ connected: async () => undefined });
+      channel.connection.start();
+      return channel;
     });
-    this.leave = states.onClosed((contextId) => this.sessions.released(contextId));
+    this.unsubscribe = states.onClosed((contextId) => this.sessions.released(contextId));
   }
 
   /** @internal */
@@ -109,18 +109,18 @@ export class ConnectedServer {
 
   /** Closes its connections and removes its tools. */
   async close(): Promise<void> {
-    this.leave();
+    this.unsubscribe();
     this.tools.close();
     this.shared.live.close();
     await Promise.all([this.connection.close(), this.sessions.closeAll()]);
-    await this.taking;
+    await this.reading;
   }
 
   /** Reads the tools again, after a pending read; never throws. */
   async refresh(): Promise<void> {
     if (!this.opened) return;
     try {
-      await this.take(this.opened, new AbortController().signal);
+      await this.readTools(this.opened, new AbortController().signal);
     } catch (error) {
       this.logger.warn(`Failed to list the tools of MCP server "${this.server.name}": ${messageOf(error)}`);
     }
@@ -140,7 +140,7 @@ export class ConnectedServer {
     });
   }
 
-  private newWay(listeners: Omit<McpConnectionListeners, 'elicited'>): CallWay {
+  private newChannel(listeners: Omit<McpConnectionListeners, 'elicited'>): CallChannel {
     const live = new LiveCalls();
     const elicited: McpConnectionListeners['elicited'] = (params, signal) => live.elicited(params, signal);
     const { world } = this.surroundings;
@@ -148,27 +148,27 @@ export class ConnectedServer {
   }
 
   /** A run can still reference a tool that was removed. */
-  private wayOf(name: string, context: ToolContext): CallWay {
+  private channelOf(name: string, context: ToolContext): CallChannel {
     if (!this.tools.has(name)) {
       const message = `Tool "${name}" of MCP server "${this.server.name}" was removed, or is in quarantine until an operator accepts it.`;
       throw new McpError('TOOL_NOT_FOUND', message, { server: this.server.name, tool: name });
     }
-    return this.server.isStateful ? this.sessions.wayOf(context) : this.shared;
+    return this.server.isStateful ? this.sessions.channelOf(context) : this.shared;
   }
 
   /** Serialises reads of the tool list. */
-  private async take(opened: OpenedClient, signal: AbortSignal): Promise<void> {
-    const before = this.taking;
-    const taken = (async () => {
+  private async readTools(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+    const before = this.reading;
+    const read = (async () => {
       await before;
-      await this.takeNow(opened, signal);
+      await this.readToolsNow(opened, signal);
     })();
-    this.taking = taken.catch(() => undefined);
-    await taken;
+    this.reading = read.catch(() => undefined);
+    await read;
   }
 
   /** Registers only tools that passed the trust check. After the end of a connection the SDK lists no tools. */
-  private async takeNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
+  private async readToolsNow(opened: OpenedClient, signal: AbortSignal): Promise<void> {
     if (this.opened !== opened) return;
     const { trust } = this.surroundings;
     const { accepted, quarantined } = await trust.judge(this.server.name, await listTools(opened, signal));

@@ -55,8 +55,8 @@ export class McpServerService implements OnApplicationBootstrap, BeforeApplicati
 
   /** Quarantined tools of a server, with their accepted definitions. */
   async heldOf(name: string): Promise<readonly ToolPin[]> {
-    const held = new Set(this.registry.get(name).quarantined.map(({ tool }) => tool));
-    return (await this.trust.pinsOf(name)).filter(({ tool, pending }) => pending !== null && held.has(tool));
+    const quarantined = new Set(this.registry.get(name).quarantined.map(({ tool }) => tool));
+    return (await this.trust.pinsOf(name)).filter(({ tool, pending }) => pending !== null && quarantined.has(tool));
   }
 
   /**

@@ -49,7 +49,7 @@ export async function onConnection<T, R>(
   }
 }
 
-async function guarded<T, R>(held: ReadConnection<T>, limits: ReadLimits, use: () => Promise<R>): Promise<R> {
+async function guarded<T, R>(target: ReadConnection<T>, limits: ReadLimits, use: () => Promise<R>): Promise<R> {
   const { signal, timeoutMs, maxBytes } = limits;
   const { promise: ended, reject } = Promise.withResolvers<never>();
   ended.catch(() => undefined);
@@ -66,21 +66,21 @@ async function guarded<T, R>(held: ReadConnection<T>, limits: ReadLimits, use: (
   const cancel = () => end(readCancelled());
   const timer = setTimeout(() => end(readTooLong(timeoutMs)), timeoutMs + GRACE_MS);
   signal.addEventListener('abort', cancel, { once: true });
-  held.stream.on('data', count);
+  target.stream.on('data', count);
   try {
     return await Promise.race([use(), ended]);
   } catch (error) {
     // A late stop would hit the next read, so the connection is destroyed.
-    if (isStopped) await stop(held);
+    if (isStopped) await stop(target);
     throw readRefused(error);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', cancel);
-    held.stream.off('data', count);
+    target.stream.off('data', count);
   }
 }
 
-async function stop<T>(held: ReadConnection<T>): Promise<void> {
-  await isDoneWithin(GRACE_MS, held.stop());
-  await held.destroy();
+async function stop<T>(target: ReadConnection<T>): Promise<void> {
+  await isDoneWithin(GRACE_MS, target.stop());
+  await target.destroy();
 }

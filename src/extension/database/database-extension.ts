@@ -121,10 +121,10 @@ export class DatabaseExtension extends Extension implements OnApplicationShutdow
 
   private async schema(
     reader: DatabaseReader,
-    wanted: readonly string[] | undefined,
+    requested: readonly string[] | undefined,
     { signal }: ToolContext,
   ): Promise<SchemaResult> {
-    const lists = [this.options.tables, wanted].filter((list) => list !== undefined);
+    const lists = [this.options.tables, requested].filter((list) => list !== undefined);
     const columns = await reader.read(reader.schemaSql, [], { ...this.limits(signal), maxRows: MAX_COLUMNS });
     return toSchemaResult(columns, (schema, table) => lists.every((list) => listsTable(list, schema, table)));
   }

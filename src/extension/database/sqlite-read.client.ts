@@ -34,9 +34,9 @@ export class SqliteReadClient {
 
   /** @throws AppError `TOOL_FAILED` if it takes too long, `TOOL_CANCELLED` */
   ask(request: SqliteRequest, limits: AskLimits): Promise<SqliteAnswer> {
-    const asked = this.last.then(() => this.askNow(request, limits));
-    this.last = asked.catch(() => undefined);
-    return asked;
+    const result = this.last.then(() => this.askNow(request, limits));
+    this.last = result.catch(() => undefined);
+    return result;
   }
 
   /** Ends the process for good; queued reads fail. */
@@ -64,16 +64,16 @@ export class SqliteReadClient {
         resolve(answer);
       };
       const cancelled = () => end(readCancelled());
-      const gone = () => end(ended());
+      const exited = () => end(ended());
       const timer = setTimeout(() => end(readTooLong(timeoutMs)), timeoutMs);
       const cleanUp = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', cancelled);
-        child.off('message', answered).off('exit', gone).off('error', gone);
+        child.off('message', answered).off('exit', exited).off('error', exited);
       };
       if (signal.aborted) return cancelled();
       signal.addEventListener('abort', cancelled, { once: true });
-      child.on('message', answered).on('exit', gone).on('error', gone);
+      child.on('message', answered).on('exit', exited).on('error', exited);
       child.send(request);
     });
   }

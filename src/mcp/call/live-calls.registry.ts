@@ -33,26 +33,26 @@ const MAX_LOST = 1000;
  * arrives. It exists in this process only: if the process ends, the call is lost.
  */
 export class LiveCalls {
-  private readonly held = new Map<string, LiveCall>();
+  private readonly suspended = new Map<string, LiveCall>();
   private readonly running = new Set<LiveCall>();
   /** The last lost calls that were requested again. */
   private readonly lost = new Set<string>();
 
   /**
-   * Starts a call. @param begin makes the call; its signal ends it
+   * Starts a call. @param makeCall its signal ends the call
    * @throws the call's error; the signal's reason if it aborts
    */
-  async start(begin: (signal: AbortSignal) => Promise<CallToolResult>, signal: AbortSignal): Promise<LiveOutcome> {
+  async start(makeCall: (signal: AbortSignal) => Promise<CallToolResult>, signal: AbortSignal): Promise<LiveOutcome> {
     const stop = new AbortController();
-    const result = begin(stop.signal);
+    const result = makeCall(stop.signal);
     result.catch(() => undefined);
     const call: LiveCall = { id: newId(), result, stop, question: Promise.withResolvers(), open: null, timer: null };
     return this.await(call, signal);
   }
 
   /** Whether a call is still open. */
-  isHeld(id: string): boolean {
-    return this.held.has(id);
+  isOpen(id: string): boolean {
+    return this.suspended.has(id);
   }
 
   /** Whether a lost call is requested for the first time. */
@@ -65,8 +65,8 @@ export class LiveCalls {
 
   /** Resumes an open call with the answer to its question. @throws as `start` */
   async resume(id: string, answer: ElicitAnswer, signal: AbortSignal): Promise<LiveOutcome> {
-    const call = this.held.get(id)!;
-    this.held.delete(id);
+    const call = this.suspended.get(id)!;
+    this.suspended.delete(id);
     clearTimeout(call.timer ?? undefined);
     call.open?.answer(answer);
     call.open = null;
@@ -88,7 +88,7 @@ export class LiveCalls {
 
   /** Ends all open calls. */
   close(): void {
-    for (const call of this.held.values()) this.end(call);
+    for (const call of this.suspended.values()) this.end(call);
   }
 
   private async await(call: LiveCall, signal: AbortSignal): Promise<LiveOutcome> {
@@ -99,7 +99,7 @@ export class LiveCalls {
     try {
       return await Promise.race([
         call.result.then((result) => ({ kind: 'result', result }) as const),
-        call.question.promise.then((question) => this.hold(call, question)),
+        call.question.promise.then((question) => this.suspend(call, question)),
       ]);
     } finally {
       this.running.delete(call);
@@ -107,16 +107,16 @@ export class LiveCalls {
     }
   }
 
-  private hold(call: LiveCall, question: LiveQuestion): LiveOutcome {
+  private suspend(call: LiveCall, question: LiveQuestion): LiveOutcome {
     call.open = question;
     call.question = Promise.withResolvers();
     call.timer = setTimeout(() => this.end(call), LIVE_QUESTION_MS).unref();
-    this.held.set(call.id, call);
+    this.suspended.set(call.id, call);
     return { kind: 'asked', id: call.id, params: question.params };
   }
 
   private end(call: LiveCall): void {
-    this.held.delete(call.id);
+    this.suspended.delete(call.id);
     clearTimeout(call.timer ?? undefined);
     call.open?.answer({ action: 'cancel' });
     call.stop.abort(new DOMException('No answer arrived in time.', 'AbortError'));

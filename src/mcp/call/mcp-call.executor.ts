@@ -31,7 +31,7 @@ const MAX_MS = 2 ** 31 - 1;
 type CallValue = JsonValue | IllustratedResult | Suspension;
 
 /** The connection of a call. */
-export interface CallWay {
+export interface CallChannel {
   readonly connection: McpConnection;
   /** Calls of the connection that ask questions. */
   readonly live: LiveCalls;
@@ -49,19 +49,22 @@ export class McpCalls {
    * Makes a call, or resumes one that suspended a person.
    * @throws McpError; AppError `TOOL_INVALID_RESULT`; the signal's reason if it aborts
    */
-  async make(way: CallWay, input: unknown, context: ToolContext): Promise<CallValue | UnknownOutcome> {
+  async make(channel: CallChannel, input: unknown, context: ToolContext): Promise<CallValue | UnknownOutcome> {
     const memo = context.answer?.memo as unknown as McpMemo | undefined;
     const { signal } = context;
     if (memo?.live === undefined) {
-      return way.connection.use((client) => this.call(client, way.live, input, context), signal);
+      return channel.connection.use((client) => this.call(client, channel.live, input, context), signal);
     }
     const { live } = memo;
-    if (way.live.isHeld(live)) {
+    if (channel.live.isOpen(live)) {
       const answer = toElicitAnswer(context.answer!.value, context.answer!.denied !== undefined, memo.links.length > 0);
-      return way.connection.use(async () => this.valueOfOutcome(await way.live.resume(live, answer, signal)), signal);
+      return channel.connection.use(
+        async () => this.valueOfOutcome(await channel.live.resume(live, answer, signal)),
+        signal,
+      );
     }
-    if (this.effect === 'once' && way.live.isNewlyLost(live)) return this.lost();
-    return way.connection.use((client) => this.call(client, way.live, input, context), signal);
+    if (this.effect === 'once' && channel.live.isNewlyLost(live)) return this.lost();
+    return channel.connection.use((client) => this.call(client, channel.live, input, context), signal);
   }
 
   private async call(client: Client, live: LiveCalls, input: unknown, context: ToolContext) {

@@ -25,16 +25,16 @@ export function toQuestion(server: string, { inputRequests = {}, requestState }:
   const entries = Object.entries<InputRequest>(inputRequests);
   const foreign = entries.find(([, { method }]) => method !== 'elicitation/create');
   if (foreign) throw notServed(server, foreign[1].method);
-  const asked = entries.map(([key, { params }]) => [key, params as ElicitParams] as const);
+  const requests = entries.map(([key, { params }]) => [key, params as ElicitParams] as const);
   const memo: McpMemo = {
-    keys: asked.map(([key]) => key),
-    links: asked.filter(([, { mode }]) => mode === 'url').map(([key]) => key),
+    keys: requests.map(([key]) => key),
+    links: requests.filter(([, { mode }]) => mode === 'url').map(([key]) => key),
     ...(requestState !== undefined && { requestState }),
   };
-  const question = asked.map(([, params]) => questionOf(server, params)).join('\n');
+  const question = requests.map(([, params]) => questionOf(server, params)).join('\n');
   return {
     question: question === '' ? `MCP server "${server}" asks for permission to continue.` : question,
-    schema: schemaOf(asked),
+    schema: schemaOf(requests),
     memo: memo as unknown as JsonValue,
     takesDenial: true,
   };
@@ -69,14 +69,14 @@ export function answerSchemaOf({ mode, requestedSchema }: ElicitParams): JsonSch
   return (requestedSchema as JsonSchema | undefined) ?? { type: 'object' };
 }
 
-function schemaOf(asked: readonly (readonly [string, ElicitParams])[]): JsonSchema {
-  const [first] = asked;
+function schemaOf(requests: readonly (readonly [string, ElicitParams])[]): JsonSchema {
+  const [first] = requests;
   if (!first) return {};
-  if (asked.length === 1) return answerSchemaOf(first[1]);
+  if (requests.length === 1) return answerSchemaOf(first[1]);
   return {
     type: 'object',
-    properties: Object.fromEntries(asked.map(([key, params]) => [key, answerSchemaOf(params)])),
-    required: asked.map(([key]) => key),
+    properties: Object.fromEntries(requests.map(([key, params]) => [key, answerSchemaOf(params)])),
+    required: requests.map(([key]) => key),
   };
 }
 

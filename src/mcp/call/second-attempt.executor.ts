@@ -1,22 +1,26 @@
 import type { ToolContext } from '../../tool/index.js';
-import { NotTakenError } from '../connection/not-taken.error.js';
-import type { CallWay } from './mcp-call.executor.js';
+import { NotProcessedError } from '../connection/not-taken.error.js';
+import type { CallChannel } from './mcp-call.executor.js';
 
 /** Selects the connection of a call. @throws McpError if the tool must no longer be called */
-export type WayOf = (context: ToolContext) => CallWay;
+export type ChannelOf = (context: ToolContext) => CallChannel;
 
 /**
  * Makes a call. Repeats it once on a new connection if the server certainly did not process it, for example because it
  * restarted and no longer knows the session.
  */
-export async function callBy<T>(wayOf: WayOf, context: ToolContext, call: (way: CallWay) => Promise<T>): Promise<T> {
-  const way = wayOf(context);
+export async function callBy<T>(
+  channelOf: ChannelOf,
+  context: ToolContext,
+  call: (channel: CallChannel) => Promise<T>,
+): Promise<T> {
+  const channel = channelOf(context);
   try {
-    return await call(way);
+    return await call(channel);
   } catch (error) {
-    if (!(error instanceof NotTakenError)) throw error;
-    await way.connection.renewed(context.signal);
+    if (!(error instanceof NotProcessedError)) throw error;
+    await channel.connection.renewed(context.signal);
     // The tool may have changed or disappeared meanwhile.
-    return call(wayOf(context));
+    return call(channelOf(context));
   }
 }

@@ -33,7 +33,7 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Whether the server certainly did not process the request: there was no connection, or the session was unknown. */
-export function isNotTaken(error: unknown): boolean {
+export function isNotProcessed(error: unknown): boolean {
   return (error as Failure).code === 'NOT_CONNECTED' || isSessionUnknown(error as Failure);
 }
 

@@ -67,10 +67,10 @@ export class ClientCredentialsClient implements AuthProvider {
 
   private async request(response: Response, serverUrl: URL, fetchFn: FetchLike): Promise<OAuthTokens> {
     const sdk = await loadMcpSdk();
-    const { resourceMetadataUrl, scope: asked } = sdk.extractWWWAuthenticateParams(response);
+    const { resourceMetadataUrl, scope: requestedScope } = sdk.extractWWWAuthenticateParams(response);
     const { url, metadata, resource, scopes } = await find(serverUrl, resourceMetadataUrl, fetchFn);
     this.assertTrusted(metadata.issuer);
-    const { clientId, clientSecret, scope = asked ?? scopes } = this.given;
+    const { clientId, clientSecret, scope = requestedScope ?? scopes } = this.given;
     const provider = new sdk.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: metadata.issuer });
     const more = { ...(scope !== undefined && { scope }), ...(resource !== undefined && { resource }) };
     try {

@@ -8,7 +8,7 @@ import { ClientCredentialsClient } from './client-credentials.client.js';
 import { Consent } from './consent.service.js';
 import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { RequestStreamsTransport } from './request-streams-transport.js';
-import type { Way, WayOptions } from './way.types.js';
+import type { ServerTransport, TransportOptions } from './way.types.js';
 
 /** Time-out for ending the session of an older server, in ms. */
 const TERMINATION_MS = 1000;
@@ -16,12 +16,12 @@ const TERMINATION_MS = 1000;
 const RESUME_MS = 1000;
 
 /** Creates the transport to a server over Streamable HTTP, with egress protection and authentication. */
-export async function createHttpWay(
+export async function createHttpTransport(
   { url: address, headers, auth }: Extract<McpTransport, { kind: 'http' }>,
   { origin }: Pick<McpServer, 'origin'>,
   { outgoing: rules, mcp }: Pick<AppConfig, 'mcp' | 'outgoing'>,
-  { onReceived, signal }: WayOptions,
-): Promise<Way> {
+  { onReceived, signal }: TransportOptions,
+): Promise<ServerTransport> {
   const { StreamableHTTPClientTransport } = await loadMcpSdk();
   const url = new URL(address);
   const outgoing = new OutgoingFetch(rules, {

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type AppError, untilAborted } from '../../common/index.js';
 import { McpError } from '../mcp.error.js';
 import type { McpServer, McpServerStatus } from '../mcp-server.types.js';
-import { isConnectionLost, isNotTaken, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
-import { NotTakenError } from './not-taken.error.js';
+import { isConnectionLost, isNotProcessed, isTimeout, toCallError, toConnectError } from './call-failure.mapper.js';
+import { NotProcessedError } from './not-taken.error.js';
 import { type McpListeners, type McpWorld, openClient, type OpenedClient } from './opened-client.factory.js';
 import { ProgramEndedError } from './program-ended.error.js';
 import { RetryDelay } from './retry-delay.policy.js';
@@ -148,7 +148,7 @@ export class McpConnection {
       const fault = await this.live();
       if (this.closing.signal.aborted) return;
       if (this.isAwaited) this.logger.warn(`Reconnecting to MCP server "${this.server.name}": ${fault}`);
-      else await this.restAfter(fault);
+      else await this.pauseAfter(fault);
       if (this.closing.signal.aborted) return;
       this.isAwaited = false;
       this.turn = Promise.withResolvers();
@@ -157,12 +157,12 @@ export class McpConnection {
     }
   }
 
-  private async restAfter(fault: string): Promise<void> {
+  private async pauseAfter(fault: string): Promise<void> {
     const delay = this.delay.next(this.readySince === null ? 0 : performance.now() - this.readySince);
     this.logger.warn(`MCP server "${this.server.name}" is not connected: ${fault}`);
     this.set({ status: 'failed', error: fault, retryAt: Date.now() + delay });
     this.turn.resolve();
-    await this.rest(delay);
+    await this.waitForRetry(delay);
   }
 
   /** From the connection attempt to the end of the connection. @returns why it ended */
@@ -217,10 +217,10 @@ export class McpConnection {
   /** Session state of a stateful server is lost with its connection, so its calls must not be repeated. */
   private async toFailure(opened: OpenedClient, error: unknown): Promise<AppError> {
     if (!isConnectionLost(error)) return toCallError(error, this.server);
-    const canBeRepeated = !this.server.isStateful && isNotTaken(error);
+    const canBeRepeated = !this.server.isStateful && isNotProcessed(error);
     const fault = await this.lost(opened, withoutSecrets(error, this.server), canBeRepeated);
     const failure = toCallError(error, this.server, fault);
-    return canBeRepeated && failure instanceof McpError ? new NotTakenError(failure) : failure;
+    return canBeRepeated && failure instanceof McpError ? new NotProcessedError(failure) : failure;
   }
 
   /**
@@ -244,7 +244,7 @@ export class McpConnection {
     this.watchers.clear();
   }
 
-  private async rest(ms: number): Promise<void> {
+  private async waitForRetry(ms: number): Promise<void> {
     this.wake = new AbortController();
     await pause(ms, undefined, { signal: this.wake.signal, ref: false }).catch(() => undefined);
     this.wake = null;

@@ -6,7 +6,7 @@ import { loadMcpSdk } from './mcp-sdk.loader.js';
 import { ProgramEndedError } from './program-ended.error.js';
 import { withoutSecrets } from './secret.filter.js';
 import { keepListening } from './tool-changes.client.js';
-import type { McpWorld, Way, WayOptions } from './way.types.js';
+import type { McpWorld, ServerTransport, TransportOptions } from './way.types.js';
 
 export type { McpWorld } from './way.types.js';
 
@@ -73,21 +73,21 @@ export async function openClient(
   { isLegacy, signal }: OpenOptions,
 ): Promise<OpenedClient> {
   let listener: ((bytes: number) => void) | null = null;
-  const way = await createWay(server, world, { onReceived: (bytes) => listener?.(bytes), signal });
+  const serverTransport = await createTransport(server, world, { onReceived: (bytes) => listener?.(bytes), signal });
   const client = await createClient(server, listeners, isLegacy);
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   let lastError: string | undefined;
   Object.assign(client, {
     onerror: (error: Error) => void (lastError = withoutSecrets(error, server).slice(0, MAX_ERROR_LENGTH)),
-    onclose: () => resolve(way.fault() ?? lastError ?? 'it closed the connection'),
+    onclose: () => resolve(serverTransport.fault() ?? lastError ?? 'it closed the connection'),
   });
   try {
     const options = { timeout: CONNECT_TIMEOUT_MS, maxTotalTimeout: CONNECT_TIMEOUT_MS, signal };
     // The SDK ignores the signal until the protocol is negotiated.
-    await untilAborted(client.connect(way.transport, options), signal);
+    await untilAborted(client.connect(serverTransport.transport, options), signal);
   } catch (error) {
-    const fault = way.fault();
-    if (await isConsentedTo(way, signal)) return openClient(server, world, listeners, { isLegacy, signal });
+    const fault = serverTransport.fault();
+    if (await isConsentedTo(serverTransport, signal)) return openClient(server, world, listeners, { isLegacy, signal });
     throw fault === undefined ? error : new ProgramEndedError(fault, error);
   }
   const listening = new AbortController();
@@ -98,11 +98,11 @@ export async function openClient(
     client,
     ended,
     listenTo: (next) => void (listener = next),
-    pid: way.pid(),
+    pid: serverTransport.pid(),
     isAlive: (withinMs) => isAlive(client, withinMs),
     close: (why = 'it was closed') => {
-      resolve(way.fault() ?? why);
-      return (closing ??= closeAll(way, client));
+      resolve(serverTransport.fault() ?? why);
+      return (closing ??= closeAll(serverTransport, client));
     },
   };
 }
@@ -126,15 +126,19 @@ async function createClient(
   return client;
 }
 
-async function createWay(server: McpServer, world: McpWorld, options: WayOptions): Promise<Way> {
+async function createTransport(
+  server: McpServer,
+  world: McpWorld,
+  options: TransportOptions,
+): Promise<ServerTransport> {
   const { transport } = server;
   // Each module is imported with the first server of its kind.
   if (transport.kind === 'stdio') {
-    const { createProgramWay } = await import('./program-way.factory.js');
-    return createProgramWay(transport, world, options.onReceived);
+    const { createProgramTransport } = await import('./program-way.factory.js');
+    return createProgramTransport(transport, world, options.onReceived);
   }
-  const { createHttpWay } = await import('./http-way.factory.js');
-  return createHttpWay(transport, server, world.config, options);
+  const { createHttpTransport } = await import('./http-way.factory.js');
+  return createHttpTransport(transport, server, world.config, options);
 }
 
 /** Over HTTP, silence does not mean an older server, and a token may be requested first. */
@@ -145,13 +149,13 @@ function probeTimeoutOf({ transport }: McpServer): number {
 /**
  * Closes an unauthorized connection. @returns whether a person has consented meanwhile, so that a new one can succeed
  */
-async function isConsentedTo(way: Way, signal: AbortSignal): Promise<boolean> {
-  const consent = way.consent?.();
+async function isConsentedTo(serverTransport: ServerTransport, signal: AbortSignal): Promise<boolean> {
+  const consent = serverTransport.consent?.();
   try {
     if (consent) await untilAborted(consent, signal);
     return Boolean(consent);
   } finally {
-    await way.close();
+    await serverTransport.close();
   }
 }
 
@@ -166,7 +170,7 @@ async function isAlive(client: Client, withinMs: number): Promise<boolean> {
   }
 }
 
-async function closeAll(way: Way, client: Client): Promise<void> {
-  await way.close();
+async function closeAll(serverTransport: ServerTransport, client: Client): Promise<void> {
+  await serverTransport.close();
   await client.close().catch(() => undefined);
 }

@@ -1,16 +1,16 @@
 import type { McpTransport } from '../mcp-server.types.js';
 import { ChildProcessTransport } from '../process/child-process-transport.js';
 import { loadStdioSdk } from './mcp-sdk.loader.js';
-import type { McpWorld, Way } from './way.types.js';
+import type { McpWorld, ServerTransport } from './way.types.js';
 
 const MAX_LAST_WORDS = 300;
 
 /** Creates the transport to a server that is a program. */
-export async function createProgramWay(
+export async function createProgramTransport(
   program: Extract<McpTransport, { kind: 'stdio' }>,
   { config, ledger }: McpWorld,
   onReceived: (bytes: number) => void,
-): Promise<Way> {
+): Promise<ServerTransport> {
   const { getDefaultEnvironment } = await loadStdioSdk();
   const transport = new ChildProcessTransport(program, {
     ledger,

@@ -20,8 +20,8 @@ export function withoutSecrets(thrown: unknown, server: McpServer): string {
 
 /** An error for the log: the original, or a copy without secrets. */
 export function safeCause(thrown: unknown, server: McpServer): unknown {
-  const shown = withoutSecrets(thrown, server);
-  return shown === messageOf(thrown) ? thrown : new Error(shown);
+  const safeText = withoutSecrets(thrown, server);
+  return safeText === messageOf(thrown) ? thrown : new Error(safeText);
 }
 
 function secretsOf({ transport }: McpServer): string[] {

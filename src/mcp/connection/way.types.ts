@@ -9,7 +9,7 @@ export interface McpWorld {
 }
 
 /** A transport to a server, with its life cycle. */
-export interface Way {
+export interface ServerTransport {
   readonly transport: Transport;
   readonly pid: () => number | null;
   /** Why the program ended, if the server is a program that has ended. */
@@ -20,7 +20,7 @@ export interface Way {
   readonly consent?: () => Promise<void> | null;
 }
 
-export interface WayOptions {
+export interface TransportOptions {
   /** Receives the number of received bytes. */
   readonly onReceived: (bytes: number) => void;
   /** Aborted when the connection is abandoned. */

@@ -6,7 +6,7 @@ import type { McpTransport } from '../mcp-server.types.js';
 import type { ChildLedger } from './child-ledger.store.js';
 import { toLine } from './line.mapper.js';
 import { parseMessage } from './message.parser.js';
-import { readAway, readLines } from './paced-lines.parser.js';
+import { discard, readLines } from './paced-lines.parser.js';
 import { killGroup } from './process-table.accessor.js';
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -41,10 +41,10 @@ export class ChildProcessTransport implements Transport {
   /** Why the program ended, if it has. */
   fault: string | undefined;
   private child: Child | undefined;
-  private readonly gone = Promise.withResolvers<void>();
+  private readonly exited = Promise.withResolvers<void>();
   private hasEnded = false;
   /** Ids of unanswered requests. */
-  private readonly asked = new Set<unknown>();
+  private readonly unanswered = new Set<unknown>();
   private tail = Buffer.alloc(0);
 
   constructor(
@@ -103,14 +103,14 @@ export class ChildProcessTransport implements Transport {
   /** Waits for the program to end, then sends SIGTERM, then kills it with its descendants. */
   async close(): Promise<void> {
     const { child } = this;
-    if (!child) return this.hasEnded ? this.gone.promise : undefined;
+    if (!child) return this.hasEnded ? this.exited.promise : undefined;
     if (child.pid === undefined) return;
     child.stdin.end();
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (await isDoneWithin(GRACE_MS, this.gone.promise)) return;
+      if (await isDoneWithin(GRACE_MS, this.exited.promise)) return;
       killGroup(child.pid, signal);
     }
-    if (await isDoneWithin(KILL_MS, this.gone.promise)) return;
+    if (await isDoneWithin(KILL_MS, this.exited.promise)) return;
     this.fault ??= 'it cannot be killed';
     this.onclose?.();
   }
@@ -129,11 +129,11 @@ export class ChildProcessTransport implements Transport {
 
   private listen(child: Child, id: string): void {
     readLines(child.stdout, this.options.maxMessageBytes, {
-      take: (line) => this.take(line),
-      heard: (bytes) => this.options.onReceived?.(bytes),
+      receive: (line) => this.receive(line),
+      received: (bytes) => this.options.onReceived?.(bytes),
       failed: (error) => this.fail(error.message),
     });
-    readAway(child.stderr, (chunk) => {
+    discard(child.stderr, (chunk) => {
       this.tail = Buffer.concat([this.tail, chunk.subarray(-MAX_STDERR_BYTES)]).subarray(-MAX_STDERR_BYTES);
     });
     child.stdin.on('error', (error) => this.onerror?.(error));
@@ -161,24 +161,24 @@ export class ChildProcessTransport implements Transport {
     this.child = undefined;
     this.onclose?.();
     await this.options.ledger.close(id, pid).catch((error: unknown) => this.onerror?.(error as Error));
-    this.gone.resolve();
+    this.exited.resolve();
   }
 
   private note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    if ('id' in message) this.asked.add(message.id);
-    else if (message.method === 'notifications/cancelled') this.asked.delete(message.params?.['requestId']);
+    if ('id' in message) this.unanswered.add(message.id);
+    else if (message.method === 'notifications/cancelled') this.unanswered.delete(message.params?.['requestId']);
   }
 
   /** @returns whether the line answers a request */
-  private take(line: string): boolean {
+  private receive(line: string): boolean {
     if (line.trim() === '') return false;
     const message = parseMessage(line);
     if (!message || !this.deliver(message)) {
       this.onerror?.(new Error('it wrote a line that is not a message'));
       return false;
     }
-    return 'id' in message && !('method' in message) && this.asked.delete(message.id);
+    return 'id' in message && !('method' in message) && this.unanswered.delete(message.id);
   }
 
   /** @returns whether the message could be processed; it may be nested too deeply */

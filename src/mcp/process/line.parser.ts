@@ -23,7 +23,7 @@ export class LineParser {
         yield textOf(part);
       } else {
         this.append(part);
-        yield this.take();
+        yield this.flushLine();
       }
       start = end + 1;
     }
@@ -44,7 +44,7 @@ export class LineParser {
     this.length = length;
   }
 
-  private take(): string {
+  private flushLine(): string {
     const line = textOf(this.pending.subarray(0, this.length));
     this.clear();
     return line;

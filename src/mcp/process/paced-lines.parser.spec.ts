@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { PassThrough } from 'node:stream';
-import { readAway, readLines } from './paced-lines.parser.js';
+import { discard, readLines } from './paced-lines.parser.js';
 
 const FLOOD = Buffer.from('again\n'.repeat(5000));
 
@@ -16,11 +16,11 @@ describe('readLines()', () => {
 
   const listen = (isAskedFor: boolean, failed: (error: Error) => void = () => undefined) =>
     readLines(stream, 1000, {
-      take: (line) => {
+      receive: (line) => {
         lines.push(line);
         return isAskedFor;
       },
-      heard: () => undefined,
+      received: () => undefined,
       failed,
     });
   const flood = async () => {
@@ -64,12 +64,12 @@ describe('readLines()', () => {
   });
 
   it('discards unread output at a limited rate', async () => {
-    let heard = 0;
-    readAway(stream, (chunk) => (heard += chunk.length));
+    let received = 0;
+    discard(stream, (chunk) => (received += chunk.length));
     for (let n = 0; n < 20; n++) stream.write(Buffer.alloc(1024 * 1024));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(heard).toBeLessThan(18 * 1024 * 1024);
+    expect(received).toBeLessThan(18 * 1024 * 1024);
     await jest.advanceTimersByTimeAsync(1000);
-    expect(heard).toBe(20 * 1024 * 1024);
+    expect(received).toBe(20 * 1024 * 1024);
   });
 });

@@ -1,7 +1,7 @@
 import type { Client, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../../common/index.js';
 import { createValueCheck, type Tool } from '../../tool/index.js';
-import { callBy, type WayOf } from '../call/second-attempt.executor.js';
+import { callBy, type ChannelOf } from '../call/second-attempt.executor.js';
 import {
   getPrompt,
   listPrompts,
@@ -78,7 +78,7 @@ export function createContentTool(
   name: string,
   { description, properties, required, read }: ContentTool,
   server: McpServer,
-  wayOf: WayOf,
+  channelOf: ChannelOf,
 ): Tool {
   const inputSchema = { type: 'object', properties, required: [...required], additionalProperties: false };
   const check = createValueCheck(inputSchema, 'arguments', 'its input');
@@ -97,7 +97,7 @@ export function createContentTool(
     },
     validate: (args) => check(args),
     invoke: (input, context) =>
-      callBy(wayOf, context, ({ connection }) => {
+      callBy(channelOf, context, ({ connection }) => {
         const limits = { signal: context.signal, timeout, maxTotalTimeout: timeout };
         return connection.use((client) => read(client, input as ContentArguments, limits), context.signal);
       }),

@@ -2,7 +2,7 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client';
 import type { JsonSchema } from '../../common/index.js';
 import { createValueCheck, type Tool } from '../../tool/index.js';
 import { McpCalls } from '../call/mcp-call.executor.js';
-import { callBy, type WayOf } from '../call/second-attempt.executor.js';
+import { callBy, type ChannelOf } from '../call/second-attempt.executor.js';
 import type { McpServer } from '../mcp-server.types.js';
 import { effectOf, egressOf } from './tool-effect.policy.js';
 
@@ -11,7 +11,7 @@ import { effectOf, egressOf } from './tool-effect.policy.js';
  * @param name the tool's name in Jackdaw
  * @throws AppError `TOOL_INVALID` for a schema that cannot be used
  */
-export function createMcpTool(name: string, tool: McpTool, server: McpServer, wayOf: WayOf): Tool {
+export function createMcpTool(name: string, tool: McpTool, server: McpServer, channelOf: ChannelOf): Tool {
   const inputSchema: JsonSchema = tool.inputSchema;
   const outputSchema: JsonSchema | undefined = tool.outputSchema;
   const check = createValueCheck(inputSchema, 'arguments', 'its input');
@@ -33,7 +33,7 @@ export function createMcpTool(name: string, tool: McpTool, server: McpServer, wa
       ...(isStateful && { state: {} }),
     },
     validate: (args) => check(args),
-    invoke: (input, context) => callBy(wayOf, context, (way) => calls.make(way, input, context)),
+    invoke: (input, context) => callBy(channelOf, context, (channel) => calls.make(channel, input, context)),
     ...(checkOutput && { checkOutput }),
   };
 }

@@ -5,7 +5,7 @@ import { anyPattern, type ToolContext, type ToolRegistry } from '../../tool/inde
 import type { McpServer } from '../mcp-server.types.js';
 import { type ContentTool, createContentTool } from './content-tool.factory.js';
 import { mcpToolName, NAME_SEPARATOR } from './mcp-tool-name.policy.js';
-import type { CallWay } from '../call/mcp-call.executor.js';
+import type { CallChannel } from '../call/mcp-call.executor.js';
 import { createMcpTool } from './mcp-tool.factory.js';
 
 /** A tool of the server, or a tool of Jackdaw for its resources or prompts. */
@@ -22,7 +22,7 @@ export class ServerTools {
   constructor(
     private readonly server: McpServer,
     private readonly registry: ToolRegistry,
-    private readonly wayOf: (name: string, context: ToolContext) => CallWay,
+    private readonly channelOf: (name: string, context: ToolContext) => CallChannel,
   ) {}
 
   /** @param name the tool's name in Jackdaw */
@@ -60,8 +60,8 @@ export class ServerTools {
    */
   replace(tools: readonly McpTool[], content: readonly ContentTool[] = []): void {
     this.refusals.clear();
-    const wanted = [...tools, ...content.filter(({ name }) => !tools.some((tool) => tool.name === name))];
-    const coming = new Map(this.named(wanted));
+    const listed = [...tools, ...content.filter(({ name }) => !tools.some((tool) => tool.name === name))];
+    const coming = new Map(this.named(listed));
     for (const [name, known] of this.registered) {
       const tool = coming.get(name);
       if (tool && textOf(tool) === known) coming.delete(name);
@@ -76,12 +76,12 @@ export class ServerTools {
   }
 
   private add(name: string, tool: Listed): void {
-    const wayOf = (context: ToolContext) => this.wayOf(name, context);
+    const channelOf = (context: ToolContext) => this.channelOf(name, context);
     try {
       this.registry.register(
         'read' in tool
-          ? createContentTool(name, tool, this.server, wayOf)
-          : createMcpTool(name, tool, this.server, wayOf),
+          ? createContentTool(name, tool, this.server, channelOf)
+          : createMcpTool(name, tool, this.server, channelOf),
       );
       this.registered.set(name, textOf(tool));
     } catch (error) {
@@ -90,18 +90,18 @@ export class ServerTools {
   }
 
   private named(tools: readonly Listed[]): [string, Listed][] {
-    const taken = new Set<string>();
+    const usedNames = new Set<string>();
     return tools.flatMap((tool): [string, Listed][] => {
-      if (!isWanted(tool, this.server)) return [];
+      if (!isSelected(tool, this.server)) return [];
       const name = mcpToolName(this.server.name, tool.name);
       if (name === undefined)
         this.refuse(
           tool,
           'its name is longer than 128 characters, or has characters other than letters, digits and _ - . /',
         );
-      else if (taken.has(name)) this.refuse(tool, `its name ${name} is taken by another tool`);
+      else if (usedNames.has(name)) this.refuse(tool, `its name ${name} is taken by another tool`);
       else {
-        taken.add(name);
+        usedNames.add(name);
         return [[name, tool]];
       }
       return [];
@@ -109,13 +109,13 @@ export class ServerTools {
   }
 
   private refuse({ name }: Listed, why: string): void {
-    const shown = name.slice(0, 128);
-    this.refusals.set(shown, why);
-    this.logger.warn(`Rejected tool ${JSON.stringify(shown)} of MCP server "${this.server.name}": ${why}`);
+    const shortName = name.slice(0, 128);
+    this.refusals.set(shortName, why);
+    this.logger.warn(`Rejected tool ${JSON.stringify(shortName)} of MCP server "${this.server.name}": ${why}`);
   }
 }
 
-function isWanted({ name }: Listed, { tools }: McpServer): boolean {
+function isSelected({ name }: Listed, { tools }: McpServer): boolean {
   return tools === undefined || anyPattern(tools)(name);
 }
 

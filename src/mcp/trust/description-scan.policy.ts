@@ -48,13 +48,13 @@ export function scanDefinition(definition: PinnedDefinition): readonly ScanFindi
   return findings;
 }
 
-function walk(value: unknown, at: string, look: (text: string, at: string) => void): void {
-  if (typeof value === 'string') return look(value, at === '' ? '/' : at);
+function walk(value: unknown, at: string, visit: (text: string, at: string) => void): void {
+  if (typeof value === 'string') return visit(value, at === '' ? '/' : at);
   if (typeof value !== 'object' || value === null) return;
   for (const [key, member] of Object.entries(value)) {
     const place = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    if (!Array.isArray(value)) look(key, place);
-    walk(member, place, look);
+    if (!Array.isArray(value)) visit(key, place);
+    walk(member, place, visit);
   }
 }
 

@@ -48,8 +48,8 @@ export class ToolTrust {
     await this.pins.replace(server, changed);
     const quarantined = now.flatMap(toQuarantined);
     this.logQuarantined(server, quarantined, known);
-    const isHeld = new Set(quarantined.map(({ tool }) => tool));
-    return { accepted: tools.filter(({ name }) => !isHeld.has(name)), quarantined };
+    const quarantinedNames = new Set(quarantined.map(({ tool }) => tool));
+    return { accepted: tools.filter(({ name }) => !quarantinedNames.has(name)), quarantined };
   }
 
   /** All pins of a server, by the tools' names on the server. */
@@ -81,8 +81,12 @@ export class ToolTrust {
     await this.pins.forget(server);
   }
 
-  private logQuarantined(server: string, held: readonly QuarantinedTool[], known: ReadonlyMap<string, ToolPin>): void {
-    for (const { tool, reason, findings } of held) {
+  private logQuarantined(
+    server: string,
+    quarantined: readonly QuarantinedTool[],
+    known: ReadonlyMap<string, ToolPin>,
+  ): void {
+    for (const { tool, reason, findings } of quarantined) {
       if (known.get(tool)?.pending) continue;
       const why =
         reason === 'changed'
