@@ -2,7 +2,7 @@ import { AGENT_ELEMENT, type ElementRule, type ValueRule } from '../../src/dpml/
 
 /** A value may also be a declared variable, whatever it stands for. */
 const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
-<!-- An agent file, for editors: docs/agent-files.md. It follows the rules of the parser, and a test holds it to them. -->
+<!-- Schema of agent files for editors: docs/agent-files.md. A test compares it with the rules of the parser. -->
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">
   <xs:simpleType name="variable"><xs:restriction base="xs:string"><xs:pattern value=".*\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}.*"/></xs:restriction></xs:simpleType>
   <xs:simpleType name="number"><xs:union memberTypes="xs:double variable"/></xs:simpleType>
