@@ -25,6 +25,9 @@ describe('agents in files', () => {
       subAgents: ['poet'],
     });
     folder.write('prompts/clerk.md', 'You file.');
+    folder.write('early.yml', 'name: early');
+    folder.write('README.md', 'Our agents.');
+    folder.write('agent.xsd', '');
     llm = await FakeLlm.start();
     jackdaw = await startJackdaw({ llm, env: { AGENTS_DIR: folder.path, OFFICE: 'room 7', LOG_LEVEL: 'info' } });
   });
@@ -72,6 +75,28 @@ describe('agents in files', () => {
     expect(await asked('poet')).toMatchObject({ system: 'You rhyme.', tools: ['calculator'], model: 'm1' });
     expect(await asked('clerk')).toMatchObject({ system: 'You file.', tools: ['get_timestamp', 'ask_poet'] });
     expect((await asked()).system).toContain('helpful assistant');
+  });
+
+  it('are read whatever the case of their ending, and files with another ending are reported, once', async () => {
+    const lines = (name: string) => jackdaw.log.filter(({ msg }) => String(msg).includes(join(folder.path, name)));
+    expect(lines('early.yml')).toMatchObject([{ msg: expect.stringMatching(/is not read: .*\.xml and \.json/) }]);
+    expect(lines('README.md')).toEqual([]);
+    folder.write('loud.JSON', { name: 'loud', extends: 'poet', instructions: 'You shout.' });
+    folder.write('tall.Xml', poet('You stand.').replace('"poet"', '"tall"'));
+    folder.write('late.jsonc', '{}');
+    folder.write('.hidden.yml', '');
+    folder.write('late.json.bak', '');
+    await logged('late.jsonc');
+    await untilAnswered(jackdaw, '/api/agents', ({ agents }) => {
+      const names = (agents as unknown as { name: string }[]).map(({ name }) => name);
+      return names.includes('loud') && names.includes('tall');
+    });
+    expect(await asked('loud')).toMatchObject({ system: 'You shout.' });
+    for (const name of ['loud.JSON', 'tall.Xml']) folder.remove(name);
+    await logged('The agent "tall" is removed');
+    expect([lines('early.yml'), lines('late.jsonc')].map(({ length }) => length)).toEqual([1, 1]);
+    expect([lines('.hidden'), lines('late.json.bak')]).toEqual([[], []]);
+    for (const name of ['early.yml', 'late.jsonc', '.hidden.yml', 'late.json.bak']) folder.remove(name);
   });
 
   it('are other ones with the next run when their files change; a run that goes on is what it was', async () => {

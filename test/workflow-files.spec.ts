@@ -17,6 +17,7 @@ describe('workflows in files', () => {
   beforeAll(async () => {
     folder.write('b.json', say('greet', 'Hello'));
     folder.write('.swap.json', '{');
+    folder.write('c.yaml', 'name: c');
     const code = { ...say('of-code', 'Code'), $schema: undefined };
     delete code.$schema;
     world = await WorkflowWorld.begin([code as never], { env: { WORKFLOWS_DIR: folder.path, LOG_LEVEL: 'info' } });
@@ -41,6 +42,18 @@ describe('workflows in files', () => {
     expect(await names()).toEqual(['of-code', 'greet']);
     expect((await health(0))['info']).toMatchObject({ workflow_files: { status: 'up', files: 1, broken: 0 } });
     expect((await world.run('greet')).body['result']).toBe('re: Hello');
+  });
+
+  it('are read whatever the case of their ending, and files with another ending are reported', async () => {
+    const reports = (name: string) =>
+      world.jackdaw.log.filter(({ msg }) => String(msg).startsWith(`${folder.path}/${name} is not read`));
+    expect(reports('c.yaml')).toMatchObject([{ msg: expect.stringContaining('.json') }]);
+    folder.write('agent.xml', '<agent name="x"/>');
+    folder.write('d.JSON', say('loud', 'HELLO'));
+    await until((all) => all.includes('loud'));
+    expect([reports('c.yaml'), reports('agent.xml')]).toMatchObject([[{}], [{}]]);
+    for (const name of ['c.yaml', 'agent.xml', 'd.JSON']) folder.remove(name);
+    await until((all) => !all.includes('loud'));
   });
 
   it('are other ones with the next run when their files change; a run that goes on is what it was', async () => {

@@ -62,6 +62,6 @@ export function isSameReading(one: FolderReading, other: FolderReading): boolean
   return textsOf(one) === textsOf(other);
 }
 
-function textsOf({ files, others }: FolderReading): string {
-  return JSON.stringify([[...files], [...others]]);
+function textsOf({ files, others, unread }: FolderReading): string {
+  return JSON.stringify([[...files], [...others], unread]);
 }

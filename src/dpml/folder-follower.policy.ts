@@ -48,7 +48,7 @@ export class FolderFollower<Found extends { readonly reading: FolderReading }> {
 
   /** @param taken what is used already; nothing where there is no folder yet */
   start(taken: Found | null): void {
-    this.taken = taken;
+    if (taken) this.accept(taken);
     if (!this.isOver) this.watch.start();
   }
 
@@ -79,10 +79,19 @@ export class FolderFollower<Found extends { readonly reading: FolderReading }> {
       if (this.isOver) return;
       if (!found) return this.miss();
       this.use.take(found);
-      this.taken = found;
+      this.accept(found);
     }
     this.readable = true;
     this.log.mend(folder.path);
+  }
+
+  private accept(found: Found): void {
+    const { folder, log } = this;
+    this.taken = found;
+    log.reportUnread(
+      found.reading.unread.map((name) => folder.titleOf(name)),
+      folder.endings,
+    );
   }
 
   /** Of a folder that was there nobody knows whether its files are deleted, or the disk that it is on is away. */

@@ -3,6 +3,7 @@ import type { LoggerService } from '@nestjs/common';
 /** Logs what is wrong with files: once, until it is something else, or mended. */
 export class MistakeLog {
   private readonly told = new Map<string, string>();
+  private unread: ReadonlySet<string> = new Set();
 
   constructor(private readonly logger: LoggerService) {}
 
@@ -16,6 +17,12 @@ export class MistakeLog {
 
   mend(file: string): void {
     if (this.told.delete(file)) this.logger.log(`${file} is taken again`);
+  }
+
+  /** Reports files whose ending is not read, each once as long as it is there. @param why the end of the sentence */
+  reportUnread(files: readonly string[], why: string): void {
+    for (const file of files) if (!this.unread.has(file)) this.logger.warn(`${file} is not read: ${why}`);
+    this.unread = new Set(files);
   }
 
   /** Of files that are gone, nothing is remembered. */

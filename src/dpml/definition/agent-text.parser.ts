@@ -4,5 +4,5 @@ import { readAgentJson } from './agent-json.parser.js';
 
 /** A file of JSON or of XML, by its name. */
 export function readAgentText(source: DraftSource): DraftReading {
-  return source.file.endsWith('.json') ? readAgentJson(source) : readAgentXml(source);
+  return source.file.toLowerCase().endsWith('.json') ? readAgentJson(source) : readAgentXml(source);
 }

@@ -1,13 +1,16 @@
+import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { AppError, messageOf } from '../../common/index.js';
 import type { FolderReading, TextReading } from './folder.types.js';
 import { assertInner, assertInside, refused } from './inside-path.policy.js';
 import { readTextFileSoon } from './text-file.loader.js';
 
 const MAX_FILES = 1_000;
-/** How the files are called that define something. */
-const FILES = { agents: /^[^.].*\.(?:xml|json)$/s, workflows: /^[^.].*\.json$/s };
+/** Names of the files that define something, in capitals or not. */
+const FILES = { agents: /^[^.].*\.(?:xml|json)$/is, workflows: /^[^.].*\.json$/is };
+/** Names that do not look like a definition: hidden files, copies of editors, and what explains the others. */
+const OTHER_FILES = /^\.|^#.*#$|~$|\.(?:bak|orig|sw[a-p]|tmp|xsd)$|^(?:readme|license|changelog)(?:\.|$)/is;
 
 /** Reads what is in a folder, and nothing that is elsewhere, whatever names and links say. */
 export class DefinitionFolder {
@@ -16,6 +19,12 @@ export class DefinitionFolder {
     readonly path: string,
     private readonly kind: keyof typeof FILES = 'agents',
   ) {}
+
+  /** Why a file with another ending is not read, as the end of a sentence. */
+  get endings(): string {
+    const endings = this.kind === 'agents' ? '.xml and .json' : '.json';
+    return `${this.kind} are read from files that end with ${endings}; rename it, or move it out of the folder`;
+  }
 
   /** How a file of it is called in messages. */
   titleOf(name: string): string {
@@ -35,7 +44,13 @@ export class DefinitionFolder {
   async read(others: Iterable<string>): Promise<FolderReading | null> {
     const root = await this.root();
     if (root === null) return null;
-    return { files: await this.readAll(root, await this.names()), others: await this.readAll(root, others) };
+    const { files, unread } = await this.names();
+    const included = new Set([...others].map((path) => normalize(path)));
+    return {
+      files: await this.readAll(root, files),
+      others: await this.readAll(root, others),
+      unread: unread.filter((name) => !included.has(name)),
+    };
   }
 
   private async root(): Promise<string | null> {
@@ -47,12 +62,15 @@ export class DefinitionFolder {
     }
   }
 
-  private async names(): Promise<string[]> {
-    const names = await readdir(this.path).catch((error: unknown) => {
+  /** The names of the files that define something, and of files that look so and have another ending. */
+  private async names(): Promise<{ readonly files: string[]; readonly unread: string[] }> {
+    const entries = await readdir(this.path, { withFileTypes: true }).catch((error: unknown) => {
       throw this.unreadable(error);
     });
-    const files = names.filter((name) => FILES[this.kind].test(name)).toSorted();
-    if (files.length <= MAX_FILES) return files;
+    const isDefinition = ({ name }: Dirent) => FILES[this.kind].test(name);
+    const files = namesOf(entries.filter(isDefinition));
+    const unread = entries.filter((entry) => !isDefinition(entry) && entry.isFile() && !OTHER_FILES.test(entry.name));
+    if (files.length <= MAX_FILES) return { files, unread: namesOf(unread) };
     throw refused(`${this.path} has ${files.length} files of ${this.kind}; at most ${MAX_FILES} are read`);
   }
 
@@ -78,6 +96,10 @@ export class DefinitionFolder {
     const why = codeOf(error) === 'ENOTDIR' ? 'it is no folder' : messageOf(error);
     return refused(`${this.path} cannot be read: ${why}`);
   }
+}
+
+function namesOf(entries: readonly Dirent[]): string[] {
+  return entries.map(({ name }) => name).toSorted();
 }
 
 /** System errors have real paths in their messages, which are nobody's business. */

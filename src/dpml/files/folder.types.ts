@@ -7,6 +7,8 @@ export interface FolderReading {
   readonly files: ReadonlyMap<string, TextReading>;
   /** Files beside them that were asked for, by their paths in the folder. */
   readonly others: ReadonlyMap<string, TextReading>;
+  /** Names of further files that look like definitions, and have an ending that is not read. */
+  readonly unread: readonly string[];
 }
 
 /** How it stands with the files of a folder. */
