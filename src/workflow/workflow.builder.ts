@@ -28,7 +28,7 @@ export class WorkflowBuilder<Ids extends string = never> {
     this.parts = { ...parts };
   }
 
-  /** What a run is given: a JSON Schema, or a Standard Schema such as zod's. */
+  /** The input of a run, as a JSON Schema or a Standard Schema such as zod's. Its defaults fill in fields that a caller leaves out. */
   withInput(schema: JsonSchema | StandardInputSchema): this {
     this.parts.input = isStandardSchema(schema) ? { ...jsonSchemaOf(schema, 'its input') } : { ...schema };
     return this;

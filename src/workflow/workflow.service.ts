@@ -5,6 +5,7 @@ import {
   fieldMistake,
   type FieldMistake,
   isJsonObject,
+  type JsonSchema,
   type JsonValue,
   newId,
   parseExactJson,
@@ -74,12 +75,9 @@ export class WorkflowService {
    * @throws AppError `VALIDATION_FAILED` naming the field, `INPUT_BLOCKED`
    */
   input(graph: WorkflowGraph, value: unknown = {}): Pick<WorkflowRunInput, 'input' | 'masked'> {
-    const input = toJson(value);
+    const raw = toJson(value);
     const { input: schema, nodes } = graph.definition;
-    if (schema) {
-      const checked = createValueCheck(schema, 'input')(input);
-      if (!checked.valid) throw invalid('input', checked.reason, 'isInput', input, checked.mistakes);
-    }
+    const input = schema ? withDefaults(schema, raw) : raw;
     for (const node of nodes) assertSays(graph, node, { input });
     const admitted = admit(this.policies.filter('input'), input, 'input');
     return { input: admitted.value, ...(admitted.masked && { masked: admitted.masked }) };
@@ -126,6 +124,13 @@ function assertSays({ nodes }: WorkflowGraph, node: NodeDefinition, scope: Scope
   if (message.trim() === '') {
     throw invalid('input', `Message or query is required: node "${node.id}" has nothing to ask`, 'isNotBlank');
   }
+}
+
+/** The input with the defaults of the workflow's schema. @throws AppError `VALIDATION_FAILED` naming the field */
+function withDefaults(schema: JsonSchema, input: JsonValue): JsonValue {
+  const checked = createValueCheck(schema, 'input', 'the schema', true)(input);
+  if (!checked.valid) throw invalid('input', checked.reason, 'isInput', input, checked.mistakes);
+  return checked.value as JsonValue;
 }
 
 function toJson(value: unknown): JsonValue {

@@ -116,17 +116,23 @@ function notExact(args: unknown, large: LargeIntegers): ToolInput {
 }
 
 /**
- * The check of a value that a JSON Schema describes, as it is: neither closed nor filled in. Its reasons call it
- * by its name. Throws `TOOL_INVALID` for a schema that cannot be used.
+ * The check of a value that a JSON Schema describes, which is not closed. Its reasons name the value. Throws `TOOL_INVALID` for a
+ * schema that cannot be used.
+ * @param hasDefaults whether the checked value is a copy with the defaults of the schema
  */
 export function createValueCheck(
   schema: JsonSchema,
   name = 'value',
   what = 'the schema',
+  hasDefaults = false,
 ): (value: unknown) => ToolInput {
-  const check = compile(toCurrentDraft(schema), what, false);
+  const check = compile(toCurrentDraft(schema), what, hasDefaults);
   return (value) => {
-    if (check(hasExact(value) ? withRounded(value) : value)) return { valid: true, value };
+    const isExact = hasExact(value);
+    const checked = isExact ? withRounded(value) : hasDefaults ? copyOf(value) : value;
+    if (check(checked)) {
+      return { valid: true, value: !hasDefaults ? value : isExact ? withExact(checked, value) : checked };
+    }
     const errors = (check.errors ?? []).map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}` }));
     return { valid: false, reason: toReason(errors), mistakes: toMistakes(errors) };
   };

@@ -8,7 +8,7 @@ const MAX_NODES = 500;
 export const workflowSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
   description: z.string().default(''),
-  /** The JSON Schema of its input; any object without it. */
+  /** The JSON Schema of its input; any object without it. Its defaults fill in fields that a caller leaves out. */
   input: z.record(z.string(), z.unknown()).optional(),
   nodes: z.array(nodeSchema).min(1).max(MAX_NODES),
   /** What it gives; what its last nodes gave when left out. */

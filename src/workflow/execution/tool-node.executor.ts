@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_EXPIRY_MS } from '../../agent/index.js';
+import type { JsonValue } from '../../common/index.js';
 import { ToolCallEngine, type ToolCallOutcome } from '../../reasoning/index.js';
 import { journalUnavailable } from '../../run/index.js';
 import { toolDisabled, ToolRegistry, ToolSwitchService, type Tool } from '../../tool/index.js';
 import { CodeRegistry } from '../code/code.registry.js';
 import type { Work } from '../definition/node.schema.js';
-import { compileTemplate } from '../template/template.parser.js';
+import { isOptional } from '../template/optional-field.policy.js';
+import { compileTemplate, type MayOmit } from '../template/template.parser.js';
 import { failedNode, thrownNode } from './node-outcome.factory.js';
 import { NodeRunContext } from './node-run-context.js';
 import type { NodeCost, NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
@@ -21,13 +23,13 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
   ) {}
 
   async execute(work: Work<'tool'> | Work<'code'>, task: NodeTask): Promise<NodeOutcome> {
-    const { run, number, path, scope, signal, isTainted, workflow } = task;
+    const { run, number, path, signal, isTainted, workflow } = task;
     const context = new NodeRunContext(task);
     const name = work.type === 'tool' ? work.tool : work.code;
     const tool = work.type === 'tool' ? await this.find(name, signal) : this.code.find(name);
     const isOver = run.isRecorded({ kind: 'tool', place: `${number}/${path}:1` });
     if (!isOver && (await this.isOff(task, name))) return thrownNode(toolDisabled(name));
-    const call = { id: path, name, arguments: JSON.stringify(compileTemplate(work.arguments).fill(scope)) };
+    const call = { id: path, name, arguments: JSON.stringify(argumentsOf(work, tool, task)) };
     const { maxOutputBytes: maxResultBytes } = workflow.limits;
     const outcome = await this.engine.run(
       { call, tool, maxResultBytes, waiting: { expiresMs: DEFAULT_EXPIRY_MS }, isTainted },
@@ -55,6 +57,18 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
       throw journalUnavailable(run.runId, error);
     }
   }
+}
+
+/** An optional argument whose place has nothing is left out: most tools refuse null where they take no value. */
+function argumentsOf(
+  work: Work<'tool'> | Work<'code'>,
+  tool: Tool | undefined,
+  { scope, version }: NodeTask,
+): JsonValue {
+  const schema = tool?.definition.inputSchema;
+  const mayOmit: MayOmit | undefined =
+    schema && version > 1 ? (path, isNull) => isOptional(schema, path, isNull) : undefined;
+  return compileTemplate(work.arguments).fill(scope, mayOmit);
 }
 
 function toCost({ usage, childrenUsage }: Extract<ToolCallOutcome, { kind: 'ended' }>): NodeCost {

@@ -1,6 +1,7 @@
 import { AppError, type JsonValue } from '../../common/index.js';
 import { valueAt } from '../../tool/index.js';
 import type { Template } from '../definition/condition.schema.js';
+import { parsePlace, type Path } from './place.parser.js';
 
 /** What places are filled with: the input, what nodes gave, and in a map the item. */
 export type Scope = Readonly<Record<string, JsonValue | undefined>>;
@@ -13,14 +14,21 @@ export interface CompiledTemplate {
    * The value with its places filled. A text that is one place becomes what is there, of whatever type, and null where
    * nothing is; in other texts values are written as JSON, and nothing as nothing.
    */
-  fill(scope: Scope): JsonValue;
+  fill(scope: Scope, mayOmit?: MayOmit): JsonValue;
+  /** The place that the whole text is, if it is one. */
+  readonly sole?: Path;
 }
 
-type Path = readonly string[];
+/**
+ * Whether a field is left out of an object when its template is a place that has nothing, or null; by default it is null.
+ * @param isNull whether null is there
+ */
+export type MayOmit = (path: Path, isNull: boolean) => boolean;
+
 type Piece = string | Path;
 
-const PIECE = /\{\{\{\{|\{\{([^{}]*)\}\}|\{\{/g;
-const PATH = /^\s*([A-Za-z][\w-]*(?:\.[\w-]+)*)\s*$/;
+/** Four braces, a place (whose quoted keys may hold braces), or two braces that belong to no place. */
+const PIECE = /\{\{\{\{|\{\{((?:[^{}"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\}\}|\{\{/g;
 
 /** @throws AppError `WORKFLOW_INVALID` for a place that is none */
 export function compileTemplate(template: Template): CompiledTemplate {
@@ -28,12 +36,18 @@ export function compileTemplate(template: Template): CompiledTemplate {
   if (typeof template !== 'object' || template === null) return { roots: [], fill: () => template };
   if (Array.isArray(template)) {
     const members = template.map(compileTemplate);
-    return { roots: rootsOf(members), fill: (scope) => members.map((member) => member.fill(scope)) };
+    return {
+      roots: rootsOf(members),
+      fill: (scope, mayOmit) => members.map((member, index) => member.fill(scope, below(String(index), mayOmit))),
+    };
   }
   const fields = Object.entries(template).map(([name, field]) => [name, compileTemplate(field)] as const);
   return {
     roots: rootsOf(fields.map(([, field]) => field)),
-    fill: (scope) => Object.fromEntries(fields.map(([name, field]) => [name, field.fill(scope)])),
+    fill: (scope, mayOmit) => {
+      const given = mayOmit ? fields.filter(([name, { sole }]) => !isOmitted(name, sole, { scope, mayOmit })) : fields;
+      return Object.fromEntries(given.map(([name, field]) => [name, field.fill(scope, below(name, mayOmit))]));
+    },
   };
 }
 
@@ -48,7 +62,7 @@ function compileText(text: string): CompiledTemplate {
   const [first] = pieces;
   const sole = pieces.length === 1 && typeof first !== 'string' ? first : undefined;
   const roots = [...new Set(paths.map(([root]) => root!))];
-  if (sole) return { roots, fill: (scope) => placeIn(scope, sole) };
+  if (sole) return { roots, fill: (scope) => placeIn(scope, sole), sole };
   return {
     roots,
     fill: (scope) =>
@@ -69,11 +83,11 @@ function parse(text: string): Piece[] {
 
 function toPiece(piece: string, inner: string | undefined, text: string): Piece {
   if (piece === '{{{{') return '{{';
-  const [, path] = PATH.exec(inner ?? '') ?? [];
-  if (path !== undefined) return path.split('.');
+  const path = inner === undefined ? null : parsePlace(inner);
+  if (path) return path;
   throw new AppError(
     'WORKFLOW_INVALID',
-    `${JSON.stringify(text)} has ${JSON.stringify(piece)}, which is no place: write {{input.name}} or {{node.field}}, and {{{{ for two braces`,
+    `${JSON.stringify(text)} has ${JSON.stringify(piece)}, which is no place: write {{input.name}}, {{node.field}} or, for any other key, {{node["a key"]}}, and {{{{ for two braces`,
   );
 }
 
@@ -84,6 +98,20 @@ function placeIn(scope: Scope, path: Path): JsonValue {
 function toText(value: JsonValue): string {
   if (value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function below(name: string, mayOmit: MayOmit | undefined): MayOmit | undefined {
+  return mayOmit && ((path, isNull) => mayOmit([name, ...path], isNull));
+}
+
+interface Omission {
+  readonly scope: Scope;
+  readonly mayOmit: MayOmit;
+}
+
+function isOmitted(name: string, sole: Path | undefined, { scope, mayOmit }: Omission): boolean {
+  const value = sole && valueAt(scope, sole);
+  return sole !== undefined && (value === undefined || value === null) && mayOmit([name], value === null);
 }
 
 function rootsOf(templates: readonly CompiledTemplate[]): string[] {
