@@ -99,9 +99,9 @@ describe('budgets of an agent', () => {
   });
 });
 
-it('stop the start of an agent whose model has no price, where they are of costs', async () => {
+it('stop the start of an agent whose model has no price if they limit the cost', async () => {
   const agents = [{ name: 'dear', model: MODEL, budgets: { run: { cost: 1 } } }];
   await expect(startJackdaw({ env: { OPENAI_API_KEY: 'k' }, options: { agents } })).rejects.toThrow(
-    'Agent "dear": its budgets are of costs, and the model gpt-4o of openai has none',
+    'Agent "dear": there is a budget of cost, and the model gpt-4o of openai has no price',
   );
 });

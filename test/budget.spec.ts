@@ -20,7 +20,7 @@ describe('hard budgets', () => {
       LLM_MODEL: 'gpt-4o',
       LLM_MAX_TOKENS: '10',
       LLM_FALLBACK: 'openai:gpt-4o-mini',
-      LLM_PRICES: '{"gpt-4o": {"input": 1000, "output": 10000}}',
+      LLM_PRICES: '{"gpt-4o": {"input": 1000, "output": 10000}, "gpt-4o-mini": {"input": 1, "output": 1}}',
       AGENT_MEMORY_ENABLED: 'false',
       BUDGET_RUN: 'tokens=5000',
       BUDGET_SESSION: 'tokens=8000,cost=100',

@@ -49,8 +49,11 @@ describe('a request may name', () => {
     expect(await ask('gpt-4o-mini')).toEqual(REFUSED);
   });
 
-  it('only models with a price where a budget counts costs, unless a list says otherwise', async () => {
-    const env = { BUDGET_RUN: 'cost=1', LLM_PRICES: '{"gpt-4o-mini": {"input": 1, "output": 1}}' };
+  it('only models with a price where a budget limits the cost, even if a list has them', async () => {
+    const env = {
+      BUDGET_RUN: 'cost=1',
+      LLM_PRICES: '{"gpt-4o": {"input": 1, "output": 1}, "gpt-4o-mini": {"input": 1, "output": 1}}',
+    };
     await serve(env);
     expect(await ask('gpt-4o-mini')).toEqual(FINE);
     expect(await ask('gpt-4o')).toEqual(FINE);
@@ -59,7 +62,8 @@ describe('a request may name', () => {
     expect(String(body['detail'])).toContain('LLM_PRICES');
     await jackdaw.stop();
     await serve({ ...env, LLM_REQUEST_MODELS: '*' });
-    expect(await ask('gpt-free')).toEqual(FINE);
+    expect(await ask('gpt-free')).toEqual(REFUSED);
+    expect(await ask('gpt-4o-mini')).toEqual(FINE);
   });
 
   it('no more in a fork', async () => {

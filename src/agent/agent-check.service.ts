@@ -69,7 +69,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
       [['model'], () => this.needs.assertModel(definition)],
       ...(tools === '*' ? [] : tools).map((name, at): Check => [['tools', at], () => this.tools.select([name])]),
       ...mcpServers.map(({ name }, at): Check => [['mcpServers', at], () => this.needs.assertServer(name)]),
-      [['budgets'], () => this.needs.assertPriced(definition)],
+      [['budgets'], () => this.needs.assertPriced(definition, this.called(definition))],
       [['protocol'], () => this.protocols.get(protocol)],
       [['memory', 'policy'], () => this.policies.get(memory.policy)],
       ...subAgents.map((name, at): Check => {
@@ -87,6 +87,21 @@ export class AgentCheckService implements OnApplicationBootstrap {
         return [{ path, message: messageOf(error) }];
       }
     });
+  }
+
+  /** All agents whose runs count in the runs of this one, as far as they exist. */
+  private called(definition: AgentDefinition): AgentDefinition[] {
+    const found = new Map<string, AgentDefinition>();
+    const known = this.agents.names();
+    const open = [definition];
+    for (let next = open.pop(); next; next = open.pop()) {
+      for (const name of [...next.subAgents, ...next.handoffs]) {
+        if (found.has(name) || !known.includes(name)) continue;
+        found.set(name, this.agents.get(name).definition);
+        open.push(found.get(name)!);
+      }
+    }
+    return [...found.values()];
   }
 
   /** That the agent is there, and that its tool is the only one of its name. */

@@ -38,17 +38,16 @@ export class AgentModelFactory {
 
   /** What of its session's past a run of the agent may see, with the limits that it leaves to the server. */
   memoryRules({ memory, model }: Pick<AgentDefinition, 'model' | 'memory'>): MemoryRules {
-    const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = this.contextTokens(model) } = memory;
+    const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = defaultContextTokens(this.namesOf({ model })) } = memory;
     return { ...memory, maxMessages, maxContextTokens };
   }
 
-  private contextTokens(model: AgentDefinition['model']): number {
+  /** The models that may answer for an agent: its own, then its fallback models. */
+  namesOf({ model }: Pick<AgentDefinition, 'model'>): Required<NamedModel>[] {
+    if (this.own) return [this.own];
     const others =
       model.fallback ?? this.config.llm.resilience.fallback.map(({ provider, model: name }) => ({ provider, name }));
-    const models = this.own
-      ? [this.own]
-      : [model, ...others].map((one) => ({ ...one, name: one.name ?? this.nameOf(one.provider) }));
-    return defaultContextTokens(models);
+    return [model, ...others].map(({ provider, name }) => ({ provider, name: name ?? this.nameOf(provider) }));
   }
 
   /**

@@ -1,10 +1,9 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { AppError } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
+import { assertPriced, isCosted } from '../llm/index.js';
 import { McpRegistry } from '../mcp/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
-import { isCosted, isPriced } from './allowed-model.policy.js';
 
 /** What the configuration must have for an agent to be what its definition says. */
 @Injectable()
@@ -25,12 +24,17 @@ export class AgentNeedService {
     if (!this.config.mcp.isRestOpen) this.servers?.get(name);
   }
 
-  /** That budgets of costs can be counted. @throws AppError `AGENT_INVALID` */
-  assertPriced(definition: AgentDefinition): void {
-    if (!isCosted(definition.budgets ?? {})) return;
-    const { provider, name } = this.models.create(definition);
-    if (isPriced({ model: `${provider}:${name}`, name }, this.config.llm.prices)) return;
-    const what = `its budgets are of costs, and the model ${name} of ${provider} has none`;
-    throw new AppError('AGENT_INVALID', `${what}: set its price (LLM_PRICES), or give tokens`);
+  /**
+   * That each budget of cost can measure every model that counts in it: the agent's own, its fallback models, the model for
+   * embeddings and, in its budget of a run, the models of the agents that it calls.
+   * @throws AppError `CONFIG_INVALID` naming a model without a price
+   */
+  assertPriced(definition: AgentDefinition, called: readonly AgentDefinition[]): void {
+    const { budgets = {} } = definition;
+    const { prices, budget, provider, embeddingModel: name } = this.config.llm;
+    if (!isCosted(budget) && !isCosted(budgets)) return;
+    assertPriced([...this.models.namesOf(definition), ...(name === undefined ? [] : [{ provider, name }])], prices);
+    if (budgets.run?.cost === undefined) return;
+    for (const one of called) assertPriced(this.models.namesOf(one), prices);
   }
 }

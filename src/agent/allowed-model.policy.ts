@@ -1,6 +1,6 @@
 import { AppError } from '../common/index.js';
 import type { AppConfig } from '../config/index.js';
-import type { AgentBudgets } from '../llm/index.js';
+import { isCosted, isPriced, type AgentBudgets } from '../llm/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
 export interface NamedModel {
@@ -21,7 +21,7 @@ export function assertAllowed(
 ): void {
   if (provider === own.provider && name === own.name) return;
   const model = `${provider}:${name}`;
-  const why = refusal(model, name, llm, budgets);
+  const why = refusal({ provider, name: name ?? '' }, llm, budgets);
   if (why === null) return;
   throw new AppError('MODEL_NOT_ALLOWED', `A request may not name the model "${model}": ${why}.`, {
     details: { model },
@@ -29,30 +29,15 @@ export function assertAllowed(
 }
 
 function refusal(
-  model: string,
-  name: string | undefined,
+  model: Required<NamedModel>,
   { requestModels, prices, budget }: AppConfig['llm'],
   own: AgentBudgets,
 ): string | null {
-  if (requestModels) {
-    const isListed = requestModels.some((pattern) => toExpression(pattern).test(model));
-    return isListed ? null : 'it is not among those of LLM_REQUEST_MODELS';
-  }
-  if ((!isCosted(budget) && !isCosted(own)) || isPriced({ model, name }, prices)) return null;
-  return 'there are budgets of costs, and it has no price (add it to LLM_PRICES or LLM_REQUEST_MODELS)';
-}
-
-/** Whether one of the budgets is of costs. */
-export function isCosted({ run, session, tenantDay, day }: AgentBudgets): boolean {
-  return [run, session, tenantDay, day].some((limit) => limit?.cost !== undefined);
-}
-
-/** @param model `provider:name` */
-export function isPriced(
-  { model, name }: { readonly model: string; readonly name: string | undefined },
-  prices: AppConfig['llm']['prices'],
-): boolean {
-  return model in prices || (name !== undefined && name in prices);
+  const name = `${model.provider}:${model.name}`;
+  if (requestModels && !requestModels.some((pattern) => toExpression(pattern).test(name)))
+    return 'it is not among those of LLM_REQUEST_MODELS';
+  if ((!isCosted(budget) && !isCosted(own)) || isPriced(model, prices)) return null;
+  return 'there is a budget of cost, and it has no price (add it to LLM_PRICES, with 0 if it costs nothing)';
 }
 
 function toExpression(pattern: string): RegExp {

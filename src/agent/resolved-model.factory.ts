@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/index.js';
+import { AppError, messageOf } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
-import { fitParameters, type ModelParameters } from '../llm/index.js';
+import { assertPriced, fitParameters, isCosted, type ModelParameters } from '../llm/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 import { ModelParameterService } from './model-parameter.service.js';
@@ -44,8 +44,20 @@ export class ResolvedModelFactory {
     const whole: Model = { ...given, provider: given.provider ?? provider, parameters: given.parameters ?? {} };
     const model = this.named(whole);
     const resolved = this.create(model, who);
+    this.assertPriced(resolved, who);
     const { taken } = fitParameters(defaults, this.models.create({ model }).capabilities.parameterLimits);
     return { ...resolved, parameters: { ...taken, ...resolved.parameters } };
+  }
+
+  /** An agent's model is checked with the agent; this one is not of an agent. */
+  private assertPriced(model: Model, who: string): void {
+    const { budget, prices } = this.config.llm;
+    if (!isCosted(budget)) return;
+    try {
+      assertPriced(this.models.namesOf({ model }), prices);
+    } catch (error) {
+      throw new AppError('CONFIG_INVALID', `${who}: ${messageOf(error)}.`);
+    }
   }
 
   private named(model: Model): Model {

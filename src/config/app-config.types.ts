@@ -143,7 +143,7 @@ export interface AppConfigValues {
     /** By `provider:model`, or by the model's name alone. */
     readonly prices: Readonly<Record<string, ModelPrice>>;
     /**
-     * Patterns of `provider:model` that requests may name. Absent: all models, or with a cost budget all models with a
+     * Patterns of `provider:model` that requests may name. Absent: all models. With a cost budget a model also needs a
      * price.
      */
     readonly requestModels?: readonly string[];

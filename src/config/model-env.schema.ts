@@ -74,7 +74,7 @@ export const MODEL_VARIABLES = {
   LLM_REQUEST_MODELS: modelPatterns()
     .optional()
     .describe(
-      'Models that a request may name besides the agent’s own: comma-separated `provider:model` with `*` for any characters, such as `openai:gpt-5*,ollama:*`; `*` means all, `none` no other. By default all, or with a `cost` budget those in `LLM_PRICES`',
+      'Models that a request may name besides the agent’s own: comma-separated `provider:model` with `*` for any characters, such as `openai:gpt-5*,ollama:*`; `*` means all, `none` no other. By default all. With a `cost` budget only models with a price',
     ),
   LLM_PRICES: prices()
     .optional()

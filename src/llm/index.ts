@@ -50,6 +50,7 @@ export { KeyPoolRegistry } from './wrappers/key-pool.registry.js';
 export { ModelWrapper } from './wrappers/model.wrapper.js';
 export { ModelStackFactory } from './wrappers/model-stack.factory.js';
 export { fromUnits, roundCost, toUnits } from './wrappers/cost.policy.js';
+export { assertPriced, isCosted, isPriced } from './wrappers/price.policy.js';
 export { ModelRegistry } from './model.registry.js';
 export { bearerRoute } from './openai-wire/bearer-route.mapper.js';
 export type { RouteTo, WireDialect, WireRoute } from './openai-wire/wire-dialect.types.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { Cache } from '../../cache/index.js';
-import { AppConfig, type ModelPrice } from '../../config/index.js';
+import { AppConfig } from '../../config/index.js';
 import type { ChatModel } from '../chat-model.js';
 import type { EmbeddingModel } from '../embedding-model.js';
 import type { ModelSettings } from '../model-settings.types.js';
@@ -18,6 +18,7 @@ import { GuardedEmbeddingModel, type CallGuard } from './guarded-embedding.wrapp
 import { KeyPoolRegistry } from './key-pool.registry.js';
 import { PooledEmbeddingModel } from './pooled-embedding.wrapper.js';
 import { PooledModel } from './pooled-model.wrapper.js';
+import { assertPriced, isCosted, priceOf } from './price.policy.js';
 import { PricedModel } from './priced-model.wrapper.js';
 import { retried } from './retry.policy.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
@@ -36,7 +37,8 @@ type Layer = (model: ChatModel) => ChatModel;
 @Injectable()
 export class ModelStackFactory {
   private readonly rules: AppConfig['llm']['resilience'];
-  private readonly prices: ReadonlyMap<string, ModelPrice>;
+  private readonly prices: AppConfig['llm']['prices'];
+  private readonly isCosted: boolean;
   private readonly breakers = new Map<string, CircuitBreaker>();
   private readonly bulkheads = new Map<string, Bulkhead>();
 
@@ -48,7 +50,8 @@ export class ModelStackFactory {
     @Optional() @Inject(ModelBudget) private readonly budget?: ModelBudget | null,
   ) {
     this.rules = config.llm.resilience;
-    this.prices = new Map(Object.entries(config.llm.prices));
+    this.prices = config.llm.prices;
+    this.isCosted = isCosted(config.llm.budget);
   }
 
   /**
@@ -93,13 +96,14 @@ export class ModelStackFactory {
 
   /** The model with what its calls cost, as far as it has a price, and within the budgets that there are. */
   accounted(model: ChatModel): ChatModel {
-    const price = this.prices.get(`${model.provider}:${model.name}`) ?? this.prices.get(model.name);
+    const price = priceOf(model, this.prices);
     const priced = price ? new PricedModel(model, price) : model;
     return this.budget ? new BudgetedModel(priced, this.budget, price) : priced;
   }
 
-  /** The same for an embedding model. */
+  /** The same for an embedding model. @throws AppError `CONFIG_INVALID` beside a budget of cost if it has no price */
   accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
+    if (this.isCosted) assertPriced([model], this.prices);
     return new AccountedEmbeddingModel(model, (call) => this.accounted(call));
   }
 

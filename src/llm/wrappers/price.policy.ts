@@ -1,0 +1,44 @@
+import { AppError } from '../../common/index.js';
+import type { AppConfig, ModelPrice } from '../../config/index.js';
+import type { AgentBudgets } from '../chat.types.js';
+import type { NamedModel } from '../context-window.policy.js';
+
+type Prices = AppConfig['llm']['prices'];
+
+/** The model of fixed rules that comes with Jackdaw: no provider charges for it. */
+const FREE_PROVIDER = 'offline';
+
+/** The price of a model by `provider:name`, or by its name alone. */
+export function priceOf({ provider, name }: NamedModel, prices: Prices): ModelPrice | undefined {
+  return own(prices, `${provider}:${name}`) ?? own(prices, name);
+}
+
+/** Whether one of the budgets is a limit of cost. */
+export function isCosted({ run, session, tenantDay, day }: AgentBudgets): boolean {
+  return [run, session, tenantDay, day].some((limit) => limit?.cost !== undefined);
+}
+
+/** Whether a budget of cost can measure the calls of a model. */
+export function isPriced(model: NamedModel, prices: Prices): boolean {
+  return model.provider === FREE_PROVIDER || priceOf(model, prices) !== undefined;
+}
+
+/**
+ * Refuses models without a price: a budget of cost would not limit them.
+ * @throws AppError `CONFIG_INVALID` naming the first such model and the entry to write
+ */
+export function assertPriced(models: readonly NamedModel[], prices: Prices): void {
+  // Without a name the provider is unknown, which is an error of its own.
+  const missing = models.find((model) => model.name !== '' && !isPriced(model, prices));
+  if (!missing) return;
+  const entry = `"${missing.provider}:${missing.name}": {"input": …, "output": …}`;
+  throw new AppError(
+    'CONFIG_INVALID',
+    `there is a budget of cost, and the model ${missing.name} of ${missing.provider} has no price: ` +
+      `add ${entry} to LLM_PRICES (0 for a model that costs nothing), or limit tokens instead`,
+  );
+}
+
+function own(prices: Prices, name: string): ModelPrice | undefined {
+  return Object.hasOwn(prices, name) ? prices[name] : undefined;
+}
