@@ -16,6 +16,8 @@ export class ToolMetadataDto {
   cache_ttl_ms?: number;
   /** Maximum number of concurrent calls per process. */
   concurrency?: number;
+  /** The longest wait of a call for its turn, in ms. */
+  queue_timeout_ms?: number;
 }
 
 /** A tool. */

@@ -17,7 +17,16 @@ export function toToolView({ definition, metadata }: Tool, off: ReadonlySet<stri
 }
 
 function toMetadataView(metadata: ToolMetadata): ToolMetadataDto {
-  const { approval = 'never', egress, untrusted, retries = 0, timeoutMs, cacheTtlMs, concurrency } = metadata;
+  const {
+    approval = 'never',
+    egress,
+    untrusted,
+    retries = 0,
+    timeoutMs,
+    cacheTtlMs,
+    concurrency,
+    queueTimeoutMs,
+  } = metadata;
   return {
     approval: typeof approval === 'function' ? 'sometimes' : approval,
     egress,
@@ -26,5 +35,6 @@ function toMetadataView(metadata: ToolMetadata): ToolMetadataDto {
     ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
     ...(cacheTtlMs !== undefined && { cache_ttl_ms: cacheTtlMs }),
     ...(concurrency !== undefined && { concurrency }),
+    ...(queueTimeoutMs !== undefined && { queue_timeout_ms: queueTimeoutMs }),
   };
 }

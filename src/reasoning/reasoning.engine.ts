@@ -3,7 +3,7 @@ import { type AppError, toAppError } from '../common/index.js';
 import type { Message } from '../llm/index.js';
 import { isGivenUp, NO_USAGE, type RunContext, type RunFinishReason } from '../run/index.js';
 import { CallRates, SecurityPolicies, ToolExecutor, type Tool } from '../tool/index.js';
-import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
+import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
 import { pairResults } from './pipeline/format-results.processor.js';
 import { dropUnacceptedImages, mayBeImageRefusal } from './pipeline/image-repair.policy.js';
 import { ProcessorRegistry } from './pipeline/processor.registry.js';
@@ -94,6 +94,7 @@ export class ReasoningEngine {
       reply: null,
       decoded: null,
       replyPlan: new ReplyPlan(),
+      started: new Set(),
       results: new Map(),
       failed: new Set(),
       stateful: new Set(),
@@ -133,7 +134,7 @@ export class ReasoningEngine {
     if (!isOpen(loop)) return;
     pairResults(loop, (tool, index) => {
       const isUnknown = loop.waiting.get(index)?.kind === 'outcome_unknown';
-      const result = isUnknown ? outcomeUnknown(tool) : notExecuted(tool, failure);
+      const result = isUnknown ? outcomeUnknown(tool) : withoutResult(tool, failure, loop.started.has(index));
       const call_id = loop.decoded!.calls[index]!.id;
       loop.run.emitWithEnd({ type: 'tool.completed', iteration: loop.iteration, call_id, ...toldResult(result) });
       return result;

@@ -171,6 +171,8 @@ export interface Loop {
   decoded: DecodedReply | null;
   /** Set by execute-tools. */
   replyPlan: ReplyPlan;
+  /** The calls of the current reply whose tool or agent was started in this execution, by index. */
+  started: Set<number>;
   /** Results of the current reply's calls so far, by the calls' index. */
   results: Map<number, ToolResult>;
   /** What the runs took that were calls of this one, set by execute-tools. */
@@ -190,7 +192,16 @@ export interface Loop {
 /** What a call must know of the loop that makes it; a loop around one call has no more than this. */
 export type CallLoop = Pick<
   Loop,
-  'run' | 'tools' | 'deniedTools' | 'replyPlan' | 'iteration' | 'failed' | 'stateful' | 'isTainted' | 'isReadingStrangers'
+  | 'run'
+  | 'tools'
+  | 'deniedTools'
+  | 'replyPlan'
+  | 'started'
+  | 'iteration'
+  | 'failed'
+  | 'stateful'
+  | 'isTainted'
+  | 'isReadingStrangers'
 > & {
   readonly request: Pick<ReasoningRequest, 'agent' | 'rules' | 'limits' | 'waiting' | 'budgets'>;
 };

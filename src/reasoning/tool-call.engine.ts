@@ -6,7 +6,7 @@ import { CallRates, SecurityPolicies, ToolExecutor, type Tool, type ToolResult }
 import { asApproved } from './pipeline/approved-call.mapper.js';
 import { CallDecider } from './pipeline/call-decider.executor.js';
 import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
-import { notExecuted, outcomeUnknown } from './pipeline/decided-result.factory.js';
+import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
 import { ReplyPlan } from './pipeline/reply-plan.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
 import { toldResult } from './pipeline/told-result.mapper.js';
@@ -74,10 +74,10 @@ export class ToolCallEngine {
     try {
       const done = await this.calls.execute(loop, call, 1);
       if (isGivenUp(run.signal)) throw run.signal.reason;
-      if (done.kind === 'waiting') return this.hold(done, call, run);
+      if (done.kind === 'waiting') return this.hold(done, call, loop);
       return { ...this.finish(done.result, run), ...originOf(done, loop) };
     } catch (error) {
-      return this.close(run, call, error);
+      return this.close(loop, call, error);
     }
   }
 
@@ -93,20 +93,23 @@ export class ToolCallEngine {
   private hold(
     { request }: Extract<CallOutcome, { kind: 'waiting' }>,
     call: ToolCall,
-    run: RunContext,
+    { run, started }: CallLoop,
   ): ToolCallOutcome {
     if (!run.signal.aborted) return { kind: 'waiting', requests: [request] };
     const isUnknown = request.kind === 'outcome_unknown';
-    const result = isUnknown ? outcomeUnknown(call.name) : notExecuted(call.name, toAppError(run.signal.reason));
+    const result = isUnknown
+      ? outcomeUnknown(call.name)
+      : withoutResult(call.name, toAppError(run.signal.reason), started.has(0));
     return stopped(run.signal, tell(run, call, result));
   }
 
-  private close(run: RunContext, call: ToolCall, error: unknown): Ended {
+  private close(loop: CallLoop, call: ToolCall, error: unknown): Ended {
+    const { run } = loop;
     if (isGivenUp(run.signal)) throw run.signal.reason;
     const failure = toAppError(run.signal.aborted ? run.signal.reason : error);
     const { runId: run_id, sessionId: session_id } = run;
     if (failure.code === 'INTERNAL') this.logger.error({ err: failure.cause, run_id, session_id }, 'A run broke');
-    const result = tell(run, call, notExecuted(call.name, failure));
+    const result = tell(run, call, withoutResult(call.name, failure, loop.started.has(0)));
     if (run.signal.aborted) return stopped(run.signal, result);
     return { kind: 'ended', finishReason: 'error', result, failure: toFailure(failure) };
   }
@@ -127,6 +130,7 @@ function toLoop(
     isReadingStrangers: false,
     deniedTools: new Map(),
     replyPlan: new ReplyPlan(),
+    started: new Set(),
     request: {
       agent: null,
       // No iteration is the last one: there is no model to answer after it.

@@ -20,6 +20,7 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'retries',
   'cacheTtlMs',
   'concurrency',
+  'queueTimeoutMs',
   'egress',
   'untrusted',
   'resources',

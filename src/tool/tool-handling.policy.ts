@@ -9,8 +9,18 @@ const MAX_RETRIES = 10;
 
 /** How the executor handles a tool, by what its author said and by default. */
 export function toMetadata(handling: ToolHandling, source: string): ToolMetadata {
-  const { effect = 'once', timeoutMs, approval, retries, cacheTtlMs, concurrency, resources } = handling;
-  const given = { timeoutMs, approval, cacheTtlMs, concurrency, resources, state: toStateful(handling.stateful) };
+  const {
+    effect = 'once',
+    timeoutMs,
+    approval,
+    retries,
+    cacheTtlMs,
+    concurrency,
+    queueTimeoutMs,
+    resources,
+  } = handling;
+  const state = toStateful(handling.stateful);
+  const given = { timeoutMs, approval, cacheTtlMs, concurrency, queueTimeoutMs, resources, state };
   return {
     effect,
     source,
@@ -53,6 +63,7 @@ export function handlingProblems(handling: ToolHandling): string[] {
     'it has a cacheTtlMs, and only results of the effect "read" are kept',
   );
   refuse(!isWhole(concurrency, 1, MAX_MS), `its concurrency is ${concurrency}: use a whole number from 1 on`);
+  problems.push(...queueProblems(handling));
   refuse(!isSwitch(egress), `its egress is ${JSON.stringify(egress)}: use true or false`);
   refuse(!isSwitch(untrusted), `its untrusted is ${JSON.stringify(untrusted)}: use true or false`);
   refuse(
@@ -61,6 +72,14 @@ export function handlingProblems(handling: ToolHandling): string[] {
   );
   refuse(!isResources(resources), 'its resources are neither a list of names nor a function of (input)');
   return [...problems, ...statefulProblems(handling.stateful)];
+}
+
+function queueProblems({ queueTimeoutMs, concurrency, resources, stateful }: ToolHandling): string[] {
+  if (!isWhole(queueTimeoutMs, 1, MAX_MS))
+    return [`its queueTimeoutMs is ${queueTimeoutMs}: use whole milliseconds from 1 to ${MAX_MS}`];
+  const hasQueue = concurrency !== undefined || resources !== undefined || toStateful(stateful) !== undefined;
+  if (queueTimeoutMs === undefined || hasQueue) return [];
+  return ['it has a queueTimeoutMs, and its calls never wait: give a concurrency or resources, or remove it'];
 }
 
 function isWhole(value: number | undefined, from: number, to: number): boolean {

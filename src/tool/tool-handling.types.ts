@@ -7,7 +7,7 @@ import type { ToolApproval, ToolEffect, ToolResources } from './tool.types.js';
 export interface ToolHandling {
   /** By default `once`: a call is never repeated after a crash. */
   readonly effect?: ToolEffect;
-  /** The longest one call may take, its retries included, in ms. */
+  /** The longest one call may take from the start of the tool's code, its retries included, in ms. */
   readonly timeoutMs?: number;
   /** When a person must agree to a call: `never` (the default), `always`, or what a predicate says of its checked input. */
   readonly approval?: ToolApproval;
@@ -17,6 +17,11 @@ export interface ToolHandling {
   readonly cacheTtlMs?: number;
   /** The most calls that run at once in this process; others wait. By default any number. */
   readonly concurrency?: number;
+  /**
+   * The longest wait of a call for its turn, in ms; 300,000 by default. Only for a tool whose calls wait: with
+   * `concurrency`, `resources` or `stateful`.
+   */
+  readonly queueTimeoutMs?: number;
   /** Whether a call can carry data out of the application; by default so for the effect `once`. */
   readonly egress?: boolean;
   /** Whether results hold text of strangers (web pages, mails, files), so that a run that read one is led astray easily. */

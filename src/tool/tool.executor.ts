@@ -2,12 +2,13 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { messageOf } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
-import { type CallOutcome, callBounded } from './call/bounded-call.executor.js';
+import { type Admission, CallPlace, enterPlace, isQueueTimeout, queueTimeoutOf } from './call/call-place.js';
+import { type CallOutcome, callBounded, whyNot } from './call/bounded-call.executor.js';
 import { cutText } from './call/cut-text.mapper.js';
-import { CallResults } from './call/call-results.mapper.js';
+import { CallResults, withoutState } from './call/call-results.mapper.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
 import { ToolRequest } from './call/tool-request.factory.js';
-import { failedResult } from './call/tool-result.factory.js';
+import { cancelledBeforeStart, failedResult } from './call/tool-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
@@ -32,6 +33,8 @@ import type {
 export interface InvokeOptions {
   /** The most bytes (UTF-8) of a result or an error that are kept; by default 65,536. */
   readonly maxResultBytes?: number;
+  /** The place that `admit` gave; without it `invoke` waits for one. */
+  readonly place?: CallPlace;
 }
 
 const DEFAULT_MAX_RESULT_BYTES = 65_536;
@@ -120,17 +123,56 @@ export class ToolExecutor {
     }
   }
 
+  /** The longest wait of a call for its turn, in ms. */
+  queueTimeout(tool: Tool | undefined): number {
+    return queueTimeoutOf(tool);
+  }
+
+  /**
+   * Waits for the call's turn; a cached result needs none. The place must be given to `invoke`, or closed.
+   * @param mayWaitMs the longest wait, in ms; by default the tool's `queueTimeoutMs`
+   * @returns the result of the call instead, if the call does not start
+   */
+  async admit(call: CheckedCall, site: CallSite, mayWaitMs?: number): Promise<Admission> {
+    const { tool } = call;
+    try {
+      const recalled = tool.places && (await tool.recall?.(new ToolRequest(call, site)));
+      return { place: recalled ? new CallPlace(undefined, recalled) : await enterPlace(tool, site.signal, mayWaitMs) };
+    } catch (error) {
+      const { name } = tool.definition;
+      if (site.signal.aborted) return { result: cancelledBeforeStart(name) };
+      if (isQueueTimeout(error)) return { result: failedResult(name, error.code, error.message) };
+      return { result: this.results.thrown(tool, error, DEFAULT_MAX_RESULT_BYTES, 0) };
+    }
+  }
+
   /** Calls the tool within its time and the run's signal. */
   async invoke(call: CheckedCall, site: CallSite, options: InvokeOptions = {}): Promise<Invoked> {
+    if (options.place) return this.invokeAt(options.place, call, site, options);
+    const admission = await this.admit(call, site);
+    if ('result' in admission) return { kind: 'result', ...admission };
+    try {
+      return await this.invokeAt(admission.place, call, site, options);
+    } finally {
+      admission.place.close();
+    }
+  }
+
+  private async invokeAt(
+    place: CallPlace,
+    call: CheckedCall,
+    site: CallSite,
+    options: InvokeOptions,
+  ): Promise<Invoked> {
     const { tool } = call;
-    if (!tool.metadata.state) return this.make(call, site, options);
+    if (!tool.metadata.state) return this.make(place, call, site, options);
     let held: StatefulCall;
     try {
       held = await this.states.open(tool, call.input, site);
     } catch (error) {
       return { kind: 'result', result: this.results.thrown(tool, error, maxBytesOf(options), 0) };
     }
-    const done = await this.make(call, site, options, held);
+    const done = await this.make(place, call, site, options, held);
     if (done.kind !== 'result') return done;
     return this.keep(tool, held, done, options);
   }
@@ -155,14 +197,20 @@ export class ToolExecutor {
     if (tool.metadata.state) await this.states.replayed(tool, site, changed);
   }
 
-  private async make(call: CheckedCall, site: CallSite, options: InvokeOptions, held?: StatefulCall): Promise<Invoked> {
+  private async make(
+    place: CallPlace,
+    call: CheckedCall,
+    site: CallSite,
+    options: InvokeOptions,
+    held?: StatefulCall,
+  ): Promise<Invoked> {
     const { tool, input } = call;
     const started = performance.now();
-    const outcome = await callBounded(
-      (signal) => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)),
-      site.signal,
-      tool.metadata.timeoutMs,
-    );
+    const invokeTool = (signal: AbortSignal): unknown =>
+      place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)));
+    const outcome: CallOutcome = place.recalled
+      ? { kind: 'returned', value: place.recalled.value }
+      : await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs);
     if (outcome.kind === 'returned' && outcome.value instanceof Suspension) {
       return { kind: 'suspended', asked: outcome.value.asked };
     }
@@ -170,7 +218,8 @@ export class ToolExecutor {
       return undecided(tool, outcome.value);
     }
     const elapsedMs = Math.round(performance.now() - started);
-    return { kind: 'result', ...this.results.of(tool, withoutState(held, outcome), maxBytesOf(options), elapsedMs) };
+    const ended = withoutState(held, outcome);
+    return { kind: 'result', ...this.results.of(tool, ended, maxBytesOf(options), elapsedMs, place.isStarted) };
   }
 
   /**
@@ -237,29 +286,8 @@ function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): 
   return { kind: 'result', result: failedResult(definition.name, 'TOOL_OUTCOME_UNKNOWN', reason) };
 }
 
-/** A `state` that is none is the call's failure. */
-function withoutState(held: StatefulCall | undefined, outcome: CallOutcome): CallOutcome {
-  if (!held || outcome.kind !== 'returned') return outcome;
-  try {
-    return { kind: 'returned', value: held.withoutState(outcome.value) };
-  } catch (error) {
-    return { kind: 'threw', error };
-  }
-}
-
 function maxBytesOf({ maxResultBytes = DEFAULT_MAX_RESULT_BYTES }: InvokeOptions): number {
   return maxResultBytes;
-}
-
-function whyNot(outcome: Exclude<CallOutcome, { kind: 'cancelled' }>): string {
-  switch (outcome.kind) {
-    case 'returned':
-      return 'it gave none of the answers that it may give';
-    case 'threw':
-      return messageOf(outcome.error);
-    case 'timed_out':
-      return `it took longer than ${outcome.timeoutMs} ms`;
-  }
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {

@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldMistake, JsonSchema, JsonValue, Principal } from '../common/index.js';
+import type { ErrorCode, FieldMistake, JsonSchema, JsonValue, Principal, Semaphore } from '../common/index.js';
 import type { ChildRunRequest, ModelMeter } from '../run/index.js';
 import type { ToolLogger } from './call/tool-logger.factory.js';
 import type { AgentRules } from './policy/agent-rules.factory.js';
@@ -38,7 +38,7 @@ export interface ToolMetadata {
   readonly source: string;
   /** The name of the Nest module that provides it; only of a method. */
   readonly module?: string;
-  /** The longest one call may take, in ms; without it the run's own limit. */
+  /** The longest one call may take from the start of the tool's code, in ms; without it the run's own limit. */
   readonly timeoutMs?: number;
   readonly approval?: ToolApproval;
   /** How often a failed call is made again; never set for the effect `once`. */
@@ -47,6 +47,8 @@ export interface ToolMetadata {
   readonly cacheTtlMs?: number;
   /** The most calls at once in this process. */
   readonly concurrency?: number;
+  /** The longest wait of a call for its turn, in ms; 300,000 by default. */
+  readonly queueTimeoutMs?: number;
   /** Whether a call can carry data out of the application. */
   readonly egress: boolean;
   /** Whether results hold text of strangers. */
@@ -154,6 +156,10 @@ export interface Tool {
   validate(args: unknown): ToolInput | Promise<ToolInput>;
   /** Gives the result, or the question that `suspend` makes. */
   invoke(input: unknown, context: ToolContext): unknown;
+  /** The places of calls at the same time in this process; without it there is no limit. A registry sets it. */
+  readonly places?: Semaphore;
+  /** Gives the cached result of the call, if there is one. A registry sets it. */
+  recall?(context: ToolContext): Promise<{ readonly value: unknown } | undefined>;
   /** Set when each call is a run of its own: a run starts, joins and records that run, and does not call `invoke`. */
   readonly child?: Pick<ChildRunRequest, 'kind' | 'name' | 'isHandoff'>;
   /**

@@ -2,10 +2,12 @@ import { AppError, type JsonValue } from '../../common/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import {
   unreachable,
+  type Decision,
   type RunContext,
   type RunUsage,
   type StepName,
   type ToolStarted,
+  type WaitingKind,
   type WaitingRequest,
 } from '../../run/index.js';
 import {
@@ -13,6 +15,7 @@ import {
   type CallSite,
   type ChangedState,
   type Invoked,
+  type InvokeOptions,
   type KeptState,
   type PlannedCall,
   type Reconciled,
@@ -21,17 +24,17 @@ import {
   type SuspensionAnswer,
   type ToolResult,
 } from '../../tool/index.js';
-import type { CalledRun, CallLoop, HandedAnswer } from '../reasoning.types.js';
+import type { CalledRun, CallLoop } from '../reasoning.types.js';
 import { toSite, type CallDecider } from './call-decider.executor.js';
 import { standingOf, type CallStanding } from './call-standing.policy.js';
 import { CallMeter } from './call-meter.builder.js';
 import { childStep, ChildCallExecutor, type JoinedCall } from './child-call.executor.js';
 import type { ChildResult } from './child-result.factory.js';
-import { decidedResult } from './decided-result.factory.js';
+import { decidedResult, withReminder } from './decided-result.factory.js';
 import { noteStrangers, readsStrangers } from './stranger.policy.js';
 import { screenProgress, screenResult } from './screened-result.factory.js';
 import { recordQuestion, shownQuestion, suspendStep, type RecordedQuestion } from './recorded-question.mapper.js';
-import { toldResult } from './told-result.mapper.js';
+import { tell } from './told-result.mapper.js';
 import {
   approvalRequest,
   invocationPlace,
@@ -49,6 +52,13 @@ type Ready = Extract<CallStanding, { kind: 'ready' }>;
 type Unknown = Extract<CallStanding, { kind: 'unknown' }>;
 /** A result, what it was before it was cut, and the run that the call was, if it was one. */
 type Done = ChildResult & { readonly kept?: KeptState; readonly meter?: CallMeter };
+/** One invocation of a call: its place in the run, the answer to the tool's last question and its turn at the tool. */
+interface Invocation {
+  readonly at: string;
+  readonly planned: PlannedCall;
+  readonly answer?: SuspensionAnswer;
+  readonly turn?: InvokeOptions['place'];
+}
 /** As the journal has it: a result that was cut is there whole, too. */
 type RecordedResult = ToolResult & {
   readonly whole?: JsonValue;
@@ -70,9 +80,12 @@ export class CallExecutor {
     this.children = new ChildCallExecutor(tools);
   }
 
-  /** @param at the call's place in its reply, counted from 1 */
-  async execute(loop: CallLoop, call: ToolCall, at: number): Promise<CallOutcome> {
-    const placed: PlacedCall = { loop, call, index: at - 1, place: `${loop.iteration}:${at}` };
+  /**
+   * @param at the call's place in its reply, counted from 1
+   * @param mayWaitMs the longest wait for its turn, in ms; by default as its tool says
+   */
+  async execute(loop: CallLoop, call: ToolCall, at: number, mayWaitMs?: number): Promise<CallOutcome> {
+    const placed: PlacedCall = { loop, call, index: at - 1, place: `${loop.iteration}:${at}`, mayWaitMs };
     const { run } = loop;
     loop.isReadingStrangers ||= readsStrangers(placed);
     const tool = loop.tools.get(call.name);
@@ -83,11 +96,8 @@ export class CallExecutor {
     switch (standing.kind) {
       case 'asked':
         return asking(await run.step(suspendStep(placed, standing.at), unreachable));
-      case 'decided': {
-        const { maxResultBytes } = loop.request.limits;
-        const decided = decidedResult(call.name, standing.about, standing.decision, maxResultBytes);
-        return this.record(placed, { result: decided });
-      }
+      case 'decided':
+        return this.recordDecision(placed, standing.about, standing.decision);
       case 'unknown':
         return this.findOut(placed, standing);
       case 'ready':
@@ -123,25 +133,40 @@ export class CallExecutor {
     return this.tools.reconcile(tool, toSite(placed), { maxResultBytes: loop.request.limits.maxResultBytes });
   }
 
-  private async begin(placed: PlacedCall, { n, answer }: Ready): Promise<CallOutcome> {
-    const { loop, call, place } = placed;
-    const { run } = loop;
+  private async begin(placed: PlacedCall, ready: Ready): Promise<CallOutcome> {
+    const { run } = placed.loop;
     run.signal.throwIfAborted();
-    const id = requestId('approval', place);
+    const id = requestId('approval', placed.place);
     const approval = run.answer(id);
-    if (approval && approval.kind !== 'approve') {
-      const decided = decidedResult(call.name, 'approval', approval, loop.request.limits.maxResultBytes);
-      return this.record(placed, { result: decided });
-    }
+    if (approval && approval.kind !== 'approve') return this.recordDecision(placed, 'approval', approval);
     // What was asked stays asked, whatever a predicate says meanwhile.
     if (!approval && run.isRecorded({ kind: 'value', place: id })) return waiting(await approvalRequest(placed, ''));
     const planned = await this.decider.decide(placed, approval !== undefined);
     if (planned.kind === 'approval' && !approval) return waiting(await approvalRequest(placed, planned.reason));
     if (planned.kind !== 'rejected' && planned.tool.child)
       return this.joined(placed, await this.children.begin(placed, planned, toSite(placed)));
-    const at = invocationPlace(place, n);
-    const isClaimed = await this.announce(placed, planned, at);
-    return isClaimed ? this.carryOut(placed, planned, at, answer) : waiting(await settlementRequest(placed, at));
+    return this.start(placed, planned, ready);
+  }
+
+  private async start(placed: PlacedCall, planned: PlannedCall, { n, answer }: Ready): Promise<CallOutcome> {
+    const admitted = await this.admit(placed, planned);
+    try {
+      const at = invocationPlace(placed.place, n);
+      const isClaimed = await this.announce(placed, admitted.planned, at);
+      if (!isClaimed) return waiting(await settlementRequest(placed, at));
+      return await this.carryOut(placed, { ...admitted, at, ...(answer && { answer }) });
+    } finally {
+      admitted.turn?.close();
+    }
+  }
+
+  /** Waits for the call's turn before it is announced and claimed: a call that did not start has left no mark. */
+  private async admit(placed: PlacedCall, planned: PlannedCall): Promise<Pick<Invocation, 'planned' | 'turn'>> {
+    if (planned.kind === 'rejected') return { planned };
+    const admission = await this.tools.admit(planned, toSite(placed), placed.mayWaitMs);
+    if ('place' in admission) return { planned, turn: admission.place };
+    placed.loop.run.signal.throwIfAborted();
+    return { planned: { kind: 'rejected', ...admission } };
   }
 
   /** @returns whether the call may be made: not when it was claimed before, so that it may have happened */
@@ -159,17 +184,13 @@ export class CallExecutor {
     return true;
   }
 
-  private async carryOut(
-    placed: PlacedCall,
-    planned: PlannedCall,
-    at: string,
-    answer?: SuspensionAnswer,
-  ): Promise<CallOutcome> {
+  private async carryOut(placed: PlacedCall, invocation: Invocation): Promise<CallOutcome> {
     const { run } = placed.loop;
+    const { at, planned } = invocation;
     try {
       const isCalled = planned.kind !== 'rejected';
       let done: Done | undefined;
-      const action = async () => this.finish(placed, (done = await this.invoke(placed, planned, answer)), isCalled);
+      const action = async () => this.finish(placed, (done = await this.invoke(placed, invocation)), isCalled);
       return result(await run.step(stepOf(placed), action, { companion: () => done?.kept?.companion }));
     } catch (error) {
       if (error instanceof Undecided) return waiting(await settlementRequest(placed, at, error.message));
@@ -178,12 +199,16 @@ export class CallExecutor {
     }
   }
 
-  private async invoke(placed: PlacedCall, planned: PlannedCall, answer?: SuspensionAnswer): Promise<Done> {
+  private async invoke(placed: PlacedCall, { planned, answer, turn }: Invocation): Promise<Done> {
     if (planned.kind === 'rejected') return planned;
     const { limits } = placed.loop.request;
+    placed.loop.started.add(placed.index);
     const meter = new CallMeter(placed);
     const site = { ...this.screened(toSite(placed)), meter, ...(answer && { answer }) };
-    const invoked: Invoked = await this.tools.invoke(planned, site, { maxResultBytes: limits.maxResultBytes });
+    const invoked: Invoked = await this.tools.invoke(planned, site, {
+      maxResultBytes: limits.maxResultBytes,
+      ...(turn && { place: turn }),
+    });
     if (invoked.kind === 'suspended') throw new Suspended(invoked.asked);
     if (invoked.kind === 'unknown') throw new Undecided(invoked.reason);
     return { ...invoked, meter };
@@ -197,6 +222,11 @@ export class CallExecutor {
   private screened(site: CallSite): CallSite {
     const filter = this.policies.filter('results', site.rules);
     return filter ? { ...site, report: (progress) => site.report?.(screenProgress(filter, progress)) } : site;
+  }
+
+  private recordDecision(placed: PlacedCall, about: WaitingKind, decision: Decision): Promise<CallOutcome> {
+    const { maxResultBytes } = placed.loop.request.limits;
+    return this.record(placed, { result: decidedResult(placed.call.name, about, decision, maxResultBytes) });
   }
 
   /** A result that needs no call. */
@@ -257,37 +287,8 @@ export function callKey({ name, arguments: args }: Pick<ToolCall, 'name' | 'argu
   return `${name}\n${args}`;
 }
 
-/** A model that only repeats a failing call is told so, or it repeats it until the limit. */
-function withReminder(done: ToolResult): ToolResult {
-  if (done.success) return done;
-  const reminder = 'You made the same call before and it failed: change its arguments, or answer without it.';
-  return { ...done, error: `${done.error} ${reminder}` };
-}
-
 function result({ whole: _whole, state: _state, child, usage, ...given }: RecordedResult): CallOutcome {
   return { kind: 'result', result: given, ...(child && { child }), ...(usage && { usage }) };
-}
-
-function tell(
-  { loop, call }: PlacedCall,
-  done: ToolResult,
-  { child, state }: Pick<RecordedResult, 'child' | 'state'>,
-): void {
-  const about = { iteration: loop.iteration, call_id: call.id };
-  loop.run.emit({
-    type: 'tool.completed',
-    ...about,
-    ...toldResult(done),
-    ...(child && { child_run_id: child.run_id }),
-  });
-  if (child?.answer) tellAnswer(loop, child.run_id, child.answer);
-  if (state) loop.run.emit({ type: 'state.changed', ...about, tool: call.name, context_id: state.context_id });
-}
-
-/** The answer of the agent that was handed the conversation, as if it came next. */
-function tellAnswer({ run, iteration }: CallLoop, run_id: string, { agent, text, finish_reason }: HandedAnswer): void {
-  const answered_by = { agent, run_id };
-  run.emit({ type: 'message.completed', iteration: iteration + 1, text, finish_reason, tool_calls: [], answered_by });
 }
 
 function asking(question: RecordedQuestion): CallOutcome {

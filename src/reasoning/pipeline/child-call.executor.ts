@@ -38,7 +38,7 @@ export class ChildCallExecutor {
 
   /** @param site where the call is made, as its tool is told */
   async begin(placed: PlacedCall, checked: CheckedCall, site: CallSite): Promise<JoinedCall> {
-    const { run, iteration, request: asked } = placed.loop;
+    const { run, iteration, started, request: asked } = placed.loop;
     const { id: call_id, name: tool, arguments: args } = placed.call;
     const { maxDepth = DEFAULT_MAX_DEPTH } = asked.limits;
     if ((run.lineage?.depth ?? 0) >= maxDepth)
@@ -48,6 +48,7 @@ export class ChildCallExecutor {
       run.signal.throwIfAborted();
       const recorded = await run.step(childStep(placed), async (): Promise<RecordedChild> => {
         const run_id = newId();
+        started.add(placed.index);
         run.emit({ type: 'tool.started', iteration, call_id, tool, arguments: args, child_run_id: run_id });
         return { run_id, is_handoff: request.isHandoff };
       });
@@ -59,6 +60,7 @@ export class ChildCallExecutor {
   async goOn(placed: PlacedCall, site: CallSite): Promise<JoinedCall> {
     const { loop, call } = placed;
     const recorded = await loop.run.step<RecordedChild>(childStep(placed), unreachable);
+    loop.started.add(placed.index);
     const request = async () => {
       const checked = await this.tools.check(call, loop.tools);
       if (checked.kind === 'run') return requestOf(placed, checked, site);

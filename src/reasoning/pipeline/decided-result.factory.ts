@@ -28,9 +28,22 @@ export function outcomeUnknown(tool: string): ToolResult {
   return failedResult(tool, 'TOOL_OUTCOME_UNKNOWN', error);
 }
 
-/** A call that was stopped before its result, or never made, because its run failed, was cancelled or timed out. */
-export function notExecuted(tool: string, failure: AppError): ToolResult {
-  return failedResult(tool, 'TOOL_CANCELLED', `Not executed, or stopped before its result: ${failure.message}`);
+/** A call without a result because its run failed, was cancelled or timed out. */
+export function withoutResult(tool: string, failure: AppError, isStarted: boolean): ToolResult {
+  const state = isStarted ? 'Stopped before its result; it may have taken effect' : 'Not executed';
+  return failedResult(tool, 'TOOL_CANCELLED', `${state}: ${failure.message}`);
+}
+
+/** Whether the call did not run to its end, so that the model may repeat it unchanged. */
+export function isNotExecuted({ code, error }: Extract<ToolResult, { success: false }>): boolean {
+  return code === 'TOOL_CANCELLED' || (code === 'TOOL_TIMEOUT' && error.startsWith('Not executed'));
+}
+
+/** The result of a call that failed before with the same arguments: a model would repeat it until the limit. */
+export function withReminder(done: ToolResult): ToolResult {
+  if (done.success) return done;
+  const reminder = 'You made the same call before and it failed: change its arguments, or answer without it.';
+  return { ...done, error: `${done.error} ${reminder}` };
 }
 
 function settled(tool: string, decision: Extract<Decision, { kind: 'settle' }>, maxBytes: number): ToolResult {

@@ -1,7 +1,9 @@
+import { isDoneWithin } from '../../common/index.js';
 import type { ToolCall } from '../../llm/index.js';
 import type { ToolExecutor } from '../../tool/index.js';
 import { addUsage, NO_USAGE, type WaitingRequest } from '../../run/index.js';
 import type { CalledRun, Loop } from '../reasoning.types.js';
+import { isNotExecuted } from './decided-result.factory.js';
 import { callKey, type CallExecutor } from './call.executor.js';
 import { orderOf } from './call-order.policy.js';
 import { Processor } from './processor.js';
@@ -26,9 +28,11 @@ export class ExecuteToolsProcessor extends Processor {
     const waiting = new Map<number, WaitingRequest>();
     loop.waiting = waiting;
     loop.replyPlan = await planReply(loop, this.tools);
+    loop.started = new Set();
     const called = new Map<number, CalledRun>();
-    const settled = await this.executeAll(loop, async (call, index) => {
-      const done = await loop.replyPlan.follow(index, this.calls.execute(loop, call, index + 1));
+    const settled = await this.executeAll(loop, async (call, index, mayWaitMs) => {
+      const execution = this.calls.execute(loop, call, index + 1, mayWaitMs);
+      const done = await loop.replyPlan.follow(index, execution);
       if (done.kind === 'waiting') return void waiting.set(index, done.request);
       loop.results.set(index, done.result);
       if (done.child) called.set(index, done.child);
@@ -36,8 +40,8 @@ export class ExecuteToolsProcessor extends Processor {
     });
     for (const [index, call] of calls.entries()) {
       const result = loop.results.get(index);
-      // A call that was not executed, or not to its end, may be made again.
-      if (result?.success === false && result.code !== 'TOOL_CANCELLED') loop.failed.add(callKey(call));
+      // The model may repeat a call that was not executed.
+      if (result?.success === false && !isNotExecuted(result)) loop.failed.add(callKey(call));
     }
     take(
       loop,
@@ -49,15 +53,19 @@ export class ExecuteToolsProcessor extends Processor {
 
   private async executeAll(
     loop: Loop,
-    execute: (call: ToolCall, index: number) => Promise<void>,
+    execute: (call: ToolCall, index: number, mayWaitMs?: number) => Promise<void>,
   ): Promise<PromiseSettledResult<void>[]> {
     const { calls } = loop.decoded!;
     const order = await orderOf(loop, this.tools);
     const begun: Promise<void>[] = [];
     const begin = async (call: ToolCall, index: number, earlier: readonly number[]): Promise<void> => {
-      await Promise.allSettled(begun.filter((_, at) => earlier.includes(at)));
+      const mayWaitMs = this.tools.queueTimeout(loop.tools.get(call.name));
+      const since = performance.now();
+      const earlierOnes = Promise.allSettled(begun.filter((_, at) => earlier.includes(at)));
+      if (!(await isDoneWithin(mayWaitMs, earlierOnes))) return execute(call, index, 0);
       // One that has no result waits for a person, or broke the run.
-      if (earlier.every((at) => loop.results.has(at))) await execute(call, index);
+      const isFree = earlier.every((at) => loop.results.has(at));
+      if (isFree) await execute(call, index, Math.max(1, mayWaitMs - (performance.now() - since)));
     };
     for (const [index, call] of calls.entries()) {
       const earlier = order?.[index] ?? [];

@@ -20,6 +20,8 @@ export interface PlacedCall {
   readonly place: string;
   /** The call's position in its reply, counted from 0. */
   readonly index: number;
+  /** The longest wait for its turn, in ms; by default as its tool says. */
+  readonly mayWaitMs: number | undefined;
 }
 
 /** The place of a call's n-th invocation, counted from 1: the place itself, then with `:r2` and so on. */

@@ -1,3 +1,5 @@
+import { messageOf } from '../../common/index.js';
+
 /** What came of a call that may be stopped from outside. */
 export type CallOutcome =
   | { readonly kind: 'returned'; readonly value: unknown }
@@ -54,4 +56,16 @@ function stoppedOr(signal: AbortSignal, error: unknown): Settled {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** Why a call gave no usable value. */
+export function whyNot(outcome: Exclude<CallOutcome, { kind: 'cancelled' }>): string {
+  switch (outcome.kind) {
+    case 'returned':
+      return 'it gave none of the answers that it may give';
+    case 'threw':
+      return messageOf(outcome.error);
+    case 'timed_out':
+      return `it took longer than ${outcome.timeoutMs} ms`;
+  }
 }

@@ -1,13 +1,14 @@
 import type { Logger } from '@nestjs/common';
 import { type ErrorCode, MAX_IMAGES } from '../../common/index.js';
 import { unfold } from '../illustrated-result.factory.js';
+import type { StatefulCall } from '../state/stateful-call.executor.js';
 import type { Tool, ToolResult } from '../tool.types.js';
 import type { CallOutcome } from './bounded-call.executor.js';
 import { cutText } from './cut-text.mapper.js';
 import { toJsonResult } from './json-result.mapper.js';
 import { illustrated } from './shown-image.policy.js';
 import { type ThrownError, toThrownError } from './thrown-error.mapper.js';
-import { failedResult, succeededCall, type SucceededCall } from './tool-result.factory.js';
+import { cancelledBeforeStart, failedResult, succeededCall, type SucceededCall } from './tool-result.factory.js';
 
 const VALID = { valid: true } as const;
 
@@ -19,7 +20,9 @@ export class CallResults {
     readonly maxImageBytes: number,
   ) {}
 
-  of(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number): SucceededCall {
+  /** @param isStarted whether the tool's own code was started */
+  of(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number, isStarted = true): SucceededCall {
+    if (!isStarted && outcome.kind === 'cancelled') return { result: cancelledBeforeStart(tool.definition.name) };
     switch (outcome.kind) {
       case 'returned':
         return this.returned(tool, outcome.value, maxBytes, elapsedMs);
@@ -67,6 +70,16 @@ export class CallResults {
     const thrown = toThrownError(error);
     this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
     return thrown;
+  }
+}
+
+/** The outcome without the returned `state`; an invalid `state` is the call's failure. */
+export function withoutState(held: StatefulCall | undefined, outcome: CallOutcome): CallOutcome {
+  if (!held || outcome.kind !== 'returned') return outcome;
+  try {
+    return { kind: 'returned', value: held.withoutState(outcome.value) };
+  } catch (error) {
+    return { kind: 'threw', error };
   }
 }
 

@@ -1,7 +1,9 @@
-import { AppError, messageOf } from '../../common/index.js';
+import { AppError, messageOf, type ErrorCode } from '../../common/index.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
-import type { CallSite, CheckedCall, Tool } from '../tool.types.js';
-import { callBounded } from './bounded-call.executor.js';
+import type { CallSite, CheckedCall, Tool, ToolDefinition } from '../tool.types.js';
+import { callBounded, type CallOutcome } from './bounded-call.executor.js';
+import { enterPlace, isQueueTimeout, type CallPlace } from './call-place.js';
+import { cancelledBeforeStart } from './tool-result.factory.js';
 import type { StatefulCall } from '../state/stateful-call.executor.js';
 import type { ToolStates } from '../state/tool-states.service.js';
 import { ToolRequest } from './tool-request.factory.js';
@@ -25,13 +27,36 @@ export async function callDirectly(tool: Tool, args: unknown, site: CallSite, st
 
 async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Promise<unknown> {
   const { tool, input } = call;
+  const recalled = tool.places && (await tool.recall?.(new ToolRequest(call, site)));
+  if (recalled) return recalled.value;
+  const place = await placeOf(call, site);
+  const invokeTool = (signal: AbortSignal): unknown =>
+    place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)));
+  try {
+    return valueOf(tool.definition, await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs));
+  } finally {
+    place.close();
+  }
+}
+
+/** @throws AppError `TOOL_TIMEOUT`, `TOOL_CANCELLED` when the call does not start */
+async function placeOf({ tool }: CheckedCall, site: CallSite): Promise<CallPlace> {
   const { name } = tool.definition;
+  try {
+    return await enterPlace(tool, site.signal);
+  } catch (error) {
+    const [code, message] = isQueueTimeout(error) ? [error.code, error.message] : notStarted(name);
+    throw new AppError(code, `Tool "${name}": ${message}`, { details: { tool: name } });
+  }
+}
+
+function notStarted(tool: string): [ErrorCode, string] {
+  const { code, error } = cancelledBeforeStart(tool);
+  return [code, error];
+}
+
+function valueOf({ name }: ToolDefinition, outcome: CallOutcome): unknown {
   const details = { tool: name };
-  const outcome = await callBounded(
-    (signal) => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)),
-    site.signal,
-    tool.metadata.timeoutMs,
-  );
   switch (outcome.kind) {
     case 'returned':
       if (outcome.value instanceof Suspension) throw asksInVain(name);

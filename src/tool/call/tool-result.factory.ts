@@ -20,6 +20,11 @@ export function failedResult(tool: string, code: ErrorCode, error: string, elaps
   return { tool, success: false, error, code, execution_time_ms: elapsedMs };
 }
 
+/** A call that was cancelled while it waited for its turn. */
+export function cancelledBeforeStart(tool: string): FailedResult {
+  return failedResult(tool, 'TOOL_CANCELLED', 'Not executed: the call was cancelled before it started.');
+}
+
 /** A call that succeeded with a value; a long one is cut to `maxBytes` (UTF-8), and then given whole, too. */
 export function succeededCall(
   tool: string,

@@ -36,6 +36,7 @@ const handling = {
   approval: checkedLater<RestToolDeclaration['approval']>().optional(),
   cacheTtlMs: wholeMs.optional(),
   concurrency: z.int().min(1).optional(),
+  queueTimeoutMs: wholeMs.optional(),
   egress: z.boolean().optional(),
   untrusted: z.boolean().optional(),
   resources: checkedLater<RestToolDeclaration['resources']>().optional(),

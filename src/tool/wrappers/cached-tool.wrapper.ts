@@ -11,18 +11,21 @@ import type { Tool, ToolContext } from '../tool.types.js';
  * guard of the tool is not asked again.
  */
 export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
+  const recall = async (context: ToolContext): Promise<{ readonly value: unknown } | undefined> => {
+    const known = await cache.get(keyOf(context));
+    return known === null ? undefined : { value: fromEntry(parseExactJson(known) as Entry) };
+  };
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
-    const key = keyOf(context);
-    const known = await cache.get(key);
-    if (known !== null) return fromEntry(parseExactJson(known) as Entry);
+    const known = await recall(context);
+    if (known) return known.value;
     const returned = await tool.invoke(input, context);
     if (returned instanceof Suspension) return returned;
     const { value, images } = unfold(returned);
     const entry: Entry = { value: toJsonResult(value).value, ...(images.length > 0 && { images }) };
-    await cache.set(key, JSON.stringify(entry), ttlMs);
+    await cache.set(keyOf(context), JSON.stringify(entry), ttlMs);
     return fromEntry(entry);
   };
-  return { ...tool, invoke };
+  return { ...tool, invoke, recall };
 }
 
 /** A result as the cache has it. */

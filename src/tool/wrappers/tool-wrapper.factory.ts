@@ -1,7 +1,7 @@
+import { Semaphore } from '../../common/index.js';
 import type { Cache } from '../../cache/index.js';
 import type { Tool } from '../tool.types.js';
 import { cachedTool } from './cached-tool.wrapper.js';
-import { limitedTool } from './limited-tool.wrapper.js';
 import { retryingTool } from './retrying-tool.wrapper.js';
 
 /**
@@ -10,7 +10,7 @@ import { retryingTool } from './retrying-tool.wrapper.js';
  */
 export function wrapTool(tool: Tool, cache: Cache): Tool {
   const { concurrency, retries, cacheTtlMs } = tool.metadata;
-  const limited = concurrency === undefined ? tool : limitedTool(tool, concurrency);
+  const limited = concurrency === undefined ? tool : { ...tool, places: new Semaphore(concurrency) };
   const retrying = retries ? retryingTool(limited, retries) : limited;
   return cacheTtlMs === undefined ? retrying : cachedTool(retrying, cacheTtlMs, cache);
 }

@@ -1,0 +1,93 @@
+import { AppError, type Semaphore } from '../../common/index.js';
+import type { Tool, ToolResult } from '../tool.types.js';
+
+/** The longest wait of a call for its turn where its tool has no `queueTimeoutMs`, in ms. */
+const QUEUE_TIMEOUT_MS = 300_000;
+
+/** One of the places of a tool with a `concurrency`; of another tool, a place without a limit. */
+export class CallPlace {
+  private isInUse = false;
+
+  /** @param recalled the cached result of the call, which needs no place */
+  constructor(
+    private readonly places?: Semaphore,
+    readonly recalled?: { readonly value: unknown },
+  ) {}
+
+  /** Whether the tool's own code was started. */
+  get isStarted(): boolean {
+    return this.isInUse;
+  }
+
+  /** Runs the tool's code. The place is free when that code has ended, also if its caller does not wait so long. */
+  run(code: () => unknown): unknown {
+    this.isInUse = true;
+    let isPending = false;
+    try {
+      const returned = code();
+      isPending = isThenable(returned);
+      if (isPending) this.leaveAfter(returned as PromiseLike<unknown>);
+      return returned;
+    } finally {
+      if (!isPending) this.places?.leave();
+    }
+  }
+
+  /** Leaves the place if the tool's code was not started. Call it once. */
+  close(): void {
+    if (!this.isInUse) this.places?.leave();
+  }
+
+  private leaveAfter(pending: PromiseLike<unknown>): void {
+    const leave = (): void => this.places?.leave();
+    pending.then(leave, leave);
+  }
+}
+
+/** The turn of a call, or the result of a call that does not start. */
+export type Admission = { readonly place: CallPlace } | { readonly result: ToolResult };
+
+/** The longest wait of a call for its turn, in ms. */
+export function queueTimeoutOf(tool: Tool | undefined): number {
+  return tool?.metadata.queueTimeoutMs ?? QUEUE_TIMEOUT_MS;
+}
+
+/**
+ * Waits for a place among the calls that the tool executes at the same time.
+ * @param mayWaitMs the longest wait, in ms; without any of it left the call does not start
+ * @throws AppError `TOOL_TIMEOUT` after that; the signal's reason when the signal is aborted
+ */
+export async function enterPlace(
+  tool: Tool,
+  signal: AbortSignal,
+  mayWaitMs = queueTimeoutOf(tool),
+): Promise<CallPlace> {
+  signal.throwIfAborted();
+  const { places } = tool;
+  if (mayWaitMs <= 0) throw queueTimeout(tool);
+  if (!places || places.tryEnter()) return new CallPlace(places);
+  const clock = new AbortController();
+  const timer = setTimeout(() => clock.abort(queueTimeout(tool)), mayWaitMs);
+  try {
+    await places.enter(AbortSignal.any([signal, clock.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+  return new CallPlace(places);
+}
+
+/** Whether a call waited too long for its turn. */
+export function isQueueTimeout(error: unknown): error is QueueTimeout {
+  return error instanceof QueueTimeout;
+}
+
+class QueueTimeout extends AppError {}
+
+function queueTimeout(tool: Tool): AppError {
+  const waited = `the call did not start within ${queueTimeoutOf(tool)} ms (\`queueTimeoutMs\`)`;
+  return new QueueTimeout('TOOL_TIMEOUT', `Not executed: ${waited}, because earlier calls have not ended.`);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
