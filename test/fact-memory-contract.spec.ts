@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
+import { hash } from 'node:crypto';
 import type { FactMemory, FactOwner } from '../src/session/index.js';
 import { DatabaseFactMemory } from '../src/session/long-term/database-fact-memory.js';
 import { FactStore } from '../src/session/long-term/fact.store.js';
@@ -56,6 +57,39 @@ describeDatabases('the memory of facts', servers, (created, kind) => {
     expect(await recalled('to be or')).toEqual(['The user is allergic to peanuts.']);
     expect(await recalled('nothing of this')).toEqual([]);
   });
+
+  it.each([
+    ['Ann likes tea.', 'Ann likes tea', ' Ann  likes\n\ttea . ', 'Ann\u00a0likes tea．', '\u3000Ann likes tea...'],
+    ['用户喜欢喝绿茶', '用户喜欢喝绿茶。', '用户 喜欢喝 绿茶 。', '用户喜欢喝绿茶｡\u3000'],
+    ['The user has 2 cats, Tom and 花花。', 'The user has 2 cats, Tom and花花'],
+    ['...', '...'],
+  ])('stores %j once, however its white space and its final stop are written', async (...spellings) => {
+    const first = await memory.remember(ANN, spellings[0]);
+    for (const text of spellings) {
+      const again = await memory.remember(ANN, text, { key: text });
+      expect([again.id, again.text]).toEqual([first.id, spellings[0]]);
+    }
+    expect(await listed()).toEqual([spellings[0]]);
+    await Promise.all([...spellings, ...spellings].map((text) => memory.remember({ ...ANN, user: 'bob' }, text)));
+    expect(await listed({ ...ANN, user: 'bob' })).toHaveLength(1);
+  });
+
+  it('keeps facts apart that differ in more than that', async () => {
+    await fill(['now here', 'nowhere', 'Now here', 'now, here', 'now here!', '3.5', '35', '。', '.']);
+    expect(await listed()).toHaveLength(9);
+  });
+
+  it.each(['Ann likes tea', 'Ann likes tea.', '安喜欢茶。', 'Ann  likes tea'])(
+    'knows %j again when an earlier version stored it by its exact text',
+    async (text) => {
+      const before = await memory.remember(ANN, text);
+      const sql = 'UPDATE fact SET digest = ?';
+      await opened.database.commit([{ sql, params: [hash('sha256', text)] }]);
+      const spellings = text.includes('  ') ? [text] : [text, text.replace(/[.。]$/, '')];
+      for (const spelling of spellings) expect((await memory.remember(ANN, spelling)).id).toBe(before.id);
+      expect(await listed()).toEqual([text]);
+    },
+  );
 
   it('gives scores that fall, and no more than it was asked for', async () => {
     await fill(Array.from({ length: 60 }, (_, n) => `Fact ${n} is about tea${' tea'.repeat(n % 3)}.`));

@@ -34,9 +34,11 @@ const OWNED = 'tenant = ? AND user_id = ?';
 export class FactStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds the fact, unless there is one of its key or its text: that one is given then. */
+  /**
+   * Adds the fact, or returns the stored fact with its key or its text. White space and a final stop make no other text.
+   */
   async add({ tenant, user }: FactOwner, { key, text, tokens }: NewFact, now: number): Promise<Fact> {
-    const digest = hash('sha256', text);
+    const digest = await this.digestOf({ tenant, user }, text);
     const keyDigest = hash('sha256', key);
     await this.database.commit([
       this.database.insertIgnore('fact', {
@@ -64,6 +66,18 @@ export class FactStore {
     );
     // Gone again: somebody forgot it meanwhile.
     return row ? toFact(row) : { id: newId(), text, createdAt: now, updatedAt: now };
+  }
+
+  /** Earlier versions stored the digest of the exact text: such a fact is found by its likely spellings. */
+  private async digestOf({ tenant, user }: FactOwner, text: string): Promise<string> {
+    const plain = withoutSpelling(text);
+    const digest = hash('sha256', plain);
+    const others = [text, `${plain}.`, `${plain}。`].map((spelling) => hash('sha256', spelling));
+    const [stored] = await this.database.query<{ digest: string }>(
+      `SELECT digest FROM fact WHERE ${OWNED} AND digest IN (?, ?, ?, ?) LIMIT 1`,
+      [tenant, user, digest, ...others],
+    );
+    return stored?.digest ?? digest;
   }
 
   /** Up to `limit` facts that have any of the tokens, those that the database finds best. */
@@ -140,6 +154,20 @@ export class FactStore {
   async removeAll({ tenant, user }: FactOwner): Promise<void> {
     await this.database.commit([{ sql: `DELETE FROM fact WHERE ${OWNED}`, params: [tenant, user] }]);
   }
+}
+
+/** Characters of scripts without spaces between words, and their punctuation. */
+const CJK = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\u3000-\u303f\uff00-\uff65]`;
+const SPACE_BESIDE_CJK = new RegExp(`(?<=${CJK}) | (?=${CJK})`, 'gu');
+
+/** The text without what does not change a fact: further white space, and stops at its end. */
+function withoutSpelling(text: string): string {
+  const plain = text
+    .replace(/[\s\u200b]+/g, ' ')
+    .replace(SPACE_BESIDE_CJK, '')
+    .replace(/[ .。．｡]+$/, '')
+    .trimStart();
+  return plain === '' ? text : plain;
 }
 
 function toFact({ id, text, created_at, updated_at }: FactRow): Fact {
