@@ -142,6 +142,34 @@ describeDatabases('budgets', servers, (created, kind) => {
     expect(await sums()).toMatchObject({ run: { tokens: 10 }, session: { tokens: 10 } });
   });
 
+  it('extend the reservation of a running reply until they are used up', async () => {
+    const running = budget({ run: { tokens: 100 }, replyTokens: 40 });
+    const unlimited = { ...CALL, request: { messages: [] } };
+    const reply = (await running.reserve(account('a'), unlimited))!;
+    expect([reply.checkAt, await sums()]).toMatchObject([40, { run: { tokens: 40 } }]);
+    await reply.grow('x'.repeat(50), 50, 0);
+    expect([reply.checkAt, await sums()]).toMatchObject([90, { run: { tokens: 90 } }]);
+    await running.reserve(account('a', 'model:2'), CALL);
+    await expect(async () => reply.grow('x'.repeat(45), 95, 0)).rejects.toMatchObject({
+      code: 'BUDGET_EXCEEDED',
+      message: expect.stringContaining('(BUDGET_RUN) is used up'),
+    });
+    await reply.settle({ kind: 'broken', said: 'x'.repeat(95) });
+    expect(await sums()).toMatchObject({ run: { tokens: 105 } });
+  });
+
+  it('let a reply that is not streamed reserve a share of the rest', async () => {
+    const shared = budget({ tenantDay: { tokens: 1000 }, replyTokens: 40 });
+    const unlimited = { ...CALL, request: { messages: [] } };
+    const reply = (await shared.reserve(account('a'), unlimited))!;
+    expect(await reply.limitReply(10_000)).toBe(160);
+    expect(await sums()).toMatchObject({ tenant_day: { tokens: 160 } });
+    const short = (await shared.reserve(account('b'), unlimited))!;
+    expect(await short.limitReply(50)).toBe(50);
+    const rich = budget({ session: { tokens: 1_000_000 }, replyTokens: 40 });
+    expect(await (await rich.reserve(account('c'), unlimited))!.limitReply(10_000)).toBeNull();
+  });
+
   it('count what was broken off as far as it can be told, beside what the same step takes then', async () => {
     const both = budget({ run: { tokens: 60 }, session: { cost: 1 } });
     const call = { ...CALL, request: { ...CALL.request, messages: [{ role: 'user' as const, content: 'ask' }] } };

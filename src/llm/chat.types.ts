@@ -96,6 +96,12 @@ export interface OwnBudget {
   readonly limits: AgentBudgets;
 }
 
+/** The progress of a streamed reply: the model updates it, its caller reads it. */
+export interface ReplyProgress {
+  /** UTF-16 units that were generated so far: text, reasoning and arguments of calls. */
+  length: number;
+}
+
 export interface CallOptions {
   /** Aborts the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -112,6 +118,8 @@ export interface CallOptions {
   readonly accepts?: ((reply: ChatResult) => boolean) | undefined;
   /** Without one no budget limits the call. */
   readonly account?: CallAccount;
+  /** Set by the budget of a streamed call. The stream then also has empty parts while arguments of a call arrive. */
+  readonly progress?: ReplyProgress;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -24,6 +24,20 @@ export function budgetExceeded({ name, agent, limit, resetsAt }: BudgetScope, su
   });
 }
 
+/** The error of a reply that was stopped while it arrived: the budget has no room for more than these tokens of it. */
+export function replyUsedUp({ name, agent, limit, resetsAt }: BudgetScope, tokens: number): AppError {
+  const [what, variable, field] = WHAT[name];
+  const whose = agent === undefined ? variable : `budgets.${field} of the agent "${agent}"`;
+  const until = resetsAt === null ? null : new Date(resetsAt).toISOString();
+  const message =
+    `A reply of the model was stopped after about ${tokens} tokens: the budget of this ${what} (${whose}) is used up; ` +
+    (until === null ? `raise it, or start another ${what}.` : `it resets at ${until}.`);
+  const unit = limit.tokens < Number.MAX_SAFE_INTEGER ? 'tokens' : 'cost';
+  return new AppError('BUDGET_EXCEEDED', message, {
+    details: { budget: name, ...(agent !== undefined && { agent }), unit, resets_at: until },
+  });
+}
+
 /** The error of sums that cannot be counted anew now. */
 export function budgetInUse(): AppError {
   const message =

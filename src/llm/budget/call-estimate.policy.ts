@@ -11,20 +11,27 @@ import type { CallEnd } from './model-budget.js';
 /** The tokens and the cost of one call: the most that it may take, and the amount that it took. */
 export class CallEstimate {
   private readonly promptTokens: number;
-  /** Its prompt, and the longest reply. */
+  /** Whether the provider limits the reply. */
+  readonly isLimited: boolean;
+  /** The longest reply, in tokens. */
+  readonly mostReply: number;
+  /** The prompt and the longest reply. */
   readonly most: Amount;
 
   constructor(
     { messages, tools = [], parameters }: ChatRequest,
-    private readonly counter: TokenCounter,
+    readonly counter: TokenCounter,
     /** Counts the parts that every call of an agent repeats. */
     repeated: TokenCounter,
-    replyTokens: number,
-    private readonly price: ModelPrice | undefined,
+    /** The longest reply where the request does not limit it, in tokens. */
+    readonly replyTokens: number,
+    readonly price: ModelPrice | undefined,
   ) {
     const toolTokens = tools.length === 0 ? 0 : repeated.count(JSON.stringify(tools));
     this.promptTokens = countMessages(counter, messages, repeated) + toolTokens;
-    this.most = this.amountOf(parameters?.maxTokens ?? replyTokens);
+    this.isLimited = parameters?.maxTokens !== undefined;
+    this.mostReply = parameters?.maxTokens ?? replyTokens;
+    this.most = this.amountOf(this.mostReply);
   }
 
   spentOn(end: CallEnd): Amount {
@@ -34,7 +41,7 @@ export class CallEstimate {
       case 'refused':
         return NOTHING;
       case 'broken':
-        return this.amountOf(this.counter.count(end.said));
+        return this.amountOf(this.counter.count(end.said) + unseenTokens(end.unseen));
     }
   }
 
@@ -48,7 +55,7 @@ export class CallEstimate {
     return { tokens: checked.totalTokens, cost: toUnits(usage.cost ?? 0) };
   }
 
-  private amountOf(completionTokens: number, promptTokens = this.promptTokens): Amount {
+  amountOf(completionTokens: number, promptTokens = this.promptTokens): Amount {
     const { price } = this;
     const totalTokens = promptTokens + completionTokens;
     const cost = price ? toUnits(costOf({ promptTokens, completionTokens, totalTokens }, price)) : 0;
@@ -60,4 +67,9 @@ export class CallEstimate {
 function textOf({ content, reasoning = '', toolCalls = [] }: AssistantMessage): string {
   const texts = [reasoning, content, ...toolCalls.flatMap((call) => [call.name, call.arguments])];
   return texts.filter((text) => text !== '').join('\n');
+}
+
+/** Arguments of calls are JSON, of which a token is about three characters. @param length in UTF-16 units */
+export function unseenTokens(length = 0): number {
+  return Math.ceil(length / 3);
 }

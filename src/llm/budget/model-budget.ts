@@ -18,12 +18,37 @@ export type CallEnd =
   /** The provider has taken it, or may have, and nobody says what it took. */
   | {
       readonly kind: 'broken';
-      /** What came of the reply. */
+      /** The text and the reasoning that arrived. */
       readonly said: string;
+      /** UTF-16 units that arrived beside them: arguments of calls. */
+      readonly unseen?: number;
     };
 
-/** What a call may take, until it is known what it took. */
+/** The amount that a call may take, until the amount that it took is known. */
 export abstract class Reservation {
+  /** The length of a running reply, in UTF-16 units, from which on `grow` is to be called; never by default. */
+  checkAt = Number.POSITIVE_INFINITY;
+
+  /**
+   * Extends the reservation where a running reply has become longer than it.
+   * @param text that arrived since the last call
+   * @param length of the whole reply so far, in UTF-16 units
+   * @param unseen UTF-16 units of it that are arguments of calls
+   * @throws AppError `BUDGET_EXCEEDED` when the budget has no room for it
+   */
+  grow(_text: string, _length: number, _unseen: number): Promise<void> | null {
+    return null;
+  }
+
+  /**
+   * Extends the reservation of a reply that cannot be stopped while it runs by a share of the remaining budget.
+   * @param most the longest reply that the model may be limited to, in tokens
+   * @returns the longest reply that the budget allows, in tokens; `null` where it is long enough for any reply
+   */
+  async limitReply(_most: number): Promise<number | null> {
+    return null;
+  }
+
   /**
    * Puts what was really used in its place: what the provider counted, or all of it when that counted nothing; nothing
    * when it was refused; the prompt and what was said, as far as they can be counted here, when it was broken off. That

@@ -1,19 +1,19 @@
 import { Logger } from '@nestjs/common';
 import { AppError, newId } from '../../common/index.js';
 import type { AppConfig } from '../../config/index.js';
-import type { CallAccount, Usage } from '../chat.types.js';
+import type { CallAccount } from '../chat.types.js';
 import { RepeatedTokenCounter } from '../tokens/repeated-token-counter.js';
 import type { TokenCounter } from '../tokens/token-counter.js';
 import { budgetExceeded, budgetInUse } from './budget.error.js';
 import { toUnits } from '../wrappers/cost.policy.js';
 import { fits, lastingScopesOf, limitsOf, scopesOf, type BudgetLimits } from './budget-scope.policy.js';
-import type { BudgetRefusal, BudgetStore, Settlement } from './budget.store.js';
+import type { BudgetRefusal, BudgetStore } from './budget.store.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import { CallEstimate } from './call-estimate.policy.js';
+import { EXPIRES_MS, HeldReservation } from './held-reservation.js';
 import {
   ModelBudget,
-  Reservation,
-  type CallEnd,
+  type Reservation,
   type JournaledSpending,
   type JournaledUsage,
   type NewAccount,
@@ -21,8 +21,6 @@ import {
   type ToldUsage,
 } from './model-budget.js';
 
-/** Longer than calls take: what a process that crashed has reserved counts no longer than this. */
-const EXPIRES_MS = 900_000;
 const ATTEMPTS = 50;
 const PRUNE_EVERY = 500;
 
@@ -64,7 +62,9 @@ export class StoredModelBudget extends ModelBudget {
       scopes: scopes.map(({ key }) => key),
       expiresAt: now + EXPIRES_MS,
     };
-    const held = new HeldReservation(entry, estimate, account.isJournaled === true, this.store, this.logger);
+    const isJournaled = account.isJournaled === true;
+    const tools = { store: this.store, logger: this.logger, expire: () => this.expire(Date.now()) };
+    const held = new HeldReservation({ entry, scopes, isJournaled }, estimate, tools);
     const refusal = this.store.reserve(entry, null, scopes, now);
     const isPruned = this.reservations % PRUNE_EVERY === 0;
     if (refusal === null && !isPruned) return held;
@@ -157,49 +157,4 @@ export class StoredModelBudget extends ModelBudget {
     for (const entry of await this.store.expired(now)) if (await this.store.settle(entry, NOTHING, now)) gone++;
     return gone;
   }
-}
-
-class HeldReservation extends Reservation {
-  constructor(
-    private readonly entry: BudgetEntry,
-    private readonly estimate: CallEstimate,
-    private readonly isJournaled: boolean,
-    private readonly store: BudgetStore,
-    private readonly logger: Logger,
-  ) {
-    super();
-  }
-
-  settle(end: CallEnd): Promise<void> | null {
-    const { id, holder } = this.entry;
-    const spent = this.estimate.spentOn(end);
-    const how = {
-      // What the same step takes when it asks again does not take the place of what is lost.
-      id: end.kind === 'broken' ? `${id}~${holder}` : id,
-      isTold: this.isJournaled && end.kind === 'answered' && isReported(spent, end.result.usage),
-    };
-    const settled = this.store.settle(this.entry, spent, Date.now(), how);
-    return settled === true ? null : this.settleAgain(settled, spent, how);
-  }
-
-  private async settleAgain(settled: false | Promise<boolean>, spent: Amount, how: Settlement): Promise<void> {
-    const { id, holder } = this.entry;
-    try {
-      if (await settled) return;
-      // It may have expired meanwhile; once somebody else has it, it is theirs to settle.
-      for (;;) {
-        const entry = await this.store.find(id);
-        if (entry?.holder !== holder) return;
-        if (await this.store.settle(entry, spent, Date.now(), how)) return;
-      }
-    } catch (err) {
-      // The reply is worth more: until it expires, what was reserved counts.
-      this.logger.warn({ err, entry: id }, 'What a model call has used could not be settled');
-    }
-  }
-}
-
-/** Whether the usage event of the call will have the same numbers. */
-function isReported({ tokens, cost }: Amount, usage: Usage | undefined): boolean {
-  return usage !== undefined && usage.totalTokens === tokens && toUnits(usage.cost ?? 0) === cost;
 }

@@ -19,6 +19,8 @@ import type { WireSettings } from './wire-access.types.js';
 import { BadReplyError } from './wire-failure.error.js';
 import type { WireClient } from './wire.client.js';
 
+const NO_TEXT: ChatStreamPart = { type: 'reasoning', text: '' };
+
 /** A chat model of a provider over HTTP: it sends, and gives only whole replies; the codec knows the wire. */
 export class WireChatModel extends ChatModel {
   readonly provider: string;
@@ -50,7 +52,12 @@ export class WireChatModel extends ChatModel {
     const reply = this.codec.openStream();
     try {
       const response = await this.send(request, options, true);
-      for await (const parts of readParts(response, reply)) yield* parts;
+      for await (const parts of readParts(response, reply)) {
+        yield* parts;
+        if (!options.progress) continue;
+        options.progress.length = reply.length;
+        if (parts.length === 0) yield NO_TEXT;
+      }
       if (!reply.isComplete) throw new BadReplyError('a stream that ends before its finish reason');
     } catch (thrown) {
       // What goes wrong after the end takes nothing from the reply.

@@ -2,7 +2,8 @@ import { AppError, type ErrorCode } from '../../common/index.js';
 import type { ModelPrice } from '../../config/index.js';
 import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
 import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress } from '../chat.types.js';
+import { contextWindowOf, type NamedModel } from '../context-window.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
 /** The provider has not begun with what ends so, or says that it failed itself: for that nobody is charged. */
@@ -15,6 +16,11 @@ const REFUSALS: readonly ErrorCode[] = [
   'SHUTTING_DOWN',
 ];
 const BROKEN: CallEnd = { kind: 'broken', said: '' };
+/** Limits of a reply that cannot be stopped, in tokens: for models with a known context window, and for others. */
+const LONGEST_REPLY = 16_384;
+const UNKNOWN_REPLY = 4096;
+/** A provider's message about a limit that the model does not take. */
+const LIMIT = /max_?(?:completion_|output_)?tokens|context length|context window/i;
 
 /** Asks a model only when the budgets have room for the most that the call may take. */
 export class BudgetedModel extends ModelWrapper {
@@ -40,11 +46,11 @@ export class BudgetedModel extends ModelWrapper {
     const reservation = asked instanceof Promise ? await asked : asked;
     let end: CallEnd = BROKEN;
     try {
-      const result = await this.inner.generate(request, options);
+      const result = await this.limited(request, options, reservation);
       end = { kind: 'answered', result };
       return result;
     } catch (error) {
-      end = endOf(error, '');
+      end = endOf(error, { said: '' });
       throw error;
     } finally {
       const settled = reservation?.settle(end);
@@ -52,22 +58,45 @@ export class BudgetedModel extends ModelWrapper {
     }
   }
 
+  /** A reply that is not streamed cannot be stopped: the model is told the longest one that the budget allows. */
+  private async limited(
+    request: ChatRequest,
+    options: CallOptions,
+    reservation: Reservation | null,
+  ): Promise<ChatResult> {
+    const maxTokens = this.isUnlimited(request) ? await reservation?.limitReply(longestReply(this)) : null;
+    if (typeof maxTokens !== 'number') return this.inner.generate(request, options);
+    try {
+      return await this.inner.generate({ ...request, parameters: { ...request.parameters, maxTokens } }, options);
+    } catch (error) {
+      // The limit is ours: a model that does not take it is asked without.
+      if (!isLimitRefused(error)) throw error;
+      return this.inner.generate(request, options);
+    }
+  }
+
+  private isUnlimited({ parameters }: ChatRequest): boolean {
+    const isTaken = !this.capabilities.parameterLimits?.lacking?.includes('maxTokens');
+    return parameters?.maxTokens === undefined && isTaken;
+  }
+
   private async *countedStream(request: ChatRequest, options: CallOptions): AsyncGenerator<ChatStreamPart, void> {
     const reservation = await this.reserve(request, options);
-    const said: string[] = [];
+    const reply = new RunningReply(reservation);
     let end: CallEnd | null = null;
     try {
-      for await (const part of this.inner.stream(request, options)) {
+      for await (const part of this.inner.stream(request, reservation ? { ...options, progress: reply } : options)) {
         if (part.type === 'finish') end = { kind: 'answered', result: part.result };
-        else if (reservation && 'text' in part) said.push(part.text);
-        yield part;
+        const grown = reply.add(part);
+        if (grown) await grown;
+        if (!isProgress(part)) yield part;
       }
     } catch (error) {
-      end ??= endOf(error, said.join(''));
+      end ??= endOf(error, reply.ending());
       throw error;
     } finally {
-      // Without an end the reader has gone away.
-      await reservation?.settle(end ?? { kind: 'broken', said: said.join('') });
+      // Without an end the reader has left.
+      await reservation?.settle(end ?? { kind: 'broken', ...reply.ending() });
     }
   }
 
@@ -80,7 +109,54 @@ export class BudgetedModel extends ModelWrapper {
   }
 }
 
-function endOf(error: unknown, said: string): CallEnd {
-  const isRefused = said === '' && error instanceof AppError && REFUSALS.includes(error.code);
-  return isRefused ? { kind: 'refused' } : { kind: 'broken', said };
+/** A streamed reply as far as it has arrived. */
+class RunningReply implements ReplyProgress {
+  /** UTF-16 units of everything that was generated, where the model reports it. */
+  length = 0;
+  private readonly said: string[] = [];
+  private saidLength = 0;
+  private checked = 0;
+
+  constructor(private readonly reservation: Reservation | null) {}
+
+  /** @throws AppError `BUDGET_EXCEEDED` when the budget has no room for the reply so far */
+  add(part: ChatStreamPart): Promise<void> | null {
+    if (!this.reservation || !('text' in part)) return null;
+    this.said.push(part.text);
+    this.saidLength += part.text.length;
+    const length = this.saidLength + this.unseen;
+    if (length < this.reservation.checkAt) return null;
+    const unchecked = this.said.slice(this.checked).join('');
+    this.checked = this.said.length;
+    return this.reservation.grow(unchecked, length, this.unseen);
+  }
+
+  ending(): { readonly said: string; readonly unseen?: number } {
+    return { said: this.said.join(''), ...(this.unseen > 0 && { unseen: this.unseen }) };
+  }
+
+  private get unseen(): number {
+    return Math.max(0, this.length - this.saidLength);
+  }
+}
+
+/** An empty part only reports progress. */
+function isProgress(part: ChatStreamPart): boolean {
+  return 'text' in part && part.text === '';
+}
+
+/** A quarter of the context window, so that a prompt has room beside it. */
+function longestReply(model: NamedModel): number {
+  const window = contextWindowOf(model);
+  return window === undefined ? UNKNOWN_REPLY : Math.min(Math.floor(window / 4), LONGEST_REPLY);
+}
+
+function isLimitRefused(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'MODEL_REFUSED' && LIMIT.test(error.message);
+}
+
+function endOf(error: unknown, arrived: { readonly said: string; readonly unseen?: number }): CallEnd {
+  const isRefused =
+    arrived.said === '' && !arrived.unseen && error instanceof AppError && REFUSALS.includes(error.code);
+  return isRefused ? { kind: 'refused' } : { kind: 'broken', ...arrived };
 }
