@@ -54,4 +54,17 @@ describe('a budget of 5,000 tokens', () => {
     expect(answers).toBeGreaterThan(0);
     expect(answers).toBeLessThan(13);
   });
+
+  it.each<[string, readonly unknown[]]>([
+    ['breaks off', []],
+    ['ends in an error', [{ error: { message: 'overloaded', type: 'server_error' } }]],
+  ])('counts the usage that was reported before a stream %s', async (_what, end) => {
+    jackdaw = await startJackdaw({ llm, env: { BUDGET_SESSION: 'tokens=5000', LLM_MAX_ATTEMPTS: '1' } });
+    const delta = { choices: [{ index: 0, delta: { content: 'a' } }] };
+    const usage = { prompt_tokens: 50, completion_tokens: 4940, total_tokens: 4990 };
+    llm.always({ events: [delta, { choices: [], usage }, ...end] });
+    await (await jackdaw.stream({ query: 'hello', sessionId: 'talk' })).all();
+    const { body } = await jackdaw.chat({ query: 'hello', sessionId: 'talk' });
+    expect(body).toMatchObject({ code: 'BUDGET_EXCEEDED', spent: 4990 });
+  });
 });

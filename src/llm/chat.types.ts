@@ -100,6 +100,8 @@ export interface OwnBudget {
 export interface ReplyProgress {
   /** UTF-16 units that were generated so far: text, reasoning and arguments of calls. */
   length: number;
+  /** The counts of a reply that was broken off, where the provider has reported some. */
+  usage?: Usage | undefined;
 }
 
 export interface CallOptions {

@@ -41,7 +41,7 @@ export class CallEstimate {
       case 'refused':
         return NOTHING;
       case 'broken':
-        return this.amountOf(this.counter.count(end.said) + unseenTokens(end.unseen));
+        return this.broken(end);
     }
   }
 
@@ -53,6 +53,12 @@ export class CallEstimate {
     const isReported = checked && prompt + completion === checked.totalTokens;
     if (!isReported) return this.amountOf(completion, prompt);
     return { tokens: checked.totalTokens, cost: toUnits(usage.cost ?? 0) };
+  }
+
+  /** The larger of the reported counts and of the estimate of what arrived. */
+  private broken({ said, unseen, usage }: Extract<CallEnd, { kind: 'broken' }>): Amount {
+    const arrived = this.counter.count(said) + unseenTokens(unseen);
+    return this.amountOf(Math.max(arrived, usage?.completionTokens ?? 0), usage?.promptTokens || this.promptTokens);
   }
 
   amountOf(completionTokens: number, promptTokens = this.promptTokens): Amount {

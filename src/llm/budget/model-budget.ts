@@ -1,6 +1,6 @@
 import type { Statement } from '../../persistence/index.js';
 import type { ModelPrice } from '../../config/index.js';
-import type { CallAccount, ChatRequest, ChatResult } from '../chat.types.js';
+import type { CallAccount, ChatRequest, ChatResult, Usage } from '../chat.types.js';
 
 /** A call that is about to be made. */
 export interface PlannedCall {
@@ -22,6 +22,8 @@ export type CallEnd =
       readonly said: string;
       /** UTF-16 units that arrived beside them: arguments of calls. */
       readonly unseen?: number;
+      /** The counts that the provider reported before. */
+      readonly usage?: Usage;
     };
 
 /** The amount that a call may take, until the amount that it took is known. */

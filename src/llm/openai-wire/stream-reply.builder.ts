@@ -1,4 +1,5 @@
 import type { ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ReportedUsage } from '../usage.policy.js';
 import { contentText, reasoningText, refusalText } from './content.mapper.js';
 import type { StreamedReply } from '../wire/chat-codec.types.js';
 import { parseJsonReply } from '../wire/json-reply.parser.js';
@@ -20,7 +21,7 @@ export class StreamReplyBuilder implements StreamedReply {
   private refusal = '';
   private readonly calls = new StreamCallBuilder();
   private finish: unknown;
-  private readonly usage = new StreamedUsageBuilder();
+  private readonly counts = new StreamedUsageBuilder();
   private done = false;
 
   constructor(private model: string) {}
@@ -29,6 +30,11 @@ export class StreamReplyBuilder implements StreamedReply {
   get length(): number {
     const { content, reasoning, refusal, calls } = this;
     return content.length + reasoning.length + refusal.length + calls.length;
+  }
+
+  /** The counts that arrived so far. */
+  get usage(): ReportedUsage {
+    return this.counts.complete(this.length);
   }
 
   /** Whether nothing more will come. */
@@ -62,8 +68,7 @@ export class StreamReplyBuilder implements StreamedReply {
 
   /** The whole reply. Throws `BadReplyError` when it is none. */
   result(): ChatResult {
-    const { content, reasoning, refusal, finish, model } = this;
-    const usage = this.usage.complete(this.length);
+    const { content, reasoning, refusal, finish, usage, model } = this;
     return buildResult({ content, reasoning, refusal, finish, usage, model, calls: this.calls.result() });
   }
 
@@ -73,7 +78,7 @@ export class StreamReplyBuilder implements StreamedReply {
     if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model;
     const choice = firstChoice(chunk);
     if (choice) this.addChoice(choice, parts);
-    if (chunk.usage) this.usage.add(toReportedUsage(chunk.usage), this.length);
+    if (chunk.usage) this.counts.add(toReportedUsage(chunk.usage), this.length);
     return choice !== undefined;
   }
 

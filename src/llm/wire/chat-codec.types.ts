@@ -1,4 +1,5 @@
 import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
+import type { ReportedUsage } from '../usage.policy.js';
 
 /** How one wire writes a request and reads its reply; the same for every model that speaks it. */
 export interface ChatCodec {
@@ -14,6 +15,8 @@ export interface ChatCodec {
 export interface StreamedReply {
   /** UTF-16 units that the model has generated so far: text, reasoning and arguments of calls. */
   readonly length: number;
+  /** The token counts that have arrived so far. */
+  readonly usage: ReportedUsage;
   /** Whether nothing more will come. */
   readonly isDone: boolean;
   /** Whether the reply was seen to its end. */

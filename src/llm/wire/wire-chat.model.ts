@@ -6,11 +6,13 @@ import type {
   ChatStreamPart,
   ModelCapabilities,
   ModelParameters,
+  ReplyProgress,
 } from '../chat.types.js';
 import { fitImages } from '../image.policy.js';
 import { fitParameters } from '../parameter.policy.js';
 import { fitFormat } from '../response-format.policy.js';
 import { fitToolChoice } from '../tool-choice.policy.js';
+import { checkUsage } from '../usage.policy.js';
 import type { ChatCodec, StreamedReply } from './chat-codec.types.js';
 import { toModelError } from './error.mapper.js';
 import type { WireResponse } from './fetch.client.js';
@@ -53,13 +55,11 @@ export class WireChatModel extends ChatModel {
     try {
       const response = await this.send(request, options, true);
       for await (const parts of readParts(response, reply)) {
-        yield* parts;
-        if (!options.progress) continue;
-        options.progress.length = reply.length;
-        if (parts.length === 0) yield NO_TEXT;
+        yield* options.progress ? withProgress(parts, reply, options.progress) : parts;
       }
       if (!reply.isComplete) throw new BadReplyError('a stream that ends before its finish reason');
     } catch (thrown) {
+      if (options.progress) options.progress.usage = checkUsage(reply.usage);
       // What goes wrong after the end takes nothing from the reply.
       if (options.signal?.aborted || !reply.isComplete) throw this.failure(thrown, options);
     }
@@ -85,6 +85,16 @@ export class WireChatModel extends ChatModel {
   private failure(thrown: unknown, { signal }: CallOptions): unknown {
     return signal?.aborted ? signal.reason : toModelError(thrown, this.settings);
   }
+}
+
+/** The parts of one piece of a reply; an empty one where the piece is of arguments of a call. */
+function withProgress(
+  parts: readonly ChatStreamPart[],
+  reply: StreamedReply,
+  progress: ReplyProgress,
+): readonly ChatStreamPart[] {
+  progress.length = reply.length;
+  return parts.length === 0 ? [NO_TEXT] : parts;
 }
 
 /** Reads a streamed reply to its end, giving what each piece of it says. */

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '../../common/index.js';
 import type { ModelPrice } from '../../config/index.js';
 import type { CallEnd, ModelBudget, Reservation } from '../budget/model-budget.js';
 import type { ChatModel } from '../chat-model.js';
-import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress } from '../chat.types.js';
+import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgress, Usage } from '../chat.types.js';
 import { contextWindowOf, type NamedModel } from '../context-window.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
@@ -109,10 +109,14 @@ export class BudgetedModel extends ModelWrapper {
   }
 }
 
+/** The part of a reply that had arrived when its call ended. */
+type Arrived = Omit<Extract<CallEnd, { kind: 'broken' }>, 'kind'>;
+
 /** A streamed reply as far as it has arrived. */
 class RunningReply implements ReplyProgress {
   /** UTF-16 units of everything that was generated, where the model reports it. */
   length = 0;
+  usage?: Usage | undefined;
   private readonly said: string[] = [];
   private saidLength = 0;
   private checked = 0;
@@ -131,8 +135,9 @@ class RunningReply implements ReplyProgress {
     return this.reservation.grow(unchecked, length, this.unseen);
   }
 
-  ending(): { readonly said: string; readonly unseen?: number } {
-    return { said: this.said.join(''), ...(this.unseen > 0 && { unseen: this.unseen }) };
+  ending(): Arrived {
+    const { said, unseen, usage } = this;
+    return { said: said.join(''), ...(unseen > 0 && { unseen }), ...(usage && { usage }) };
   }
 
   private get unseen(): number {
@@ -155,8 +160,12 @@ function isLimitRefused(error: unknown): boolean {
   return error instanceof AppError && error.code === 'MODEL_REFUSED' && LIMIT.test(error.message);
 }
 
-function endOf(error: unknown, arrived: { readonly said: string; readonly unseen?: number }): CallEnd {
+function endOf(error: unknown, arrived: Arrived): CallEnd {
   const isRefused =
-    arrived.said === '' && !arrived.unseen && error instanceof AppError && REFUSALS.includes(error.code);
+    arrived.said === '' &&
+    !arrived.unseen &&
+    !arrived.usage &&
+    error instanceof AppError &&
+    REFUSALS.includes(error.code);
   return isRefused ? { kind: 'refused' } : { kind: 'broken', ...arrived };
 }

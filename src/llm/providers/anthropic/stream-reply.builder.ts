@@ -1,4 +1,5 @@
 import type { ChatResult, ChatStreamPart } from '../../chat.types.js';
+import type { ReportedUsage } from '../../usage.policy.js';
 import type { StreamedReply } from '../../wire/chat-codec.types.js';
 import { StreamedUsageBuilder } from '../../wire/streamed-usage.builder.js';
 import {
@@ -27,7 +28,7 @@ type Event = Readonly<Record<string, unknown>>;
 export class StreamReplyBuilder implements StreamedReply {
   private readonly blocks = new Map<unknown, OpenBlock>();
   private stopReason: unknown;
-  private readonly usage = new StreamedUsageBuilder();
+  private readonly counts = new StreamedUsageBuilder();
   private generated = 0;
   private model: string;
   private whole?: WholeReply;
@@ -42,6 +43,10 @@ export class StreamReplyBuilder implements StreamedReply {
 
   get length(): number {
     return this.generated;
+  }
+
+  get usage(): ReportedUsage {
+    return this.counts.complete(this.generated);
   }
 
   get isDone(): boolean {
@@ -68,9 +73,9 @@ export class StreamReplyBuilder implements StreamedReply {
   }
 
   result(): ChatResult {
-    const { stopReason, model, asked, generated } = this;
+    const { stopReason, model, asked, usage } = this;
     const blocks = [...this.blocks.values()].flatMap(toWhole);
-    return buildResult(this.whole ?? { blocks, stopReason, usage: this.usage.complete(generated), model, asked });
+    return buildResult(this.whole ?? { blocks, stopReason, usage, model, asked });
   }
 
   private addEvent(event: Event, parts: ChatStreamPart[]): void {
@@ -86,7 +91,7 @@ export class StreamReplyBuilder implements StreamedReply {
         break;
       case 'message_delta':
         this.stopReason = toCounts(event['delta'])['stop_reason'] ?? this.stopReason;
-        this.usage.add(toReportedUsage(event['usage']), this.generated);
+        this.counts.add(toReportedUsage(event['usage']), this.generated);
         break;
       case 'message_stop':
         this.stopped = true;
@@ -96,7 +101,7 @@ export class StreamReplyBuilder implements StreamedReply {
 
   private start(message: Event): void {
     this.model = nameOf(message['model']) ?? this.asked;
-    this.usage.add(toReportedUsage(message['usage']), this.generated);
+    this.counts.add(toReportedUsage(message['usage']), this.generated);
   }
 
   private open(index: unknown, start: ReplyBlock, parts: ChatStreamPart[]): void {
