@@ -89,7 +89,7 @@ describe('a run that has read what an MCP server said', () => {
   it('goes on when a person lets it', async () => {
     const { run, events } = await play('plain__pid', 'plain__echo');
     expect(events.at(-1)!.data['requests']).toMatchObject([
-      { kind: 'approval', tool: 'plain__echo', reason: expect.stringContaining('has read what strangers wrote') },
+      { kind: 'approval', tool: 'plain__echo', reason: expect.stringContaining('has read untrusted content') },
     ]);
     llm.reset();
     llm.reply({ text: 'the end' });

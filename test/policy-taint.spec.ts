@@ -48,9 +48,9 @@ async function play(replies: readonly (readonly FakeCall[])[], asked: object = {
   return { run, sessionId: String(body['session_id']), status: events.at(-1)!.event.slice('run.'.length), events };
 }
 
-const READ = 'this run has read what strangers wrote, and the call can carry data out';
+const READ = 'this run has read untrusted content, and the tool can send data out';
 
-describe('a run that has read what strangers wrote', () => {
+describe('a run that has read untrusted content', () => {
   it('waits for a person before it carries anything out, says why, and goes on when it may', async () => {
     const { run, status, events } = await play([[readPage('x')], [mail('bob')]]);
     expect([status, tools.done]).toEqual(['waiting', ['read x']]);

@@ -10,7 +10,7 @@ import { WaitingTools } from './support/waiting.tool.js';
 const ADMIN = keyHolder('ann', 'a', 'admin');
 const USER = keyHolder('uma', 'a', 'user');
 const OTHER = keyHolder('bob', 'b', 'admin');
-const OFF = /^Tool "look" is switched off here/;
+const OFF = /^Tool "look" is disabled/;
 
 const tools = new WaitingTools();
 const folder = newFolder();
@@ -125,7 +125,7 @@ describe('a tool that is switched off', () => {
     const run = new WaitingRun(jackdaw, String(body['run_id']), ADMIN.headers);
     await turn('pay', 'disable');
     const events = await run.after('approve');
-    expect(resultsIn(events)).toEqual({ call_1: ['TOOL_DISABLED', expect.stringContaining('"pay" is switched off')] });
+    expect(resultsIn(events)).toEqual({ call_1: ['TOOL_DISABLED', expect.stringContaining('"pay" is disabled')] });
     expect([events.at(-1)?.event, tools.done]).toEqual(['run.failed', []]);
     await turn('pay', 'enable');
   });

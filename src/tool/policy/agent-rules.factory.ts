@@ -1,16 +1,16 @@
 import type { Guardrails } from './guardrails.types.js';
 import { anyPattern } from './name-pattern.parser.js';
 
-/** What one agent may not do, beside what no agent may. */
+/** Restrictions of one agent, in addition to those of the security policy. */
 export interface AgentRules {
-  /** The agent's, for messages. */
+  /** Name of the agent, for messages. */
   readonly agent: string;
   readonly guardrails: Guardrails | null;
-  /** Whether every call of a tool needs a person, whatever the tool says itself. */
+  /** Whether every call of a tool needs approval, whatever the tool itself declares. */
   readonly needsApproval: ((tool: string) => boolean) | null;
 }
 
-/** What an agent's definition says of it. */
+/** The restrictions in an agent's definition. */
 export interface GivenRules {
   readonly name: string;
   readonly guardrails?: Guardrails | undefined;
@@ -18,7 +18,7 @@ export interface GivenRules {
   readonly approvals: readonly string[];
 }
 
-/** @returns nothing for an agent that has no rules of its own */
+/** @returns `undefined` for an agent without restrictions of its own */
 export function agentRules({ name: agent, guardrails, approvals }: GivenRules): AgentRules | undefined {
   if (!guardrails && approvals.length === 0) return undefined;
   return { agent, guardrails: guardrails ?? null, needsApproval: approvals.length > 0 ? anyPattern(approvals) : null };

@@ -2,7 +2,7 @@ import { rulesOf } from '../call/tool-request.factory.js';
 import type { CheckedCall, ToolContext } from '../tool.types.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
 
-/** Has a person look at the calls for which an agent's definition wants that. */
+/** Requires approval for the tools that an agent's definition lists. */
 export class ApprovalListPolicy extends ToolPolicy {
   readonly name = 'approvals';
 

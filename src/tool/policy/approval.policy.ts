@@ -6,15 +6,15 @@ import type { PolicyDecision, ToolPolicy } from './tool-policy.js';
 
 const logger = new Logger('ToolPolicy');
 
-/** The strictest answer, and what each policy said that was asked. */
+/** The strictest decision, and the decision of each policy. */
 export interface CallVerdict {
   readonly decision: PolicyDecision;
   readonly notes: readonly PolicyNote[];
 }
 
 /**
- * What the tool itself and every policy say of a call: a denial counts more than a wish for approval, and that more
- * than leave. A policy that throws, or says something else, denies; an approval predicate that throws wants approval.
+ * Combines the tool's own approval rule with all policies: deny over approve over allow. A policy that throws or returns
+ * an invalid decision denies; an approval predicate that throws requires approval.
  */
 export async function decideCall(
   call: CheckedCall,
@@ -34,7 +34,7 @@ export async function decideCall(
   return { decision: strictest, notes };
 }
 
-/** One that cannot even tell that is asked, and so denies. */
+/** A policy whose `concerns` throws is asked for a decision. */
 function isConcerned(policy: ToolPolicy, call: CheckedCall, context: ToolContext): boolean {
   try {
     return policy.concerns(call, context);
@@ -57,7 +57,7 @@ async function approvalOf({ tool, input }: CheckedCall, context: ToolContext): P
     return (await approval(input as never, context)) ? { approve: 'This call needs approval.' } : 'allow';
   } catch (error) {
     logger.warn(`The approval predicate of tool "${tool.definition.name}" threw: ${messageOf(error)}`);
-    return { approve: 'Whether this call needs approval could not be told.' };
+    return { approve: 'The approval rule of this tool failed, so the call needs approval.' };
   }
 }
 
@@ -65,7 +65,7 @@ async function decisionOf(policy: ToolPolicy, call: CheckedCall, context: ToolCo
   try {
     const decision: unknown = await policy.decide(call, context);
     if (isDecision(decision)) return decision;
-    logger.warn(`The tool policy "${policy.name}" said neither "allow" nor { deny } nor { approve }`);
+    logger.warn(`The tool policy "${policy.name}" returned neither "allow" nor { deny } nor { approve }`);
   } catch (error) {
     logger.warn(`The tool policy "${policy.name}" threw: ${messageOf(error)}`);
   }

@@ -4,7 +4,7 @@ import type { CompiledCheck } from './compiled-policy.factory.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
 
-/** Denies calls whose arguments the security policy does not want, whoever has edited them. */
+/** Denies calls whose arguments violate the security policy, including arguments edited by an approver. */
 export class ArgumentPolicy extends ToolPolicy {
   readonly name = 'arguments';
 
@@ -18,9 +18,9 @@ export class ArgumentPolicy extends ToolPolicy {
 
   async decide(call: CheckedCall, context: ToolContext): Promise<PolicyDecision> {
     for (const { check } of this.checksOf(call, context)) {
-      const said = await check(call.input as Readonly<Record<string, unknown>>, context);
-      if (said === true) continue;
-      const why = typeof said === 'string' && said !== '' ? `: ${said}` : '';
+      const verdict = await check(call.input as Readonly<Record<string, unknown>>, context);
+      if (verdict === true) continue;
+      const why = typeof verdict === 'string' && verdict !== '' ? `: ${verdict}` : '';
       return { deny: `the security policy does not allow these arguments${why}` };
     }
     return 'allow';

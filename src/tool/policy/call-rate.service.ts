@@ -10,12 +10,12 @@ import type { CompiledLimit } from './compiled-policy.factory.js';
 import { SecurityPolicies } from './security-policies.registry.js';
 import type { PolicyNote } from './policy-note.types.js';
 
-/** A limit as it counts for one call. */
+/** A limit that applies to one call, with the key of its counter. */
 interface PlacedLimit extends RateLimit {
   readonly rule: CompiledLimit;
 }
 
-/** What came of counting a call; a call that is not admitted has its result. */
+/** Outcome of the rate limits for a call; a rejected call has its result. */
 export interface RateDecision {
   readonly note: PolicyNote;
   readonly rejected?: ToolResult;
@@ -23,7 +23,7 @@ export interface RateDecision {
 
 const NAME = 'rate-limit';
 
-/** Counts calls by the limits of the security policy, once each, when they are going to be made. */
+/** Applies the rate limits of the security policy. Each call is counted once, immediately before its execution. */
 @Injectable()
 export class CallRates implements OnApplicationShutdown {
   private readonly logger = new Logger(CallRates.name);
@@ -35,12 +35,12 @@ export class CallRates implements OnApplicationShutdown {
     @Optional() private readonly database?: Database,
   ) {}
 
-  /** Whether any limit counts such a call. */
+  /** Whether a limit applies to the call. */
   concerns({ tool }: CheckedCall): boolean {
     return this.policies.current.limits.some(({ matches }) => matches(tool.definition.name));
   }
 
-  /** Counts the call, or says why it cannot be made now. What is over a limit counts nowhere. */
+  /** Counts the call, or rejects it. A rejected call is not counted by any limit. */
   async admit({ tool }: CheckedCall, site: CallSite): Promise<RateDecision> {
     const { name } = tool.definition;
     const limits = this.limitsOn(name, site);
@@ -67,16 +67,16 @@ export class CallRates implements OnApplicationShutdown {
       const key = createHash('sha256')
         .update(JSON.stringify([per, principal.tenant, subject, windowMs]))
         .digest('hex');
-      // Limits on the same calls have one counter: a call counts in it once, and the narrowest holds.
+      // Limits on the same calls share a counter, so that a call is counted once; the lowest limit applies.
       const other = limits.get(key);
       if (!other || calls < other.calls) limits.set(key, { key, calls, windowMs, rule });
     }
     return [...limits.values()];
   }
 
-  /** The store does not answer. */
+  /** Decision while the store is unavailable. */
   private uncounted(tool: string, error: unknown): RateDecision {
-    this.logger.warn(`Calls of "${tool}" cannot be counted: ${messageOf(error)}`);
+    this.logger.warn(`Rate limit check of "${tool}" failed: ${messageOf(error)}`);
     const why = 'calls cannot be counted now';
     const held = this.policies.current.limits.filter(({ matches }) => matches(tool));
     if (held.every(({ whenUncounted }) => whenUncounted === 'allow')) {

@@ -19,50 +19,50 @@ import type { ArgumentValidator, SecurityPolicy } from './security-policy.types.
 
 type Matcher = (name: string) => boolean;
 
-/** A rule whose patterns are read; what is left out is `null`. */
+/** A rule with compiled patterns; absent parts are `null`. */
 export type CompiledRule = { readonly [part in keyof ToolRule]-?: Matcher | null };
 
-/** A check of the arguments of some tools. */
+/** An argument check and the tools to which it applies. */
 export interface CompiledCheck {
   readonly matches: Matcher;
   readonly check: ArgumentValidator;
 }
 
-/** A limit with its defaults. */
+/** A rate limit with its defaults applied. */
 export interface CompiledLimit {
   readonly per: 'tool' | 'tenant' | 'session';
   readonly matches: Matcher;
-  /** What it is about, as it is counted: the patterns. */
+  /** The tool patterns, as part of the counter's key. */
   readonly about: string;
   readonly calls: number;
   readonly windowMs: number;
   readonly whenUncounted: 'deny' | 'allow';
 }
 
-/** What several policies say together, ready to be asked. */
+/** Several policies, combined and compiled. */
 export interface CompiledPolicy {
   readonly rules: readonly CompiledRule[];
   readonly checks: readonly CompiledCheck[];
   readonly limits: readonly CompiledLimit[];
-  /** `null` where nothing is looked for. */
+  /** `null` for a place without content rules. */
   readonly filters: Readonly<Record<ContentPlace, ContentFilter | null>>;
   readonly taint: TaintMode;
 }
 
-/** A kind of content with what becomes of it by place. */
+/** A content class or pattern, with its action per place. */
 interface PlacedRule {
   readonly name: string;
   readonly find: Finder | null;
   readonly actions: Readonly<Partial<Record<ContentPlace, ContentAction>>>;
 }
 
-/** What one policy says, read; of which several can be put together. */
+/** One policy, parsed; several can be combined. */
 export interface PolicyParts extends Pick<CompiledPolicy, 'rules' | 'checks' | 'limits'> {
   readonly content: readonly PlacedRule[];
   readonly taint: TaintMode | null;
 }
 
-/** A policy and where it comes from, for messages. */
+/** A policy and its source, for messages. */
 export interface SourcedPolicy {
   readonly source: string;
   readonly policy: SecurityPolicy;
@@ -72,7 +72,7 @@ const DEFAULT_CALLS = 100;
 const DEFAULT_WINDOW_S = 3600;
 const EVERYTHING = ['*'];
 
-/** @throws AppError `CONFIG_INVALID` for patterns of content that cannot be used */
+/** @throws AppError `CONFIG_INVALID` for invalid content patterns */
 export function readParts(sourced: SourcedPolicy): PolicyParts {
   const { policy } = sourced;
   return {
@@ -84,7 +84,7 @@ export function readParts(sourced: SourcedPolicy): PolicyParts {
   };
 }
 
-/** What they say together: the strictest counts. */
+/** Combines policies: the strictest decision applies. */
 export function combine(all: readonly PolicyParts[]): CompiledPolicy {
   return {
     rules: all.flatMap(({ rules }) => rules),

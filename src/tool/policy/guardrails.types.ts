@@ -1,30 +1,30 @@
 import type { JsonSchema } from '../../common/index.js';
 import type { ContentRules } from '../../security/index.js';
 
-/** What becomes of a call that can carry data out, in a run that has read what strangers wrote. */
+/** Handling of calls that can send data out, in a run that has read untrusted content. */
 export type TaintMode = 'off' | 'approval' | 'deny';
 
 /**
- * Which tools may be called where all that is given here holds: by these agents, for these tenants, by these principals
- * (ids), by principals with one of these roles. In all names `*` stands for any characters.
+ * Restricts tools for calls that match all given conditions: agents, tenants, principals (ids), principals with one of
+ * the roles. In all names `*` matches any characters.
  */
 export interface ToolRule {
   readonly agents?: readonly string[];
   readonly tenants?: readonly string[];
   readonly principals?: readonly string[];
   readonly roles?: readonly string[];
-  /** No tools but these; where several rules hold, those that all of them allow. */
+  /** The only allowed tools; if several rules apply, those that all of them allow. */
   readonly allow?: readonly string[];
-  /** Not these, whoever allows them. */
+  /** Denied tools; takes precedence over every `allow`. */
   readonly deny?: readonly string[];
 }
 
-/** What one agent may not do, beside what the security policy says: as data, since definitions are stored. */
+/** Restrictions of one agent in addition to the security policy. Plain data, since definitions are stored. */
 export interface Guardrails {
   readonly tools?: readonly Omit<ToolRule, 'agents'>[];
-  /** By tool (`*` for any characters): a JSON Schema that the arguments hold to. */
+  /** JSON Schema of the arguments, keyed by tool (`*` matches any characters). */
   readonly arguments?: Readonly<Record<string, JsonSchema>>;
-  /** What is masked or stopped in what it is asked, its tools give, and it says. */
+  /** Content that is masked or blocked in its inputs, tool results and answers. */
   readonly content?: ContentRules;
   readonly taint?: Exclude<TaintMode, 'off'>;
 }

@@ -1,4 +1,4 @@
-/** Whether a name is meant by a pattern: `*` stands for any characters, everything else for itself. */
+/** Compiles a name pattern: `*` matches any characters, everything else itself. */
 export function namePattern(pattern: string): (name: string) => boolean {
   const parts = pattern.split(/\*+/);
   if (parts.length === 1) return (name) => name === pattern;
@@ -8,7 +8,7 @@ export function namePattern(pattern: string): (name: string) => boolean {
     if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
     const end = name.length - last.length;
     let at = first.length;
-    // The first place of each part leaves the most room for those after it.
+    // The leftmost match of each part leaves the most text for the following parts.
     for (const part of rest) {
       const found = name.indexOf(part, at);
       if (found < 0 || found + part.length > end) return false;
@@ -18,7 +18,7 @@ export function namePattern(pattern: string): (name: string) => boolean {
   };
 }
 
-/** Whether a name is meant by one of the patterns. */
+/** Compiles several patterns; a name must match one of them. */
 export function anyPattern(patterns: readonly string[]): (name: string) => boolean {
   const matchers = patterns.map(namePattern);
   return (name) => matchers.some((matches) => matches(name));

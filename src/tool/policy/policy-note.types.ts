@@ -1,9 +1,9 @@
-/** What a policy decided about a call, as its run tells it. */
+/** A policy's decision about a call, as published in run events. */
 export interface PolicyNote {
   /** The policy's name. */
   readonly policy: string;
   readonly decision: 'allowed' | 'approval' | 'denied' | 'limited';
   readonly reason?: string;
-  /** When a limit has room again, epoch ms. */
+  /** Reset time of the limit, epoch ms. */
   readonly resets_at?: number;
 }

@@ -9,21 +9,21 @@ import type { SecurityPolicy } from './security-policy.types.js';
 
 const CODE = 'securityPolicy';
 
-/** Owns what agents may do: the policy of the configuration's file and the one that code gave, together. */
+/** The security policies in force: that of SECURITY_POLICY_FILE and that given in code, combined. */
 @Injectable()
 export class SecurityPolicies {
   private parts: readonly PolicyParts[] = [];
-  /** Without a policy nothing is looked at but what strangers may have a run do. */
+  /** Without a policy only the default taint rule applies. */
   private compiled = combine([]);
   private file: PolicyParts | null = null;
-  /** What holds for agents with guardrails of their own, by these, until a policy changes. */
+  /** Combined policies of agents with guardrails, cached until a policy changes. */
   private under = new WeakMap<Guardrails, CompiledPolicy>();
-  /** These read: their schemas are compiled once. */
+  /** Parsed guardrails, so that their schemas are compiled once. */
   private readonly read = new WeakMap<Guardrails, PolicyParts>();
 
   /**
-   * @param path of the policy's file, if there is one
-   * @throws AppError `CONFIG_INVALID` with every mistake of a policy and its place
+   * @param path path of the policy file, if configured
+   * @throws AppError `CONFIG_INVALID` that lists all mistakes of a policy with their paths
    */
   static async open(path?: string, given?: SecurityPolicy): Promise<SecurityPolicies> {
     const policies = new SecurityPolicies();
@@ -32,12 +32,12 @@ export class SecurityPolicies {
     return policies;
   }
 
-  /** What holds now. */
+  /** The combined policy for all agents. */
   get current(): CompiledPolicy {
     return this.compiled;
   }
 
-  /** What holds now for an agent that has rules of its own: they come to those of all, and take none away. */
+  /** The combined policy for an agent: its own rules only add to the general ones. */
   for(rules: AgentRules | undefined): CompiledPolicy {
     if (!rules?.guardrails) return this.compiled;
     let compiled = this.under.get(rules.guardrails);
@@ -48,14 +48,14 @@ export class SecurityPolicies {
     return compiled;
   }
 
-  /** What is looked for in a place; `null` for nothing. */
+  /** The content filter of a place; `null` without rules. */
   filter(place: ContentPlace, rules?: AgentRules): ContentFilter | null {
     return this.for(rules).filters[place];
   }
 
   /**
-   * Puts a policy in the place of the one that code gave before; the file's holds on. What runs have decided stays.
-   * @throws AppError `CONFIG_INVALID` with every mistake; nothing changes then
+   * Replaces the policy given in code; that of the file stays. Recorded decisions of runs do not change.
+   * @throws AppError `CONFIG_INVALID` that lists all mistakes; the policy is unchanged then
    */
   async set(given?: SecurityPolicy): Promise<void> {
     const code = given && readParts({ source: CODE, policy: parsePolicy(given, policyCodeSchema, CODE) });
@@ -67,7 +67,7 @@ export class SecurityPolicies {
   private own(agent: string, guardrails: Guardrails): PolicyParts {
     let parts = this.read.get(guardrails);
     if (!parts) {
-      // How often tools are called is limited for all agents together.
+      // Rate limits apply to all agents together.
       parts = readParts({ source: `of agent "${agent}"`, policy: { ...guardrails, rateLimits: [] } });
       this.read.set(guardrails, parts);
     }

@@ -2,7 +2,7 @@ import { messageOf, readText } from '../../common/index.js';
 import { parsePolicy, policyFileSchema, policyInvalid } from './security-policy.schema.js';
 import type { SecurityPolicy } from './security-policy.types.js';
 
-/** Reads the policy of a file: JSON. @throws AppError `CONFIG_INVALID` naming the file, and every mistake with its place */
+/** Reads a policy from a JSON file. @throws AppError `CONFIG_INVALID` that names the file and all mistakes with their paths */
 export function loadPolicy(path: string): SecurityPolicy {
   let given: unknown;
   try {

@@ -13,7 +13,7 @@ import { ToolPolicyRegistry } from './tool-policy.registry.js';
 
 const GIVEN = Symbol('GIVEN');
 
-/** Holds every call against the security policy. */
+/** Checks every tool call against the security policy. */
 @Module({})
 export class SecurityPolicyModule {
   constructor(registry: ToolPolicyRegistry, policies: SecurityPolicies) {
@@ -21,7 +21,7 @@ export class SecurityPolicyModule {
     registry.register(new ApprovalListPolicy());
   }
 
-  /** @param given beside the policy of the configuration's file */
+  /** @param given policy in addition to SECURITY_POLICY_FILE */
   static forRoot(given?: SecurityPolicy | Later<SecurityPolicy | undefined>): DynamicModule {
     return {
       module: SecurityPolicyModule,

@@ -5,7 +5,7 @@ import { createValueCheck } from '../input/schema-input.factory.js';
 import type { Guardrails } from './guardrails.types.js';
 import type { ArgumentValidator, SecurityPolicy } from './security-policy.types.js';
 
-/** Seven days, in seconds: longer than this no counter is kept. */
+/** Maximum window, in s: seven days. */
 const LONGEST_WINDOW_S = 604_800;
 
 const names = z.array(z.string().regex(/\S/, 'must not be blank').max(256)).min(1).readonly().optional();
@@ -13,10 +13,10 @@ const names = z.array(z.string().regex(/\S/, 'must not be blank').max(256)).min(
 const callers = { tenants: names, principals: names, roles: names };
 const toolRule = z
   .strictObject({ agents: names, ...callers, allow: names, deny: names })
-  .refine(isSaying, 'says neither what it allows nor what it denies: give `allow` or `deny`');
+  .refine(hasList, 'needs `allow` or `deny`');
 const ownToolRule = z
   .strictObject({ ...callers, allow: names, deny: names })
-  .refine(isSaying, 'says neither what it allows nor what it denies: give `allow` or `deny`');
+  .refine(hasList, 'needs `allow` or `deny`');
 
 const callLimit = z.strictObject({
   per: z.enum(['tool', 'tenant', 'session']),
@@ -56,21 +56,21 @@ const jsonSchema = z.custom<JsonSchema>().transform((given, context) => {
 });
 const validator = z.custom<ArgumentValidator>((given) => typeof given === 'function');
 
-/** A policy as a file holds it; unknown fields are refused. */
+/** Schema of a policy file; unknown fields are rejected. */
 export const policyFileSchema = policySchema(jsonSchema);
-/** A policy as code gives it: arguments may be checked by functions too. */
+/** Schema of a policy in code, where functions may validate arguments. */
 export const policyCodeSchema = policySchema(z.union([validator, jsonSchema]));
 
-/** What an agent's definition may hold of a policy. */
+/** Schema of the guardrails in an agent's definition. */
 export const guardrailsSchema = z.strictObject({
   tools: z.array(ownToolRule).readonly().optional(),
   arguments: z.record(z.string().regex(/\S/, 'must not be blank'), jsonSchema).optional(),
   content: content.superRefine(({ patterns = [] }, context) => refusePatterns(patterns, context)).optional(),
-  // Off, it would take away what holds for all.
+  // Without `off`, which would weaken the general policy.
   taint: z.enum(['approval', 'deny']).optional(),
 }) as z.ZodType<Guardrails, Guardrails>;
 
-/** @throws AppError `CONFIG_INVALID` with every mistake, each under the name of where it stands */
+/** @throws AppError `CONFIG_INVALID` that lists all mistakes with their paths */
 export function parsePolicy(given: unknown, schema: z.ZodType<SecurityPolicy>, source: string): SecurityPolicy {
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -78,7 +78,7 @@ export function parsePolicy(given: unknown, schema: z.ZodType<SecurityPolicy>, s
   throw policyInvalid(source, mistakes);
 }
 
-/** @param source which policy it is: its file, or `securityPolicy` */
+/** @param source path of the policy file, or `securityPolicy` */
 export function policyInvalid(source: string, mistakes: readonly string[], cause?: unknown): AppError {
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
   const lines = [`The security policy ${source} has ${count}:`, ...mistakes.map((line) => `  ${line}`)];
@@ -96,11 +96,11 @@ function policySchema(check: z.ZodType<JsonSchema | ArgumentValidator>): z.ZodTy
   }) as z.ZodType<SecurityPolicy>;
 }
 
-function isSaying({ allow, deny }: { readonly allow?: unknown; readonly deny?: unknown }): boolean {
+function hasList({ allow, deny }: { readonly allow?: unknown; readonly deny?: unknown }): boolean {
   return (allow ?? deny) !== undefined;
 }
 
-/** Here, and not when they are compiled: an agent with a wrong one is refused where it is defined. */
+/** Checks patterns at definition time, so that an agent with an invalid one is rejected there. */
 function refusePatterns(patterns: readonly OwnPattern[], context: z.core.$RefinementCtx): void {
   for (const [at, pattern] of patterns.entries()) {
     try {

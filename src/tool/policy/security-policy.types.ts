@@ -3,34 +3,34 @@ import type { ContentRules } from '../../security/index.js';
 import type { ToolContext } from '../tool.types.js';
 import type { TaintMode, ToolRule } from './guardrails.types.js';
 
-/** Says of a call's checked arguments whether they may be: `true`, or why not. One that throws denies. */
+/** Validates the arguments of a call: `true`, or `false` or a reason to deny. A validator that throws denies. */
 export type ArgumentValidator = (
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
 ) => boolean | string | Promise<boolean | string>;
 
-/** So many calls in a window that begins with the first of them. */
+/** Maximum calls in a window that starts with its first call. */
 export interface CallLimit {
-  /** What is counted, in each tenant: each tool by itself, all of them together, or all of one session together. */
+  /** Counter within a tenant: per tool, for all `tools` together, or for all `tools` per session. */
   readonly per: 'tool' | 'tenant' | 'session';
   /** By default all. */
   readonly tools?: readonly string[];
-  /** By default 100; 0 is no limit. */
+  /** By default 100; 0 means no limit. */
   readonly calls?: number;
   /** By default an hour. */
   readonly windowSeconds?: number;
 }
 
-/** What agents may do. Several policies hold together: the strictest counts. */
+/** Restrictions of all agents. Several policies are combined: the strictest decision applies. */
 export interface SecurityPolicy {
   readonly tools?: readonly ToolRule[];
-  /** By tool (`*` for any characters): a JSON Schema that the arguments hold to, or a function. */
+  /** JSON Schema or validator of the arguments, keyed by tool (`*` matches any characters). */
   readonly arguments?: Readonly<Record<string, JsonSchema | ArgumentValidator>>;
-  /** By default 100 calls an hour of each tool in each tenant; `[]` is no limit. */
+  /** By default 100 calls per hour of each tool in each tenant; `[]` means no limit. */
   readonly rateLimits?: readonly CallLimit[];
-  /** What becomes of a call that cannot be counted, as the store of counts does not answer; by default `deny`. */
+  /** Behaviour while the rate-limit store is unavailable; by default `deny`. */
   readonly whenUncounted?: 'deny' | 'allow';
-  /** What is masked or stopped in what users say, tools give, and the model says; by default nothing. */
+  /** Content that is masked or blocked in user input, tool results and answers; by default none. */
   readonly content?: ContentRules;
   /** By default `approval`. */
   readonly taint?: TaintMode;

@@ -4,9 +4,9 @@ import type { TaintMode } from './guardrails.types.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
 
-const READ = 'this run has read what strangers wrote, and the call can carry data out';
+const TAINTED = 'this run has read untrusted content, and the tool can send data out';
 
-/** Lets a run that has read what strangers wrote carry nothing out without a person. */
+/** Restricts calls that can send data out, in a run that has read untrusted content. */
 export class TaintPolicy extends ToolPolicy {
   readonly name = 'taint';
 
@@ -21,7 +21,7 @@ export class TaintPolicy extends ToolPolicy {
   decide(_call: CheckedCall, context: ToolContext): PolicyDecision {
     const taint = this.modeFor(context);
     if (taint === 'off') return 'allow';
-    return taint === 'deny' ? { deny: READ } : { approve: `Needs approval: ${READ}.` };
+    return taint === 'deny' ? { deny: TAINTED } : { approve: `Needs approval: ${TAINTED}.` };
   }
 
   private modeFor(context: ToolContext): TaintMode {

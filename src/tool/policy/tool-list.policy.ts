@@ -4,10 +4,10 @@ import type { CompiledRule } from './compiled-policy.factory.js';
 import type { SecurityPolicies } from './security-policies.registry.js';
 import { ToolPolicy, type PolicyDecision } from './tool-policy.js';
 
-/** For whom it is: who asks, by which agent. */
+/** The caller of a tool: principal and agent. */
 export type Caller = Pick<CallSite, 'agent' | 'principal' | 'rules'>;
 
-/** Lets through what the lists of the security policy let through. */
+/** Applies the tool lists of the security policy. */
 export class ToolListPolicy extends ToolPolicy {
   readonly name = 'tools';
 
@@ -28,7 +28,7 @@ export class ToolListPolicy extends ToolPolicy {
   }
 }
 
-/** The tools apart by whether the lists let them be called at all; the same array when all of them may be. */
+/** Splits tools into allowed and denied ones; returns the same array if all are allowed. */
 export function partTools(
   policies: SecurityPolicies,
   tools: readonly Tool[],
@@ -48,18 +48,18 @@ function callerOf(context: ToolContext): Caller {
 
 function rulesFor(policies: SecurityPolicies, caller: Caller): readonly CompiledRule[] {
   const { rules } = policies.for(caller.rules);
-  return rules.length === 0 ? rules : rules.filter((rule) => isFor(rule, caller));
+  return rules.length === 0 ? rules : rules.filter((rule) => appliesTo(rule, caller));
 }
 
-function isFor({ agents, tenants, principals, roles }: CompiledRule, { agent, principal }: Caller): boolean {
+function appliesTo({ agents, tenants, principals, roles }: CompiledRule, { agent, principal }: Caller): boolean {
   return (
-    means(agents, [agent ?? '']) &&
-    means(tenants, [principal.tenant]) &&
-    means(principals, [principal.id]) &&
-    means(roles, principal.roles)
+    includesAny(agents, [agent ?? '']) &&
+    includesAny(tenants, [principal.tenant]) &&
+    includesAny(principals, [principal.id]) &&
+    includesAny(roles, principal.roles)
   );
 }
 
-function means(matcher: CompiledRule['agents'], names: readonly string[]): boolean {
+function includesAny(matcher: CompiledRule['agents'], names: readonly string[]): boolean {
   return matcher === null || names.some(matcher);
 }

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/index.js';
 import type { ToolPolicy } from './tool-policy.js';
 
-/** Owns the policies that calls are checked against; register at boot. */
+/** The registered tool policies; register at boot. */
 @Injectable()
 export class ToolPolicyRegistry {
   private readonly policies = new Map<string, ToolPolicy>();
 
-  /** Throws `TOOL_INVALID` when the name is taken. */
+  /** @throws AppError `TOOL_INVALID` if the name is taken */
   register(policy: ToolPolicy): void {
     if (this.policies.has(policy.name)) {
       throw new AppError('TOOL_INVALID', `Two tool policies are named "${policy.name}"; rename one.`);
@@ -15,7 +15,7 @@ export class ToolPolicyRegistry {
     this.policies.set(policy.name, policy);
   }
 
-  /** In the order of their registration. */
+  /** All policies in order of registration. */
   list(): readonly ToolPolicy[] {
     return [...this.policies.values()];
   }

@@ -1,14 +1,14 @@
 import type { CheckedCall, ToolContext } from '../tool.types.js';
 
-/** What a policy says of a call; the reasons are for people and for the model. */
+/** A policy's decision about a call. People and the model see the reason. */
 export type PolicyDecision = 'allow' | { readonly deny: string } | { readonly approve: string };
 
-/** The port to a rule about tool calls. All rules are asked before a call is made; the strictest answer counts. */
+/** The port to a rule about tool calls. All policies decide before a call is executed; the strictest decision applies. */
 export abstract class ToolPolicy {
   abstract readonly name: string;
-  /** Says whether the call may be made, needs a person's approval, or is denied. One that throws denies. */
+  /** Allows the call, requires approval, or denies it. A policy that throws denies. */
   abstract decide(call: CheckedCall, context: ToolContext): PolicyDecision | Promise<PolicyDecision>;
-  /** Whether it has anything to say of such a call: one that has not is neither asked nor told of. */
+  /** Whether the policy applies to the call; otherwise it neither decides nor appears in events. */
   concerns(_call: CheckedCall, _context: ToolContext): boolean {
     return true;
   }

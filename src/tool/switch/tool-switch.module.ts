@@ -3,7 +3,7 @@ import { ToolModule } from '../tool.module.js';
 import { DisabledToolStore } from './disabled-tool.store.js';
 import { ToolSwitchService } from './tool-switch.service.js';
 
-/** The switches of tools, where there is a database to keep them in. */
+/** Enables and disables tools per tenant; requires a database. */
 @Global()
 @Module({
   imports: [ToolModule],

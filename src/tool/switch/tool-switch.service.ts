@@ -3,9 +3,9 @@ import { AppError, type Principal } from '../../common/index.js';
 import { ToolRegistry } from '../tool.registry.js';
 import { DisabledToolStore } from './disabled-tool.store.js';
 
-/** How long it is known which tools are off: a switch takes so long to reach other processes, in ms. */
+/** Cache time of a tenant's disabled tools, in ms: maximum delay until a change reaches other processes. */
 const KNOWN_MS = 2_000;
-/** The most tenants of which it is known at once. */
+/** Maximum cached tenants. */
 const MAX_KNOWN = 10_000;
 
 interface Known {
@@ -15,13 +15,13 @@ interface Known {
 }
 
 /**
- * Switches tools off and on for a tenant. One that is off is shown to no model of that tenant's and called for nobody of
- * it: at once here, within two seconds in other processes.
+ * Disables and enables tools for a tenant. A disabled tool is neither offered to models nor callable in that tenant: at
+ * once in this process, within two seconds in others.
  */
 @Injectable()
 export class ToolSwitchService {
   private readonly known = new Map<string, Known>();
-  /** Counts switches: what was read before one is not kept after it. */
+  /** Counts changes, so that a read that started before a change is not cached after it. */
   private switches = 0;
 
   constructor(
@@ -29,20 +29,20 @@ export class ToolSwitchService {
     private readonly tools: ToolRegistry,
   ) {}
 
-  /** The names of a tenant's tools that are off; at once where they are known. */
+  /** Names of a tenant's disabled tools; synchronous if cached. */
   disabled(tenant: string): ReadonlySet<string> | Promise<ReadonlySet<string>> {
     const known = this.known.get(tenant);
     return known && performance.now() - known.readAt < KNOWN_MS ? known.names : this.read(tenant);
   }
 
-  /** Switches a tool off; no harm where it is. @throws AppError `TOOL_NOT_FOUND` */
+  /** Disables a tool; idempotent. @throws AppError `TOOL_NOT_FOUND` */
   async disable({ tenant, id }: Principal, name: string): Promise<void> {
     this.tools.get(name);
     await this.store.add(tenant, name, id, Date.now());
     this.forget(tenant);
   }
 
-  /** Switches a tool on; also one that is not there now, and off. @throws AppError `TOOL_NOT_FOUND` */
+  /** Enables a tool, also a disabled one that is no longer registered. @throws AppError `TOOL_NOT_FOUND` */
   async enable({ tenant }: Principal, name: string): Promise<void> {
     if (!(await this.read(tenant)).has(name)) this.tools.get(name);
     await this.store.remove(tenant, name);
@@ -72,8 +72,8 @@ export class ToolSwitchService {
   }
 }
 
-/** What is told of a call of a tool that is off. */
+/** Error for a call of a disabled tool. */
 export function toolDisabled(name: string): AppError {
-  const message = `Tool "${name}" is switched off here: do without it, or ask an admin to enable it.`;
+  const message = `Tool "${name}" is disabled: continue without it, or ask an admin to enable it.`;
   return new AppError('TOOL_DISABLED', message, { details: { tool: name } });
 }
