@@ -3,6 +3,7 @@ import { Tool } from '../method/tool.decorator.js';
 import { createCalculator } from './calculator.factory.js';
 import { Clock } from './clock.js';
 import { formatTime } from './time-format.mapper.js';
+import { abbreviationNote } from './timestamp.mapper.js';
 
 interface CalculatorInput {
   readonly expression: string;
@@ -52,7 +53,8 @@ export class BuiltinTools {
       properties: {
         timezone: {
           type: 'string',
-          description: 'IANA time zone, for example "Asia/Shanghai"; default UTC.',
+          description:
+            'IANA time zone, for example "Asia/Shanghai"; default UTC. Abbreviations such as CST are ambiguous.',
         },
         format: {
           type: 'string',
@@ -66,7 +68,12 @@ export class BuiltinTools {
       },
     },
   })
-  getTimestamp({ timezone = 'UTC', format = 'iso' }: TimestampInput): string | number {
-    return formatTime(this.clock.now(), timezone, format);
+  getTimestamp({ timezone, format = 'iso' }: TimestampInput): string | number {
+    // Models send an empty text for an argument that they leave out.
+    const zone = timezone?.trim() || 'UTC';
+    const now = this.clock.now();
+    const time = formatTime(now, zone, format);
+    const note = abbreviationNote(now, zone);
+    return typeof time === 'number' || note === null ? time : `${time} (${note})`;
   }
 }

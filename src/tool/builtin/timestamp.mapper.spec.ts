@@ -56,6 +56,32 @@ describe('get_timestamp', () => {
     expect(() => tools.getTimestamp({ format })).toThrow(/Unknown format .*use iso, .* YYYY/);
   });
 
+  it.each(['', ' '])('reads the empty zone %j as UTC', (empty) => {
+    expect(tools.getTimestamp({ timezone: empty })).toBe(tools.getTimestamp({}));
+  });
+
+  it.each([
+    ['CST', 'America/Chicago, UTC-06:00'],
+    ['cst', 'America/Chicago, UTC-06:00'],
+    [' IST ', 'Asia/Calcutta, UTC+05:30'],
+    ['BST', 'Asia/Dhaka, UTC+06:00'],
+    ['PST', 'America/Los_Angeles, UTC-08:00'],
+    ['AST', 'America/Anchorage, UTC-09:00'],
+  ])('says as which zone the abbreviation %s was read', (timezone, zone) => {
+    for (const format of ['iso', 'date', 'HH:mm'])
+      expect(tools.getTimestamp({ timezone, format })).toMatch(
+        ` ("${timezone.trim()}" was read as ${zone}; for another zone give its IANA name, such as Asia/Shanghai)`,
+      );
+    expect(typeof tools.getTimestamp({ timezone, format: 'epoch_s' })).toBe('number');
+  });
+
+  it.each(['UTC', 'GMT', 'CET', 'PRC', 'Cuba', 'Japan', 'Asia/Tokyo', '+08:00', 'CST6CDT'])(
+    'adds nothing to a time in the clear zone %s',
+    (timezone) => {
+      expect(tools.getTimestamp({ timezone })).not.toMatch(/read as/);
+    },
+  );
+
   it('refuses an unknown zone in every format', () => {
     expect(() => tools.getTimestamp({ timezone: 'Nowhere', format: 'epoch_s' })).toThrow('Unknown time zone "Nowhere"');
   });

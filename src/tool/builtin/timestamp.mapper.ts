@@ -1,5 +1,11 @@
 import { AppError } from '../../common/index.js';
 
+const ABBREVIATION = /^[A-Za-z]{2,4}$/;
+/** Short names with one meaning. */
+const CLEAR: ReadonlySet<string> = new Set('UTC GMT UCT CET EET MET WET PRC ROC ROK CUBA EIRE IRAN ZULU'.split(' '));
+/** Of `2026-01-31T09:05:00`. */
+const ISO_LOCAL_LENGTH = 19;
+
 /**
  * Writes a time (epoch ms) as ISO 8601 to the second with the zone's offset at that time; `Z` for UTC. Throws
  * `TOOL_FAILED` for a zone nobody knows.
@@ -14,6 +20,17 @@ export function toIsoInZone(epochMs: number, timezone: string): string {
   const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
   const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
+}
+
+/**
+ * Says as which zone an abbreviation was read that several zones share, or that is not the zone's own name (`CST`: America/Chicago,
+ * also used for China and Cuba); `null` for all other zones.
+ */
+export function abbreviationNote(epochMs: number, timezone: string): string | null {
+  if (!ABBREVIATION.test(timezone) || CLEAR.has(timezone.toUpperCase())) return null;
+  const { timeZone } = formatterOf(timezone).resolvedOptions();
+  const offset = toIsoInZone(epochMs, timezone).slice(ISO_LOCAL_LENGTH);
+  return `"${timezone}" was read as ${timeZone}, UTC${offset}; for another zone give its IANA name, such as Asia/Shanghai`;
 }
 
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
