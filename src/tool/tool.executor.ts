@@ -207,7 +207,7 @@ export class ToolExecutor {
     const { tool, input } = call;
     const started = performance.now();
     const invokeTool = (signal: AbortSignal): unknown =>
-      place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)));
+      place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle.until(signal))));
     const outcome: CallOutcome = place.recalled
       ? { kind: 'returned', value: place.recalled.value }
       : await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs);

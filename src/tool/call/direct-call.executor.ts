@@ -31,7 +31,7 @@ async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Pro
   if (recalled) return recalled.value;
   const place = await placeOf(call, site);
   const invokeTool = (signal: AbortSignal): unknown =>
-    place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle)));
+    place.run(() => tool.invoke(input, new ToolRequest(call, site, signal, held?.handle.until(signal))));
   try {
     return valueOf(tool.definition, await callBounded(invokeTool, site.signal, tool.metadata.timeoutMs));
   } finally {

@@ -5,7 +5,7 @@ import type { ToolContext } from '../tool.types.js';
 import { InstanceHolder } from './instance-holder.registry.js';
 import type { StatefulAdapter } from './stateful-adapter.types.js';
 import type { StatefulOptions } from './stateful-options.types.js';
-import { toData } from './tool-state-handle.factory.js';
+import { toData } from './state-data.mapper.js';
 
 const MAX_INSTANCES = 1000;
 /** What instances say themselves. */

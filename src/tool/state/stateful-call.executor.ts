@@ -1,10 +1,11 @@
-import { AppError } from '../../common/index.js';
+import { AppError, messageOf } from '../../common/index.js';
 import type { StepCompanion } from '../../run/index.js';
 import { IllustratedResult } from '../illustrated-result.factory.js';
 import type { ContextDraft } from './context-draft.builder.js';
 import { applyChange, type CallEnd, type StateChange } from './state-change.mapper.js';
 import type { StateHome } from './homes/state-home.js';
-import { toData, ToolStateHandle, type WantedChange } from './tool-state-handle.factory.js';
+import { toData } from './state-data.mapper.js';
+import { ToolStateHandle, type WantedChange } from './tool-state-handle.factory.js';
 import type { ContextKey, StateData, StatePolicy } from './tool-state.types.js';
 
 /** What a stateful call left behind, for the step that records it. */
@@ -85,9 +86,15 @@ export class StatefulCall {
     const { state, ...result } = returned;
     if (state === undefined) return result;
     try {
-      this.handle.update(toData(state));
+      this.handle.lay(toData(state));
     } catch (cause) {
-      throw new AppError('TOOL_INVALID_RESULT', 'The `state` that the tool returned is not a JSON object.', { cause });
+      throw new AppError(
+        'TOOL_INVALID_RESULT',
+        `The \`state\` that the tool returned is not a JSON object: ${messageOf(cause)}`,
+        {
+          cause,
+        },
+      );
     }
     return result;
   }
@@ -97,6 +104,7 @@ export class StatefulCall {
    * @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call is to end with that instead, as `refuse` keeps it
    */
   async keep(outcome: CallEnd): Promise<KeptState> {
+    this.handle.close();
     // Whoever overwrites need not know what.
     const draft = this.policy.conflict === 'last_write_wins' ? this.context.found() : await this.context.look();
     return this.change(draft, outcome, this.handle.kept(outcome.kind === 'success'));

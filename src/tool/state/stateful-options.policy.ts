@@ -1,4 +1,6 @@
+import { messageOf } from '../../common/index.js';
 import { MOST_STATE_BYTES } from '../../config/index.js';
+import { toData } from './state-data.mapper.js';
 import { CONFLICT_RESOLUTIONS } from './tool-state.types.js';
 import { STATE_MANAGERS, type StatefulOptions } from './stateful-options.types.js';
 
@@ -8,8 +10,7 @@ const MOST = 2 ** 31 - 1;
 /** What may be said, and what is wrong with a value, for the end of a sentence about the tool. */
 const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unknown) => string | null } = {
   manager: oneOf(STATE_MANAGERS),
-  initial: (value) =>
-    typeof value === 'function' || isObject(value) ? null : 'use an object, or a function that gives one',
+  initial: (value) => (typeof value === 'function' ? null : initialProblem(value)),
   ttlMs: whole(1),
   maxStateBytes: whole(2, MOST_STATE_BYTES),
   maxHistory: whole(0),
@@ -27,7 +28,7 @@ export function statefulProblems(stateful: unknown): string[] {
     const check = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof StatefulOptions] : undefined;
     if (!check) return [`its stateful has an unknown option ${key} (known: ${Object.keys(CHECKS).join(', ')})`];
     const wrong = value === undefined ? null : check(value);
-    return wrong === null ? [] : [`its stateful.${key} is ${JSON.stringify(value)}: ${wrong}`];
+    return wrong === null ? [] : [`its stateful.${key} is ${shown(value)}: ${wrong}`];
   });
 }
 
@@ -35,6 +36,16 @@ export function statefulProblems(stateful: unknown): string[] {
 export function toStateful(stateful: boolean | StatefulOptions | undefined): StatefulOptions | undefined {
   if (stateful === undefined || stateful === false) return undefined;
   return stateful === true ? {} : stateful;
+}
+
+function initialProblem(value: unknown): string | null {
+  if (!isObject(value)) return 'use an object, or a function that gives one';
+  try {
+    toData(value);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function whole(from: number, to = MOST) {
@@ -55,4 +66,12 @@ function isSwitch(value: unknown): string | null {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'no JSON';
+  }
 }

@@ -4,6 +4,7 @@ import { ContextClosings } from './context-closing.registry.js';
 import { ContextDraft, isLive } from './context-draft.builder.js';
 import { contextIdOf } from './context-id.factory.js';
 import type { ContextQueue } from './context-queue.policy.js';
+import { assertChanges, toData } from './state-data.mapper.js';
 import { toEntry } from './state-entry.mapper.js';
 import type { StateStore, StoredContext, StoredVersion } from './stores/state-store.js';
 import { ToolStateManager, type SetStateOptions, type StateUpdate } from './tool-state-manager.js';
@@ -62,7 +63,7 @@ export class StoredStateManager extends ToolStateManager {
 
   setState(contextId: string, type: StateType, data: StateData, options?: SetStateOptions): Promise<StateEntry> {
     return this.edit(contextId, (draft) => {
-      draft.put(type, data, options);
+      draft.put(type, toData(data), options);
       return draft.changedEntry(type)!;
     });
   }
@@ -75,7 +76,9 @@ export class StoredStateManager extends ToolStateManager {
   ): Promise<StateEntry> {
     return this.edit(contextId, (draft) => {
       const data = draft.get(type)?.data ?? {};
-      draft.put(type, { ...data, ...(typeof updates === 'function' ? updates(data) : updates) }, options);
+      const changes = typeof updates === 'function' ? updates(data) : updates;
+      assertChanges(changes);
+      draft.put(type, toData({ ...data, ...changes }), options);
       return draft.changedEntry(type)!;
     });
   }

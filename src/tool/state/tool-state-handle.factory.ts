@@ -1,5 +1,6 @@
-import { isJsonObject, parseExactJson } from '../../common/index.js';
+import { AppError, type ErrorCode } from '../../common/index.js';
 import type { ContextDraft } from './context-draft.builder.js';
+import { assertChanges, toData } from './state-data.mapper.js';
 import type { StateData, StateType } from './tool-state.types.js';
 
 /** Of the types of state, those that a method changes by their name. */
@@ -16,7 +17,10 @@ export interface ToolState<T extends object = StateData> {
   update(changes: Partial<T> | ((data: Readonly<T>) => Partial<T>)): void;
   /** Makes it the whole state. */
   replace(data: T): void;
-  /** Keeps what has changed by now also if the call fails later; without `autoSave` nothing is kept else. */
+  /**
+   * Stores the changes so far, also if the call fails later; without `autoSave` nothing else is stored. Like every
+   * change, it throws after the call's time-out, cancel or end.
+   */
   save(): void;
   /** The session's or the cache's state; `null` when there is none. */
   get(type: SideStateType): StateData | null;
@@ -54,6 +58,8 @@ export class ToolStateHandle implements ToolState {
   private saved: Wanted = NOTHING;
   private shown: StateData | undefined;
   private holding: StateData | undefined;
+  private signal: AbortSignal | undefined;
+  private isClosed = false;
 
   /**
    * @param initial the business state where there is none
@@ -78,17 +84,35 @@ export class ToolStateHandle implements ToolState {
   }
 
   update(changes: Partial<StateData> | ((data: StateData) => Partial<StateData>)): void {
-    const changed = typeof changes === 'function' ? changes(toData(this.current)) : changes;
-    this.replace({ ...this.current, ...changed } as StateData);
+    this.assertOpen('update');
+    this.lay(typeof changes === 'function' ? changes(toData(this.current)) : changes);
+  }
+
+  /** As `update`, also for a call that has ended: with the state that it returned. */
+  lay(changes: Partial<StateData>): void {
+    assertChanges(changes);
+    this.change({ ...this.current, ...changes } as StateData);
   }
 
   replace(data: StateData): void {
-    this.wanted = { ...this.wanted, business: toData(data) };
-    this.shown = undefined;
+    this.assertOpen('replace');
+    this.change(data);
   }
 
   save(): void {
+    this.assertOpen('save');
     this.saved = this.wanted;
+  }
+
+  /** Lets the state be changed until the signal is aborted, or the call has ended. */
+  until(signal: AbortSignal): this {
+    this.signal = signal;
+    return this;
+  }
+
+  /** The call has ended: its code cannot change the state any more. */
+  close(): void {
+    this.isClosed = true;
   }
 
   get(type: SideStateType): StateData | null {
@@ -97,6 +121,7 @@ export class ToolStateHandle implements ToolState {
   }
 
   set(type: SideStateType, data: StateData | null, ttlMs?: number): void {
+    this.assertOpen('set');
     const change = { data: data && toData(data), ...(ttlMs !== undefined && { ttlMs }) };
     this.wanted = { ...this.wanted, sides: { ...this.wanted.sides, [type]: change } };
   }
@@ -117,6 +142,17 @@ export class ToolStateHandle implements ToolState {
     this.shown = undefined;
   }
 
+  private change(data: StateData): void {
+    this.wanted = { ...this.wanted, business: toData(data) };
+    this.shown = undefined;
+  }
+
+  /** @throws AppError `TOOL_TIMEOUT`, `TOOL_CANCELLED`, `TOOL_FAILED`: the change would be lost */
+  private assertOpen(method: string): void {
+    if (this.signal?.aborted) throw tooLate(method, this.signal.reason);
+    if (this.isClosed) throw tooLate(method, null);
+  }
+
   /** What is to be kept of a call that ended so. */
   kept(isSuccess: boolean): WantedChange {
     const { business, sides } = isSuccess && this.isSavedAlone ? this.wanted : this.saved;
@@ -128,9 +164,14 @@ export class ToolStateHandle implements ToolState {
   }
 }
 
-/** As it will be read again. @throws TypeError for what is not a JSON object */
-export function toData(value: unknown): StateData {
-  const data = parseExactJson(JSON.stringify(value) ?? 'null');
-  if (isJsonObject(data)) return data as StateData;
-  throw new TypeError('A state is a JSON object.');
+function tooLate(method: string, reason: unknown): AppError {
+  const [code, why] = endOf(reason);
+  const message = `state.${method}() came after ${why} and has no effect: end the work when context.signal is aborted, and await it before the tool returns.`;
+  return new AppError(code, message);
+}
+
+function endOf(reason: unknown): [ErrorCode, string] {
+  if (reason === null) return ['TOOL_FAILED', 'the end of the call'];
+  const isTimeout = reason instanceof DOMException && reason.name === 'TimeoutError';
+  return isTimeout ? ['TOOL_TIMEOUT', 'the time-out of the call'] : ['TOOL_CANCELLED', 'the cancel of the call'];
 }

@@ -9,6 +9,7 @@ import { contextIdOf } from './context-id.factory.js';
 import { StatefulCall, type ChangedState, type KeptState } from './stateful-call.executor.js';
 import { joinEnds, type StatesEnd } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
+import { toData } from './state-data.mapper.js';
 import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import type { ContextKey, StateData } from './tool-state.types.js';
@@ -172,7 +173,7 @@ function keyOf({ definition }: Tool, site: RunSite): ContextKey {
 }
 
 function initialOf({ initial = {} }: StatefulOptions): StateData {
-  return structuredClone(typeof initial === 'function' ? initial() : initial);
+  return toData(typeof initial === 'function' ? initial() : initial);
 }
 
 function aboutCall({ runId, callId }: StateSite, input: unknown): StateData {
