@@ -42,7 +42,7 @@ describeClusters('a tool that another process switches', await clusterStores(), 
     expect([shown().includes(TOOL), shown().includes('once_step')]).toEqual([false, true]);
     expect([body['result'], body['tool_results']]).toMatchObject([
       'done without',
-      [{ tool: TOOL, success: false, error: expect.stringContaining('switched off') }],
+      [{ tool: TOOL, success: false, error: expect.stringContaining('is disabled') }],
     ]);
     expect(await callTool(b, TOOL, ONE)).toMatchObject({ status: 409, body: { code: 'TOOL_DISABLED' } });
     expect(world.effects()).toEqual(['read_step 1']);
