@@ -41,6 +41,11 @@ export function assertSeen(images: readonly ParsedImage[], model: ChatModel): vo
       : 'cannot see images: ask without them, or choose a model that can (LLM_CAPABILITIES=vision says that it can)';
     throw new AppError('MODEL_CANNOT_SEE', `${who} ${why}.`, { details: { provider, model: name } });
   }
+  const { maxCount = Infinity } = capabilities.imageLimits ?? {};
+  if (images.length > maxCount) {
+    const message = `there may be ${maxCount} at most for the model ${name} of ${provider}`;
+    throw invalid(fieldMistake('images', message, 'arrayMaxSize', images));
+  }
   for (const [at, image] of images.entries()) {
     const excess = imageExcess(image, capabilities.imageLimits);
     if (excess)
