@@ -177,12 +177,12 @@ it('more images than the provider takes in one request are refused before any ca
   const env = { ...llm.envOf('openai-compatible'), LLM_MODEL: 'mistral-small', LLM_CAPABILITIES: 'vision' };
   const jackdaw = await startJackdaw({ env });
   llm.always({ text: 'fine' });
-  const ask = (count: number) =>
+  const askWith = (count: number) =>
     jackdaw.chat({ query: 'look', sessionId: 'many', images: Array.from({ length: count }, () => GOOD) });
-  expect((await ask(9)).body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'images' }] });
+  expect((await askWith(9)).body).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'images' }] });
   expect(llm.requests).toHaveLength(0);
   // With the history, the latest images stay.
-  for (let turn = 0; turn < 2; turn++) expect((await ask(6)).status).toBe(200);
+  for (let turn = 0; turn < 2; turn++) expect((await askWith(6)).status).toBe(200);
   expect(textOf(llm.lastRequest).split(PNG)).toHaveLength(9);
   await jackdaw.stop();
 });

@@ -107,7 +107,7 @@ export interface AnsweredTool {
   readonly result?: unknown;
   /** Of what it shows beside its text; only when it shows something. */
   readonly images?: ToldImage[];
-  /** How many images more it had than a result may show. */
+  /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   readonly error?: string;
   readonly execution_time_ms: number;

@@ -79,7 +79,7 @@ export class AnsweredToolDto implements AnsweredTool {
   result?: unknown;
   /** Images in the result, if any. */
   images?: ToldImageDto[];
-  /** Number of images above the maximum of a result. */
+  /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   images_left_out?: number;
   error?: string;
   execution_time_ms!: number;

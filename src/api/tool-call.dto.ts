@@ -39,7 +39,7 @@ export class ToolCallAnswerDto {
   result?: unknown;
   /** Images in the result; the run's journal has them whole. */
   images?: ToldImageDto[];
-  /** Number of images above the maximum of a result. */
+  /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   images_left_out?: number;
   /** The error of a failed call. */
   error?: string;

@@ -47,7 +47,7 @@ function parseData(url: string): ParsedImage | string {
   const data = standardBase64(url, comma + 1);
   if (data === null) return 'it must have whole base64 after its comma';
   const head = headOf(data);
-  if (!head) return 'its bytes must be an image in PNG, JPEG, GIF or WebP (png, jpeg, gif, webp)';
+  if (!head) return 'its bytes must be a PNG, JPEG, GIF or WebP image, whatever its label: convert it to one of these';
   const start = `data:${head.mediaType};base64,`;
   const isStandard = url.length === start.length + data.length && url.startsWith(start) && url.endsWith(data);
   return { kind: 'data', url: isStandard ? url : start + data, ...head, data, bytes: base64Bytes(data, 0) };

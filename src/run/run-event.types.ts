@@ -174,7 +174,7 @@ export interface ToolCompleted {
   readonly result_bytes?: number;
   /** The images of the result. */
   readonly images?: readonly ToldImage[];
-  /** Number of images above the limit of a result. */
+  /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   readonly error?: string;
   readonly code?: string;

@@ -46,7 +46,7 @@ export interface DirectCallAnswer {
   readonly result?: JsonValue;
   /** Of what it shows beside that: the run's journal has the images whole. */
   readonly images?: ToldImage[];
-  /** How many images more it had than a result may show. */
+  /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   /** Why it did not succeed, and the code of that. */
   readonly error?: string;
