@@ -35,9 +35,9 @@ describe('ENCRYPTION_KEYS', () => {
     [`a:${one},a:${two}`, 'entry 2 has the id "a" of an earlier entry'],
     [`a:${two},b:${Buffer.from(two, 'base64url').toString('base64')}`, 'entry 2 has the key of an earlier entry'],
   ])('are refused by entry number, without the text of a key: %#', (text, message) => {
-    const told = fault({ ENCRYPTION_KEYS: text });
-    expect(told).toContain(message);
-    for (const key of [one, two]) expect(told).not.toContain(key.slice(4, 40));
+    const reported = fault({ ENCRYPTION_KEYS: text });
+    expect(reported).toContain(message);
+    for (const key of [one, two]) expect(reported).not.toContain(key.slice(4, 40));
   });
 
   it('are required by the strict mode', () => {

@@ -16,7 +16,7 @@ class FakeRequest implements Awaited {
 it('rejects only requests without an answer in time', () => {
   const deadline = new AnswerDeadline(800);
   const [first, answered, second] = [new FakeRequest(), new FakeRequest(), new FakeRequest()];
-  for (const asked of [first, answered]) deadline.watch(asked);
+  for (const request of [first, answered]) deadline.watch(request);
   jest.advanceTimersByTime(450);
   deadline.watch(second);
   answered.isResolved = true;
@@ -30,10 +30,10 @@ it('rejects only requests without an answer in time', () => {
 
 it('has no timer while no request is pending', () => {
   const deadline = new AnswerDeadline(800);
-  const asked = new FakeRequest();
-  deadline.watch(asked);
+  const request = new FakeRequest();
+  deadline.watch(request);
   expect(jest.getTimerCount()).toBe(1);
-  asked.isResolved = true;
+  request.isResolved = true;
   jest.advanceTimersByTime(100);
   expect(jest.getTimerCount()).toBe(0);
   deadline.watch(new FakeRequest());

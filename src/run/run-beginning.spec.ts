@@ -4,7 +4,7 @@ import { aRun, openDatabase, RunHost, type OpenDatabase } from '../../test/suppo
 import type { StartRun } from './run.types.js';
 
 const FIRST = { isFirstOfSession: true } as const;
-const TOLD_WHOLE = { ...FIRST, isToldWhole: true } as const;
+const UNOBSERVED = { ...FIRST, isToldWhole: true } as const;
 
 let opened: OpenDatabase;
 let host: RunHost;
@@ -19,15 +19,15 @@ afterEach(async () => {
 });
 
 /** Starts a run that checks, after `wait`, whether the journal holds it. */
-async function isThereAfter(wait: () => Promise<unknown>, more: Partial<StartRun>): Promise<boolean> {
-  let isThere = false;
+async function isJournaledAfter(wait: () => Promise<unknown>, more: Partial<StartRun>): Promise<boolean> {
+  let isJournaled = false;
   host.scripts.set('a', async () => {
     await wait();
-    isThere = (await host.journal.find('a')) !== null;
+    isJournaled = (await host.journal.find('a')) !== null;
   });
   const { done } = await host.runs.start(aRun('a', 's', more));
   await done;
-  return isThere;
+  return isJournaled;
 }
 
 async function turns(): Promise<void> {
@@ -36,7 +36,7 @@ async function turns(): Promise<void> {
 
 describe('the start of a run', () => {
   it('shares one commit with the end of an unobserved run', async () => {
-    expect(await isThereAfter(nextTurn, TOLD_WHOLE)).toBe(false);
+    expect(await isJournaledAfter(nextTurn, UNOBSERVED)).toBe(false);
     expect(await host.journal.find('a')).toMatchObject({ status: 'completed' });
     expect((await host.events('a')).map(({ n, event }) => [n, event.type])).toEqual([
       [1, 'run.started'],
@@ -45,19 +45,19 @@ describe('the start of a run', () => {
   });
 
   it('waits at most 2 ms', async () => {
-    expect(await isThereAfter(() => elapse(50), TOLD_WHOLE)).toBe(true);
+    expect(await isJournaledAfter(() => elapse(50), UNOBSERVED)).toBe(true);
   });
 
   it('is committed with the first step of the run', async () => {
-    let isThere = false;
+    let isJournaled = false;
     host.scripts.set('a', async (context) => {
       await context.step({ kind: 'tool', place: '1:1', subject: 'look' }, async () => 1);
-      isThere = (await host.journal.find('a')) !== null;
+      isJournaled = (await host.journal.find('a')) !== null;
     });
     await (
-      await host.runs.start(aRun('a', 's', TOLD_WHOLE))
+      await host.runs.start(aRun('a', 's', UNOBSERVED))
     ).done;
-    expect(isThere).toBe(true);
+    expect(isJournaled).toBe(true);
     expect(await host.journal.steps('a')).toMatchObject([{ name: 'tool:1:1' }]);
   });
 
@@ -65,12 +65,12 @@ describe('the start of a run', () => {
     ['that a client follows', FIRST],
     ['in a session that may have another run', { isToldWhole: true }],
   ])('of a run %s commits at once', async (_which, more) => {
-    expect(await isThereAfter(turns, more)).toBe(true);
+    expect(await isJournaledAfter(turns, more)).toBe(true);
   });
 
   it('of a submitted run commits at once', async () => {
     const setTimer = jest.spyOn(globalThis, 'setTimeout');
-    await host.runs.submit(aRun('a', 's', TOLD_WHOLE));
+    await host.runs.submit(aRun('a', 's', UNOBSERVED));
     expect(setTimer.mock.calls.filter(([, ms]) => ms === 2)).toEqual([]);
     expect(await host.journal.find('a')).not.toBeNull();
   });
@@ -78,7 +78,7 @@ describe('the start of a run', () => {
   it('ends the run without a trace when its commit fails', async () => {
     const broken = new Error('disk I/O error');
     jest.spyOn(opened.database, 'commit').mockRejectedValue(broken);
-    await expect(host.runs.start(aRun('a', 's', TOLD_WHOLE))).rejects.toBe(broken);
+    await expect(host.runs.start(aRun('a', 's', UNOBSERVED))).rejects.toBe(broken);
     await host.executor.drain(1_000);
     jest.restoreAllMocks();
     expect(await host.journal.find('a')).toBeNull();

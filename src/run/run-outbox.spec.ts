@@ -10,24 +10,24 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-interface Told {
+interface WatchedRun {
   readonly run: RunTeller;
   /** The items that followers receive: type, text, id. */
-  readonly told: string[];
+  readonly published: string[];
 }
 
-async function newRun(id: string): Promise<Told> {
+async function newRun(id: string): Promise<WatchedRun> {
   const { run } = await host.journal.create(aRun(id), 'running', 1);
-  const told: string[] = [];
+  const published: string[] = [];
   host.bus.subscribe(id, ({ id: place, event }) => {
-    told.push([event.type, 'text' in event ? event.text : '', place ?? '-'].join('|'));
+    published.push([event.type, 'text' in event ? event.text : '', place ?? '-'].join('|'));
   });
-  return { run: new RunTeller(host, run), told };
+  return { run: new RunTeller(host, run), published };
 }
 
 describe('the place of a text event', () => {
   it('has the event before it, the attempt, and the number of UTF-16 units received so far', async () => {
-    const { run, told } = await newRun('places');
+    const { run, published } = await newRun('places');
     run.begin('model:1');
     run.say('é🐦');
     run.say('a');
@@ -37,7 +37,7 @@ describe('the place of a text event', () => {
     run.begin('tool:1:1');
     run.begin('model:2');
     run.say('c', 2);
-    expect(told).toEqual([
+    expect(published).toEqual([
       'step.started||-',
       'message.delta|é🐦|1.1000001.3',
       'message.delta|a|1.1000001.4',
@@ -51,14 +51,14 @@ describe('the place of a text event', () => {
   });
 
   it('has a new attempt when the model is called again before its message was completed, and voids the old text', async () => {
-    const { run, told } = await newRun('again');
+    const { run, published } = await newRun('again');
     run.begin('model:1');
     run.say(' ');
     run.begin('model:1:r1');
     run.say('now');
     run.outbox.add({ type: 'step.restarted', iteration: 1, text: 'N' });
     run.say('ow');
-    expect(told.slice(2)).toEqual([
+    expect(published.slice(2)).toEqual([
       'step.started||-',
       'step.restarted||1.1000002.0',
       'message.delta|now|1.1000002.3',
@@ -68,14 +68,14 @@ describe('the place of a text event', () => {
   });
 
   it('has a later attempt in every later execution, and voids the incomplete text of the earlier one', async () => {
-    const { run, told } = await newRun('taken');
+    const { run, published } = await newRun('taken');
     run.begin('model:1');
     run.say('half a');
     const { run: claimed } = await host.journal.claim((await host.journal.find('taken'))!, 1);
     const next = new RunTeller(host, claimed);
     next.begin('model:1');
     next.say('whole');
-    expect(told.slice(2)).toEqual([
+    expect(published.slice(2)).toEqual([
       'step.started||-',
       'step.restarted||1.2000001.0',
       'message.delta|whole|1.2000001.5',
@@ -84,11 +84,11 @@ describe('the place of a text event', () => {
   });
 
   it('has no restart when a resumed run continues with a tool, as no text was interrupted', async () => {
-    const { told } = await newRun('tool');
+    const { published } = await newRun('tool');
     const { run: claimed } = await host.journal.claim((await host.journal.find('tool'))!, 1);
     const next = new RunTeller(host, claimed);
     next.begin('tool:1:1');
     next.begin('model:2');
-    expect(told).toEqual(['step.started||-', 'step.started||-']);
+    expect(published).toEqual(['step.started||-', 'step.started||-']);
   });
 });

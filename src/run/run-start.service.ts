@@ -106,7 +106,7 @@ export class RunStartService {
   private async begin(start: StartRun, slot: string | null): Promise<StartedRun> {
     const occupant = { tenant: start.principal.tenant, agent: start.agent };
     const isBehind = slot !== null && !start.isFirstOfSession && (await this.isAwaited(start));
-    if (isBehind || !(await this.capacity.enter(occupant))) return this.queue(start);
+    if (isBehind || !(await this.capacity.acquire(occupant))) return this.queue(start);
     return start.isFirstOfSession ? this.startAtOnce(start) : this.startOrQueue(start);
   }
 
@@ -115,7 +115,7 @@ export class RunStartService {
     try {
       await written;
     } catch (error) {
-      this.capacity.leave(run);
+      this.capacity.release(run);
       // After a broken connection it is unknown whether the run was journaled.
       if (!refusalOf(error)) this.dispatcher.recheck(run);
       if (refusalOf(error) !== 'unique' || (await this.replayOf(start))) throw error;

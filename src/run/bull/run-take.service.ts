@@ -64,7 +64,7 @@ export class RunTakeService {
   }
 
   execute(run: RunRecord, isNew: boolean, opening?: RunOpening): Promise<RunStatus> {
-    const execution = this.executor.execute(run, isNew, opening).finally(() => this.capacity.leave(run));
+    const execution = this.executor.execute(run, isNew, opening).finally(() => this.capacity.release(run));
     this.listener(run, execution);
     return execution;
   }
@@ -81,7 +81,7 @@ export class RunTakeService {
   executeChild(run: RunRecord): void {
     this.capacity.exempt(run.id);
     // An exempt run always gets in.
-    void this.capacity.enter(run);
+    void this.capacity.acquire(run);
     this.execute(run, true).catch(() => undefined);
   }
 
@@ -114,12 +114,12 @@ export class RunTakeService {
     await this.nodes.renew();
     const run = await this.journal.find(runId);
     if (!run || this.executor.has(runId) || !(await this.isFree(run))) return null;
-    if (!(await this.capacity.enter(run))) return 'full';
+    if (!(await this.capacity.acquire(run))) return 'full';
     const claimed = await this.claim(run).catch((error: unknown) => {
-      this.capacity.leave(run);
+      this.capacity.release(run);
       throw error;
     });
-    if (!claimed) this.capacity.leave(run);
+    if (!claimed) this.capacity.release(run);
     return claimed;
   }
 

@@ -23,7 +23,7 @@ export function notWaiting(runId: string, run_status: RunStatus, expired: readon
  * The error of an answer that matches no open request of a waiting run.
  * @param expired requests that match this answer and expired without an answer
  */
-export function notAsked(
+export function unmatchedAnswer(
   runId: string,
   wanted: string,
   waiting: readonly WaitingRequest[],

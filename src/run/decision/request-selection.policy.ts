@@ -1,6 +1,6 @@
 import { AppError, fieldMistake } from '../../common/index.js';
 import type { WaitingKind, WaitingRequest } from './waiting-request.types.js';
-import { answeredLate, described, notAsked } from './not-waiting.error.js';
+import { answeredLate, described, unmatchedAnswer } from './not-waiting.error.js';
 import type { WaitingRun } from './run-decision.service.js';
 import { hasExpired } from './waiting-time.policy.js';
 
@@ -22,7 +22,7 @@ export function selectRequests(
   if (open.length > 0) return open;
   if (selected.length > 0) throw answeredLate(run.id, selected);
   const of = callId === undefined ? '' : ` of call "${callId}"`;
-  throw notAsked(run.id, `${kind}${of}`, requests, candidates(waiting.expired ?? [], kind, callId));
+  throw unmatchedAnswer(run.id, `${kind}${of}`, requests, candidates(waiting.expired ?? [], kind, callId));
 }
 
 function candidates(requests: readonly WaitingRequest[], kind: WaitingKind, callId?: string): WaitingRequest[] {
@@ -32,9 +32,9 @@ function candidates(requests: readonly WaitingRequest[], kind: WaitingKind, call
 
 /** The requests that a denial matches: approvals and, without one, questions. Throws as `selectRequests`. */
 export function selectDeniable(waiting: WaitingRun, callId?: string): WaitingRequest[] {
-  const isAsked = (kind: WaitingKind) =>
+  const hasRequest = (kind: WaitingKind) =>
     waiting.requests.some((one) => one.kind === kind && (callId === undefined || one.call_id === callId));
-  return selectRequests(waiting, isAsked('input') && !isAsked('approval') ? 'input' : 'approval', callId);
+  return selectRequests(waiting, hasRequest('input') && !hasRequest('approval') ? 'input' : 'approval', callId);
 }
 
 /**

@@ -44,8 +44,8 @@ export class WaitingRunStore {
       `SELECT n, tenant, data FROM run_event WHERE run_id = ? AND type = 'run.waiting' ORDER BY n`,
       [runId],
     );
-    const asked = rows.flatMap((row) => this.requestsIn(runId, row));
-    const byId = new Map(asked.map((request) => [`answer:${request.id}`, request]));
+    const requests = rows.flatMap((row) => this.requestsIn(runId, row));
+    const byId = new Map(requests.map((request) => [`answer:${request.id}`, request]));
     return answers.flatMap(({ name }) => byId.get(name) ?? []);
   }
 

@@ -2,22 +2,22 @@ import { describe, expect, it } from '@jest/globals';
 import type { EventMark, RunMarks } from './run-fork.types.js';
 import { callOf, forkPoints, prefixBefore } from './run-prefix.policy.js';
 
-type Told = Partial<EventMark> & { readonly type: string };
+type PartialMark = Partial<EventMark> & { readonly type: string };
 
 /** A run that recorded these steps, one per ms, and these events. */
-function marks(steps: readonly string[], events: readonly Told[] = []): RunMarks {
+function marks(steps: readonly string[], events: readonly PartialMark[] = []): RunMarks {
   return {
     steps: steps.map((name, i) => ({ name, at: i + 1 })),
     events: events.map((event, i) => ({ n: i + 1, at: 0, iteration: null, callId: null, calls: null, ...event })),
   };
 }
 
-const message = (iteration: number, ...ids: string[]): Told => ({
+const message = (iteration: number, ...ids: string[]): PartialMark => ({
   type: 'message.completed',
   iteration,
   calls: ids.map((id) => ({ id, name: `tool-${id}`, arguments: '{}' })),
 });
-const tool = (type: 'started' | 'completed', iteration: number, callId: string): Told => ({
+const tool = (type: 'started' | 'completed', iteration: number, callId: string): PartialMark => ({
   type: `tool.${type}`,
   iteration,
   callId,

@@ -43,8 +43,8 @@ export class RunCapacityRegistry {
     this.exempted.delete(runId);
   }
 
-  /** Reserves capacity for a run, if available; release it with `leave`. */
-  enter(run: Occupant): boolean | Promise<boolean> {
+  /** Reserves capacity for a run, if available; `release` frees it. */
+  acquire(run: Occupant): boolean | Promise<boolean> {
     if (run.id !== undefined && this.exempted.delete(run.id)) {
       this.exemptRunning.add(run.id);
       return true;
@@ -52,10 +52,10 @@ export class RunCapacityRegistry {
     if (this.isFull || !this.fitsHere(run)) return false;
     this.change(run, 1);
     const isLimited = this.limits.tenantConcurrency > 0 || this.limits.agentConcurrency > 0;
-    return this.isShared && isLimited ? this.orLeave(run) : true;
+    return this.isShared && isLimited ? this.releaseUnlessFits(run) : true;
   }
 
-  leave(run: Occupant): void {
+  release(run: Occupant): void {
     if (run.id !== undefined && this.exemptRunning.delete(run.id)) return;
     this.change(run, -1);
   }
@@ -68,12 +68,12 @@ export class RunCapacityRegistry {
     );
   }
 
-  private async orLeave(run: Occupant): Promise<boolean> {
+  private async releaseUnlessFits(run: Occupant): Promise<boolean> {
     let fits = false;
     try {
       fits = await this.fitsEverywhere(run);
     } finally {
-      if (!fits) this.leave(run);
+      if (!fits) this.release(run);
     }
     return fits;
   }

@@ -13,7 +13,7 @@ const QUEUE_RETRY_MS = 5_000;
 export class RunIntakeService {
   private readonly limits: AppConfig['run'];
   /** Admitted runs that are not journaled yet, by tenant. */
-  private readonly entering = new Map<string, number>();
+  private readonly admitting = new Map<string, number>();
 
   constructor(
     private readonly load: RunLoadStore,
@@ -28,15 +28,15 @@ export class RunIntakeService {
    */
   async admit<T>(tenant: string, begin: () => Promise<T>): Promise<T> {
     if (this.limits.tenantRatePerMinute === 0) return begin();
-    const entering = this.entering.get(tenant) ?? 0;
-    this.entering.set(tenant, entering + 1);
+    const admitting = this.admitting.get(tenant) ?? 0;
+    this.admitting.set(tenant, admitting + 1);
     try {
-      await this.checkRate(tenant, entering);
+      await this.checkRate(tenant, admitting);
       return await begin();
     } finally {
-      const left = this.entering.get(tenant)! - 1;
-      if (left === 0) this.entering.delete(tenant);
-      else this.entering.set(tenant, left);
+      const left = this.admitting.get(tenant)! - 1;
+      if (left === 0) this.admitting.delete(tenant);
+      else this.admitting.set(tenant, left);
     }
   }
 
@@ -73,11 +73,11 @@ export class RunIntakeService {
     );
   }
 
-  private async checkRate(tenant: string, entering: number): Promise<void> {
+  private async checkRate(tenant: string, admitting: number): Promise<void> {
     const limit = this.limits.tenantRatePerMinute;
     const now = Date.now();
     const { count, first } = await this.load.startedSince(tenant, now - MINUTE_MS);
-    if (count + entering < limit) return;
+    if (count + admitting < limit) return;
     const message = `This tenant has reached its limit of ${limit} new runs per minute; retry later.`;
     throw refused('RUN_RATE_LIMITED', message, (first ?? now) + MINUTE_MS - now);
   }

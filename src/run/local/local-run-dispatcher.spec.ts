@@ -120,11 +120,11 @@ describe('a shutdown', () => {
     host.scripts.set('a', ENDLESS);
     const first = await host.runs.start(aRun('a', 's'));
     const second = await host.runs.start(aRun('b', 's'));
-    const told = { a: host.listen('a'), b: host.listen('b') };
+    const items = { a: host.listen('a'), b: host.listen('b') };
     await host.dispatcher.beforeApplicationShutdown();
     expect([await first.done, await second.done]).toEqual(['queued', 'queued']);
-    expect(told.a.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'SHUTTING_DOWN' });
-    expect(told.b.map(({ event }) => event.type)).toEqual(['stream.closed']);
+    expect(items.a.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'SHUTTING_DOWN' });
+    expect(items.b.map(({ event }) => event.type)).toEqual(['stream.closed']);
     expect(await host.journal.find('a')).toMatchObject({ status: 'queued', attempts: 0 });
     await expect(host.runs.start(aRun('c', 't'))).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
 

@@ -100,7 +100,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
   executeChild(run: RunRecord): void {
     this.capacity.exempt(run.id);
     // An exempt run always gets in.
-    void this.capacity.enter(run);
+    void this.capacity.acquire(run);
     this.run(run, true).catch(() => undefined);
   }
 
@@ -142,7 +142,7 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
     } catch (error) {
       if (error instanceof AppError && error.code === 'JOURNAL_UNAVAILABLE') this.retry(run, FIRST_RETRY_MS);
     }
-    this.capacity.leave(run);
+    this.capacity.release(run);
     await this.queue.pumpFull(() => !this.capacity.isFull);
     const slot = sessionSlot(run);
     if (slot !== null) await this.bus.hub.pump(slot);
@@ -150,9 +150,9 @@ export class LocalRunDispatcher extends RunDispatcher implements BeforeApplicati
 
   private async startQueued(queued: QueuedRun): Promise<'started' | 'busy' | 'full' | 'gone'> {
     if (this.admission.isClosing) return 'busy';
-    if (!(await this.capacity.enter(queued.run))) return 'full';
+    if (!(await this.capacity.acquire(queued.run))) return 'full';
     const outcome = await this.claim(queued);
-    if (outcome !== 'started') this.capacity.leave(queued.run);
+    if (outcome !== 'started') this.capacity.release(queued.run);
     return outcome;
   }
 

@@ -25,10 +25,10 @@ describe('a run queued behind one that changes to waiting', () => {
     });
     await host.runs.start(aRun('first', 's'));
     const second = await host.runs.start(aRun('second', 's'));
-    const told = host.listen('second');
+    const items = host.listen('second');
     go.resolve();
     expect(await second.done).toBe('queued');
-    expect(told.map(({ event }) => event)).toMatchObject([{ type: 'stream.closed', code: 'SESSION_BUSY' }]);
+    expect(items.map(({ event }) => event)).toMatchObject([{ type: 'stream.closed', code: 'SESSION_BUSY' }]);
     expect((await host.journal.find('second'))?.status).toBe('queued');
     await expect(host.runs.start(aRun('third', 's'))).rejects.toMatchObject({
       code: 'SESSION_BUSY',
@@ -73,10 +73,10 @@ describe('a journal that cannot be written for a while', () => {
       isBroken = attempts.length === 1;
       await context.step({ kind: 'model', place: '1', subject: 'm' }, async () => 'answer');
     });
-    const told = host.listen('a');
+    const items = host.listen('a');
     const { done } = await host.runs.start(aRun('a', 's'));
     await expect(done).rejects.toMatchObject({ code: 'JOURNAL_UNAVAILABLE' });
-    expect(told.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'JOURNAL_UNAVAILABLE' });
+    expect(items.at(-1)?.event).toMatchObject({ type: 'stream.closed', code: 'JOURNAL_UNAVAILABLE' });
     const end = host.ended('a');
     await jest.advanceTimersByTimeAsync(1_000);
     isBroken = false;
