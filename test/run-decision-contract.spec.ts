@@ -239,9 +239,9 @@ describeDatabases('what waiting runs ask', await testServers(), (created) => {
       await expiry.expireDue(5000);
       // Nor when it was found a moment before it began.
       const found = Object.assign(Object.create(store) as WaitingRunStore, { expired: async () => ['begun'] });
-      const giveUp = jest.spyOn(host.cancels, 'failOverdue');
+      const failOverdue = jest.spyOn(host.cancels, 'failOverdue');
       await new RunExpiryService(journal, host.bus, decisions, found, host.answers, host.cancels).expireDue(5000);
-      expect(giveUp).not.toHaveBeenCalled();
+      expect(failOverdue).not.toHaveBeenCalled();
       expect((await journal.find('begun'))?.status).toBe('queued');
     });
   });
