@@ -30,7 +30,7 @@ const PUBLIC = ['GET /api/agent/health', 'GET /api/health/live', 'GET /api/healt
 /** Speaks JSON-RPC, and says in each answer what its caller may not do: test/mcp-access.spec.ts has the rest. */
 const MCP = ['DELETE /mcp', 'GET /mcp', 'POST /mcp'].map((route) => ({ route, scope: 'chat' as const }));
 
-const things: Things = { ended: '', waiting: '', session: 'session-of-a', key: '', user: 'ann', state: '' };
+const things: Things = { ended: '', flow: '', waiting: '', session: 'session-of-a', key: '', user: 'ann', state: '' };
 
 const ROUTES = Object.entries(CASES).map(([route, given]) => ({ route, ...given }));
 const WITH_ID = ROUTES.flatMap((each) => (each.id === undefined ? [] : [{ ...each, id: each.id }]));
@@ -52,7 +52,7 @@ beforeAll(async () => {
     tools: [new WaitingTools(), new CounterTools()],
     options: {
       mcpServers: [scripted('mcp', { tools: [SLY], content: true })],
-      workflows: [{ name: 'greet', nodes: [{ id: 'say', type: 'llm' }] }],
+      workflows: [{ name: 'greet', nodes: [{ id: 'give', type: 'llm' }] }],
     },
     env: {
       API_KEYS: `${ANN.entry},${BOB.entry}`,
@@ -67,6 +67,10 @@ beforeAll(async () => {
     const { body } = await jackdaw.chat({ query: 'the question-of-a', sessionId }, ANN.headers);
     return String(body['run_id']);
   };
+  llm.reply({ text: 'the answer-of-a' });
+  const greeting = { input: { prompt: 'the question-of-a' }, wait: true };
+  const { body: greeted } = await jackdaw.post('/api/workflows/greet/runs', greeting, ANN.headers);
+  things.flow = String(greeted['run_id']);
   llm.reply({ text: 'the answer-of-a' });
   things.ended = await ask(things.session);
   llm.reply({ text: 'the answer-of-a', calls: [callOf('pay', { to: 'recipient-of-a', amount: 5 })] });
@@ -162,7 +166,7 @@ describe("with another tenant's ids", () => {
       const { body } = await jackdaw.get(path, ANN.headers);
       return (body[list] as unknown as Record<string, string>[]).map((each) => each[id]);
     };
-    expect(await ids('/api/runs', 'runs', 'run_id')).toEqual([things.waiting, things.ended]);
+    expect(await ids('/api/runs', 'runs', 'run_id')).toEqual([things.waiting, things.ended, things.flow]);
     expect((await jackdaw.get(`/api/runs/${things.waiting}`, ANN.headers)).body['status']).toBe('waiting');
     expect(await jackdaw.messages(things.session, ANN.headers)).toHaveLength(2);
     const { body } = await jackdaw.get('/api/keys', ANN.headers);

@@ -118,7 +118,7 @@ export class AgentDecisionService {
     const answers = requests.map((request) => ({ request, ...screened }));
     for (const answer of answers) assertStillFits(answer);
     await this.decisions.decide(waiting, answers, principal.id);
-    return this.agents.answer(principal, waiting.run.id);
+    return this.agents.shown(principal, waiting.run.id);
   }
 
   /** By the tool itself, as the model's own arguments are. */

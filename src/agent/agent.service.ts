@@ -15,8 +15,9 @@ import {
 import { assertSessionId, SessionService } from '../session/index.js';
 import { AgentRegistry } from './agent.registry.js';
 import { AgentRequestService } from './agent-request.service.js';
-import type { AgentRequest, AgentRunInput, BackgroundRequest, RunAnswer } from './agent.types.js';
+import type { AgentRequest, AgentRunInput, AnsweredNode, BackgroundRequest, RunAnswer } from './agent.types.js';
 import { RunAnswerFold } from './run-answer.mapper.js';
+import { shownAnswer } from './shown-answer.mapper.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
 /** A run that is followed. */
@@ -122,6 +123,27 @@ export class AgentService {
     for await (const item of this.follower.recorded(runId, 0)) fold.apply(item);
     const { waiting, ...answer } = fold.toAnswer();
     return { ...answer, ...identityOf(run), ...(run.status === 'waiting' && waiting && { waiting }) };
+  }
+
+  /** The run so far, for a client: each value once, large ones as links. @throws AppError `RUN_NOT_FOUND` */
+  async shown(principal: Principal, runId: string): Promise<RunAnswer> {
+    return this.show(await this.answer(principal, runId));
+  }
+
+  /** An answer as clients get it. */
+  show(answer: RunAnswer): RunAnswer {
+    return shownAnswer(answer);
+  }
+
+  /** One node of a workflow's run, whole. @throws AppError `RUN_NOT_FOUND`, `NOT_FOUND` */
+  async node(principal: Principal, runId: string, name: string): Promise<AnsweredNode> {
+    const { nodes = [] } = await this.answer(principal, runId);
+    const found = nodes.find(({ node }) => node === name);
+    if (found) return found;
+    throw new AppError(
+      'NOT_FOUND',
+      `Run "${runId}" has no node "${name}" so far; its answer lists those that have started.`,
+    );
   }
 
   /** What came of a run, once it has ended or waits for a person. @throws AppError `RUN_NOT_FOUND` */

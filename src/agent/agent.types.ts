@@ -104,7 +104,14 @@ export interface AgentStep {
 export interface AnsweredTool {
   readonly tool: string;
   readonly success: boolean;
+  /** Left out in a workflow's run where it is the output of a node. */
   readonly result?: unknown;
+  /** The node of a workflow that made the call. */
+  readonly node?: string;
+  /** Bytes of a result (UTF-8 JSON) that is too large to be in the answer. */
+  readonly result_bytes?: number;
+  /** Where such a result can be read. */
+  readonly result_url?: string;
   /** Of what it shows beside its text; only when it shows something. */
   readonly images?: ToldImage[];
   /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
@@ -123,6 +130,10 @@ export interface AnsweredNode {
   /** `skipped`: no way led there. */
   readonly status: 'running' | NodeCompleted['status'];
   readonly output?: unknown;
+  /** Bytes of an output (UTF-8 JSON) that is too large to be in the answer. */
+  readonly output_bytes?: number;
+  /** Where the node can be read with such an output. */
+  readonly output_url?: string;
   readonly error?: RunFailure;
   /** Where a branch went on. */
   readonly next?: string[];

@@ -104,7 +104,7 @@ export class RunAnswerFold {
     );
     // In a run without a model nobody said which call is made; in a workflow, the node did.
     const isAsked = this.messages.length > 0 && this.nodes.size === 0;
-    const tools = isAsked ? called : [...this.results.values()];
+    const tools = isAsked ? called : [...this.results].map(([place, result]) => this.ofNode(place, result));
     const { waiting, ...answer } = this.answer;
     const steps = this.messages.flatMap((message) => this.steps(message));
     const child_run_ids = [...this.children];
@@ -116,6 +116,12 @@ export class RunAnswerFold {
       ...(child_run_ids.length > 0 && { child_run_ids }),
       ...(answer.status === 'waiting' && waiting && { waiting }),
     };
+  }
+
+  /** The result with the node that made the call; a retry has its number behind the node. */
+  private ofNode(place: string, result: AnsweredTool): AnsweredTool {
+    const node = place.slice(place.indexOf(':') + 1).replace(/~\d+$/, '');
+    return this.nodes.has(node) ? { ...result, node } : result;
   }
 
   private set(change: Partial<RunAnswer>): void {

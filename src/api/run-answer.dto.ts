@@ -1,3 +1,4 @@
+import { Matches } from 'class-validator';
 import type { AgentStep, AnsweredNode, AnsweredTool } from '../agent/index.js';
 import type { AnsweredBy, MemoryState, ReferenceState, ShortenedTurnState, WaitingRequest } from '../run/index.js';
 
@@ -76,7 +77,14 @@ export class ToldImageDto {
 export class AnsweredToolDto implements AnsweredTool {
   tool!: string;
   success!: boolean;
+  /** Left out in a workflow's run where it is the output of a node. */
   result?: unknown;
+  /** The node of a workflow that made the call. */
+  node?: string;
+  /** Bytes of a result (UTF-8 JSON) that is too large to be in the answer. */
+  result_bytes?: number;
+  /** Where such a result can be read. */
+  result_url?: string;
   /** Images in the result, if any. */
   images?: ToldImageDto[];
   /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
@@ -104,11 +112,24 @@ export class AnsweredNodeDto implements AnsweredNode {
   /** `running`, `completed`, `failed` or `skipped`. */
   status!: AnsweredNode['status'];
   output?: unknown;
+  /** Bytes of an output (UTF-8 JSON) that is too large to be in the answer of the run. */
+  output_bytes?: number;
+  /** Where the node can be read with such an output. */
+  output_url?: string;
   error?: RunFailureDto;
   /** Nodes that a branch continued with. */
   next?: string[];
   /** The child run, if the node called an agent. */
   child_run_id?: string;
+}
+
+/** Which node of a workflow's run. */
+export class RunNodeQueryDto {
+  /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
+  @Matches(/^[A-Za-z][A-Za-z0-9_-]{0,47}(\/\d{1,5})?$/, {
+    message: 'name must be the id of a node, or <id>/<n> for an item of a map',
+  })
+  name!: string;
 }
 
 /** A pending decision: one decision about one call. */

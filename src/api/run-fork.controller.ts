@@ -28,6 +28,6 @@ export class RunForkController {
     const forked = await this.forks.fork(principal, id, body);
     this.access.record(principal, 'fork', 'run', id);
     reply.header('location', `/api/runs/${forked}`);
-    return this.agents.answer(principal, forked);
+    return this.agents.shown(principal, forked);
   }
 }

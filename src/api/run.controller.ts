@@ -1,10 +1,10 @@
-import { Controller, Get, Headers, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { AgentService } from '../agent/index.js';
 import type { Principal } from '../common/index.js';
 import { RunService } from '../run/index.js';
 import { AccessLogService, CurrentPrincipal, Requires } from '../security/index.js';
-import { RunAnswerDto } from './run-answer.dto.js';
+import { AnsweredNodeDto, RunAnswerDto, RunNodeQueryDto } from './run-answer.dto.js';
 import { RunStreamService } from './run-stream.service.js';
 
 @Controller('runs')
@@ -20,9 +20,22 @@ export class RunController {
   @Requires('runs:read')
   @Get(':id')
   async get(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
-    const answer = await this.agents.answer(principal, id);
+    const answer = await this.agents.shown(principal, id);
     this.access.record(principal, 'read', 'run', id);
     return answer;
+  }
+
+  /** One node of a workflow's run with its whole output, also when the answer of the run has a link to it. */
+  @Requires('runs:read')
+  @Get(':id/node')
+  async node(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+    @Query() { name }: RunNodeQueryDto,
+  ): Promise<AnsweredNodeDto> {
+    const node = await this.agents.node(principal, id, name);
+    this.access.record(principal, 'read', 'run', id);
+    return node;
   }
 
   /** The run's events as server-sent events: recorded events after `Last-Event-ID`, then live events. */
@@ -43,6 +56,6 @@ export class RunController {
   @HttpCode(202)
   async cancel(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RunAnswerDto> {
     await this.runs.cancel(principal, id);
-    return this.agents.answer(principal, id);
+    return this.agents.shown(principal, id);
   }
 }

@@ -34,7 +34,7 @@ export class WorkflowRunService {
       reply.header('location', `/api/runs/${run.id}`);
     };
     const answer = body.wait
-      ? await this.workflows.run(principal, name, start, onStart)
+      ? this.agents.show(await this.workflows.run(principal, name, start, onStart))
       : await this.submit(principal, name, start, onStart);
     reply.status(OPEN.has(answer.status) ? 202 : 200);
     return answer;
@@ -48,6 +48,6 @@ export class WorkflowRunService {
   ): Promise<RunAnswer> {
     const run = await this.workflows.submit(principal, name, start);
     onStart(run);
-    return this.agents.answer(principal, run.id);
+    return this.agents.shown(principal, run.id);
   }
 }

@@ -103,7 +103,7 @@ export class McpResourceService {
 
   private async run(principal: Principal, id: string): Promise<unknown> {
     if (!hasScope(principal, 'runs:read')) return null;
-    const answer = await this.agents.answer(principal, id);
+    const answer = await this.agents.shown(principal, id);
     this.access.record(principal, 'read', 'run', id);
     return answer;
   }

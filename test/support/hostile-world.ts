@@ -29,7 +29,7 @@ const ADD_SERVER = 'POST /api/mcp/servers';
 /** Takes away what other requests would find. */
 const SPENDING: readonly string[] = [...Object.keys(ASKING), 'POST /api/sessions/prune'];
 const TWINS = /^\/api\/tools\/(guarded|ask|unsure|count)\/call$/;
-const NOTHING: Things = { ended: 'x', waiting: 'x', session: 'x', key: 'x', user: 'x', state: 'x' };
+const NOTHING: Things = { ended: 'x', flow: 'x', waiting: 'x', session: 'x', key: 'x', user: 'x', state: 'x' };
 
 /** What a field needs around it that is otherwise than in `CASES`. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -214,6 +214,8 @@ export class HostileWorld {
     switch (thing) {
       case 'ended':
         return this.ended(['body.edit.input', 'body.edit.output'].includes(field) ? 'workflow' : 'agent');
+      case 'flow':
+        return this.ended('workflow');
       case 'waiting':
         return this.waiting(route);
       case 'session':

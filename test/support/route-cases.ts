@@ -10,6 +10,8 @@ const SLY_DIGEST = digestOf(pinnedOf(SLY as never));
 /** Things of tenant a. */
 export interface Things {
   ended: string;
+  /** A run of a workflow that has ended. */
+  flow: string;
   waiting: string;
   session: string;
   key: string;
@@ -44,6 +46,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'GET /api/agents/{name}': { scope: 'tools:read', tool: 'default' },
   'GET /api/runs': { scope: 'runs:read', query: ({ ended, session }) => `?sessionId=${session}&cursor=9.${ended}` },
   'GET /api/runs/{id}': { scope: 'runs:read', id: 'ended' },
+  'GET /api/runs/{id}/node': { scope: 'runs:read', id: 'flow', query: () => '?name=give' },
   'GET /api/runs/{id}/events': { scope: 'runs:read', id: 'ended' },
   'GET /api/runs/{id}/journal': { scope: 'runs:read', id: 'ended' },
   'POST /api/runs/{id}/fork': { scope: 'runs:write', id: 'ended', body: () => ({ fromStep: 'model:1' }) },
