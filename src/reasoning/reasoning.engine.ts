@@ -9,7 +9,7 @@ import { dropUnacceptedImages, mayBeImageRefusal } from './pipeline/image-repair
 import { ProcessorRegistry } from './pipeline/processor.registry.js';
 import { createPipeline, withProcessor, type PlacedProcessor } from './pipeline/pipeline.factory.js';
 import type { Processor } from './pipeline/processor.js';
-import { ReplyPlan } from './pipeline/reply-plan.js';
+import { ReplyPlan } from './pipeline/reply-plan.policy.js';
 import { isToldByStrangers } from './pipeline/stranger.policy.js';
 import { toldResult } from './pipeline/told-result.mapper.js';
 import { PromptBuilder } from './prompt.builder.js';

@@ -10,7 +10,7 @@ import type {
 } from '../llm/index.js';
 import type { AnsweredBy, RunContext, RunFailure, RunFinishReason, RunUsage, WaitingRequest } from '../run/index.js';
 import type { AgentRules, Tool, ToolResult } from '../tool/index.js';
-import type { ReplyPlan } from './pipeline/reply-plan.js';
+import type { ReplyPlan } from './pipeline/reply-plan.policy.js';
 import type { DecodedReply, Protocol } from './protocols/protocol.js';
 
 export interface ReasoningLimits {

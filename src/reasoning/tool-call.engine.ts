@@ -7,7 +7,7 @@ import { asApproved } from './pipeline/approved-call.mapper.js';
 import { CallDecider } from './pipeline/call-decider.executor.js';
 import { CallExecutor, type CallOutcome } from './pipeline/call.executor.js';
 import { outcomeUnknown, withoutResult } from './pipeline/decided-result.factory.js';
-import { ReplyPlan } from './pipeline/reply-plan.js';
+import { ReplyPlan } from './pipeline/reply-plan.policy.js';
 import type { CallLoop, WaitingRules } from './reasoning.types.js';
 import { toldResult } from './pipeline/told-result.mapper.js';
 import { toFailure } from './run-failure.mapper.js';

@@ -2,7 +2,7 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { messageOf } from '../common/index.js';
 import { AppConfig } from '../config/index.js';
 import { parseArguments } from './call/arguments.parser.js';
-import { type Admission, CallPlace, enterPlace, isQueueTimeout, queueTimeoutOf } from './call/call-place.js';
+import { type Admission, CallPlace, enterPlace, isQueueTimeout, queueTimeoutOf } from './call/call-place.policy.js';
 import { type CallOutcome, callBounded, whyNot } from './call/bounded-call.executor.js';
 import { cutText } from './call/cut-text.mapper.js';
 import { CallResults, withoutState } from './call/call-results.mapper.js';

@@ -7,7 +7,7 @@ import { isNotExecuted } from './decided-result.factory.js';
 import { callKey, type CallExecutor } from './call.executor.js';
 import { orderOf } from './call-order.policy.js';
 import { Processor } from './processor.js';
-import { ReplyPlan } from './reply-plan.js';
+import { ReplyPlan } from './reply-plan.policy.js';
 
 /**
  * Carries out the calls of one reply, all at once but for those that would change the same thing; their results keep

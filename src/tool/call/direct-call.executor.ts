@@ -2,7 +2,7 @@ import { AppError, messageOf, type ErrorCode } from '../../common/index.js';
 import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { CallSite, CheckedCall, Tool, ToolDefinition } from '../tool.types.js';
 import { callBounded, type CallOutcome } from './bounded-call.executor.js';
-import { enterPlace, isQueueTimeout, type CallPlace } from './call-place.js';
+import { enterPlace, isQueueTimeout, type CallPlace } from './call-place.policy.js';
 import { cancelledBeforeStart } from './tool-result.factory.js';
 import type { StatefulCall } from '../state/stateful-call.executor.js';
 import type { ToolStates } from '../state/tool-states.service.js';
