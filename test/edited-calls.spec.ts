@@ -219,7 +219,7 @@ describe('a call whose arguments a person edited', () => {
         .slice(1)
         .map(({ content }) => content),
     ).toEqual(expected);
-    expect((await forks.journal(fork.id))['loop_version']).toBe(2);
+    expect((await forks.journal(fork.id))['loop_version']).toBe(3);
     const edited = await forks.make(run.id, 'tool:1:2', { toolResult: 'given' });
     expect((await jackdaw.messages(edited.sessionId)).slice(2, 4).map(({ content }) => content)).toEqual([
       expected[0],
@@ -257,7 +257,7 @@ describe('an edited call of a run of loop version 1', () => {
     expect(sent()).toMatchObject([{ tool_calls: [edited] }, { content: 'paid 50 to bob' }]);
     expect((await forks.journal(fork.id))['loop_version']).toBe(1);
     const anew = await forks.make(run.id, 'model:1');
-    expect((await forks.journal(anew.id))['loop_version']).toBe(2);
+    expect((await forks.journal(anew.id))['loop_version']).toBe(3);
     await new WaitingRun(jackdaw, anew.id).after('approve', { arguments: EDITED });
     expect(sent()).toMatchObject([
       { tool_calls: [{ function: { arguments: JSON.stringify(WRITTEN) } }] },

@@ -103,6 +103,12 @@ describe('in a run', () => {
     const agents = [
       { name: 'default', model },
       { name: 'city', model, responseFormat: FORMAT },
+      ...[1, 2, 10].map((maxIterations) => ({
+        name: `city${maxIterations}`,
+        model,
+        responseFormat: FORMAT,
+        limits: { maxIterations },
+      })),
       { name: 'zod', model, responseFormat: open },
       { name: 'react', model, protocol: 'react', responseFormat: { schema: open } },
       { name: 'xml', model, protocol: 'xml', responseFormat: 'json' as const },
@@ -120,6 +126,26 @@ describe('in a run', () => {
     expect((await jackdaw.get(`/api/runs/${runId}`)).body).toMatchObject({ output: GOOD });
     const events = await (await jackdaw.follow(runId)).all();
     expect(events.at(-1)?.data).toMatchObject({ type: 'run.completed', output: GOOD });
+  });
+
+  it.each([
+    [1, 1],
+    [2, 2],
+    [10, 3],
+  ])('corrections stay within a limit of %i model calls', async (maxIterations, calls) => {
+    llm.always({ text: JSON.stringify(BAD) });
+    const { status, body } = await jackdaw.chat({ query: 'x', agent: `city${maxIterations}` });
+    expect([status, body]).toMatchObject([502, { code: 'OUTPUT_INVALID', repairs: calls - 1, iterations: calls }]);
+    expect(llm.requests).toHaveLength(calls);
+    const isAtLimit = String(body['detail']).includes(`its limit of ${maxIterations} model calls`);
+    expect(isAtLimit).toBe(maxIterations < 3);
+  });
+
+  it('a correction leaves one model call less for tools', async () => {
+    llm.reply({ text: JSON.stringify(BAD) }).always(double);
+    const { body } = await jackdaw.chat({ query: 'x', agent: 'city2' });
+    expect(body).toMatchObject({ finish_reason: 'iteration_limit', is_complete: false, iterations: 2 });
+    expect(llm.requests).toHaveLength(2);
   });
 
   it('the request says otherwise than the agent, and a fork keeps what it said', async () => {

@@ -20,10 +20,11 @@ import { toFailure } from './run-failure.mapper.js';
 /**
  * The version of new runs, raised when a recorded run would no longer replay the same way. Version 2 keeps the model's
  * own call in the history when a person edited its arguments, and shortens turns of the past instead of leaving them out.
+ * Version 3 counts the corrections of a structured answer within `maxIterations`.
  */
-export const LOOP_VERSION = 2;
+export const LOOP_VERSION = 3;
 /** The versions whose runs this loop replays as they were recorded. */
-export const LOOP_VERSIONS: readonly number[] = [1, LOOP_VERSION];
+export const LOOP_VERSIONS: readonly number[] = [1, 2, LOOP_VERSION];
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 

@@ -161,7 +161,7 @@ export interface Loop {
   ask: ((listener: ReplyListener, place: string, cache: CacheOptions) => Promise<ChatResult>) | null;
   /** What was wrong with the answers to the current request, for the model: its words and ours; set by tee-stream. */
   corrections: readonly Message[];
-  /** How often the model was told that its answer is not what it must be. */
+  /** Corrections of the answer's format so far; each is a model call within `maxIterations`. */
   repairs: number;
   /** The value of the current reply, where it is the answer and has a format; set by tee-stream. */
   output: { readonly value: unknown } | null;
@@ -193,11 +193,13 @@ export interface Loop {
 export type CallLoop = Pick<
   Loop,
   | 'run'
+  | 'version'
   | 'tools'
   | 'deniedTools'
   | 'replyPlan'
   | 'started'
   | 'iteration'
+  | 'repairs'
   | 'failed'
   | 'stateful'
   | 'isTainted'

@@ -123,6 +123,8 @@ function toLoop(
     run,
     tools: new Map(tool && [[call.name, tool]]),
     iteration: ITERATION,
+    version: TOOL_CALL_VERSION,
+    repairs: 0,
     failed: new Set(),
     stateful: new Set(),
     // A person who asks for it has read nothing here; lists of the policy are asked when it is planned.

@@ -10,6 +10,7 @@ import {
   type ToolExecutor,
   type ToolResult,
 } from '../../tool/index.js';
+import { isAtLimit } from './reply-fault.policy.js';
 import { invocationPlace, type PlacedCall } from './waiting-request.factory.js';
 
 /** What was decided, as the journal holds it. */
@@ -59,7 +60,7 @@ export class CallDecider {
   private async plan(placed: PlacedCall): Promise<PlannedCall> {
     const { loop, call } = placed;
     const { maxIterations } = loop.request.limits;
-    if (loop.iteration < maxIterations) {
+    if (!isAtLimit(loop)) {
       const tools = loop.deniedTools.has(call.name) ? loop.deniedTools : loop.tools;
       return this.tools.plan(call, tools, toSite(placed));
     }

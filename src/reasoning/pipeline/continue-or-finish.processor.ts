@@ -3,6 +3,7 @@ import type { FinishReason } from '../../llm/index.js';
 import type { RunFinishReason, WaitingRequest } from '../../run/index.js';
 import type { HandedAnswer, Loop } from '../reasoning.types.js';
 import { Processor } from './processor.js';
+import { isAtLimit } from './reply-fault.policy.js';
 
 /** What a call without a decision in its favour ends with. */
 const ENDING: ReadonlySet<ErrorCode> = new Set(['TOOL_DENIED', 'TOOL_EXPIRED', 'TOOL_OUTCOME_UNKNOWN']);
@@ -18,8 +19,7 @@ export class ContinueOrFinishProcessor extends Processor {
     else if (loop.handedTo) loop.end = handedOver(loop, loop.handedTo.answer);
     else if (loop.decoded!.calls.length === 0)
       loop.end = { kind: 'answered', finishReason: toRunReason(loop.reply!.finishReason) };
-    else if (loop.iteration >= loop.request.limits.maxIterations)
-      loop.end = { kind: 'answered', finishReason: 'iteration_limit' };
+    else if (isAtLimit(loop)) loop.end = { kind: 'answered', finishReason: 'iteration_limit' };
   }
 }
 

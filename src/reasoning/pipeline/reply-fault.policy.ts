@@ -2,11 +2,11 @@ import { AppError } from '../../common/index.js';
 import type { ResponseFormat } from '../../llm/index.js';
 import { parseOutput, readOutput } from '../output/output.parser.js';
 import { type DecodedReply, isCut } from '../protocols/protocol.js';
-import type { Loop } from '../reasoning.types.js';
+import type { CallLoop, Loop } from '../reasoning.types.js';
 import { describe, isCalled, wantedCall } from './call-choice.policy.js';
 import type { RecordedReply } from './screened-reply.factory.js';
 
-/** How often in a run the model is told that its answer is not what it must be. */
+/** Corrections of a structured answer in one run. */
 const MAX_REPAIRS = 2;
 
 /** Why a reply cannot be used. */
@@ -59,7 +59,8 @@ function readAnswer(reply: RecordedReply, text: string, given: string, format: R
  */
 export function correct(loop: Loop, fault: FormatFault): void {
   const { problem, mayRepair } = fault;
-  if (!mayRepair || loop.repairs >= MAX_REPAIRS) throw outputInvalid(loop, fault);
+  if (!mayRepair || loop.repairs >= MAX_REPAIRS || (loop.version >= 3 && isAtLimit(loop)))
+    throw outputInvalid(loop, fault);
   loop.repairs++;
   loop.corrections = [
     ...loop.corrections,
@@ -71,8 +72,17 @@ export function correct(loop: Loop, fault: FormatFault): void {
   ];
 }
 
-function outputInvalid({ request: { model }, repairs }: Loop, { problem, mayRepair }: FormatFault): AppError {
-  const often = repairs === 0 ? '' : `, also after ${repairs === 1 ? 'a correction' : `${repairs} corrections`}`;
+/** Whether the run has used up its limit of model calls. Until version 2 of the loop a correction was not counted. */
+export function isAtLimit({ request: { limits }, version, iteration, repairs }: CallLoop): boolean {
+  return iteration + (version >= 3 ? repairs : 0) >= limits.maxIterations;
+}
+
+function outputInvalid(loop: Loop, { problem, mayRepair }: FormatFault): AppError {
+  const { request, repairs } = loop;
+  const { model, limits } = request;
+  const after = repairs === 0 ? '' : `, also after ${repairs === 1 ? 'a correction' : `${repairs} corrections`}`;
+  const isEarly = mayRepair && repairs < MAX_REPAIRS;
+  const often = isEarly ? `${after}, and the run reached its limit of ${limits.maxIterations} model calls` : after;
   return new AppError(
     'OUTPUT_INVALID',
     `The answer of the model "${model.name}" of ${model.provider} does not have the format that was asked for${often}: ${problem}.`,

@@ -14,6 +14,8 @@ type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
 /** Of a model's reply there is nothing to cut. */
 const ONE_REPLY = { maxIterations: 1, maxResultBytes: 65_536 };
+/** An answer with a format may be corrected twice. */
+const CORRECTED_REPLY = { ...ONE_REPLY, maxIterations: 3 };
 
 /** Asks a model once. */
 @Injectable()
@@ -43,7 +45,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
         tools: [],
         isTainted,
         ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
-        limits: ONE_REPLY,
+        limits: limitsOf(work),
         isStreaming,
       },
       new NodeRunContext(task),
@@ -61,7 +63,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
       model: resolved(work),
       tools: [],
       memory: { enabled: false, maxMessages: 50, maxContextTokens: 4000 },
-      limits: ONE_REPLY,
+      limits: limitsOf(work),
       ...(work.responseFormat !== undefined && { responseFormat: work.responseFormat }),
     };
     const outcome = await this.agents.ask(
@@ -72,6 +74,10 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
     const { memory_state: _none, ...output } = outcome.output as { [field: string]: JsonValue };
     return { ...outcome, output: { ...output, prompt } };
   }
+}
+
+function limitsOf({ responseFormat }: Work<'llm'>): typeof ONE_REPLY {
+  return responseFormat === undefined ? ONE_REPLY : CORRECTED_REPLY;
 }
 
 /** The model as the registry has filled it in. */
