@@ -1,10 +1,12 @@
 import type { Span } from './content.types.js';
 import { spansOf } from './pattern-span.mapper.js';
 
-/** Digits in groups: what a card number may stand in. */
-const DIGITS = /(?<!\d)\d(?:[ -]?\d){12,}/g;
+/** Digits with at most one separator between two of them: a card number is inside of such a run. */
+const DIGITS = /(?<!\d)\d(?:[ .-]?\d){12,}/g;
 const SHORTEST = 13;
 const UP_TO_LONGEST = [16, 17, 18, 19];
+/** Groups that dots separate; a decimal has one dot. */
+const DOTTED = /^\d{3,7}(?:\.\d{3,7}){2,5}$/;
 
 /** The first four digits of the schemes' numbers, from and to, and how long these are (ISO/IEC 7812, and what the schemes publish). */
 const SCHEMES: readonly (readonly [from: number, to: number, lengths: readonly number[]])[] = [
@@ -36,8 +38,8 @@ function cardsIn(text: string, { start, end }: Span): Span[] {
   const digits = Uint8Array.from(places, (at) => text.charCodeAt(at) - 48);
   const spans: Span[] = [];
   for (let first = 0; first + SHORTEST <= digits.length;) {
-    const begins = first === 0 || places[first - 1] !== places[first]! - 1;
-    const length = begins ? lengthOf(digits, places, first) : undefined;
+    const begins = first === 0 || startsGroup(text, places[first]!);
+    const length = begins ? lengthOf(text, digits, places, first) : undefined;
     if (length !== undefined) spans.push({ start: places[first]!, end: places[first + length - 1]! + 1 });
     first += length ?? 1;
   }
@@ -54,15 +56,25 @@ function digitPlaces(text: string, start: number, end: number): number[] {
 }
 
 /** How many digits the number has that begins there; the longest, if it could be several. */
-function lengthOf(digits: Uint8Array, places: readonly number[], first: number): number | undefined {
+function lengthOf(text: string, digits: Uint8Array, places: readonly number[], first: number): number | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = digits.subarray(first, first + 4);
   const prefix = a * 1000 + b * 100 + c * 10 + d;
   const lengths = SCHEMES.find(([from, to]) => prefix >= from && prefix <= to)?.[2];
   return lengths?.findLast((length) => {
     const last = first + length - 1;
     const ends = last < digits.length && places[last + 1] !== places[last]! + 1;
-    return ends && isLuhnValid(digits, first, last);
+    return ends && isLuhnValid(digits, first, last) && isSeparated(text.slice(places[first], places[last]! + 1));
   });
+}
+
+/** Digits behind a point are a fraction, or a group of a number that started before. */
+function startsGroup(text: string, at: number): boolean {
+  return text[at - 1] === ' ' || text[at - 1] === '-';
+}
+
+/** Numbers with dots are versions, addresses and decimals, unless dots are all that separates groups of some length. */
+function isSeparated(number: string): boolean {
+  return !number.includes('.') || DOTTED.test(number);
 }
 
 /** Whether the digits' weighted sum is a multiple of ten (ISO/IEC 7812-1, annex B). */

@@ -4,6 +4,7 @@ import { CONTENT_CLASSES, type ContentClass, type Finder, type Span } from './co
 import { findEmails } from './email.parser.js';
 import { findIdentities } from './identity.parser.js';
 import { isJsonText, KeyNames, mapJsonText } from './json-text.mapper.js';
+import { readableText, type ReadableText } from './readable-text.mapper.js';
 import { findSecrets } from './secret.parser.js';
 
 const FINDERS: Readonly<Record<ContentClass, Finder>> = {
@@ -47,12 +48,13 @@ export class ContentFilter {
   /** Whether a finding blocks the whole text, so that no part may be released before the text has ended. */
   readonly isBlocking: boolean;
 
-  constructor(
-    readonly rules: readonly ContentRule[],
-    /** Whether a text can be masked in pieces: the ends of own patterns are not known before the text's. */
-    readonly isPiecewise: boolean,
-  ) {
+  /** The most characters that an own pattern of the filter matches; Infinity for a pattern without a bound. */
+  readonly reach: number;
+
+  constructor(readonly rules: readonly ContentRule[]) {
     this.isBlocking = rules.some(({ action }) => action === 'block');
+    const own = rules.filter(isOwn).map(({ find }) => find.reach ?? Infinity);
+    this.reach = Math.max(0, ...own);
   }
 
   /** Filters a text; one that is a JSON object or array by its values, so that it stays JSON. */
@@ -84,9 +86,10 @@ export class ContentFilter {
     }
   }
 
-  /** Where anything is found, in the order of the rules. */
+  /** The spans of all findings, in the order of the rules. */
   spans(text: string): Span[] {
-    return this.rules.flatMap(({ find }) => find(text));
+    const readable = readableText(text);
+    return this.rules.flatMap((rule) => spansIn(text, readable, rule));
   }
 
   private screened<T extends JsonValue>(action: (screening: Screening) => T): Filtered<T> {
@@ -110,8 +113,10 @@ class Screening {
 
   plain(text: string): string {
     const found: Found[] = [];
-    for (const { name, find, action } of this.rules) {
-      const spans = find(text);
+    const readable = readableText(text);
+    for (const rule of this.rules) {
+      const { name, action } = rule;
+      const spans = spansIn(text, readable, rule);
       if (action === 'block' && spans.length > 0) this.blocked.add(name);
       else found.push(...spans.map((span) => ({ ...span, name })));
     }
@@ -165,6 +170,16 @@ function digitsOf(source: string): string {
 /** The rule for a class. */
 export function classRule(name: ContentClass, action: ContentRule['action']): ContentRule {
   return { name, find: FINDERS[name], action };
+}
+
+/** An own pattern is also matched against the text itself: it may have characters that the readable form does not have. */
+function spansIn(text: string, readable: ReadableText, rule: ContentRule): Span[] {
+  const spans = rule.find(readable.text).map((span) => readable.toOriginal(span));
+  return isOwn(rule) && readable.text !== text ? [...spans, ...rule.find(text)] : spans;
+}
+
+function isOwn({ name, find }: ContentRule): boolean {
+  return find !== FINDERS[name as ContentClass];
 }
 
 function namesIn(found: readonly Found[]): string[] {

@@ -31,5 +31,9 @@ export interface Span {
   readonly end: number;
 }
 
-/** Finds what is of its kind in a text, in order, in time that grows no faster than the text. */
-export type Finder = (text: string) => readonly Span[];
+/** Finds the content of its kind in a text, in order, in time that grows no faster than the text. */
+export interface Finder {
+  (text: string): readonly Span[];
+  /** The most characters (code points) of a finding, for a pattern that has a bound and no anchors. */
+  readonly reach?: number;
+}

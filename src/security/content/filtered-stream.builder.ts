@@ -1,36 +1,43 @@
 import type { ContentFilter } from './content.filter.js';
-import type { Span } from './content.types.js';
+import { openIban } from './identity.parser.js';
 import { startsAsJson } from './json-text.mapper.js';
-import { openPrivateKey } from './secret.parser.js';
+import { readableText, type ReadableText } from './readable-text.mapper.js';
+import { openPrivateKey, WORD_CHARACTER } from './secret.parser.js';
 
-/** How far back a private key's first line may have begun. */
-const BEGIN_LENGTH = 120;
+const WORD = new RegExp(WORD_CHARACTER);
+/** A character or a JSON escape whose end has not arrived. */
+const UNFINISHED = /(?:[\ud800-\udbff]|(?<!\\)\\+(?:u[0-9a-fA-F]{0,3})?)$/;
+/** The first line of a private key as far as it has arrived; the dashes by themselves are a word. */
+const KEY_LINE = /-----(?:B|BE|BEG|BEGI|BEGIN|BEGIN [A-Z0-9 ]{0,80}-{0,4})$/;
+const KEY_LINE_LENGTH = 100;
+/** In UTF-16 units: a text that is read again with every piece. */
+const SHORT = 256;
 
 /**
- * Masks a text that comes in pieces: what it lets through adds up to the masked whole, and nothing that a mask stands
- * for was let through before. What may still become a finding is held back: the last word, groups of digits, a private
- * key; all of it where something is blocked, or where patterns of one's own are looked for.
+ * Masks a text that arrives in pieces. All released pieces together are the masked whole, and no part of a finding is
+ * released before it is masked. Text is released up to the point from which no finding can continue: a word, digits with
+ * separators, the groups of an IBAN, a private key, and as many characters as an own pattern can match are held back.
+ * All is held back where something is blocked, where an own pattern has no bound, and where the text is JSON.
  */
 export class FilteredStream {
   private held = '';
-  private isFirst = true;
-  /** A text that could not be parted is not looked at again before it has doubled. */
+  private isReleased = false;
+  /** A long text of which nothing could be released is read again when it has doubled. */
   private tryAt = 0;
 
   constructor(private readonly filter: ContentFilter) {}
 
-  /** @returns what may be shown now */
+  /** @returns the text that can be released now */
   push(piece: string): string {
     this.held += piece;
-    if (this.filter.isBlocking || !this.filter.isPiecewise || this.held.length < this.tryAt) return '';
-    // JSON is filtered as a whole.
-    if (this.isFirst && startsAsJson(this.held) !== false) return '';
-    const at = safePlace(this.held, this.filter.spans(this.held));
-    this.tryAt = at === 0 ? this.held.length * 2 : 0;
+    if (this.filter.isBlocking || this.filter.reach === Infinity || this.held.length < this.tryAt) return '';
+    if (!this.isReleased && startsAsJson(this.held) !== false) return '';
+    const at = safePlace(this.filter, this.held.replace(UNFINISHED, ''));
+    this.tryAt = at === 0 && this.held.length > SHORT ? this.held.length * 2 : 0;
     return this.release(at);
   }
 
-  /** @returns the rest; nothing of a text that is blocked */
+  /** @returns the rest, or the empty text if it is blocked */
   end(): string {
     return this.release(this.held.length);
   }
@@ -38,8 +45,9 @@ export class FilteredStream {
   private release(at: number): string {
     const text = this.held.slice(0, at);
     this.held = this.held.slice(at);
-    const filtered = this.isFirst && this.held === '' ? this.filter.text(text) : this.filter.plain(text);
-    this.isFirst &&= at === 0;
+    const isWhole = !this.isReleased && this.held === '';
+    const filtered = isWhole ? this.filter.text(text) : this.filter.plain(text);
+    this.isReleased ||= at > 0;
     switch (filtered.kind) {
       case 'clean':
         return text;
@@ -51,28 +59,63 @@ export class FilteredStream {
   }
 }
 
-/** Up to where nothing that follows can make a finding of what stands before; always behind white space. */
-function safePlace(text: string, found: readonly Span[]): number {
-  const begun = openPrivateKey(text);
-  const dashes = text.indexOf('-----', Math.max(0, text.length - BEGIN_LENGTH));
-  const places = [groupsBefore(text, lastWord(text, text.length)), begun, dashes].filter((at) => at >= 0);
-  const place = Math.min(...places.map((at) => lastWord(text, at)));
-  // Some findings hold white space.
-  const fromLast = found.toSorted((a, b) => b.start - a.start);
-  return fromLast.reduce((at, { start, end }) => (start < at && at < end ? lastWord(text, start) : at), place);
+/** The index from which the text must be held back. */
+function safePlace(filter: ContentFilter, held: string): number {
+  const readable = readableText(held);
+  const { text } = readable;
+  const open = [
+    openPrivateKey(text),
+    openKeyLine(text),
+    openDigits(text, text.length),
+    openIban(text),
+    openOwn(filter, readable, held),
+  ];
+  const place = startOfPart(readable, held, Math.min(...open.filter((at) => at >= 0)));
+  return filter
+    .spans(held)
+    .toSorted((a, b) => b.start - a.start)
+    .reduce(
+      (at, { start, end }) => (start < at && at < end ? startOfPart(readable, held, readable.toReadable(start)) : at),
+      place,
+    );
 }
 
-/** Where the groups of digits and capitals begin that end there: a card number or an IBAN may have begun in them. */
-function groupsBefore(text: string, end: number): number {
-  let at = end;
+function openKeyLine(text: string): number {
+  const from = Math.max(0, text.length - KEY_LINE_LENGTH);
+  const at = text.slice(from).search(KEY_LINE);
+  return at < 0 ? -1 : from + at;
+}
+
+/** The start of the digits with separators that end at the index; the last one may be the check character X. */
+function openDigits(text: string, end: number): number {
+  let at = /[Xx]/.test(text[end - 1] ?? '') ? end - 1 : end;
   let hasDigit = false;
-  for (; at > 0 && /[0-9A-Z -]/.test(text[at - 1]!); at--) hasDigit ||= /\d/.test(text[at - 1]!);
+  for (; at > 0 && /[0-9 .-]/.test(text[at - 1]!); at--) hasDigit ||= /\d/.test(text[at - 1]!);
   return hasDigit ? at : end;
 }
 
-/** Where the word begins that ends at `end`, or goes on there. */
-function lastWord(text: string, end: number): number {
+/** The start of the last characters that an own pattern can still match, in the text or in its readable form. */
+function openOwn({ reach }: ContentFilter, readable: ReadableText, held: string): number {
+  const { text } = readable;
+  // One more, for a word boundary behind the match.
+  return reach === 0 ? text.length : Math.min(before(text, reach + 1), readable.toReadable(before(held, reach + 1)));
+}
+
+/** The start of the last characters (code points) of a text. */
+function before(text: string, count: number): number {
+  let at = text.length;
+  for (let n = 0; n < count && at > 0; n++) at -= /[\udc00-\udfff]/.test(text[at - 1]!) ? 2 : 1;
+  return Math.max(0, at);
+}
+
+/** Where the word or the digits start, in the original text, that end at a readable index or continue there. */
+function startOfPart(readable: ReadableText, held: string, end: number): number {
+  const { text } = readable;
   let at = end;
-  while (at > 0 && !/\s/.test(text[at - 1]!)) at--;
-  return at;
+  while (at > 0 && WORD.test(text[at - 1]!)) at--;
+  if (at === text.length) return held.length;
+  const original = readable.toOriginal({ start: at, end: at + 1 }).start;
+  // One original character may be readable as several.
+  const first = Math.min(readable.toReadable(original), /[\dXx]/.test(text[at]!) ? openDigits(text, at) : at);
+  return first === at ? original : startOfPart(readable, held, first);
 }

@@ -1,16 +1,28 @@
 import type { Span } from './content.types.js';
 import { spansOf } from './pattern-span.mapper.js';
 
-/** GB 11643-1999: region, date of birth, order, check character. */
-const RESIDENT_ID =
-  /(?<![0-9A-Za-z])[1-8]\d{5}(?:18|19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?![0-9A-Za-z])/g;
+/** GB 11643-1999: region, date of birth, order, check character; with at most one separator between two of them. */
+const RESIDENT_PARTS = [
+  '[1-8]#5',
+  '(?:1#[89]|2#[0])#2',
+  '(?:0#[1-9]|1#[0-2])',
+  '(?:0#[1-9]|[12]#1|3#[01])#3',
+  '[0-9Xx]',
+];
+const RESIDENT_ID = new RegExp(`(?<![0-9A-Za-z])${spaced(RESIDENT_PARTS)}(?![0-9A-Za-z])`, 'g');
 const RESIDENT_WEIGHTS = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
 const RESIDENT_CHECKS = '10X98765432';
 
-/** With its hyphens, and none that is never given out: area 000, 666 and 9xx, group 00, serial 0000 (SSA). */
-const SSN = /(?<![\d-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/g;
+/** In three groups with the same separator, and none that is never issued: area 000, 666 and 9xx, group 00, serial 0000 (SSA). */
+const SSN = new RegExp(['-', ' ', String.raw`\.`].map(ssnWith).join('|'), 'g');
 
-const IBAN_START = /(?<![0-9A-Z])[A-Z]{2}\d{2}(?= ?[0-9A-Z])/g;
+const IBAN_START = /(?<![0-9A-Za-z])[A-Za-z]{2}\d{2}(?=[ .-]?[0-9A-Za-z])/g;
+const IBAN_BEGUN = /(?<![0-9A-Za-z])[A-Za-z]{2}\d{2}/g;
+/** With its separators. */
+const LONGEST_IBAN = 64;
+const SEPARATORS = new Set([' ', '.', '-']);
+/** As IBANs are printed; a text in small letters has words of other lengths. */
+const IN_FOURS = /^(?:[0-9A-Za-z]{4}[ .-])*[0-9A-Za-z]{1,4}$/;
 /** Characters of an IBAN by country (SWIFT's IBAN registry). */
 const IBAN_LENGTHS: Readonly<Record<string, number>> = lengths(
   'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ' +
@@ -21,8 +33,34 @@ const IBAN_LENGTHS: Readonly<Record<string, number>> = lengths(
 
 /** Finds Chinese resident identity numbers and IBANs whose checksums are right, and US social security numbers. */
 export function findIdentities(text: string): Span[] {
-  const residents = spansOf(text, RESIDENT_ID).filter(({ start, end }) => isResidentId(text.slice(start, end)));
-  return [...residents, ...spansOf(text, SSN), ...ibans(text)];
+  return [...residentIds(text), ...spansOf(text, SSN), ...ibans(text)];
+}
+
+/** Not inside of a longer number with the same separator. */
+function ssnWith(separator: string): string {
+  const before = String.raw`(?<!\d|\d${separator})(?!000|666|9)\d{3}`;
+  return String.raw`${before}${separator}(?!00)\d{2}${separator}(?!0000)\d{4}(?!\d|${separator}\d)`;
+}
+
+/** A pattern in which `#3` is three digits with separators, and `#` a separator. */
+function spaced(parts: readonly string[]): string {
+  const separator = '[ .-]?';
+  return parts
+    .join('#')
+    .replaceAll(/#(\d)/g, (_found, count: string) => String.raw`(?:${separator}\d){${count}}`)
+    .replaceAll('#', separator);
+}
+
+function residentIds(text: string): Span[] {
+  const spans: Span[] = [];
+  RESIDENT_ID.lastIndex = 0;
+  for (let found = RESIDENT_ID.exec(text); found; found = RESIDENT_ID.exec(text)) {
+    const start = found.index;
+    if (isResidentId(found[0].replaceAll(/[ .-]/g, ''))) spans.push({ start, end: RESIDENT_ID.lastIndex });
+    // Another number may start inside of a wrong one.
+    else RESIDENT_ID.lastIndex = start + 1;
+  }
+  return spans;
 }
 
 /** ISO 7064, MOD 11-2. */
@@ -36,16 +74,32 @@ function ibans(text: string): Span[] {
 }
 
 function ibanAt(text: string, start: number): Span | null {
-  const length = IBAN_LENGTHS[text.slice(start, start + 2)];
-  if (length === undefined) return null;
+  const { end, found, isWhole } = ibanFrom(text, start);
+  if (!isWhole || /^[0-9A-Za-z]/.test(text.slice(end, end + 1)) || !isIban(found.toUpperCase())) return null;
+  const written = text.slice(start, end);
+  return written === written.toUpperCase() || written.length === found.length || IN_FOURS.test(written)
+    ? { start, end }
+    : null;
+}
+
+/** The characters of an IBAN from its start, as many as its country has; `isWhole` where there are so many. */
+function ibanFrom(text: string, start: number): { end: number; found: string; isWhole: boolean } {
+  const length = IBAN_LENGTHS[text.slice(start, start + 2).toUpperCase()] ?? 0;
   let found = '';
-  let at = start;
-  for (; found.length < length; at++) {
-    const character = text[at] ?? '';
-    if (/^[0-9A-Z]$/.test(character)) found += character;
-    else if (character !== ' ' || text[at - 1] === ' ') return null;
+  let end = start;
+  for (; found.length < length && end < text.length; end++) {
+    const character = text[end]!;
+    if (/^[0-9A-Za-z]$/.test(character)) found += character;
+    else if (!SEPARATORS.has(character) || SEPARATORS.has(text[end - 1]!)) break;
   }
-  return /^[0-9A-Za-z]/.test(text.slice(at, at + 1)) || !isIban(found) ? null : { start, end: at };
+  return { end, found, isWhole: length > 0 && found.length === length };
+}
+
+/** Where an IBAN starts that may continue behind the text; or the length of the text without one. */
+export function openIban(text: string): number {
+  const from = Math.max(0, text.length - LONGEST_IBAN);
+  const starts = spansOf(text.slice(from), IBAN_BEGUN).map(({ start }) => from + start);
+  return starts.find((start) => ibanFrom(text, start).end === text.length) ?? text.length;
 }
 
 /** ISO 13616: the country and the check digits go to the end, letters are numbers from 10, modulo 97 is 1. */

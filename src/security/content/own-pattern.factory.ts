@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { AppError, messageOf } from '../../common/index.js';
+import { patternReach } from './pattern-reach.parser.js';
 import type { Finder, OwnPattern, Span } from './content.types.js';
 
 /**
@@ -15,13 +16,14 @@ export function createFinders(patterns: readonly OwnPattern[]): Finder[] {
     try {
       const compiled = RE2JS.compile(pattern);
       if (compiled.matcher('').find()) throw new Error('it matches the empty text: let it need at least one character');
-      return (text) => {
+      const find = (text: string): readonly Span[] => {
         const spans: Span[] = [];
         const matcher = compiled.matcher(text);
         while (matcher.find())
           if (matcher.end() > matcher.start()) spans.push({ start: matcher.start(), end: matcher.end() });
         return spans;
       };
+      return Object.assign(find, { reach: patternReach(pattern) });
     } catch (error) {
       mistakes.push(`content.patterns "${name}": ${messageOf(error)} (look-around and back-references are not in RE2)`);
       return () => [];

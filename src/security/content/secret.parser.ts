@@ -8,8 +8,22 @@ import { spansOf } from './pattern-span.mapper.js';
 const KEY =
   /(?<![A-Za-z0-9_-])(?:sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_-]{35}|gh[opsur]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}|glpat-[A-Za-z0-9_-]{20,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)/g;
 
-/** A URL with a password: `scheme://user:password@host`. */
-const CREDENTIALS = /(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s:@/?#]*:([^\s@/]+)@/g;
+/** Keys of these shapes may have separators, as have names of other things: `sk-learn-pipeline-example`. */
+const SEPARATED = /^(?:sk-(?:ant-|proj-|or-)?|github_pat_|glpat-|xox[abeoprs]-|xapp-)/;
+/** A part of a name; random parts are longer, or have letters and digits mixed. */
+const NAME_PART = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]{1,20})\d{0,4}$/;
+
+/** ASCII without white space and quotes, and Latin, Greek and Cyrillic letters: no finding continues across another character, but across spaces. */
+export const WORD_CHARACTER = String.raw`[^\s"'<>\x60\x00-\x1f\x7f-\u00bf\u0530-\uffff]`;
+/** A URL with a user and a colon: `scheme://user:`. */
+const CREDENTIALS = new RegExp(
+  String.raw`(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]*):\/\/(?:(?![:@/?#])${WORD_CHARACTER})*:`,
+  'g',
+);
+/** A password ends at the last `@` of its word: it may itself contain `/` and `@`. */
+const PASSWORD = new RegExp(String.raw`(?:(?!:\/\/)${WORD_CHARACTER}){1,1024}(?=@)`, 'y');
+const PORT = /\d{1,5}(?![^\s/?#])/y;
+const WITHOUT_USERS = new Set(['http', 'https', 'ws', 'wss']);
 
 /** How a private key begins; it ends at its END line, or with the text. */
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -17,19 +31,31 @@ const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 
 /** Finds API keys of common makers, JSON Web Tokens, private keys in PEM, and the passwords of connection strings. */
 export function findSecrets(text: string): Span[] {
-  return [...spansOf(text, KEY), ...passwords(text), ...privateKeys(text)];
+  const keys = spansOf(text, KEY).filter(({ start, end }) => !isName(text.slice(start, end)));
+  return [...keys, ...passwords(text), ...privateKeys(text)];
 }
 
-/** Where a private key begins that has no end yet; -1 when there is none. */
+/** Where a private key begins that has no end yet; -1 without one. */
 export function openPrivateKey(text: string): number {
   const last = privateKeys(text).at(-1);
   return last && last.end === text.length ? last.start : -1;
 }
 
+function isName(key: string): boolean {
+  const prefix = SEPARATED.exec(key)?.[0];
+  if (prefix === undefined) return false;
+  const parts = key.slice(prefix.length).split(/[_-]/);
+  return parts.length > 1 && /[a-z]{4}/.test(key) && parts.every((part) => NAME_PART.test(part));
+}
+
 function passwords(text: string): Span[] {
-  return [...text.matchAll(CREDENTIALS)].map(({ index, 0: found, 1: password = '' }) => {
-    const end = index + found.length - '@'.length;
-    return { start: end - password.length, end };
+  return [...text.matchAll(CREDENTIALS)].flatMap(({ index, 0: before, 1: scheme = '' }) => {
+    const start = index + before.length;
+    PORT.lastIndex = start;
+    PASSWORD.lastIndex = start;
+    // An `@` in the path of a web page is no sign of a password.
+    if (WITHOUT_USERS.has(scheme.toLowerCase()) && PORT.test(text)) return [];
+    return PASSWORD.test(text) ? { start, end: PASSWORD.lastIndex } : [];
   });
 }
 

@@ -166,7 +166,7 @@ function filterOf(rules: readonly PlacedRule[], place: ContentPlace): ContentFil
   const own = rules.flatMap(({ name, find, actions: { [place]: action = 'off' } }): ContentRule[] =>
     find && action !== 'off' ? [{ name, find, action }] : [],
   );
-  return classes.length + own.length === 0 ? null : new ContentFilter([...classes, ...own], own.length === 0);
+  return classes.length + own.length === 0 ? null : new ContentFilter([...classes, ...own]);
 }
 
 function strictest(modes: readonly TaintMode[]): TaintMode {
