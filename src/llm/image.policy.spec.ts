@@ -57,6 +57,10 @@ describe('the images of a request', () => {
   it('get the media type of their bytes, also where a session was stored with another', () => {
     const stored = [{ role: 'user', content: [gif(3, 3, 'image/png'), LINK] } as const, { ...shows, images: [gif(1)] }];
     expect(fitImages(stored, seeing)).toEqual([{ role: 'user', content: [gif(3, 3), LINK] }, stored[1]]);
+    const capital = { ...gif(3), url: gif(3).url.replace('data', 'DATA') };
+    expect(fitImages([{ role: 'user', content: [capital] }], capabilities(true, false))).toEqual([
+      { role: 'user', content: [gif(3)] },
+    ]);
   });
 
   it('are replaced by a note where their bytes are no image', () => {

@@ -55,9 +55,10 @@ export function imagesOf(message: Message): readonly ImagePart[] {
 }
 
 function fitImage(part: ImagePart, capabilities: ModelCapabilities): ContentPart {
-  if (!canRead(part, capabilities)) return toNote(UNSEEN);
+  if (!capabilities.vision) return toNote(UNSEEN);
   const image = parsed(part);
   if (typeof image === 'string') return toNote(`An image that cannot be read: ${image}`);
+  if (!canRead(image, capabilities)) return toNote(UNSEEN);
   const excess = imageExcess(image, capabilities.imageLimits);
   if (excess !== null) return toNote(`An image that is not shown: ${excess}`);
   return image.url === part.url ? part : { ...part, url: image.url };
