@@ -1,4 +1,4 @@
-/** The public API of Jackdaw. test/public-face.spec.ts lists it: extend that list with any addition. */
+/** The public API of Jackdaw. Any addition is public API: a spec lists all names. */
 export { AgentBuilder } from './agent.builder.js';
 export { Agent } from './agent.client.js';
 export { createAgent } from './agent.factory.js';

@@ -173,7 +173,7 @@ export class RunResultDto {
   /** Number of model calls. */
   iterations!: number;
   duration_ms!: number;
-  /** Whether the answer is whole; for a workflow, whether every answer that it used is. */
+  /** Whether the answer is complete; for a workflow, whether every answer that it used is complete. */
   is_complete!: boolean;
   /**
    * `stop`, `length`, `content_filter`, `iteration_limit`, `timeout`, `cancelled` or `error`; `null` for an unfinished

@@ -16,7 +16,7 @@ export class ToolMetadataDto {
   cache_ttl_ms?: number;
   /** Maximum number of concurrent calls per process. */
   concurrency?: number;
-  /** The longest wait of a call for its turn, in ms. */
+  /** Maximum time that a call waits in the queue, in ms. */
   queue_timeout_ms?: number;
 }
 

@@ -99,7 +99,7 @@ describe('parseImage', () => {
     ['data:image/png;base64,AAAAA', 'base64'],
     ['data:image/png;base64,A!AA', 'base64'],
     ['data:image/png;base64,A===', 'base64'],
-  ])('says what is wrong with %s', (url, words) => {
+  ])('describes the mistake in %s', (url, words) => {
     expect(parseImage(url)).toContain(words);
   });
 

@@ -27,7 +27,7 @@ const HEAD_LENGTH = 8192;
 /**
  * Reads an image given as an https URL or as a data URI. The bytes decide the media type: a wrong or missing label is
  * corrected, and so are capitals, white space, percent escapes and the URL alphabet of base64.
- * @returns text that says what is wrong, for any other input
+ * @returns an error text for other input
  */
 export function parseImage(url: string): ParsedImage | string {
   return /^\s*data:/i.test(url) ? parseData(url) : parseUrl(url);
