@@ -73,7 +73,7 @@ describe('what a tool keeps with its question', () => {
     const run = await restarted(await ask());
     const events = await run.after('deny', { reason: 'too dear' });
     expect(decisionsIn(events)).toMatchObject([{ request_id: 'input:1:1', decision: 'denied', reason: 'too dear' }]);
-    expect(resultsIn(events)).toEqual({ Oslo: `${MEMO} is let go: too dear` });
+    expect(resultsIn(events)).toEqual({ Oslo: `${MEMO} is released: too dear` });
     expect(events.at(-1)?.event).toBe('run.completed');
   });
 

@@ -1,7 +1,7 @@
 import { bearerRoute, WireModelFactory } from '../../src/index.js';
 import type { ModelCapabilities, RouteTo, WireDialect } from '../../src/index.js';
 
-/** Acme's models: they speak OpenAI's chat completions, with the key in a header of their own. */
+/** Acme's models: OpenAI's chat completions, with the key in a custom header. */
 export class AcmeFactory extends WireModelFactory {
   readonly name = 'acme';
   readonly defaultBaseUrl = 'https://api.acme.example/v1';

@@ -1,6 +1,6 @@
 import { adaptStateful, Extension, Parameter, type ExtensionHost } from '../../src/index.js';
 
-/** An object as one has it already: it knows nothing of tools. */
+/** An existing class without a dependency on tools. */
 class Basket {
   constructor(private readonly goods: string[] = []) {}
 
@@ -21,7 +21,7 @@ export class BasketExtension extends Extension {
     agent.registerTool(
       adaptStateful<Basket>({
         name: 'basket',
-        description: 'Puts something into the basket and says how much is in it.',
+        description: 'Adds an item to the basket and returns the number of items.',
         effect: 'read',
         parameters: [Parameter.string('what', 'What to put in.', true)],
         create: () => new Basket(),

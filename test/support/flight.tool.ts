@@ -13,7 +13,7 @@ export class FlightTools {
       return suspend({ question: `Which flight to ${to}?`, schema, memo: { offer: 'cuckoo-7' }, takesDenial: true });
     }
     const { offer, flight } = answer.memo as { offer: string; flight?: string };
-    if (answer.denied) return `${offer} is let go: ${answer.denied.reason ?? 'no reason'}`;
+    if (answer.denied) return `${offer} is released: ${answer.denied.reason ?? 'no reason'}`;
     if (!flight) {
       return suspend({ question: 'Which seat?', schema: { type: 'string' }, memo: { offer, flight: answer.value } });
     }

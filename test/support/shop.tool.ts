@@ -23,7 +23,7 @@ export class Basket {
 export class ShopTools {
   constructor(private readonly basket: Basket) {}
 
-  @Tool({ description: 'Says whose basket it is.', effect: 'read' })
+  @Tool({ description: 'Returns the owner of the basket.', effect: 'read' })
   whose(): string {
     return this.basket.owner;
   }
@@ -34,7 +34,7 @@ export class ShopTools {
     return 'emptied';
   }
 
-  @Tool({ description: 'Counts, and tells how far it is.', effect: 'read' })
+  @Tool({ description: 'Counts, and reports its progress.', effect: 'read' })
   async count(@ToolContext() context: ToolContext): Promise<string> {
     for (const n of [1, 2]) context.progress(n, 2, `at ${n}`);
     context.logger.log('counted', { shelves: 2 });
