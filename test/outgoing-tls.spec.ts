@@ -90,7 +90,9 @@ describe('what calls out over TLS', () => {
   it('connects to no address that is not allowed, whatever certificate waits there', async () => {
     const before = server.connections;
     const [told] = await callsOf([at()], '127.0.0.2');
-    expect(told).toContain(`${API} resolves to an address that is not public (loopback), and calls to it are not allowed`);
+    expect(told).toContain(
+      `${API} resolves to an address that is not public (loopback), and calls to it are not allowed`,
+    );
     expect(server.connections).toBe(before);
   });
 

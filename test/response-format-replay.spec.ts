@@ -24,48 +24,49 @@ afterAll(async () => {
 
 const deaths = [0, 1, 2, 3, 4].flatMap((commits) => [true, false].map((isDurable) => ({ commits, isDurable })));
 const cases = deaths.flatMap((death) => [false, true].map((isMasked) => ({ ...death, isMasked })));
-const title = 'a corrected answer is the same after a crash at $commits (durable: $isDurable, masked: $isMasked)';
-
-it.each(cases)(title, async ({ isMasked, ...death }) => {
-  const id = `run-${death.commits}-${death.isDurable}-${isMasked}`;
-  const policies = await SecurityPolicies.open(undefined, isMasked ? MASKED : undefined);
-  const asked: number[] = [];
-  let outcome: ReasoningOutcome | undefined;
-  async function execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
-    const model = mortalModel(process, (corrections) => {
-      asked.push(corrections);
-      return says(REPLIES[corrections]!);
+it.each(cases)(
+  'replays a corrected answer after a crash ($commits, $isDurable, masked: $isMasked)',
+  async ({ isMasked, ...death }) => {
+    const id = `run-${death.commits}-${death.isDurable}-${isMasked}`;
+    const policies = await SecurityPolicies.open(undefined, isMasked ? MASKED : undefined);
+    const asked: number[] = [];
+    let outcome: ReasoningOutcome | undefined;
+    async function execute(context: RunContext, process: MortalDatabase): Promise<RunOutcome> {
+      const model = mortalModel(process, (corrections) => {
+        asked.push(corrections);
+        return says(REPLIES[corrections]!);
+      });
+      const limits = { maxIterations: 3, maxResultBytes: 1000 };
+      outcome = await reasonIn(context, { model, tools: [], responseFormat, limits, isStreaming: true }, { policies });
+      return completed(context.runId);
+    }
+    for (const given of [death, undefined]) {
+      const mortal = new MortalDatabase(opened.database, given);
+      processes.push(mortal);
+      const host = new RunHost(mortal);
+      host.scripts.set(id, (context) => execute(context, mortal));
+      const ended = new Promise<void>((resolve) => {
+        host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
+      });
+      const [run] = await opened.database.query<{ status: string }>('SELECT status FROM run WHERE id = ?', [id]);
+      if (run?.status === 'completed') break;
+      if (run) await Promise.race([host.dispatcher.recover(), mortal.died]);
+      else void host.runs.start(aRun(id)).catch(() => undefined);
+      await Promise.race([ended, mortal.died]);
+      if (!mortal.isDead) break;
+    }
+    expect(outcome).toMatchObject({
+      finishReason: 'stop',
+      output: { n: isMasked ? 0 : 1 },
+      iterations: 3,
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: isMasked ? '{"n": 0}' : '{"n": 1}' },
+      ],
     });
-    const limits = { maxIterations: 3, maxResultBytes: 1000 };
-    outcome = await reasonIn(context, { model, tools: [], responseFormat, limits, isStreaming: true }, { policies });
-    return completed(context.runId);
-  }
-  for (const given of [death, undefined]) {
-    const mortal = new MortalDatabase(opened.database, given);
-    processes.push(mortal);
-    const host = new RunHost(mortal);
-    host.scripts.set(id, (context) => execute(context, mortal));
-    const ended = new Promise<void>((resolve) => {
-      host.bus.subscribe(id, ({ event }) => endsStream(event) && resolve());
-    });
-    const [run] = await opened.database.query<{ status: string }>('SELECT status FROM run WHERE id = ?', [id]);
-    if (run?.status === 'completed') break;
-    if (run) await Promise.race([host.dispatcher.recover(), mortal.died]);
-    else void host.runs.start(aRun(id)).catch(() => undefined);
-    await Promise.race([ended, mortal.died]);
-    if (!mortal.isDead) break;
-  }
-  expect(outcome).toMatchObject({
-    finishReason: 'stop',
-    output: { n: isMasked ? 0 : 1 },
-    iterations: 3,
-    messages: [
-      { role: 'user', content: 'go' },
-      { role: 'assistant', content: isMasked ? '{"n": 0}' : '{"n": 1}' },
-    ],
-  });
-  expect([...new Set(asked)]).toEqual([0, 1, 2]);
-  expect(asked.length).toBeLessThanOrEqual(4);
-  const steps = (await new RunHost(opened.database).journal.steps(id)).map(({ name }) => name);
-  expect(steps).toEqual(['model:1', 'model:1:r1', 'model:1:r2']);
-});
+    expect([...new Set(asked)]).toEqual([0, 1, 2]);
+    expect(asked.length).toBeLessThanOrEqual(4);
+    const steps = (await new RunHost(opened.database).journal.steps(id)).map(({ name }) => name);
+    expect(steps).toEqual(['model:1', 'model:1:r1', 'model:1:r2']);
+  },
+);
