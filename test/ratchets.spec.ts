@@ -10,7 +10,7 @@ const SMALL_LINES = 25;
 const INDEX_NAMES: Readonly<Record<string, number>> = {
   'src/agent/index.ts': 53,
   'src/common/index.ts': 50,
-  'src/llm/index.ts': 62,
+  'src/llm/index.ts': 65,
   'src/run/index.ts': 101,
   'src/security/index.ts': 64,
   'src/tool/index.ts': 112,
