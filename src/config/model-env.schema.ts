@@ -91,7 +91,9 @@ export const MODEL_VARIABLES = {
   BUDGET_DAY: budget().optional().describe('Same for all runs of all tenants per day (UTC)'),
   BUDGET_REPLY_TOKENS: integer(1, 10_000_000, 'tokens')
     .default(1024)
-    .describe('Budget reservation for a reply without `maxTokens`, in tokens'),
+    .describe(
+      'Tokens that a budget reserves for a reply without `maxTokens`; a longer one reserves more while it arrives',
+    ),
   LLM_TEMPERATURE: decimal(0, 2)
     .optional()
     .describe('Sampling temperature, 0 to 2; by default 0.7 if the model supports it and `LLM_TOP_P` is not set'),
