@@ -34,6 +34,17 @@ describe('what a run costs', () => {
     expect((await jackdaw.get('/api/runs?limit=1')).body).toMatchObject({ runs: [{ usage }] });
   });
 
+  it('has the price of output for reasoning that the completion leaves out', async () => {
+    const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1600 };
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }];
+    llm.reply({ status: 200, body: { choices, usage } });
+    llm.reply({ events: [{ choices: [{ delta: { content: 'a' }, finish_reason: 'stop' }], usage }, '[DONE]'] });
+    const expected = { prompt_tokens: 1000, completion_tokens: 600, total_tokens: 1600, cost: 0.008 };
+    expect((await jackdaw.chat({ query: 'hi' })).body['usage']).toEqual(expected);
+    const end = (await (await jackdaw.stream({ query: 'hi' })).all()).at(-1)!;
+    expect(end.data['usage']).toEqual(expected);
+  });
+
   it('is nothing when the reply was known, and is not known without a price', async () => {
     llm.always({ text: 'fine' });
     const ask = { query: 'hi', parameters: { temperature: 0 } };
