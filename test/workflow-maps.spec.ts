@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import {
   AgentNode,
   CodeNode,
@@ -123,6 +125,13 @@ describe('a map', () => {
     expect(world.llm.requests.length).toBeLessThan(10);
   });
 
+  it('makes no call for an item whose prompt alone is above the limit', async () => {
+    world.say({});
+    const { body } = await world.run('large_fail', { list: ['q'.repeat(3000)] });
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'NODE_OUTPUT_TOO_LARGE' } });
+    expect(world.llm.requests).toHaveLength(0);
+  });
+
   it('sends the same requests with 1, 8 and 64 places, whatever is faster', async () => {
     const list = Array.from({ length: 12 }, (_, n) => `q${n}`);
     const sent: string[][] = [];
@@ -135,6 +144,38 @@ describe('a map', () => {
     expect(sent[1]).toEqual(sent[0]);
     expect(sent[2]).toEqual(sent[0]);
     expect(new Set(sent[0])).toHaveProperty('size', 12);
+  });
+});
+
+describe('a map of a run that is recovered', () => {
+  it('starts no item again when an item had failed before the crash', async () => {
+    const work = new Work();
+    const world = await WorkflowWorld.begin(FLOWS, { tools: [work], options: { agents: [KID] } });
+    const { body } = await world.jackdaw.post('/api/workflows/strict/runs', {
+      input: { list: ['slow', 'lost', 'later'] },
+    });
+    const id = String(body['run_id']);
+    await work.others.opened;
+    await world.jackdaw.stop();
+    const error = { code: 'TOOL_FAILED', message: 'It was lost.', is_retryable: false };
+    const failed = {
+      name: 'node:each/2',
+      kind: 'node',
+      subject: 'code',
+      result: JSON.stringify({ status: 'failed', error }),
+    };
+    recordStep(world, id, failed);
+    await world.up();
+    const events = await world.jackdaw.events(id);
+    const message = 'Node "each" failed: Node "each/2" failed: It was lost.';
+    expect(events.at(-1)).toMatchObject({ event: 'run.failed', data: { error: { message } } });
+    const stopped = events.filter(
+      ({ data }) => (data['error'] as { code?: string } | undefined)?.code === 'RUN_CANCELLED',
+    );
+    expect(stopped.map(({ data }) => data['node'])).toEqual(['each/1', 'each/3']);
+    expect(work.started).toHaveLength(3);
+    work.hold.open();
+    await world.stop();
   });
 });
 
@@ -163,6 +204,22 @@ describe('agent nodes that ask one agent in a session', () => {
     await world.stop();
   });
 });
+
+interface SqliteFile {
+  prepare(sql: string): { run(...values: unknown[]): unknown };
+  close(): void;
+}
+
+/** Records a step of a run in the database of a server that is stopped. */
+function recordStep(world: WorkflowWorld, runId: string, step: Record<string, string>): void {
+  const Sqlite = createRequire(import.meta.url)('better-sqlite3') as new (path: string) => SqliteFile;
+  const database = new Sqlite(join(world.folder, 'jackdaw.db'));
+  const row = { run_id: runId, tenant: 'default', epoch: 1, created_at: 1, ...step };
+  const [names, values] = [Object.keys(row), Object.values(row)];
+  const marks = names.map(() => '?').join(', ');
+  database.prepare(`INSERT INTO run_step (${names.join(', ')}) VALUES (${marks})`).run(...values);
+  database.close();
+}
 
 function nodesOf(body: Record<string, unknown>): Record<string, unknown>[] {
   return (body['nodes'] as Record<string, unknown>[]).toSorted((a, b) =>

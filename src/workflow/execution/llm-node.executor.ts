@@ -29,6 +29,8 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
   async execute(work: Work<'llm'>, task: NodeTask): Promise<NodeOutcome> {
     const prompt = fillText(compileTemplate(work.prompt), task.scope);
     if (prompt.trim() === '') return failedNode('VALIDATION_FAILED', 'Prompt is required');
+    const { maxOutputBytes } = task.workflow.limits;
+    if (Buffer.byteLength(JSON.stringify(prompt)) > maxOutputBytes) return promptTooLarge(maxOutputBytes);
     const instructions = fillText(compileTemplate(work.instructions), task.scope);
     if (work.streams && !task.isStreaming) return this.inRun({ ...work, instructions }, prompt, task);
     const { isTainted, isStreaming } = task;
@@ -83,6 +85,12 @@ function limitsOf({ responseFormat }: Work<'llm'>): typeof ONE_REPLY {
 /** The model as the registry has filled it in. */
 function resolved({ model }: Work<'llm'>): AgentDefinitionInput['model'] & { provider: string; parameters: object } {
   return { ...model, provider: model.provider! };
+}
+
+/** The prompt is part of the output: the node would fail after a call that costs. */
+function promptTooLarge(limit: number): NodeOutcome {
+  const message = `Its prompt alone is larger than limits.maxOutputBytes (${limit}): give it a shorter prompt, or raise the limit.`;
+  return failedNode('NODE_OUTPUT_TOO_LARGE', message);
 }
 
 /** How the node uses its answer, and where the limit of the answer is set. */
