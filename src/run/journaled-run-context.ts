@@ -145,12 +145,13 @@ export class JournaledRunContext extends RunContext {
     this.closing.push(event);
   }
 
-  async join(call: ChildCall, signal: AbortSignal = this.signal): Promise<ChildStanding> {
+  async join(call: ChildCall): Promise<ChildStanding> {
     if (!this.children) throw new AppError('INTERNAL', 'This run cannot call other runs.');
     try {
+      const signal = call.signal ? AbortSignal.any([this.signal, call.signal]) : this.signal;
       return await this.children.join(this.run, call, signal);
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
+      if (this.signal.aborted) throw this.signal.reason;
       throw error instanceof AppError && !refusalOf(error) ? error : this.failure(error);
     }
   }

@@ -62,11 +62,10 @@ export abstract class RunContext {
 
   /**
    * Starts the child run of a call, or joins it if an earlier execution started it. Resolves when the child has ended
-   * or waits for a decision. The child's id must be recorded before. An abort of the signal cancels the child first.
-   * @param signal by default the run's own
+   * or waits for a decision. The child's id must be recorded before.
    * @throws the signal's reason when it is aborted; the maker's error when such a run cannot be created
    */
-  abstract join(call: ChildCall, signal?: AbortSignal): Promise<ChildStanding>;
+  abstract join(call: ChildCall): Promise<ChildStanding>;
 
   /**
    * Emits an event. A journaled event becomes visible with the next batch, in order. Emit journaled events inside a

@@ -45,6 +45,8 @@ export interface ChildCall {
   readonly step: string;
   /** Creates the request if the run does not exist yet. */
   readonly request: () => Promise<ChildRunRequest>;
+  /** Cancels the child run when it is aborted, as the parent's own signal does. */
+  readonly signal?: AbortSignal;
 }
 
 /** The status of a child run. */

@@ -32,7 +32,7 @@ export class ChildAgentExecutor {
     const input: AskedQuestion = { query, isStreaming, ...(definition && { definition }) };
     const { isTainted, hasOwnSession: isSeparate } = task;
     const request = async () => ({ kind: AGENT_RUN, name, input, isHandoff: false, isTainted, isSeparate });
-    const standing = await run.join({ id, step: `node:${path}`, request }, signal);
+    const standing = await run.join({ id, step: `node:${path}`, request, signal });
     if (standing.kind === 'ended') return toOutcome(standing, asked, task);
     const wanted = standing.requests.map(({ kind: what, tool }) => `${what} (${tool})`).join(', ');
     return {

@@ -77,7 +77,8 @@ export class MapNodeExecutor {
 async function cancelChild({ child_run_id: id, step }: WaitingRequest, { run }: NodeTask): Promise<void> {
   if (id === undefined) return;
   const reason = new AppError('RUN_CANCELLED', 'The map has failed.');
-  await run.join({ id, step, request: () => Promise.reject(reason) }, AbortSignal.abort(reason)).catch(() => undefined);
+  const signal = AbortSignal.abort(reason);
+  await run.join({ id, step, request: () => Promise.reject(reason), signal }).catch(() => undefined);
 }
 
 /** The items of a map while they are executed: the first that fails the map stops the others. */

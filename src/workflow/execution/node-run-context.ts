@@ -68,9 +68,10 @@ export class NodeRunContext extends RunContext {
     return this.run.claim(this.at(place), this.placed(announcement));
   }
 
-  join(call: ChildCall, signal: AbortSignal = this.signal): Promise<ChildStanding> {
+  join(call: ChildCall): Promise<ChildStanding> {
+    const signal = call.signal ? AbortSignal.any([this.signal, call.signal]) : this.signal;
     const request = async () => ({ ...(await call.request()), isSeparate: true });
-    return this.run.join(this.hasOwnSession ? { ...call, request } : call, signal);
+    return this.run.join({ ...call, signal, ...(this.hasOwnSession && { request }) });
   }
 
   emit(event: RunEvent): void {
