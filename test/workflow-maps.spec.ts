@@ -15,7 +15,7 @@ import { gate } from './support/jackdaw.js';
 import { WorkflowWorld } from './support/workflow-world.js';
 
 const MODEL = { provider: 'openai', name: 'gpt-4o' } as const;
-const KID = { name: 'kid', instructions: 'KID', model: MODEL, tools: [] };
+const KID = { name: 'kid', instructions: 'KID', model: MODEL, tools: ['give'] };
 const PLACES = [1, 8, 64] as const;
 
 /** Code that counts its calls; a call for `bad` fails once enough others have started, the others last as long as the gate is closed. */
@@ -115,6 +115,25 @@ describe('a map', () => {
     const statuses = runs.map(({ body: child }) => String(child['status']));
     expect(statuses.toSorted((a, b) => a.localeCompare(b))).toEqual(['cancelled', 'cancelled', 'failed']);
     expect(world.llm.requests.map(questionOf)).not.toContain('never');
+  });
+
+  it('cancels the run of an agent that waits for a person, so that nobody can approve its call', async () => {
+    const asked = gate();
+    world.say({
+      pay: () => ({ calls: [{ name: 'give', arguments: { to: 'bob', amount: 5 } }] }),
+      bad: () => ({ status: 400, body: {}, gate: asked.opened }),
+      After: 'after',
+    });
+    const { body } = await world.jackdaw.post('/api/workflows/agents/runs', { input: { list: ['pay', 'bad'] } });
+    const events = await world.jackdaw.follow(String(body['run_id']));
+    await events.waitFor('node.started', 2);
+    const [payer] = await childrenOf(world, body);
+    await (await world.jackdaw.follow(String(payer))).waitFor('run.waiting');
+    asked.open();
+    expect((await events.all()).at(-1)).toMatchObject({ event: 'run.completed' });
+    const { status } = await world.jackdaw.post(`/api/runs/${String(payer)}/approve`, {});
+    const { body: child } = await world.jackdaw.get(`/api/runs/${String(payer)}`);
+    expect([status, child['status']]).toEqual([409, 'cancelled']);
   });
 
   it.each(['large_fail', 'large_keep'])('fails as soon as its output is above the limit (%s)', async (flow) => {
@@ -219,6 +238,11 @@ function recordStep(world: WorkflowWorld, runId: string, step: Record<string, st
   const marks = names.map(() => '?').join(', ');
   database.prepare(`INSERT INTO run_step (${names.join(', ')}) VALUES (${marks})`).run(...values);
   database.close();
+}
+
+async function childrenOf(world: WorkflowWorld, run: Record<string, unknown>): Promise<string[]> {
+  const { body } = await world.jackdaw.get(`/api/runs/${String(run['run_id'])}`);
+  return (body['child_run_ids'] ?? []) as unknown as string[];
 }
 
 function nodesOf(body: Record<string, unknown>): Record<string, unknown>[] {
