@@ -32,13 +32,17 @@ class Till {
   }
 }
 
+/** Open as soon as the model of the agent "ship" is asked. */
+const shipAsked = gate();
+
 /** Rules about the hand-off to billing: one agent needs approval, another one is denied. */
 class BillingPolicy extends ToolPolicy {
   readonly name = 'billing';
 
-  decide({ tool }: CheckedCall, { agent }: ToolContext): PolicyDecision {
+  async decide({ tool }: CheckedCall, { agent }: ToolContext): Promise<PolicyDecision> {
     if (tool.definition.name !== 'transfer_to_bill') return 'allow';
-    if (agent === 'refused') return { deny: 'Not for this guest.' };
+    if (agent === 'ending') await shipAsked.opened;
+    if (agent === 'refused' || agent === 'ending') return { deny: 'Not for this guest.' };
     return agent === 'asking' ? { approve: 'A person must see it.' } : 'allow';
   }
 }
@@ -69,6 +73,7 @@ describe('a reply with several hand-offs', () => {
         guarded: { handoffs: ['bill', 'ship'], guardrails: { tools: [{ deny: ['transfer_to_bill'] }] } },
         asking: { handoffs: ['bill', 'ship'] },
         refused: { handoffs: ['bill', 'ship'] },
+        ending: { handoffs: ['bill'], subAgents: ['ship'], waiting: { onDenied: 'end' } },
         bill: { tools: ['charge'] },
         ship: { tools: ['charge'] },
       },
@@ -138,6 +143,18 @@ describe('a reply with several hand-offs', () => {
     await family.jackdaw.post(`/api/runs/${runId}/${verb}`, body);
     expect((await family.untilEnd(runId)).at(-1)).toMatchObject({ data: { result } });
     expect(till.charged).toEqual(charged);
+  });
+
+  it('cancels the other runs of the reply when a denied hand-off ends the run', async () => {
+    family.say({
+      ending: callsThen([ask('ship', 'x'), to('bill')]),
+      ship: () => (shipAsked.open(), { hang: true }),
+    });
+    const { status, body } = await family.jackdaw.chat({ query: 'pay', agent: 'ending' });
+    expect([status, body['code']]).toEqual([403, 'TOOL_DENIED']);
+    const run = await family.run(String(body['run_id']));
+    const [id, ...others] = run['child_run_ids'] as unknown as string[];
+    expect([others, await family.run(id!)]).toMatchObject([[], { status: 'cancelled' }]);
   });
 
   it('lets a later reply repeat a hand-off that was not executed, without a reminder of a failure', async () => {

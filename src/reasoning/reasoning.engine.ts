@@ -95,6 +95,7 @@ export class ReasoningEngine {
       reply: null,
       decoded: null,
       replyPlan: new ReplyPlan(),
+      signal: run.signal,
       started: new Set(),
       results: new Map(),
       failed: new Set(),

@@ -171,6 +171,8 @@ export interface Loop {
   decoded: DecodedReply | null;
   /** Set by execute-tools. */
   replyPlan: ReplyPlan;
+  /** Aborted with the run, and when a call of the current reply ends the run; set by execute-tools. */
+  signal: AbortSignal;
   /** The calls of the current reply whose tool or agent was started in this execution, by index. */
   started: Set<number>;
   /** Results of the current reply's calls so far, by the calls' index. */
@@ -198,6 +200,7 @@ export type CallLoop = Pick<
   | 'deniedTools'
   | 'replyPlan'
   | 'started'
+  | 'signal'
   | 'iteration'
   | 'repairs'
   | 'failed'

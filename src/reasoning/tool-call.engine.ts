@@ -132,6 +132,7 @@ function toLoop(
     isReadingStrangers: false,
     deniedTools: new Map(),
     replyPlan: new ReplyPlan(),
+    signal: run.signal,
     started: new Set(),
     request: {
       agent: null,

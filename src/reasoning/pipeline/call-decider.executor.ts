@@ -94,7 +94,7 @@ export function toSite({ loop, call, place }: PlacedCall): CallSite {
     runId: run.runId,
     callId: call.id,
     key: `${run.runId}:${run.nameOf({ kind: 'tool', place })}`,
-    signal: run.signal,
+    signal: loop.signal,
     isTainted: loop.isTainted,
     report: (progress) =>
       run.emit({ type: 'tool.progress', iteration, call_id: call.id, tool: call.name, ...progress }),

@@ -7,13 +7,17 @@ import {
   type WaitingRequest,
 } from '../../run/index.js';
 import { failedResult, type CallSite, type CheckedCall, type ToolExecutor } from '../../tool/index.js';
+import type { CallLoop } from '../reasoning.types.js';
 import { childResult, type ChildResult } from './child-result.factory.js';
+import { withoutResult } from './decided-result.factory.js';
 import { childRequest, type PlacedCall } from './waiting-request.factory.js';
 
 /** How many runs may be above one another when nobody says otherwise. */
 const DEFAULT_MAX_DEPTH = 3;
 /** Runs that one run has under way at the same time: no limit on runs at once holds them up, and a reply may call hundreds. */
 const AT_ONCE = 8;
+
+const ANOTHER_ENDS = 'Not executed: another call of the reply ended the run.';
 
 /** What the journal holds of a call that is a run, before that is started. */
 interface RecordedChild {
@@ -44,8 +48,9 @@ export class ChildCallExecutor {
     if ((run.lineage?.depth ?? 0) >= maxDepth)
       return ended(failedResult(tool, 'AGENT_DEPTH_EXCEEDED', tooDeep(maxDepth)));
     const request = requestOf(placed, checked, site);
-    return this.inPlace(run, async () => {
+    return this.inPlace(placed.loop, async () => {
       run.signal.throwIfAborted();
+      if (placed.loop.signal.aborted) return ended(failedResult(tool, 'TOOL_CANCELLED', ANOTHER_ENDS));
       const recorded = await run.step(childStep(placed), async (): Promise<RecordedChild> => {
         const run_id = newId();
         started.add(placed.index);
@@ -66,14 +71,14 @@ export class ChildCallExecutor {
       if (checked.kind === 'run') return requestOf(placed, checked, site);
       throw new AppError('TOOL_FAILED', checked.result.success ? 'It cannot be asked any more.' : checked.result.error);
     };
-    return this.inPlace(loop.run, () => this.join(placed, recorded, request));
+    return this.inPlace(loop, () => this.join(placed, recorded, request));
   }
 
   /** Waits for one of the run's places, but not when it is told to stop: what has begun must hear of that at once. */
-  private async inPlace<T>(run: RunContext, action: () => Promise<T>): Promise<T> {
+  private async inPlace<T>({ run, signal }: CallLoop, action: () => Promise<T>): Promise<T> {
     const places = this.places.get(run) ?? new Semaphore(AT_ONCE);
     this.places.set(run, places);
-    const hasPlace = await places.enter(run.signal).then(
+    const hasPlace = await places.enter(signal).then(
       () => true,
       () => false,
     );
@@ -92,13 +97,14 @@ export class ChildCallExecutor {
     const { loop, call, place } = placed;
     try {
       const step = loop.run.nameOf({ kind: 'tool', place });
-      const standing = await loop.run.join({ id: run_id, step, request });
+      const standing = await loop.run.join({ id: run_id, step, request, signal: loop.signal });
       if (standing.kind === 'waiting') {
         return { kind: 'waiting', request: childRequest(placed, run_id, standing.requests) };
       }
       return { kind: 'ended', done: childResult(call.name, standing, is_handoff, loop.request.limits.maxResultBytes) };
     } catch (error) {
       if (loop.run.signal.aborted || !(error instanceof AppError)) throw error;
+      if (loop.signal.aborted) return ended(withoutResult(call.name, error, true));
       return ended(failedResult(call.name, error.code, error.message));
     }
   }

@@ -29,8 +29,8 @@ function handedOver(loop: Loop, { text, finish_reason }: HandedAnswer): Loop['en
   return { kind: 'answered', finishReason: finish_reason };
 }
 
-/** Where the rules want it, a call that was denied, or that nobody decided in time, ends the run. */
-function endingOf({ request: { waiting }, results }: Loop): AppError | undefined {
+/** The error that ends the run, where the rules end it after a call that was denied or not decided in time. */
+export function endingOf({ request: { waiting }, results }: Loop): AppError | undefined {
   for (const result of results.values()) {
     if (result.success) continue;
     const { code, tool, error } = result;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Logger } from '@nestjs/common';
+import { ForbiddenException, Logger } from '@nestjs/common';
 import { ALICE } from '../../../test/support/run-host.js';
 import { calls, says, ScriptedChatModel } from '../../../test/support/scripted-chat-model.js';
 import { AppError } from '../../common/index.js';
@@ -35,6 +35,13 @@ function begin(more: Partial<ToolRegistration>, replies = [calls(['probe', { n: 
       new Promise((resolve) => ends.push(() => resolve(`result ${(args as { n: number }).n}`))),
     ...more,
   });
+  registry.register({
+    name: 'guarded',
+    description: 'Is always denied.',
+    handler: () => {
+      throw new ForbiddenException('Not for you.');
+    },
+  });
   const stop = new AbortController();
   const run = new ClaimingContext(ALICE, stop.signal);
   const model = new ScriptedChatModel([...replies, says('done')]);
@@ -52,9 +59,10 @@ function begin(more: Partial<ToolRegistration>, replies = [calls(['probe', { n: 
       input: { role: 'user', content: 'go' },
       model,
       protocol: 'native',
-      tools: [registry.get('probe')],
+      tools: [...registry.list()],
       limits: { maxIterations: 4, maxResultBytes: 65_536 },
       isStreaming: false,
+      waiting: { expiresMs: null, onDenied: 'end', onExpired: 'end' },
     },
     run,
   );
@@ -119,5 +127,21 @@ describe.each(QUEUES)('calls of one reply that wait for %s', (_name, queue) => {
     await outcome;
     expect(results().at(-1)).toMatchObject({ success: true, result: 'result 2' });
     expect(JSON.stringify(model.requests)).not.toContain('You made the same call before');
+  });
+});
+
+describe('the other calls of a reply whose denied call ends the run', () => {
+  it('are stopped, or not executed, at once', async () => {
+    const reply = calls(['probe', { n: 1 }], ['guarded', {}], ['probe', { n: 2 }]);
+    const { ends, outcome, results } = begin({ concurrency: 1 }, [reply]);
+    expect(await outcome).toMatchObject({ kind: 'ended', finishReason: 'error', failure: { code: 'TOOL_DENIED' } });
+    expect(results().map((result) => !result.success && [result.tool, result.code])).toEqual(
+      expect.arrayContaining([
+        ['probe', 'TOOL_CANCELLED'],
+        ['guarded', 'TOOL_DENIED'],
+      ]),
+    );
+    expect(results()).toHaveLength(3);
+    expect(ends).toHaveLength(1);
   });
 });

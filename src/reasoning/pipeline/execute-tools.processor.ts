@@ -3,6 +3,7 @@ import type { ToolCall } from '../../llm/index.js';
 import type { ToolExecutor } from '../../tool/index.js';
 import { addUsage, NO_USAGE, type WaitingRequest } from '../../run/index.js';
 import type { CalledRun, Loop } from '../reasoning.types.js';
+import { endingOf } from './continue-or-finish.processor.js';
 import { isNotExecuted } from './decided-result.factory.js';
 import { callKey, type CallExecutor } from './call.executor.js';
 import { orderOf } from './call-order.policy.js';
@@ -29,6 +30,8 @@ export class ExecuteToolsProcessor extends Processor {
     loop.waiting = waiting;
     loop.replyPlan = await planReply(loop, this.tools);
     loop.started = new Set();
+    const ending = new AbortController();
+    loop.signal = AbortSignal.any([loop.run.signal, ending.signal]);
     const called = new Map<number, CalledRun>();
     const settled = await this.executeAll(loop, async (call, index, mayWaitMs) => {
       const execution = this.calls.execute(loop, call, index + 1, mayWaitMs);
@@ -37,6 +40,9 @@ export class ExecuteToolsProcessor extends Processor {
       loop.results.set(index, done.result);
       if (done.child) called.set(index, done.child);
       if (done.usage) loop.usage = addUsage(loop.usage, done.usage);
+      // No model reads the results of the other calls.
+      const end = endingOf(loop);
+      if (end) ending.abort(end);
     });
     for (const [index, call] of calls.entries()) {
       const result = loop.results.get(index);
