@@ -8,6 +8,7 @@ import { JackdawModule, type JackdawOptions } from './jackdaw.module.js';
 import { logOptions } from './log-options.factory.js';
 import { McpServerModule } from './mcp-server/index.js';
 import { PrincipalModule, SecurityModule } from './security/index.js';
+import { SecurityPolicies } from './tool/index.js';
 import { createTurnLog } from './turn-log.stream.js';
 
 export interface AppOptions extends JackdawOptions {
@@ -23,8 +24,9 @@ export class AppModule {
       module: AppModule,
       imports: [
         LoggerModule.forRootAsync({
-          useFactory: (config: AppConfig) => logOptions(config, logStream ?? createTurnLog()),
-          inject: [AppConfig],
+          useFactory: (config: AppConfig, policies: SecurityPolicies) =>
+            logOptions(config, logStream ?? createTurnLog(), policies),
+          inject: [AppConfig, SecurityPolicies],
         }),
         JackdawModule.forRoot(options),
         ...(options.authenticator ? [] : [PrincipalModule.forRoot()]),

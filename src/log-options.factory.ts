@@ -3,14 +3,16 @@ import type { DestinationStream, LogFn, Logger } from 'pino';
 import { BOOT_CONTEXTS } from './boot-log.wrapper.js';
 import type { AppConfig } from './config/index.js';
 import { toLoggedError } from './log-error.mapper.js';
-import { createRedaction } from './log-secret.policy.js';
+import { createRedaction, maskLine } from './log-secret.policy.js';
+import type { SecurityPolicies } from './tool/index.js';
 
 const INFO = 30;
 
 /**
  * Structured logs, one JSON object per line, to `stream`. The lines of a request have its `request_id` (`logRequests`).
  */
-export function logOptions(config: AppConfig, stream: DestinationStream): Params {
+export function logOptions(config: AppConfig, stream: DestinationStream, policies: SecurityPolicies): Params {
+  const redact = createRedaction(config);
   return {
     // Fastify hooks log requests: the middleware creates two loggers for each request, even without log lines.
     forRoutes: [],
@@ -21,7 +23,7 @@ export function logOptions(config: AppConfig, stream: DestinationStream): Params
       // Otherwise each serializer receives the output of pino's own one, with every property of an error.
       wrapSerializers: false,
       serializers: { err: (error: unknown) => toLoggedError(error) },
-      hooks: { logMethod: lowerBoot, streamWrite: createRedaction(config) },
+      hooks: { logMethod: lowerBoot, streamWrite: (line) => redact(maskLine(policies.log, line)) },
     },
   };
 }

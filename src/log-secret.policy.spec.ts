@@ -38,6 +38,7 @@ describe('a line of the log', () => {
     ['{"call":{"apiKey":"a\\"b","n":1}}', '{"call":{"apiKey":"[redacted]","n":1}}'],
     ['{"headers":{"authorization":"Basic YTpi"}}', '{"headers":{"authorization":"[redacted]"}}'],
     ['at https://user:hunter2@host/v1', 'at https://[redacted]@host/v1'],
+    ['at db://user:hun/ter@2@host/v1', 'at db://[redacted]@host/v1'],
   ])('has nothing that looks like one: %s', (text, told) => {
     expect(redact(text)).toBe(told);
   });
@@ -46,6 +47,7 @@ describe('a line of the log', () => {
     'send it as `Authorization: Bearer <key>`',
     'a task-oriented, risk-averse short sketch',
     'http://127.0.0.1:3000/api/runs/x@y',
+    'import sk-learn-pipeline-example2, then go on',
   ])('keeps everything else: %s', (text) => {
     expect(redact(text)).toBe(text);
   });

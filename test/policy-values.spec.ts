@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Tool } from '../src/index.js';
+import { Tool, type ToolContext } from '../src/index.js';
 import { SecurityPolicies, type SecurityPolicy } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
 import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { PASSWORDS, SPELLINGS } from './support/spellings.js';
 import { WRITERS } from './support/protocol-writer.js';
 import { decisionsIn, resultsIn } from './support/waiting-run.js';
 
@@ -22,6 +23,12 @@ class Source {
     if (this.value instanceof Error) throw this.value;
     return this.value;
   }
+
+  @Tool({ description: 'Logs.', effect: 'read', input: { type: 'object' } })
+  note(_args: unknown, context: ToolContext): string {
+    context.logger.warn('wrote to ann@mail.example', { to: ['ann＠mail.example'], phone: 5 });
+    return 'done';
+  }
 }
 
 const source = new Source();
@@ -32,8 +39,15 @@ let sessions = 0;
 beforeAll(async () => {
   llm = await FakeLlm.start();
   const agents = PROTOCOLS.map((protocol) => ({ name: protocol, protocol, model: { provider: 'openai' } }));
+  const guardrails = { content: { emails: { output: 'mask' } } } as const;
+  const guarded = { name: 'guarded', model: { provider: 'openai' }, guardrails };
   const env = { LOG_LEVEL: 'trace' };
-  jackdaw = await startJackdaw({ llm, env, tools: [source], options: { agents, builtinTools: false } });
+  jackdaw = await startJackdaw({
+    llm,
+    env,
+    tools: [source],
+    options: { agents: [...agents, guarded], builtinTools: false },
+  });
 });
 afterEach(() => llm.reset());
 afterAll(async () => {
@@ -42,7 +56,7 @@ afterAll(async () => {
 });
 
 function rule(content: SecurityPolicy['content']): Promise<void> {
-  return jackdaw.app.get(SecurityPolicies).set({ rateLimits: [], content: content! });
+  return jackdaw.app.get(SecurityPolicies).set({ rateLimits: [], ...(content && { content }) });
 }
 
 function formatOf(card: unknown): object {
@@ -56,9 +70,18 @@ function leaks(text: string): string[] {
   return JSON.stringify(jackdaw.log).includes(text) ? [...files, 'log'] : files;
 }
 
-async function ask(answer: string, responseFormat: object | 'json', agent: (typeof PROTOCOLS)[number] = 'native') {
+async function ask(
+  answer: string,
+  responseFormat: object | 'json' | undefined,
+  agent: (typeof PROTOCOLS)[number] = 'native',
+) {
   llm.reply(WRITERS[agent].answer(answer));
-  const stream = await jackdaw.stream({ query: 'go', agent, responseFormat, sessionId: `s${++sessions}` });
+  const stream = await jackdaw.stream({
+    query: 'go',
+    agent,
+    ...(responseFormat && { responseFormat }),
+    sessionId: `s${++sessions}`,
+  });
   const events = await stream.all();
   const deltas = events.flatMap(({ event, data }) => (event === 'message.delta' ? [String(data['text'])] : []));
   return { events, text: deltas.join(''), end: events.at(-1)!.data };
@@ -191,5 +214,53 @@ describe('a tool’s result with a mask', () => {
     expect(resultsIn(events)['c']).toEqual(masked);
     expect(JSON.stringify(llm.lastRequest.messages)).not.toMatch(/3800138|4711/);
     expect([leaks(String(phone)), JSON.stringify(events)]).toEqual([[], expect.not.stringMatching(/13800138/)]);
+  });
+});
+
+describe('spelled content', () => {
+  const everywhere = { input: 'mask', results: 'mask', output: 'mask' } as const;
+
+  const spelled = SPELLINGS.map(([name, spelling, text]) => [`${name} ${spelling}`, text, `[${name}]`] as const);
+  const passwords = PASSWORDS.map(([url, masked]) => [`secrets ${masked}`, url, masked] as const);
+
+  it.each([...spelled, ...passwords])(
+    'leaves by no exit: stream, output, result, journal, log (%s)',
+    async (_title, text, masked) => {
+      await rule({ secrets: everywhere, cards: everywhere, ids: everywhere, emails: everywhere });
+      const streamed = await ask(`its ${text}, ok`, undefined);
+      expect([streamed.text, streamed.end['result']]).toEqual([`its ${masked}, ok`, `its ${masked}, ok`]);
+      const { end } = await ask(JSON.stringify({ card: text, note: '' }), formatOf({ type: 'string' }));
+      expect(end).toMatchObject({ output: { card: masked } });
+      for (const value of [{ a: [text] }, new Error(`no ${text}`)]) {
+        source.value = value;
+        llm.reply({ calls: [{ id: 'c', name: 'read', arguments: {} }] }, { text: 'done' });
+        await jackdaw.chat({ query: `go ${text}`, agent: 'native', sessionId: `s${++sessions}` });
+        expect(JSON.stringify(llm.lastRequest.messages)).not.toContain(JSON.stringify(text).slice(1, -1));
+      }
+      expect([leaks(text), leaks(JSON.stringify(text).slice(1, -1))]).toEqual([[], []]);
+    },
+  );
+});
+
+describe('the log', () => {
+  it('masks thrown errors of tools, and keeps its own fields', async () => {
+    await rule({ patterns: [{ name: 'phone', pattern: '1\\d{9,}', results: 'mask' }] });
+    source.value = new Error('no 13800138000', { cause: new Error('by 13800138001') });
+    llm.reply({ calls: [{ id: 'c', name: 'read', arguments: {} }] }, { text: 'done' });
+    const from = jackdaw.log.length;
+    await jackdaw.chat({ query: 'go', agent: 'native', sessionId: `s${++sessions}` });
+    const line = jackdaw.log.slice(from).find(({ msg }) => String(msg).includes('failed'));
+    expect(line).toMatchObject({ msg: expect.stringContaining('Tool "read" failed: Error: no [phone]') });
+    expect(line?.['time']).toEqual(expect.any(Number));
+    expect(leaks('1380013800')).toEqual([]);
+  });
+
+  it('masks the lines of a tool and its request, also for an agent’s own rules', async () => {
+    await rule(undefined);
+    const from = jackdaw.log.length;
+    llm.reply({ calls: [{ id: 'c', name: 'note', arguments: {} }] }, { text: 'done' });
+    await jackdaw.chat({ query: 'go', agent: 'guarded', sessionId: `s${++sessions}` });
+    const lines = jackdaw.log.slice(from).filter(({ context }) => context === 'Tool');
+    expect(lines).toMatchObject([{ msg: 'wrote to [emails]', to: ['[emails]'], phone: 5 }]);
   });
 });

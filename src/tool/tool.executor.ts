@@ -8,8 +8,9 @@ import { cutText } from './call/cut-text.mapper.js';
 import { CallResults, withoutState } from './call/call-results.mapper.js';
 import { parseReconciliation } from './call/reconciliation.parser.js';
 import { ToolRequest } from './call/tool-request.factory.js';
-import { cancelledBeforeStart, failedResult } from './call/tool-result.factory.js';
+import { cancelledBeforeStart, failedResult, unknownTool } from './call/tool-result.factory.js';
 import { decideCall } from './policy/approval.policy.js';
+import { SecurityPolicies } from './policy/security-policies.registry.js';
 import { ToolPolicyRegistry } from './policy/tool-policy.registry.js';
 import { toCallEnd } from './state/call-end.mapper.js';
 import type { ChangedState, KeptState, StatefulCall } from './state/stateful-call.executor.js';
@@ -55,12 +56,14 @@ export class ToolExecutor {
    * @param switches without them every tool is on
    * @param states without them states are in this process's memory
    * @param config without it results may show 5 MiB
+   * @param security masks thrown errors in the log; without it they are logged as they are
    */
   constructor(
     @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
     @Optional() private readonly switches?: ToolSwitchService,
     @Optional() private readonly states: ToolStates = ToolStates.inMemory(),
     @Optional() config?: AppConfig,
+    @Optional() private readonly security?: SecurityPolicies,
   ) {
     this.maxImageBytes = config?.agent.maxImageBytes ?? DEFAULT_MAX_IMAGE_BYTES;
     this.results = new CallResults(this.logger, this.maxImageBytes);
@@ -142,7 +145,7 @@ export class ToolExecutor {
       const { name } = tool.definition;
       if (site.signal.aborted) return { result: cancelledBeforeStart(name) };
       if (isQueueTimeout(error)) return { result: failedResult(name, error.code, error.message) };
-      return { result: this.results.thrown(tool, error, DEFAULT_MAX_RESULT_BYTES, 0) };
+      return { result: this.results.thrown(tool, error, DEFAULT_MAX_RESULT_BYTES, 0, this.logFilter(site)) };
     }
   }
 
@@ -170,11 +173,11 @@ export class ToolExecutor {
     try {
       held = await this.states.open(tool, call.input, site);
     } catch (error) {
-      return { kind: 'result', result: this.results.thrown(tool, error, maxBytesOf(options), 0) };
+      return { kind: 'result', result: this.results.thrown(tool, error, maxBytesOf(options), 0, this.logFilter(site)) };
     }
     const done = await this.make(place, call, site, options, held);
     if (done.kind !== 'result') return done;
-    return this.keep(tool, held, done, options);
+    return this.keep(tool, held, done, { ...options, site });
   }
 
   /** A state that cannot be kept is the call's failure. */
@@ -182,14 +185,19 @@ export class ToolExecutor {
     tool: Tool,
     held: StatefulCall,
     done: Done,
-    options: InvokeOptions,
+    { site, ...options }: InvokeOptions & { readonly site: CallSite },
   ): Promise<Done & { readonly kept: KeptState }> {
     try {
       return { ...done, kept: await held.keep(toCallEnd(done.result)) };
     } catch (error) {
-      const result = this.results.thrown(tool, error, maxBytesOf(options), done.result.execution_time_ms);
+      const { execution_time_ms } = done.result;
+      const result = this.results.thrown(tool, error, maxBytesOf(options), execution_time_ms, this.logFilter(site));
       return { ...done, whole: undefined, result, kept: held.refuse(toCallEnd(result)) };
     }
+  }
+
+  private logFilter({ rules }: CallSite) {
+    return this.security?.for(rules).log;
   }
 
   /** Brings back what a call that is recorded made of its tool's state, where that is not kept. */
@@ -219,7 +227,8 @@ export class ToolExecutor {
     }
     const elapsedMs = Math.round(performance.now() - started);
     const ended = withoutState(held, outcome);
-    return { kind: 'result', ...this.results.of(tool, ended, maxBytesOf(options), elapsedMs, place.isStarted) };
+    const filter = this.logFilter(site);
+    return { kind: 'result', ...this.results.of(tool, ended, maxBytesOf(options), elapsedMs, place.isStarted, filter) };
   }
 
   /**
@@ -237,7 +246,7 @@ export class ToolExecutor {
       return { kind: 'unknown' };
     }
     const found = await this.findOut(tool, site, options, held);
-    return found.kind === 'result' ? this.keep(tool, held, found, options) : found;
+    return found.kind === 'result' ? this.keep(tool, held, found, { ...options, site }) : found;
   }
 
   private async findOut(tool: Tool, site: CallSite, options: InvokeOptions, held?: StatefulCall): Promise<Reconciled> {
@@ -269,7 +278,7 @@ export class ToolExecutor {
     switch (told.outcome) {
       case 'succeeded': {
         const returned = withoutState(held, { kind: 'returned', value: told.result });
-        return { kind: 'result', ...this.results.of(tool, returned, maxBytes, 0) };
+        return { kind: 'result', ...this.results.of(tool, returned, maxBytes, 0, true) };
       }
       case 'failed':
         return { kind: 'result', result: failedResult(name, 'TOOL_FAILED', cutText(told.error, maxBytes)) };
@@ -288,9 +297,4 @@ function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): 
 
 function maxBytesOf({ maxResultBytes = DEFAULT_MAX_RESULT_BYTES }: InvokeOptions): number {
   return maxResultBytes;
-}
-
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): string {
-  const available = tools.size > 0 ? `Available tools: ${[...tools.keys()].join(', ')}.` : 'No tools are available.';
-  return `Unknown tool "${name}". ${available}`;
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { type ErrorCode, MAX_IMAGES } from '../../common/index.js';
+import type { ContentFilter } from '../../security/index.js';
 import { unfold } from '../illustrated-result.factory.js';
 import type { StatefulCall } from '../state/stateful-call.executor.js';
 import type { Tool, ToolResult } from '../tool.types.js';
@@ -12,6 +13,9 @@ import { cancelledBeforeStart, failedResult, succeededCall, type SucceededCall }
 
 const VALID = { valid: true } as const;
 
+/** It only masks. */
+type LogFilter = ContentFilter | null;
+
 /** Makes of what came of calls what a model reads; never throws. */
 export class CallResults {
   /** @param maxImageBytes that the images of one result may have together */
@@ -20,14 +24,24 @@ export class CallResults {
     readonly maxImageBytes: number,
   ) {}
 
-  /** @param isStarted whether the tool's own code was started */
-  of(tool: Tool, outcome: CallOutcome, maxBytes: number, elapsedMs: number, isStarted = true): SucceededCall {
+  /**
+   * @param isStarted whether the tool's own code was started
+   * @param filter masks the log
+   */
+  of(
+    tool: Tool,
+    outcome: CallOutcome,
+    maxBytes: number,
+    elapsedMs: number,
+    isStarted: boolean,
+    filter?: LogFilter,
+  ): SucceededCall {
     if (!isStarted && outcome.kind === 'cancelled') return { result: cancelledBeforeStart(tool.definition.name) };
     switch (outcome.kind) {
       case 'returned':
-        return this.returned(tool, outcome.value, maxBytes, elapsedMs);
+        return this.returned(tool, outcome.value, maxBytes, elapsedMs, filter);
       case 'threw':
-        return { result: this.thrown(tool, outcome.error, maxBytes, elapsedMs) };
+        return { result: this.thrown(tool, outcome.error, maxBytes, elapsedMs, filter) };
       case 'timed_out':
         return failed(tool, 'TOOL_TIMEOUT', `The tool did not finish within ${outcome.timeoutMs} ms.`, elapsedMs);
       case 'cancelled':
@@ -35,7 +49,13 @@ export class CallResults {
     }
   }
 
-  private returned(tool: Tool, returned: unknown, maxBytes: number, elapsedMs: number): SucceededCall {
+  private returned(
+    tool: Tool,
+    returned: unknown,
+    maxBytes: number,
+    elapsedMs: number,
+    filter?: LogFilter,
+  ): SucceededCall {
     const { name } = tool.definition;
     try {
       const { value, images } = unfold(returned);
@@ -46,10 +66,10 @@ export class CallResults {
           illustrated(succeededCall(name, json, maxBytes, elapsedMs), images, this.maxImageBytes),
         );
       const message = `The tool's result is not what it says of its results: ${checked.reason}`;
-      this.logger.warn(`Tool "${name}" failed: ${message}`);
+      this.logger.warn(`Tool "${name}" failed: ${masked(message, filter)}`);
       return { result: failedResult(name, 'TOOL_INVALID_RESULT', cutText(message, maxBytes), elapsedMs) };
     } catch (error) {
-      return { result: this.thrown(tool, error, maxBytes, elapsedMs) };
+      return { result: this.thrown(tool, error, maxBytes, elapsedMs, filter) };
     }
   }
 
@@ -61,14 +81,20 @@ export class CallResults {
     return call;
   }
 
-  thrown({ definition: { name } }: Tool, error: unknown, maxBytes: number, elapsedMs: number): ToolResult {
-    const { code, message } = this.warn(name, error);
+  thrown(
+    { definition: { name } }: Tool,
+    error: unknown,
+    maxBytes: number,
+    elapsedMs: number,
+    filter?: LogFilter,
+  ): ToolResult {
+    const { code, message } = this.warn(name, error, filter);
     return failedResult(name, code, cutText(message, maxBytes), elapsedMs);
   }
 
-  warn(name: string, error: unknown): ThrownError {
+  warn(name: string, error: unknown, filter?: LogFilter): ThrownError {
     const thrown = toThrownError(error);
-    this.logger.warn(`Tool "${name}" failed: ${thrown.detail}`);
+    this.logger.warn(`Tool "${name}" failed: ${masked(thrown.detail, filter)}`);
     return thrown;
   }
 }
@@ -81,6 +107,11 @@ export function withoutState(held: StatefulCall | undefined, outcome: CallOutcom
   } catch (error) {
     return { kind: 'threw', error };
   }
+}
+
+function masked(text: string, filter: LogFilter | undefined): string {
+  const filtered = filter?.text(text);
+  return filtered?.kind === 'masked' ? filtered.value : text;
 }
 
 /** A tool that was given up on may go on; only a reading one leaves nothing behind. */

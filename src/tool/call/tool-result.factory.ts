@@ -20,6 +20,12 @@ export function failedResult(tool: string, code: ErrorCode, error: string, elaps
   return { tool, success: false, error, code, execution_time_ms: elapsedMs };
 }
 
+/** The error text for a name that is not among the tools of the run. */
+export function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): string {
+  const available = tools.size > 0 ? `Available tools: ${[...tools.keys()].join(', ')}.` : 'No tools are available.';
+  return `Unknown tool "${name}". ${available}`;
+}
+
 /** A call that was cancelled while it waited for its turn. */
 export function cancelledBeforeStart(tool: string): FailedResult {
   return failedResult(tool, 'TOOL_CANCELLED', 'Not executed: the call was cancelled before it started.');

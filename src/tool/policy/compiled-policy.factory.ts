@@ -46,6 +46,8 @@ export interface CompiledPolicy {
   readonly limits: readonly CompiledLimit[];
   /** `null` for a place without content rules. */
   readonly filters: Readonly<Record<ContentPlace, ContentFilter | null>>;
+  /** Masks in the log all that is masked or blocked in any place; `null` without such content. */
+  readonly log: ContentFilter | null;
   readonly taint: TaintMode;
 }
 
@@ -86,11 +88,13 @@ export function readParts(sourced: SourcedPolicy): PolicyParts {
 
 /** Combines policies: the strictest decision applies. */
 export function combine(all: readonly PolicyParts[]): CompiledPolicy {
+  const content = all.flatMap((parts) => parts.content);
   return {
     rules: all.flatMap(({ rules }) => rules),
     checks: all.flatMap(({ checks }) => checks),
     limits: all.flatMap(({ limits }) => limits),
-    filters: filtersOf(all.flatMap(({ content }) => content)),
+    filters: filtersOf(content),
+    log: logFilterOf(content),
     taint: strictest(all.flatMap(({ taint }) => taint ?? [])),
   };
 }
@@ -153,6 +157,14 @@ function contentRulesOf({ source, policy }: SourcedPolicy): PlacedRule[] {
 function filtersOf(rules: readonly PlacedRule[]): CompiledPolicy['filters'] {
   const filters = CONTENT_PLACES.map((place) => [place, filterOf(rules, place)] as const);
   return Object.fromEntries(filters) as CompiledPolicy['filters'];
+}
+
+function logFilterOf(rules: readonly PlacedRule[]): ContentFilter | null {
+  const used = rules.filter(({ actions }) => CONTENT_PLACES.some((place) => (actions[place] ?? 'off') !== 'off'));
+  return filterOf(
+    used.map(({ name, find }) => ({ name, find, actions: { output: 'mask' } })),
+    'output',
+  );
 }
 
 function filterOf(rules: readonly PlacedRule[], place: ContentPlace): ContentFilter | null {

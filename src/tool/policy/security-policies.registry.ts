@@ -18,6 +18,9 @@ export class SecurityPolicies {
   private file: PolicyParts | null = null;
   /** Combined policies of agents with guardrails, cached until a policy changes. */
   private under = new WeakMap<Guardrails, CompiledPolicy>();
+  /** The content rules of agents that have run, by their JSON: the log has lines of every agent. */
+  private readonly agents = new Map<string, PolicyParts>();
+  private logFilter: ContentFilter | null | undefined;
   /** Parsed guardrails, so that their schemas are compiled once. */
   private readonly read = new WeakMap<Guardrails, PolicyParts>();
 
@@ -53,6 +56,12 @@ export class SecurityPolicies {
     return this.for(rules).filters[place];
   }
 
+  /** Masks in the log all that is masked or blocked anywhere; `null` without such content. */
+  get log(): ContentFilter | null {
+    if (this.logFilter === undefined) this.logFilter = combine([...this.parts, ...this.agents.values()]).log;
+    return this.logFilter;
+  }
+
   /**
    * Replaces the policy given in code; that of the file stays. Recorded decisions of runs do not change.
    * @throws AppError `CONFIG_INVALID` that lists all mistakes; the policy is unchanged then
@@ -62,6 +71,7 @@ export class SecurityPolicies {
     this.parts = [this.file, code].filter((one) => one !== null && one !== undefined);
     this.compiled = combine(this.parts);
     this.under = new WeakMap();
+    this.logFilter = undefined;
   }
 
   private own(agent: string, guardrails: Guardrails): PolicyParts {
@@ -70,6 +80,10 @@ export class SecurityPolicies {
       // Rate limits apply to all agents together.
       parts = readParts({ source: `of agent "${agent}"`, policy: { ...guardrails, rateLimits: [] } });
       this.read.set(guardrails, parts);
+      if (guardrails.content) {
+        this.agents.set(JSON.stringify(guardrails.content), parts);
+        this.logFilter = undefined;
+      }
     }
     return parts;
   }
