@@ -47,7 +47,7 @@ describe('a line of the log', () => {
     'send it as `Authorization: Bearer <key>`',
     'a task-oriented, risk-averse short sketch',
     'http://127.0.0.1:3000/api/runs/x@y',
-    'import sk-learn-pipeline-example2, then go on',
+    'import sk-learn-pipeline-example2 and fit it',
   ])('keeps everything else: %s', (text) => {
     expect(redact(text)).toBe(text);
   });

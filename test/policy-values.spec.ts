@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Tool, type ToolContext } from '../src/index.js';
+import { createAgent, Tool, type ToolContext } from '../src/index.js';
 import { SecurityPolicies, type SecurityPolicy } from '../src/tool/index.js';
 import { FakeLlm } from './support/fake-llm.js';
-import { startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { newFolder, startJackdaw, type Jackdaw } from './support/jackdaw.js';
+import { calls, says, ScriptedChatModel } from './support/scripted-chat-model.js';
 import { PASSWORDS, SPELLINGS } from './support/spellings.js';
 import { WRITERS } from './support/protocol-writer.js';
 import { decisionsIn, resultsIn } from './support/waiting-run.js';
@@ -262,5 +263,25 @@ describe('the log', () => {
     await jackdaw.chat({ query: 'go', agent: 'guarded', sessionId: `s${++sessions}` });
     const lines = jackdaw.log.slice(from).filter(({ context }) => context === 'Tool');
     expect(lines).toMatchObject([{ msg: 'wrote to [emails]', to: ['[emails]'], phone: 5 }]);
+  });
+
+  it('of a host does not get the unmasked error of a tool', async () => {
+    const folder = newFolder();
+    const lines: unknown[] = [];
+    const write = (...line: unknown[]) => void lines.push(line);
+    source.value = new Error('no 13800138000');
+    const script = [calls(['read', {}]), says('done')];
+    const agent = await createAgent({
+      chatModel: new ScriptedChatModel(script.map((reply) => async () => reply)),
+      env: { DATA_DIR: folder },
+      tools: [source],
+      securityPolicy: { content: { patterns: [{ ...PHONE, results: 'mask' }] } },
+      logger: { log: write, error: write, warn: write },
+    });
+    await agent.chat('go');
+    await agent.close();
+    rmSync(folder, { recursive: true });
+    expect(JSON.stringify(lines)).toContain('no [phone]');
+    expect(JSON.stringify(lines)).not.toContain('13800138000');
   });
 });
