@@ -82,6 +82,6 @@ function base64Bytes(text: string, from: number): number {
 function parseUrl(text: string): ParsedImage | string {
   const url = URL.parse(text);
   if (url?.protocol !== 'https:') return 'it must be an https:// URL, or a data URI';
-  if (url.username !== '' || url.password !== '') return 'it must have no user and no password in it';
-  return text.length > MAX_URL ? `it must be ${MAX_URL} characters at most` : { kind: 'url', url: text };
+  if (url.username !== '' || url.password !== '') return 'it must not contain a user or password';
+  return text.length > MAX_URL ? `it must have at most ${MAX_URL} characters` : { kind: 'url', url: text };
 }

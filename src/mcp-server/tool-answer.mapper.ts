@@ -77,7 +77,7 @@ export function toAgentAnswer(answer: RunAnswer): CallToolResult {
       return failed(waitingText(`Agent "${agent}"`, run_id, answer.waiting), meta);
     case 'queued':
     case 'running':
-      return failed(handedOverText(`The question to agent "${agent}"`, run_id), meta);
+      return failed(handedOverText(`The call of agent "${agent}"`, run_id), meta);
   }
 }
 

@@ -31,17 +31,17 @@ function textOf(block: ContentBlock): string {
     case 'image': {
       const image = parseBlock(block);
       return typeof image === 'string'
-        ? `[Image, ${block.mimeType}, which is not shown: ${image}]`
+        ? `[Image, ${block.mimeType}, omitted: ${image}]`
         : `[Image, ${image.kind === 'data' ? image.mediaType : block.mimeType}]`;
     }
     case 'audio':
-      return `[Audio, ${block.mimeType}, which is not passed on]`;
+      return `[Audio, ${block.mimeType}, omitted]`;
     case 'resource_link':
       return `[Resource ${block.name}: ${block.uri}${block.description === undefined ? '' : `, ${block.description}`}]`;
     case 'resource':
       return 'text' in block.resource
         ? block.resource.text
-        : `[Resource ${block.resource.uri}, ${block.resource.mimeType ?? 'binary'}, which is no text]`;
+        : `[Resource ${block.resource.uri}, ${block.resource.mimeType ?? 'binary'}, not text]`;
   }
 }
 

@@ -24,6 +24,6 @@ describe('an image of an MCP result', () => {
   ])('is a note for the model when it cannot be read: %j', (data, mimeType) => {
     const { value, images } = resultOf(data, mimeType);
     expect(images).toEqual([]);
-    expect(value).toMatch(new RegExp(`^\\[Image, ${mimeType.replace('+', '\\+')}, which is not shown: .+\\]$`));
+    expect(value).toMatch(new RegExp(`^\\[Image, ${mimeType.replace('+', '\\+')}, omitted: .+\\]$`));
   });
 });
