@@ -3,26 +3,26 @@ import { canonicalJson, type JsonValue, parseExactJson } from '../../common/inde
 import type { Cache } from '../../cache/index.js';
 import { toJsonResult } from '../call/json-result.mapper.js';
 import { IllustratedResult, unfold } from '../illustrated-result.factory.js';
-import { Suspension } from '../suspension.factory.js';
+import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
 /**
  * A tool whose results serve again for `ttlMs`: to the same principal with the same roles and arguments only, since a
- * guard of the tool is not asked again.
+ * guard of the tool is not asked again. A result that the tool's output schema does not allow is neither stored nor given.
  */
 export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
   const recall = async (context: ToolContext): Promise<{ readonly value: unknown } | undefined> => {
-    const known = await cache.get(keyOf(context));
-    return known === null ? undefined : { value: fromEntry(parseExactJson(known) as Entry) };
+    const known = readEntry(await cache.get(keyOf(context)));
+    return known && isAllowed(tool, known) ? { value: fromEntry(known) } : undefined;
   };
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
     const known = await recall(context);
     if (known) return known.value;
     const returned = await tool.invoke(input, context);
-    if (returned instanceof Suspension) return returned;
+    if (returned instanceof Suspension || returned instanceof UnknownOutcome) return returned;
     const { value, images } = unfold(returned);
     const entry: Entry = { value: toJsonResult(value).value, ...(images.length > 0 && { images }) };
-    await cache.set(keyOf(context), JSON.stringify(entry), ttlMs);
+    if (isAllowed(tool, entry)) await cache.set(keyOf(context), JSON.stringify(entry), ttlMs);
     return fromEntry(entry);
   };
   return { ...tool, invoke, recall };
@@ -32,6 +32,20 @@ export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
 interface Entry {
   readonly value: JsonValue;
   readonly images?: readonly string[];
+}
+
+/** `null` for an entry that is absent or damaged. */
+function readEntry(text: string | null): Entry | null {
+  try {
+    const entry = parseExactJson(text ?? 'null') as Partial<Entry> | null;
+    return entry?.value === undefined ? null : (entry as Entry);
+  } catch {
+    return null;
+  }
+}
+
+function isAllowed(tool: Tool, { value }: Entry): boolean {
+  return tool.checkOutput?.(value).valid ?? true;
 }
 
 function fromEntry({ value, images }: Entry): unknown {

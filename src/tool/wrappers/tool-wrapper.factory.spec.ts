@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { BadRequestException, ForbiddenException, Logger, ServiceUnavailableException } from '@nestjs/common';
 import { callSite } from '../../../test/support/call-site.js';
-import { AppError } from '../../common/index.js';
+import { AppError, type JsonSchema } from '../../common/index.js';
+import { MemoryCache } from '../../cache/index.js';
 import { suspend } from '../suspension.factory.js';
 import { ToolExecutor } from '../tool.executor.js';
 import { ToolRegistry } from '../tool.registry.js';
 import type { ToolRegistration } from '../tool-registration.types.js';
 import type { CallSite, Invoked, Tool } from '../tool.types.js';
+import { cachedTool } from './cached-tool.wrapper.js';
 
 Logger.overrideLogger(false);
 const executor = new ToolExecutor();
@@ -123,6 +125,33 @@ describe('a tool whose results are kept', () => {
     expect(await invoke(moody)).toMatchObject({ result: { success: false } });
     expect(await invoke(moody)).toMatchObject({ kind: 'suspended' });
     expect(await invoke(moody)).toMatchObject({ result: { result: 3 } });
+  });
+});
+
+describe('the cache of a tool', () => {
+  const output = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+  const numbered = (cache: MemoryCache, results: readonly unknown[], schema: JsonSchema = output) => {
+    let calls = 0;
+    const tool = toolOf({ handler: () => results[calls++], output: schema });
+    return cachedTool(tool, 60_000, cache);
+  };
+  const cacheOf = () => new MemoryCache(60_000, 1_000_000);
+
+  it('stores no result that is not what the tool declares', async () => {
+    const tool = numbered(cacheOf(), [{ n: 'one' }, { n: 2 }, { n: 3 }]);
+    expect(await invoke(tool)).toMatchObject({ result: { code: 'TOOL_INVALID_RESULT' } });
+    for (let call = 0; call < 2; call++) expect(await invoke(tool)).toMatchObject({ result: { result: { n: 2 } } });
+  });
+
+  it('ignores an entry that is not what the tool declares now, or that is damaged', async () => {
+    const cache = cacheOf();
+    await invoke(numbered(cache, [{ n: 1 }]));
+    const next = numbered(cache, [{ n: 'two' }], { ...output, properties: { n: { type: 'string' } } });
+    for (let call = 0; call < 2; call++) expect(await invoke(next)).toMatchObject({ result: { result: { n: 'two' } } });
+    for (const entry of ['', '{', 'null', '7', '{}']) {
+      const damaged = Object.assign(cacheOf(), { get: async () => entry });
+      expect(await invoke(numbered(damaged, [{ n: 4 }]))).toMatchObject({ result: { result: { n: 4 } } });
+    }
   });
 });
 
