@@ -137,13 +137,13 @@ describe('the cache of a tool', () => {
   };
   const cacheOf = () => new MemoryCache(60_000, 1_000_000);
 
-  it('stores no result that is not what the tool declares', async () => {
+  it('stores no result that the output schema of the tool refuses', async () => {
     const tool = numbered(cacheOf(), [{ n: 'one' }, { n: 2 }, { n: 3 }]);
     expect(await invoke(tool)).toMatchObject({ result: { code: 'TOOL_INVALID_RESULT' } });
     for (let call = 0; call < 2; call++) expect(await invoke(tool)).toMatchObject({ result: { result: { n: 2 } } });
   });
 
-  it('ignores an entry that is not what the tool declares now, or that is damaged', async () => {
+  it('ignores an entry that the current output schema refuses, or that is damaged', async () => {
     const cache = cacheOf();
     await invoke(numbered(cache, [{ n: 1 }]));
     const next = numbered(cache, [{ n: 'two' }], { ...output, properties: { n: { type: 'string' } } });
