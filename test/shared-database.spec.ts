@@ -95,7 +95,8 @@ function itShares(environment: () => Env): void {
     await expect(refused).rejects.toMatchObject({ code: 'DATABASE_LOCKED' });
     const { message } = (await refused.catch((error: unknown) => error)) as Error;
     expect(message).toMatch(/open in this process.*ENCRYPTION_KEYS.*RUN_RETENTION_DAYS.*DATA_DIR/s);
-    expect(message).not.toContain('77');
+    // The random name of the test's database may contain these digits.
+    expect(message.replace(/jackdaw_test_\w+/g, '')).not.toContain('77');
     expect((await a.chat('x')).content).toBe('A.');
   });
 
