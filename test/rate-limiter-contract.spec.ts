@@ -72,6 +72,19 @@ describeDatabases('in the database', servers, (created) => {
   });
   holdsToLimits(() => limiters);
 
+  it('counts the first call in the window that it starts, also when its clock is behind', async () => {
+    const limit = limitOf(1);
+    const at = Date.now();
+    // The row is created at `at`; the call is counted by a process whose clock is 5 ms behind.
+    jest
+      .spyOn(Date, 'now')
+      .mockReturnValueOnce(at)
+      .mockReturnValueOnce(at - 5)
+      .mockReturnValue(at + 1);
+    expect((await limiters[0]!.admit([limit])).kind).toBe('admitted');
+    expect((await limiters[0]!.admit([limit])).kind).toBe('limited');
+  });
+
   it('begins a new window when one is over, and keeps no row of old ones', async () => {
     const limit = limitOf(2);
     const from = Date.now();

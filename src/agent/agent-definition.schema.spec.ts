@@ -42,7 +42,7 @@ describe('a definition', () => {
       { guardrails: { tools: [{ agents: ['b'], deny: ['x'] }] } },
       'guardrails.tools.0: Unrecognized key',
     ],
-    ['a rule of nothing', { guardrails: { tools: [{ roles: ['x'] }] } }, 'guardrails.tools.0: says neither'],
+    ['a rule of nothing', { guardrails: { tools: [{ roles: ['x'] }] } }, 'guardrails.tools.0: needs `allow` or `deny`'],
     ['no JSON Schema', { guardrails: { arguments: { x: { type: 'no' } } } }, 'guardrails.arguments.x: '],
     [
       'a pattern that RE2 does not take',

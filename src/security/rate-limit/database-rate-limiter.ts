@@ -57,8 +57,9 @@ export class DatabaseRateLimiter extends RateLimiter {
 
   private async open(limits: readonly RateLimit[], now: number): Promise<void> {
     await this.database.commit([
-      this.database.limitedDelete('call_rate', ['id'], 'resets_at < ?', [now], SWEPT),
-      ...limits.map(({ key }) => this.database.insertIgnore('call_rate', { id: key, calls: 0, resets_at: now })),
+      this.database.limitedDelete('call_rate', ['id'], 'calls > 0 AND resets_at < ?', [now], SWEPT),
+      // The first call that is counted starts the window, whatever the clocks of other processes say.
+      ...limits.map(({ key }) => this.database.insertIgnore('call_rate', { id: key, calls: 0, resets_at: 0 })),
     ]);
   }
 }
