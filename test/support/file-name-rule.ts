@@ -31,6 +31,7 @@ const PORTS = [
   'run-journal',
   'run-lease',
   'run-outbox',
+  'reservation',
   'run-queue',
   'session-store',
   'state-manager',
