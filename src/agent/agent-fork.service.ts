@@ -22,10 +22,10 @@ import { ForkedRuns } from './forked-runs.service.js';
 import { ForkDefinitionFactory } from './fork-definition.factory.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
-/** The step that records the part of the session that a run sees. */
+/** Name of the step that records the part of the session that a run sees. */
 const WINDOW_STEP = 'value:window';
 
-/** Forks agents' runs: what the loop does not know of, that is definition, message and session, goes along here. */
+/** Forks agent runs; handles the definition, message and session, of which the loop is unaware. */
 @Injectable()
 export class AgentForkService {
   constructor(
@@ -38,11 +38,12 @@ export class AgentForkService {
   ) {}
 
   /**
-   * Starts a run that has done what another one did before a step, in a branch of its session, with edits if wanted. It
-   * is journaled, and goes on in the background, when this resolves.
+   * Starts a run from a copy of another run's steps before a given step, in a branch of its session, with edits.
+   * The new run is journaled when this resolves, and executes in the background.
    * @returns the new run's id
-   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_SEE`, `RUN_VERSION_UNSUPPORTED` from any but the first
-   *   step of a run that cannot be replayed, `AGENT_NOT_FOUND`, `SESSION_EXISTS`, `SHUTTING_DOWN`
+   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `MODEL_NOT_ALLOWED`,
+   *   `MODEL_CANNOT_SEE`, `AGENT_NOT_FOUND`, `SESSION_EXISTS`, `SHUTTING_DOWN`; `RUN_VERSION_UNSUPPORTED` from any but
+   *   the first step of a run that cannot be replayed
    */
   async fork(principal: Principal, runId: string, request: ForkRequest): Promise<string> {
     const { edit = {} } = request;
@@ -54,11 +55,11 @@ export class AgentForkService {
     const plan = withMemoryOf(planned, definition);
     const id = newId();
     const { historyOf, heldTo: _heldTo, ...input } = parseExactJson(original.input) as AgentRunInput;
-    // One that took a conversation over has a branch of its own: the turn is no other run's any more.
+    // A fork of a handed-over run gets its own session branch, because its turn no longer belongs to the parent run.
     const from = historyOf ?? original.sessionId;
     const sessionId = request.sessionId ?? (from === null ? null : newId());
     const window = input.isNewSession ? 0 : await this.windowOf(principal, original.id, from);
-    // Whoever follows it reads its messages as they come.
+    // Followers of the fork receive message deltas.
     const asked = this.definitions.input(input, edit, definition);
     if (asked.model) this.models.assertAllowed(asked.model, definition);
     if (input.images) assertSeen(readImages(input.images, Infinity), this.models.create(asAsked(definition, asked)));
@@ -72,7 +73,7 @@ export class AgentForkService {
         kind: AGENT_RUN,
         agent: definition.name,
         sessionId,
-        // Replies are read again as they were read first.
+        // Recorded replies are decoded by the loop version that recorded them.
         loopVersion: plan.hasReplies ? original.loopVersion : LOOP_VERSION,
         definition: content,
         definitionHash: hash,
@@ -111,7 +112,7 @@ export class AgentForkService {
     };
   }
 
-  /** The session's last turn that the run saw; that of now, when it has not looked yet. */
+  /** Last session turn that the run saw; the current one if the run has not recorded its window. */
   private async windowOf(principal: Principal, runId: string, sessionId: string | null): Promise<number> {
     if (sessionId === null) return 0;
     const recorded = await this.forks.value(runId, 'window');
@@ -130,7 +131,7 @@ export class AgentForkService {
   }
 }
 
-/** A fork with other memory rules reads the past again: its recorded selection follows the former rules. */
+/** With other memory rules, the fork drops the recorded window, because that follows the former rules. */
 function withMemoryOf(plan: ForkPlan, { memory }: AgentDefinition): ForkPlan {
   const former = parseStoredDefinition(plan.original.definition).memory;
   if (JSON.stringify(former) === JSON.stringify(memory)) return plan;

@@ -1,21 +1,22 @@
 import type { ExtensionHost } from './extension.types.js';
 
 /**
- * The port to what belongs together and is added to agents as one: tools, policies, processors, providers, listeners. A
- * provider of Nest like any other: it is injected what it needs, its methods may bear `@Tool` and `@OnEvent`, and it may
- * have Nest's shutdown hooks.
+ * Port for extensions: a unit of tools, policies, processors, providers and listeners that is added to agents together.
+ * An extension is a Nest provider: it supports injection, `@Tool` and `@OnEvent` methods, and shutdown hooks.
  */
 export abstract class Extension {
   /** Unique in the application. */
   abstract readonly name: string;
-  /** Of the extension itself: `1.4.0`. */
+  /** Version of the extension: `1.4.0`. */
   abstract readonly version: string;
-  /** The extensions that it builds on, which begin before it: `audit`, or `audit@^1.2.0` for that or a later, compatible version. */
+  /**
+   * Extensions that must register and boot first: `audit`, or `audit@^1.2.0` for that or a later, compatible version.
+   */
   readonly dependencies: readonly string[] = [];
 
-  /** Adds what it brings. Called once, after all that it depends on has registered. One that throws stops the start. */
+  /** Registers its parts. Called once, after its dependencies have registered. An error fails the boot. */
   register(_agent: ExtensionHost): void | Promise<void> {}
 
-  /** Begins its work. Called once, when every extension has registered, and before any run goes on. One that throws stops the start. */
+  /** Starts its work. Called once, after all have registered and before runs resume. An error fails the boot. */
   boot(): void | Promise<void> {}
 }

@@ -5,24 +5,30 @@ import type { MemoryPolicy } from '../session/index.js';
 import type { Tool, ToolPolicy, ToolRegistration } from '../tool/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
-/** What an extension may do to the agents. It may be kept, and used later too. */
+/** Operations that an extension may apply to the agents, at registration or later. */
 export interface ExtensionHost {
   /** @throws AppError `TOOL_DUPLICATE`, `TOOL_INVALID` */
   registerTool(tool: Tool | ToolRegistration): void;
   /** @throws AppError `TOOL_INVALID` when the name is taken */
   registerToolPolicy(policy: ToolPolicy): void;
-  /** Puts a stage into the loop: `registerProcessor(redact, { before: 'format-results' })`. @throws AppError `CONFIG_INVALID` */
+  /**
+   * Inserts a stage into the loop: `registerProcessor(redact, { before: 'format-results' })`.
+   * @throws AppError `CONFIG_INVALID`
+   */
   registerProcessor(processor: Processor, place: ProcessorPlace): void;
   /** @throws AppError `MEMORY_POLICY_INVALID` when the name is taken */
   registerMemoryPolicy(policy: MemoryPolicy): void;
-  /** Adds a provider of models, also for the agent of the environment. @throws AppError `CONFIG_INVALID` when the name is taken */
+  /**
+   * Adds a model provider, also for the agent of the environment.
+   * @throws AppError `CONFIG_INVALID` when the name is taken
+   */
   registerModelFactory(factory: ModelFactory): void;
-  /** Adds an agent; the default stays the default. @throws AppError `AGENT_INVALID` */
+  /** Adds an agent; the default agent does not change. @throws AppError `AGENT_INVALID` */
   registerAgent(definition: AgentDefinitionInput): void;
   /**
-   * Hears what the runs tell that are executed by this process, once, after it is durable: `on('tool.*', listener)`. Nobody waits for
-   * the listener, and what it throws is logged.
-   * @returns a function that ends it
+   * Receives the events of the runs that this process executes, once, after they are durable: `on('tool.*', listener)`.
+   * Runs do not wait for the listener; its errors are logged.
+   * @returns a function that unsubscribes the listener
    */
   on<P extends RunEventPattern>(pattern: P, listener: RunNoticeListener<P>): () => void;
 }

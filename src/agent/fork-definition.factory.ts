@@ -12,10 +12,10 @@ import { selectionOf } from './agent-tools.mapper.js';
 import type { AgentRunInput } from './agent.types.js';
 import { keptInput } from './asked-agent.mapper.js';
 
-/** The fields of `AgentChanges`: what rules an agent (its name, protocol, whom it waits for) is not among them. */
+/** The fields of `AgentChanges`; name, protocol and approval rules cannot be changed. */
 const CHANGEABLE: readonly string[] = ['instructions', 'tools', 'memory', 'limits'] satisfies (keyof AgentChanges)[];
 
-/** The definition that a fork executes, and what it is asked: those of its run, with what is edited. */
+/** Creates the definition and input of a fork: those of the original run with the edits. */
 @Injectable()
 export class ForkDefinitionFactory {
   constructor(
@@ -26,15 +26,15 @@ export class ForkDefinitionFactory {
     private readonly requests: AgentRequestService,
   ) {}
 
-  /** What a fork is asked: what its run was, with what is edited. @throws AppError `INPUT_BLOCKED` */
+  /** Input of a fork: the original input with the edits. @throws AppError `INPUT_BLOCKED` */
   input(given: AgentRunInput, edit: ForkEdit, definition: AgentDefinition): AgentRunInput {
     const kept = keptInput(given, edit);
     return edit.message === undefined ? kept : { ...kept, ...this.requests.screen(edit.message, definition) };
   }
 
   /**
-   * @param hasReplies whether recorded replies will be read again: then they are read by the protocol they were written in
-   * @throws AppError `VALIDATION_FAILED` saying what is wrong with the edit, `AGENT_NOT_FOUND`, `MODEL_NOT_ALLOWED`
+   * @param hasReplies whether the fork replays recorded replies, which requires the original protocol
+   * @throws AppError `VALIDATION_FAILED` naming the fault of the edit, `AGENT_NOT_FOUND`, `MODEL_NOT_ALLOWED`
    */
   create(original: RunRecord, { agent, model }: ForkEdit, hasReplies: boolean): RegisteredAgent {
     const own = parseStoredDefinition(original.definition);
@@ -64,14 +64,14 @@ export class ForkDefinitionFactory {
     return {
       ...own,
       ...rest,
-      // Those of its MCP servers are among the names.
+      // The tool names already include the tools of the MCP servers.
       ...(tools !== undefined && { tools: this.narrowed(own, tools), mcpServers: own.mcpServers.filter(isOff) }),
       ...(memory !== undefined && { memory: merged(own.memory, memory) }),
       ...(limits !== undefined && { limits: merged(own.limits, limits) }),
     };
   }
 
-  /** By their names: what a pattern comes to mean later is not what was allowed. */
+  /** Resolves patterns to names: a pattern could later match tools that were not permitted. */
   private narrowed(own: AgentDefinition, wanted: AgentDefinition['tools']): string[] {
     const names = this.namesOf(wanted);
     const allowed = new Set(this.tools.available(selectionOf(own)).map(({ definition }) => definition.name));
@@ -96,7 +96,7 @@ export class ForkDefinitionFactory {
     }
   }
 
-  /** Which one of the names is at fault. */
+  /** Finds the name that caused the error. */
   private wrongName(wanted: unknown, message: string): FieldMistake {
     const names: readonly unknown[] = Array.isArray(wanted) ? wanted : [];
     const at = names.findIndex((name) => !this.isSelectable(name));
@@ -117,7 +117,7 @@ export class ForkDefinitionFactory {
     try {
       defined = this.agents.define(input);
     } catch (error) {
-      // What is not about a field of the definition is about its model, which is nowhere.
+      // An error without faulty fields means that the model is unavailable.
       const field = model?.provider === undefined ? 'edit.model.name' : 'edit.model.provider';
       const wrong = error instanceof AppError ? (error.details?.['errors'] as FieldMistake[] | undefined) : undefined;
       if (wrong) throw invalid(...wrong.map((mistake) => ({ ...mistake, field: editedField(mistake.field) })));
@@ -133,7 +133,7 @@ function isOff({ enabled }: AgentDefinition['mcpServers'][number]): boolean {
   return !enabled;
 }
 
-/** A model of another provider is that provider's own, unless it is named too. */
+/** Another provider without a model name uses that provider's default model. */
 function modelOf(
   { model }: AgentDefinitionInput,
   { provider = model.provider, name, parameters = model.parameters }: NonNullable<ForkEdit['model']>,
@@ -142,7 +142,7 @@ function modelOf(
   return { provider, parameters, ...(named !== undefined && { name: named }) };
 }
 
-/** What is no object goes on as it is, for the schema to refuse. */
+/** Returns a change that is not an object unchanged, so that the schema rejects it. */
 function merged<T extends object | undefined>(own: T, change: T): T {
   return typeof change === 'object' && !Array.isArray(change) ? { ...own, ...change } : change;
 }
@@ -152,7 +152,7 @@ function toMistake(path: readonly PropertyKey[], message: string, definition: Ag
   return { ...mistake!, field: editedField(mistake!.field) };
 }
 
-/** Where a fork gives what a definition has in a field. */
+/** Maps a field of a definition to the field of the fork edit. */
 function editedField(field: string): string {
   return /^model\b/.test(field) ? `edit.${field}` : `edit.agent.${field}`;
 }

@@ -10,7 +10,7 @@ import {
 } from '../run/index.js';
 import { ToolStateForks, type ChangedState } from '../tool/index.js';
 
-/** Forks runs as `RunForkService` does, with their own copy of what tools kept at that place. */
+/** Forks runs with `RunForkService`, and copies the tool state at the forked step. */
 @Injectable()
 export class ForkedRuns {
   constructor(
@@ -18,22 +18,22 @@ export class ForkedRuns {
     private readonly states: ToolStateForks,
   ) {}
 
-  /** What a fork would take along. @throws AppError `VALIDATION_FAILED` naming the steps there are */
+  /** Plans a fork: the steps and events to copy. @throws AppError `VALIDATION_FAILED` naming the run's steps */
   plan(original: RunRecord, fromStep: string): Promise<ForkPlan> {
     return this.forks.plan(original, fromStep);
   }
 
-  /** What a run has recorded and told. */
+  /** The recorded steps and events of a run. */
   marks(runId: string): Promise<RunMarks> {
     return this.forks.marks(runId);
   }
 
-  /** A value that a run recorded (`RunContext.value`); `null` when it has not. */
+  /** A value that a run recorded (`RunContext.value`); `null` if it was not recorded. */
   value(runId: string, place: string): Promise<unknown> {
     return this.forks.value(runId, place);
   }
 
-  /** @throws AppError `COMMIT_REFUSED` when what was planned is no longer there, `SHUTTING_DOWN` */
+  /** @throws AppError `COMMIT_REFUSED` when the planned data no longer exists, `SHUTTING_DOWN` */
   async start(principal: Principal, plan: ForkPlan, start: StartRun, edits: ForkEdits): Promise<void> {
     const { original } = plan;
     const run = { runId: original.id, principal, sessionId: original.sessionId };

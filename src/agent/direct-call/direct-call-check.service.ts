@@ -3,7 +3,7 @@ import { AppError, fieldMistake, type Principal } from '../../common/index.js';
 import { assertSessionId, SessionService } from '../../session/index.js';
 import { toolDisabled, ToolExecutor, ToolRegistry, ToolSwitchService } from '../../tool/index.js';
 
-/** What is checked of a direct call before anything of it is journaled. */
+/** Checks a direct call before its run is journaled. */
 @Injectable()
 export class DirectCallCheckService {
   constructor(
@@ -14,7 +14,7 @@ export class DirectCallCheckService {
   ) {}
 
   /**
-   * That the tool is there and on, and takes these arguments.
+   * Checks that the tool exists, is enabled and accepts these arguments.
    * @param args JSON text of an object
    * @throws AppError `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`
    */
@@ -31,12 +31,12 @@ export class DirectCallCheckService {
     });
   }
 
-  /** That the session is there. @throws AppError `VALIDATION_FAILED`, `SESSION_NOT_FOUND` */
+  /** Checks that the session exists. @throws AppError `VALIDATION_FAILED`, `SESSION_NOT_FOUND` */
   async session(principal: Principal, id: string): Promise<void> {
     assertSessionId(id, 'sessionId');
     await this.sessions.get(principal, id);
   }
 }
 
-/** What is waited for has its own end. */
+/** Never aborts: the wait for announced tools always ends by itself. */
 const NEVER = new AbortController().signal;

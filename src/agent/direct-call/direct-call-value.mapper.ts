@@ -3,9 +3,9 @@ import { toErrorCode } from '../run.error.js';
 import type { DirectCallAnswer } from './direct-call.types.js';
 
 /**
- * What a direct call gave, for code that wants it and nothing else.
- * @throws AppError with the call's code when it failed, `RUN_WAITING` while a person must decide, `SHUTTING_DOWN` when it was
- *   handed over to the next start; `details.run_id` is its run
+ * The result value of a direct call.
+ * @throws AppError with the call's code if it failed, `RUN_WAITING` while a person must decide, `SHUTTING_DOWN` if the
+ *   call was handed over to the next start; `details.run_id` is the run's id
  */
 export function toCallValue({ tool, run_id, status, ...answer }: DirectCallAnswer): JsonValue {
   const details = { tool, run_id };

@@ -18,7 +18,7 @@ export const DIRECT_CALL_RUN = 'tool';
 
 type Ended = Extract<ToolCallOutcome, { kind: 'ended' }>;
 
-/** The call's id in its run, which has no other call. */
+/** Id of the run's only call. */
 const CALL_ID = 'call_1';
 
 /** Executes runs that are one tool call. */
@@ -45,7 +45,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
       return { ...finished(run, outdated(run, name)), ...(await this.ending(run)) };
     const { arguments: args } = JSON.parse(run.input) as DirectCallInput;
     await this.tools.arrived([name], context.signal);
-    // A tool that is gone by now gives an error.
+    // A call to a removed tool returns an error.
     const tool = this.tools.has(name) ? this.tools.get(name) : undefined;
     const call = { id: CALL_ID, name, arguments: args };
     const outcome = await this.engine.run({ call, tool, ...limits }, context);
@@ -59,7 +59,7 @@ export class DirectCallHandler implements RunHandler, OnModuleInit {
   }
 }
 
-/** A session that the call was made in gets no turn: nothing was said. */
+/** The call's session gets no turn, because no message was exchanged. */
 function finished(run: RunRecord, ended: Ended): RunOutcome {
   return { kind: 'finished', event: toEvent(run, ended), statements: [] };
 }
@@ -84,7 +84,7 @@ function toEvent(
   return failure ? { type: 'run.failed', ...told, error: failure } : { type: 'run.completed', ...told };
 }
 
-/** The way of direct calls has changed since it was begun, so that it cannot be replayed. */
+/** Ends a call of an unsupported version, which cannot be replayed. */
 function outdated({ loopVersion }: RunRecord, tool: string): Ended {
   const { code, message } = new AppError(
     'RUN_VERSION_UNSUPPORTED',

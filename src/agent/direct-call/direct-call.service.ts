@@ -18,7 +18,7 @@ import type {
   DirectCallRequest,
 } from './direct-call.types.js';
 
-/** Calls tools for people: every call is a run of its own, with all that a run has but a model. */
+/** Calls tools without an agent: each call is a run without a model. */
 @Injectable()
 export class DirectCallService {
   constructor(
@@ -30,10 +30,10 @@ export class DirectCallService {
   ) {}
 
   /**
-   * Calls a tool and waits for what comes of it: a call that failed, waits for a person or was handed over to the next
-   * start of the server is an answer too.
-   * @param watch who follows the run from its first event on
-   * @throws AppError before there is a run: `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`,
+   * Calls a tool and waits for the answer. A call that failed, waits for a person or was handed over to the next server
+   * start returns an answer too.
+   * @param watch follows the run from its first event
+   * @throws AppError before the run exists: `TOOL_NOT_FOUND`, `TOOL_DISABLED`, `TOOL_INVALID_ARGUMENTS`,
    *   `SESSION_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`,
    *   `IDEMPOTENCY_KEY_REUSED`, `SHUTTING_DOWN`
    */
@@ -55,12 +55,12 @@ export class DirectCallService {
     return this.answer(principal, tool, run.id);
   }
 
-  /** What came of a call so far. @throws AppError `RUN_NOT_FOUND` */
+  /** Current answer of a call. @throws AppError `RUN_NOT_FOUND` */
   async answer(principal: Principal, tool: string, runId: string): Promise<DirectCallAnswer> {
     return toAnswer(tool, await this.agents.answer(principal, runId));
   }
 
-  /** What the result of a call shows, whole: https URLs and data URIs. */
+  /** All images of a call's result: https URLs and data URIs. */
   async imagesOf({ run_id, images }: DirectCallAnswer): Promise<readonly string[]> {
     if (!images) return [];
     const recorded = (await this.audit.result(run_id, TOOL_CALL_STEP)) ?? '{}';
@@ -75,7 +75,7 @@ export class DirectCallService {
     return {
       principal,
       kind: DIRECT_CALL_RUN,
-      // No agent has a colon in its name.
+      // Agent names cannot contain a colon.
       agent: `tool:${tool}`,
       sessionId,
       loopVersion: TOOL_CALL_VERSION,

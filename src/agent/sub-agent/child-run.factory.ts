@@ -20,14 +20,14 @@ import { AgentRegistry, type RegisteredAgent } from '../agent.registry.js';
 import type { AgentRunInput } from '../agent.types.js';
 import { AGENT_RUN, type AskedQuestion } from './sub-agent-tool.factory.js';
 
-/** Where a run talks, and what it says. */
+/** Session and input of a child run. */
 interface Talk {
   readonly sessionId: string | null;
   readonly input: AgentRunInput;
   readonly statements: readonly Statement[];
 }
 
-/** Makes the runs of agents that other runs ask. */
+/** Creates the child runs of agents. */
 @Injectable()
 export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
   readonly kind = AGENT_RUN;
@@ -43,7 +43,7 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
     this.handlers.registerMaker(this);
   }
 
-  /** @throws AppError `AGENT_NOT_FOUND`, `INPUT_BLOCKED` when the agent's own guardrails refuse what it is asked */
+  /** @throws AppError `AGENT_NOT_FOUND`, `INPUT_BLOCKED` when the agent's own guardrails refuse the question */
   create(parent: RunRecord, request: ChildRunRequest, { id, isSeparate }: ChildRunPlace): StartRun {
     const { definition, content, hash } = this.agentOf(request);
     const { input, ...talk } = request.isHandoff ? takenOver(parent, request) : this.asked(parent, request, isSeparate);
@@ -76,7 +76,7 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
     return definition ? this.agents.define(definition) : this.agents.get(name);
   }
 
-  /** A question continues the session of the two agents, or has a new session. */
+  /** A question continues the session between the two agents, or starts a new session. */
   private asked(parent: RunRecord, { name, input, isTainted }: ChildRunRequest, isSeparate: boolean): Talk {
     const { query, isStreaming = isStreamed(parent) } = input as AskedQuestion;
     const between = isSeparate || parent.sessionId === null ? null : sessionBetween(parent.sessionId, name);
@@ -90,8 +90,8 @@ export class ChildRunFactory implements ChildRunMaker, OnModuleInit {
 }
 
 /**
- * An agent that takes over says what the run would have said that hands over: to the same question, with the same past,
- * in the same form. The turn is that run's, so that it has no session itself.
+ * After a handoff, the child run answers the parent's question, with the same history and format. It has no session,
+ * because the turn belongs to the parent run.
  */
 function takenOver(parent: RunRecord, { isTainted }: ChildRunRequest): Talk {
   const { query, images, responseFormat = formatOf(parent), isNewSession, historyOf } = inputOf(parent);
@@ -111,13 +111,13 @@ function takenOver(parent: RunRecord, { isTainted }: ChildRunRequest): Talk {
   };
 }
 
-/** The budgets of runs above it, in which its model calls count too. */
+/** Budgets of the parent runs, which also count the child's model calls. */
 function heldToBy(parent: RunRecord): readonly OwnBudget[] {
   if (parent.kind !== AGENT_RUN) return [];
   return handedOn(budgetsOf(parent.id, parseStoredDefinition(parent.definition), inputOf(parent)));
 }
 
-/** Always the same one: its id is made of theirs. */
+/** Deterministic session id, derived from the parent session and the agent. */
 function sessionBetween(parentSession: string, agent: string): string {
   return `sub-${createHash('sha256').update(`${parentSession}\n${agent}`).digest('base64url').slice(0, 27)}`;
 }

@@ -2,25 +2,25 @@ import { AppError, type JsonSchema } from '../../common/index.js';
 import { createValueCheck, type Tool, type ToolApproval } from '../../tool/index.js';
 import type { AgentDefinition, AgentDefinitionInput } from '../agent-definition.schema.js';
 
-/** The kind of agents' runs. */
+/** Kind of agent runs. */
 export const AGENT_RUN = 'agent';
 
-/** How an agent is told to be asked, where that is otherwise. */
+/** Overrides of the tool that asks an agent. */
 export interface SubAgentToolOptions {
-  /** By default `ask_` and the agent's name. */
+  /** Default: `ask_<agent>`. */
   readonly name?: string;
-  /** For the model: what the agent is good for; by default what its definition says. */
+  /** For the model: the purpose of the agent; default: the description in its definition. */
   readonly description?: string;
-  /** When a person must agree before it is asked; by default never. */
+  /** Condition under which a call needs approval; default: never. */
   readonly approval?: ToolApproval;
 }
 
-/** What an agent is told by the one that asks it. */
+/** Input of a child run: the question to an agent. */
 export interface AskedQuestion {
   readonly query: string;
-  /** What it is, where the registry does not have it. */
+  /** Definition of an agent that is not registered. */
   readonly definition?: AgentDefinitionInput;
-  /** Whether its messages can be followed as they come; as the asking run's when left out. */
+  /** Whether followers receive message deltas; default: as in the parent run. */
   readonly isStreaming?: boolean;
 }
 
@@ -40,24 +40,24 @@ const QUESTION: JsonSchema = {
 };
 const NOTHING: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
-/** The name of the tool by which an agent is asked. */
+/** Name of the tool that asks an agent. */
 export function askName(agent: string): string {
   return `ask_${agent}`;
 }
 
-/** The name of the tool by which an agent takes over. */
+/** Name of the tool that hands the conversation over to an agent. */
 export function transferName(agent: string): string {
   return `transfer_to_${agent}`;
 }
 
-/** A tool that asks an agent: what it answers is the result. */
+/** A tool that asks an agent; its result is the agent's answer. */
 export function askTool({ name, description }: Described, options: SubAgentToolOptions = {}): Tool {
   const what = options.description ?? `Asks the agent "${name}"${described(description)} Gives its answer.`;
   const tool = { ...options, name: options.name ?? askName(name), description: what };
   return subAgentTool(tool, QUESTION, { kind: AGENT_RUN, name, isHandoff: false });
 }
 
-/** A tool that hands the conversation over to an agent: what that answers is the answer to the user. */
+/** A tool that hands the conversation over; the answer of that agent is the answer to the user. */
 export function transferTool({ name, description }: Described): Tool {
   const what = `Hands the conversation over to the agent "${name}", who answers the user in your place${described(description)}`;
   const tool = { name: transferName(name), description: what };
@@ -73,10 +73,10 @@ function subAgentTool(
   return {
     definition: { name, description, inputSchema },
     metadata: {
-      // The run that it is has an id of its own, and is never begun twice.
+      // The child run has its own id and starts at most once.
       effect: 'idempotent',
       source: `agents.asTool(${JSON.stringify(name)})`,
-      // Whatever leaves the application leaves it by a tool of the agent's own.
+      // Data can leave the application only through the agent's own tools.
       egress: false,
       untrusted: false,
       ...(approval !== undefined && { approval }),

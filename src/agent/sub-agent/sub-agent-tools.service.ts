@@ -5,21 +5,21 @@ import { selectionOf } from '../agent-tools.mapper.js';
 import { AgentRegistry } from '../agent.registry.js';
 import { askTool, transferTool } from './sub-agent-tool.factory.js';
 
-/** All tools of an agent: those of the registry, and the agents that it may ask or hand over to. */
+/** All tools of an agent: registered tools, and the agents that it may ask or hand over to. */
 @Injectable()
 export class SubAgentTools {
-  /** The same list as long as the registry gives the same one: what others make of it is made once. */
+  /** Returns the same array while the registry returns the same one, so that consumers can cache by identity. */
   private lists = new WeakMap<readonly Tool[], Map<string, readonly Tool[]>>();
 
   constructor(
     private readonly agents: AgentRegistry,
     private readonly tools: ToolRegistry,
   ) {
-    // A tool tells what its agent says of itself.
+    // Tool descriptions contain agent descriptions.
     agents.changes.add(() => (this.lists = new WeakMap()));
   }
 
-  /** Those that are there now; a tool of the registry goes before an agent of the same name. */
+  /** The agent's available tools; a registered tool takes precedence over an agent tool of the same name. */
   of(definition: AgentDefinition): readonly Tool[] {
     const { subAgents, handoffs } = definition;
     const own = this.tools.available(selectionOf(definition));
