@@ -4,7 +4,7 @@ import { selectionOf } from './agent-tools.mapper.js';
 
 const AGENT = { name: 'a', model: { provider: 'openai' } };
 
-/** Where it is refused, and why; empty when it is taken. */
+/** Field and message of each fault; empty when the definition is valid. */
 function mistakes(more: object): string[] {
   const { error } = agentDefinitionSchema.safeParse({ ...AGENT, ...more });
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);

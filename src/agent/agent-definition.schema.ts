@@ -5,13 +5,13 @@ import { readFormat, type GivenFormat } from './response-format.mapper.js';
 const SEED_LIMIT = 2_147_483_648;
 
 const isSaying = (text: string): boolean => text.trim() !== '';
-/** Of something that is elsewhere. */
+/** Name of something defined elsewhere. */
 const nameSchema = z.string().refine(isSaying, 'must not be blank');
 
-/** How a model chooses its words. */
+/** Generation parameters of a model call. */
 export const modelParametersSchema = z.strictObject({
   temperature: z.number().min(0).max(2).optional(),
-  /** In tokens. */
+  /** Maximum length of a reply, in tokens. */
   maxTokens: z.int().min(1).max(10_000_000).optional(),
   topP: z.number().min(0).max(1).optional(),
   frequencyPenalty: z.number().min(-2).max(2).optional(),
@@ -35,33 +35,36 @@ const capabilitiesSchema = z.strictObject({
 /** Seven days, in ms. */
 export const DEFAULT_EXPIRY_MS = 604_800_000;
 
-/** What becomes of calls that wait for a person. */
+/** Behaviour of calls that wait for a person. */
 export const waitingRulesSchema = z.strictObject({
-  /** How long a request stays open, in ms; `null` for ever. */
+  /** Time to live of a request, in ms; `null` for no expiry. */
   expiresMs: z.int().min(1).nullable().default(DEFAULT_EXPIRY_MS),
-  /** Whether the model is told of a call that was denied and the loop goes on, or the run ends with it. */
+  /** After a denial: `continue` returns the denial to the model, `end` ends the run. */
   onDenied: z.enum(['continue', 'end']).default('continue'),
-  /** The same for a call that nobody decided in time. */
+  /** The same after a request expired. */
   onExpired: z.enum(['continue', 'end']).default('continue'),
 });
 
-/** What of its session's past a run sees. */
+/** Memory policy: the part of the session history that a run loads. */
 export const memoryRulesSchema = z.strictObject({
-  /** Without it a run sees nothing of it; the session is kept all the same. */
+  /** False: a run loads no history; the session still stores the turns. */
   enabled: z.boolean().default(true),
-  /** `sliding_window`, `fixed_window`, `lru`, `token_budget`, `summary`, or one of the application's own. */
+  /** `sliding_window`, `fixed_window`, `lru`, `token_budget`, `summary`, or a policy of the application. */
   policy: z.string().regex(/\S/, 'must not be blank').default('sliding_window'),
-  /** 200 when left out. */
+  /** Default 200. */
   maxMessages: z.int().min(0).max(1_000_000).optional(),
-  /** When left out, a quarter of the smallest context window of the models, at most 16,000; 8,000 where it is unknown. */
+  /**
+   * Default: a quarter of the smallest context window of the models, at most 16,000; 8,000 if no window is known. In
+   * tokens.
+   */
   maxContextTokens: z.int().min(0).max(100_000_000).optional(),
-  /** Whether earlier tool calls and their results are seen. */
+  /** Whether earlier tool calls and their results are loaded. */
   includeToolCalls: z.boolean().default(true),
-  /** With `fixed_window`: so many of the first messages stay. */
+  /** With `fixed_window`: number of first messages that are always included. */
   keepFirst: z.int().min(0).max(10_000).default(10),
 });
 
-/** What the final answer must be. A Standard Schema is kept as its JSON Schema: definitions are stored. */
+/** Format of the final answer. A Standard Schema is stored as its JSON Schema, because definitions are stored. */
 const responseFormatSchema = z.custom<GivenFormat>().transform((given, context) => {
   const read = readFormat(given);
   if ('format' in read) return read.format;
@@ -72,12 +75,12 @@ const responseFormatSchema = z.custom<GivenFormat>().transform((given, context) 
 const isEachOnce = (names: readonly string[]): boolean => new Set(names).size === names.length;
 const agentNamesSchema = z.array(nameSchema).refine(isEachOnce, 'must name each agent once').default([]);
 
-/** How deep agents may ask one another when nobody says otherwise. */
+/** Default nesting depth of agent calls. */
 const DEFAULT_MAX_DEPTH = 3;
 
-/** An MCP server, whose tools are `name__*`, and whether the agent has them. */
+/** An MCP server, whose tools are named `name__*`. */
 const mcpServerSchema = z.strictObject({ name: nameSchema, enabled: z.boolean().default(true) });
-/** By its name alone it is enabled. */
+/** A name alone means enabled. */
 const mcpMentionSchema = z
   .union([z.string(), z.custom<z.input<typeof mcpServerSchema>>((given) => typeof given === 'object')])
   .transform((given) => (typeof given === 'string' ? { name: given } : given))
@@ -86,24 +89,24 @@ const mcpMentionSchema = z
 const budgetSchema = z
   .strictObject({
     tokens: z.int().min(0).max(1_000_000_000_000_000).optional(),
-    /** In the unit of `LLM_PRICES`. */
+    /** In the currency of `LLM_PRICES`. */
     cost: z.number().min(0).max(1_000_000).optional(),
   })
   .refine(({ tokens, cost }) => tokens !== undefined || cost !== undefined, 'must have tokens, cost, or both');
 
-/** What it may spend, beside what all may (`BUDGET_…`): a model call that may take more is not made. */
+/** Budgets in addition to the server's (`BUDGET_…`): a model call that could exceed one is refused. */
 const budgetsSchema = z.strictObject({
-  /** A run of it, with the runs that it calls. */
+  /** One run, including its child runs. */
   run: budgetSchema.optional(),
-  /** Its runs in one session. */
+  /** All runs of the agent in one session. */
   session: budgetSchema.optional(),
-  /** Its runs for one tenant, in a day. */
+  /** All runs of the agent for one tenant, per day. */
   tenantDay: budgetSchema.optional(),
-  /** All its runs, in a day. */
+  /** All runs of the agent, per day. */
   day: budgetSchema.optional(),
 });
 
-/** What an agent is. Unknown fields are refused; what is left out has the default named here. */
+/** An agent's definition. Unknown fields are refused; omitted fields have the defaults below. */
 export const agentDefinitionSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -'),
   description: z.string().default(''),
@@ -114,74 +117,77 @@ export const agentDefinitionSchema = z.strictObject({
       'You are a helpful assistant. Use the tools you have when they help; answer in the language of the question.',
     ),
   model: z.strictObject({
-    /** As in `LLM_PROVIDER`. */
+    /** One of the providers of `LLM_PROVIDER`. */
     provider: nameSchema,
-    /** The provider's default when left out. */
+    /** Default: the provider's default model. */
     name: nameSchema.optional(),
     parameters: modelParametersSchema.default({}),
-    /** What the model can do, where the agent's author knows better. */
+    /** Overrides the known capabilities of the model. */
     capabilities: capabilitiesSchema.optional(),
-    /** Asked in this order when it does not answer; as `LLM_FALLBACK` when left out. */
+    /** Fallback models, in order; default: `LLM_FALLBACK`. */
     fallback: z.array(z.strictObject({ provider: nameSchema, name: nameSchema.optional() })).optional(),
-    /** How often a call is made at most; as `LLM_MAX_ATTEMPTS` when left out. */
+    /** Maximum attempts of a model call; default: `LLM_MAX_ATTEMPTS`. */
     maxAttempts: z.int().min(1).max(20).optional(),
   }),
   /**
-   * Names of tools, with `*` for any characters; `'*'` alone is all of them. When left out, an agent that has MCP servers has
-   * their tools, and any other one has all.
+   * Tool names, with `*` for any characters; `'*'` alone selects all tools. Default: the tools of the agent's enabled
+   * MCP servers; all tools if it has none.
    */
   tools: z.union([z.literal('*'), z.array(nameSchema)]).optional(),
-  /** Declared MCP servers, by name: it has their tools, or, with `enabled: false`, has none of them, whatever `tools` says. */
+  /**
+   * Declared MCP servers, by name. The agent has all tools of an enabled server, and none of a server with
+   * `enabled: false`, whatever `tools` lists.
+   */
   mcpServers: z
     .array(mcpMentionSchema)
     .refine((servers) => isEachOnce(servers.map(({ name }) => name)), 'must name each server once')
     .default([]),
-  /** Names of agents that it may ask: each is a tool, `ask_` and the name. */
+  /** Names of agents that it may call, each as the tool `ask_<name>`. */
   subAgents: agentNamesSchema,
-  /** Names of agents that it may hand the conversation over to: `transfer_to_` and the name. */
+  /** Names of agents that it may hand the conversation over to, each as the tool `transfer_to_<name>`. */
   handoffs: agentNamesSchema,
-  /** How tools are written for the model; `auto` is native function calling if the model can, else react. */
+  /** Tool-call protocol; `auto` is native function calling if the model supports it, else react. */
   protocol: nameSchema.default('auto'),
-  /** `json`, or a schema: the answer is parsed and checked, and its value is `output`. Any text when left out. */
+  /** `json`, or a schema: the answer is parsed and validated, and its value is `output`. Default: any text. */
   responseFormat: responseFormatSchema.optional(),
   memory: memoryRulesSchema.prefault({}),
   limits: z
     .strictObject({
-      /** Model calls a run may make. */
+      /** Maximum iterations of the loop in a run. */
       maxIterations: z.int().min(1).max(1000).default(10),
-      /** The longest one execution of a run may take, in ms. */
+      /** Maximum duration of one execution of a run, in ms. */
       runTimeoutMs: z.int().min(1).max(2_147_483_647).default(300_000),
-      /** UTF-8 bytes of one tool result that are kept. */
+      /** Maximum size of one tool result, in UTF-8 bytes; a longer result is cut. */
       maxResultBytes: z.int().min(64).default(65_536),
-      /** How many runs may be above one another where its tools are agents; 0: it asks none. */
+      /** Maximum nesting depth of runs that call agents; 0 permits no agent calls. */
       maxDepth: z.int().min(0).max(16).default(DEFAULT_MAX_DEPTH),
     })
     .prefault({}),
   waiting: waitingRulesSchema.prefault({}),
   budgets: budgetsSchema.optional(),
-  /** What it may not do, beside what the security policy says: parts of one, docs/policies.md. */
+  /** Restrictions in addition to the security policy: a subset of its fields; see docs/policies.md. */
   guardrails: guardrailsSchema.optional(),
-  /** Names of tools, with `*` for any characters, of which every call needs a person, whatever the tool says itself. */
+  /** Tool names, with `*` for any characters: every call of these tools needs approval, whatever the tool requires. */
   approvals: z.array(nameSchema).default([]),
 });
 
-/** With all defaults but that of its tools. */
+/** All defaults except that of `tools`. */
 export type Parsed = z.output<typeof agentDefinitionSchema>;
-/** An agent, whole: every default filled in. */
+/** An agent's definition with all defaults. */
 export type AgentDefinition = Parsed & { readonly tools: NonNullable<Parsed['tools']> };
-/** An agent as it is written. */
+/** An agent's definition as input. */
 export type AgentDefinitionInput = z.input<typeof agentDefinitionSchema>;
 
-/** A definition with the tools that it has by default. */
+/** Fills in the default of `tools`. */
 export function withTools(parsed: Parsed): AgentDefinition {
   const { tools = parsed.mcpServers.some(({ enabled }) => enabled) ? [] : '*' } = parsed;
   return { ...parsed, tools };
 }
 
-/** The limits of definitions that were stored before they had memory rules. */
+/** Limits of definitions that were stored before memory rules existed. */
 const FORMER_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
 
-/** What older definitions may lack. */
+/** Fields that older definitions may lack. */
 type Added = 'subAgents' | 'handoffs' | 'mcpServers' | 'approvals';
 type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | Added> &
   Partial<Pick<AgentDefinition, Added>> & {
@@ -189,7 +195,7 @@ type StoredDefinition = Omit<AgentDefinition, 'waiting' | 'memory' | Added> &
     readonly memory?: object;
   };
 
-/** Reads a definition as the journal holds it; one that was stored before there were such rules has their defaults. */
+/** Reads a definition from the journal; fields that did not exist when it was stored get their defaults. */
 export function parseStoredDefinition(content: string): AgentDefinition {
   const {
     waiting = {},

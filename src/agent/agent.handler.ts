@@ -38,12 +38,12 @@ interface Asked {
   readonly model: ChatModel;
 }
 
-/** Executes agents' runs: loads what the session remembers, reasons, ends the run with its turn. */
+/** Executes agent runs: loads the session history, runs the loop, ends the run with its turn. */
 @Injectable()
 export class AgentHandler implements RunHandler, OnModuleInit {
   readonly kind = AGENT_RUN;
   readonly loopVersions = LOOP_VERSIONS;
-  /** Parsed definitions by their hash. */
+  /** Parsed definitions, by hash. */
   private readonly definitions = new Map<string, AgentDefinition>();
 
   constructor(
@@ -98,7 +98,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
         model,
         parameters: withDefaults(definition.model.parameters, model),
         protocol: definition.protocol,
-        // A call to a tool that is gone by now is answered with an error.
+        // The loop answers a call to a removed tool with an error.
         tools: input.toolChoice === 'none' ? [] : allowed,
         deniedTools: denied,
         isTainted: input.isTainted === true || past.place.isTainted === true,
@@ -122,7 +122,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     }
   }
 
-  /** The loop has changed since: the run cannot be replayed, so it ends, with what it told in its session. */
+  /** A run of an unsupported loop version cannot be replayed: it ends with the turn that its events contain. */
   private async closeOutdated(
     run: RunRecord,
     context: RunContext,
@@ -136,7 +136,7 @@ export class AgentHandler implements RunHandler, OnModuleInit {
     return unsupported(run, messages);
   }
 
-  /** @throws AppError `JOURNAL_UNAVAILABLE` when the session cannot be read now */
+  /** @throws AppError `JOURNAL_UNAVAILABLE` when the session cannot be read */
   private async look(
     run: RunRecord,
     context: RunContext,
@@ -174,7 +174,7 @@ function toEvent(run: RunRecord, ended: Ended, past: Recollection): TerminalEven
     finish_reason: finishReason,
     is_complete: finishReason === 'stop',
     iterations,
-    // The call that summed its past up is the run's own, too.
+    // The usage of the summary call belongs to the run.
     usage: addUsage(ended.usage, past.place.usage ?? NO_USAGE),
     model,
     ...(isTainted && { is_tainted: true as const }),
@@ -200,7 +200,7 @@ function unsupported(run: RunRecord, messages: readonly Message[]): Ended {
     model: '',
     messages,
     stateful: [],
-    // Whose words they are is not known any more.
+    // The source of the tool results is unknown, so the run counts as tainted.
     isTainted: messages.some(({ role }) => role === 'tool'),
     failure: { code: error.code, message: error.message, is_retryable: false },
   };

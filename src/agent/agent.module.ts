@@ -32,13 +32,13 @@ import { OfferedTools } from './offered-tools.service.js';
 import { UserErasureService } from './user-erasure.service.js';
 import { changedAgent, ENVIRONMENT, type DefaultAgentChanges } from './default-agent.factory.js';
 
-/** The agents of an application: type and token in one. */
+/** Options for the application's agents; type and injection token in one. */
 export abstract class DeclaredAgents {
-  /** The agents there are; without any, the one that the environment describes. */
+  /** The agents; without any, the one that the environment describes. */
   abstract readonly agents?: readonly AgentDefinitionInput[];
-  /** What the agent of the environment has otherwise; of no use beside `agents`. */
+  /** Changes to the agent of the environment; ignored if `agents` is set. */
   abstract readonly agentChanges?: DefaultAgentChanges;
-  /** Takes the place of every provider. */
+  /** Replaces every provider. */
   abstract readonly chatModel?: ChatModel;
 }
 
@@ -141,7 +141,7 @@ function toRegistry(agents: readonly Given[], resolvers: Resolvers): AgentRegist
   return registry;
 }
 
-/** The definition with the name of the model that answers, the protocol that it speaks, and the parameters that it takes. */
+/** Resolves the definition's model name, protocol and supported parameters. */
 function resolve(definition: AgentDefinition, { models, resolved }: Resolvers): AgentDefinition {
   const { model, protocol, name } = definition;
   const whole = resolved.create(model, `Agent "${name}"`);

@@ -14,16 +14,16 @@ import { askTool, type SubAgentToolOptions } from './sub-agent/sub-agent-tool.fa
 /** A definition with its stored form. */
 export interface RegisteredAgent {
   readonly definition: AgentDefinition;
-  /** JSON text, the same for the same definition. */
+  /** JSON text; equal for equal definitions. */
   readonly content: string;
   /** SHA-256 of the content, in hex. */
   readonly hash: string;
 }
 
-/** A definition as it was given, and who has given it. */
+/** An unresolved definition and its source. */
 export interface DeclaredAgent {
   readonly definition: Parsed;
-  /** For people: a place in code, or the path of a file. */
+  /** For messages: a place in code, or the path of a file. */
   readonly source: string;
 }
 
@@ -34,20 +34,23 @@ interface Entry {
 
 const IN_CODE = 'code';
 
-/** Every agent by its name. The first one registered answers when a request names none. */
+/** All agents, by name. The first registered agent is the default. */
 export class AgentRegistry {
   private readonly agents = new Map<string, Entry>();
-  /** Hear that an agent came or went. */
+  /** Listeners for added, replaced and removed agents. */
   readonly changes = new ChangeListeners();
 
-  /** @param resolve fills in what depends on the server (the model's name, the protocol): runs must not change with it */
+  /**
+   * @param resolve fills in values that depend on the server (model name, protocol), so that later changes do not
+   *   affect runs
+   */
   constructor(private readonly resolve: (definition: AgentDefinition) => AgentDefinition) {}
 
   /**
-   * What depends on the server is filled in when the agent is first looked at, at the latest when the application has
-   * begun: until then, extensions may bring the provider of its model.
-   * @param source who gives it, for messages
-   * @throws AppError `AGENT_INVALID` naming every field that is wrong, or both places when the name is taken
+   * Registers an agent. Server-dependent values are resolved at first use, at the latest at the end of the boot.
+   * Until then, an extension may register the model's provider.
+   * @param source the origin, for messages
+   * @throws AppError `AGENT_INVALID` naming every invalid field, or both sources of a duplicate name
    */
   register(input: AgentDefinitionInput, source = IN_CODE): void {
     const definition = parse(input);
@@ -60,8 +63,8 @@ export class AgentRegistry {
   }
 
   /**
-   * Another definition for an agent, which keeps its place among the others. Runs that have begun go on with the one they
-   * began with.
+   * Replaces an agent's definition; its position in the list stays the same. Started runs continue with their former
+   * definition.
    * @throws AppError `AGENT_INVALID` as `register`, `AGENT_NOT_FOUND`
    */
   replace(input: AgentDefinitionInput, source = IN_CODE): void {
@@ -70,14 +73,14 @@ export class AgentRegistry {
     this.set({ definition, source });
   }
 
-  /** Takes an agent away. @returns whether there was one; its runs go on */
+  /** Removes an agent; its runs continue. @returns whether it existed */
   unregister(name: string): boolean {
     const wasThere = this.agents.delete(name);
     if (wasThere) this.changes.tell();
     return wasThere;
   }
 
-  /** An agent that is not one of these: it is asked once, or in a fork. @throws AppError as `register` */
+  /** Resolves a definition without registering it, for one question or a fork. @throws AppError as `register` */
   define(input: AgentDefinitionInput): RegisteredAgent {
     return this.complete(parse(input));
   }
@@ -86,13 +89,13 @@ export class AgentRegistry {
     return [...this.agents.keys()];
   }
 
-  /** An agent as it was given: without what depends on the server. */
+  /** The unresolved definition of an agent. */
   declared(name: string): DeclaredAgent | undefined {
     return this.agents.get(name)?.declared;
   }
 
   /**
-   * An agent as a tool, to be registered: whoever has it may ask the agent, whose run is then one of its own.
+   * Returns a tool that asks the agent in a child run.
    * @throws AppError `AGENT_NOT_FOUND`
    */
   asTool(name: string, options: SubAgentToolOptions = {}): Tool {
@@ -103,12 +106,12 @@ export class AgentRegistry {
     return [...this.agents.values()].map(({ complete }) => complete().definition);
   }
 
-  /** Of the definitions that runs may be begun with at any time. */
+  /** Hashes of the definitions that new runs can use. */
   hashes(): ReadonlySet<string> {
     return new Set([...this.agents.values()].map(({ complete }) => complete().hash));
   }
 
-  /** @param name the default agent when left out. @throws AppError `AGENT_NOT_FOUND` naming those there are */
+  /** @param name default: the default agent. @throws AppError `AGENT_NOT_FOUND` naming the known agents */
   get(name?: string): RegisteredAgent {
     const agent = name === undefined ? this.agents.values().next().value : this.agents.get(name);
     if (agent) return agent.complete();
@@ -129,7 +132,7 @@ export class AgentRegistry {
   }
 }
 
-/** `AGENT_NOT_FOUND` with the names of those there are. */
+/** `AGENT_NOT_FOUND` with the names of the known agents. */
 export function unknownAgent(name: string, known: readonly string[]): AppError {
   return new AppError('AGENT_NOT_FOUND', `There is no agent "${name}"; there is: ${known.join(', ') || 'none'}.`);
 }

@@ -20,15 +20,15 @@ import { RunAnswerFold } from './run-answer.mapper.js';
 import { shownAnswer } from './shown-answer.mapper.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 
-/** A run that is followed. */
+/** A run with its event stream. */
 export interface StreamedChat extends RunHandle {
-  /** Everything the run tells, to the event that ends its stream. */
+  /** All items of the run, up to the event that ends its stream. */
   readonly items: AsyncGenerator<RunItem, void>;
-  /** Whether its answer has a format; a reply of another format is rejected. */
+  /** Whether the answer has a format; replies of another format are rejected. */
   readonly isStructured: boolean;
 }
 
-/** The public face of agents: ask one, and see what came of it. */
+/** Entry point to agents: starts runs and reads their answers. */
 @Injectable()
 export class AgentService {
   constructor(
@@ -40,12 +40,13 @@ export class AgentService {
   ) {}
 
   /**
-   * Asks an agent and waits for what comes of it; failed, cancelled and waiting runs are answers too, and so is one that
-   * stays queued because the run before it in its session waits for a person.
-   * @param onStart gets the run as soon as it is journaled
-   * @param onItem gets everything that the run tells here
-   * @throws AppError `VALIDATION_FAILED`, `INPUT_BLOCKED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`, `TENANT_QUEUE_FULL`,
-   *   `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`; `SHUTTING_DOWN`, also when the run was handed over
+   * Asks an agent and waits for the answer. Failed, cancelled and waiting runs return an answer too; so does a run that
+   * stays queued because the earlier run of its session waits for a person.
+   * @param onStart called with the run when it is journaled
+   * @param onItem called with every item that this process emits for the run
+   * @throws AppError `VALIDATION_FAILED`, `INPUT_BLOCKED`, `AGENT_NOT_FOUND`, `SESSION_BUSY`, `RUN_QUEUE_FULL`,
+   *   `TENANT_QUEUE_FULL`, `RUN_RATE_LIMITED`, `IDEMPOTENCY_KEY_REUSED`; `SHUTTING_DOWN`, also when the run was handed
+   *   over
    */
   async chat(
     principal: Principal,
@@ -69,13 +70,13 @@ export class AgentService {
         { isRetryable: false, details: { run_id: run.id } },
       );
     }
-    // What was executed elsewhere was not all told here.
+    // If another process executed the run, this fold is incomplete.
     return run.kind === 'started' ? { ...fold.toAnswer(), status } : this.answer(principal, run.id);
   }
 
   /**
-   * Asks an agent without waiting: the run is journaled when this resolves, and executed when its turn comes.
-   * @throws AppError as `chat`, but `SESSION_BUSY`
+   * Starts an agent's run in the background. The run is journaled when this resolves; it executes later.
+   * @throws AppError as `chat`, except `SESSION_BUSY`
    */
   async submit(principal: Principal, request: BackgroundRequest): Promise<Pick<RunHandle, 'id' | 'kind'>> {
     const { priority, deadlineMs } = request;
@@ -87,8 +88,8 @@ export class AgentService {
   }
 
   /**
-   * Asks an agent and follows what comes of it, message deltas included.
-   * @param signal ends the following, not the run
+   * Asks an agent and streams the run's items, including message deltas.
+   * @param signal ends the stream, not the run
    * @throws AppError as `chat`
    */
   async stream(principal: Principal, request: AgentRequest, signal: AbortSignal): Promise<StreamedChat> {
@@ -108,15 +109,15 @@ export class AgentService {
   }
 
   /**
-   * Follows a run that the caller may see, from after a journaled event.
+   * Streams the items of a run after a journaled event. The caller must have checked access to the run.
    * @param n the event's number; 0 for all events
-   * @param signal ends the following, not the run
+   * @param signal ends the stream, not the run
    */
   follow(runId: string, n: number, signal: AbortSignal): AsyncGenerator<RunItem, void> {
     return this.follower.open(runId).items({ ...START, n }, signal);
   }
 
-  /** What came of a run so far, folded from its journal. @throws AppError `RUN_NOT_FOUND` */
+  /** Current answer of a run, folded from its journal. @throws AppError `RUN_NOT_FOUND` */
   async answer(principal: Principal, runId: string): Promise<RunAnswer> {
     const run = await this.runs.get(principal, runId);
     const fold = new RunAnswerFold();
@@ -125,17 +126,17 @@ export class AgentService {
     return { ...answer, ...identityOf(run), ...(run.status === 'waiting' && waiting && { waiting }) };
   }
 
-  /** The run so far, for a client: each value once, large ones as links. @throws AppError `RUN_NOT_FOUND` */
+  /** Current answer for a client: each value once, large values as links. @throws AppError `RUN_NOT_FOUND` */
   async shown(principal: Principal, runId: string): Promise<RunAnswer> {
     return this.show(await this.answer(principal, runId));
   }
 
-  /** An answer as clients get it. */
+  /** The client form of an answer. */
   show(answer: RunAnswer): RunAnswer {
     return shownAnswer(answer);
   }
 
-  /** One node of a workflow's run, whole. @throws AppError `RUN_NOT_FOUND`, `NOT_FOUND` */
+  /** One node of a workflow run, with its complete output. @throws AppError `RUN_NOT_FOUND`, `NOT_FOUND` */
   async node(principal: Principal, runId: string, name: string): Promise<AnsweredNode> {
     const { nodes = [] } = await this.answer(principal, runId);
     const found = nodes.find(({ node }) => node === name);
@@ -146,7 +147,7 @@ export class AgentService {
     );
   }
 
-  /** What came of a run, once it has ended or waits for a person. @throws AppError `RUN_NOT_FOUND` */
+  /** Waits until a run has ended or waits for a person. @throws AppError `RUN_NOT_FOUND` */
   async outcome(principal: Principal, runId: string): Promise<RunAnswer> {
     await this.runs.get(principal, runId);
     const items = this.follow(runId, 0, new AbortController().signal);
@@ -209,9 +210,9 @@ function identityOf({
   };
 }
 
-/** No model takes a message that says nothing. */
+/** Models reject blank messages. */
 function assertSays(query: string): void {
-  // A program without types may leave it out.
+  // Untyped callers may omit it.
   if (typeof query === 'string' && query.trim() !== '') return;
   throw new AppError('VALIDATION_FAILED', 'The query must not be blank.', {
     details: { errors: [fieldMistake('query', 'must not be blank', 'isNotBlank', query)] },

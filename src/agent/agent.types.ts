@@ -14,141 +14,141 @@ import type {
 } from '../run/index.js';
 import type { GivenFormat } from './response-format.mapper.js';
 
-/** A picture: an https URL, or a data URI of a PNG, JPEG, GIF or WebP in base64. */
+/** An image: an https URL, or a base64 data URI of a PNG, JPEG, GIF or WebP. */
 export interface GivenImage {
   readonly url: string;
 }
 
-/** What a request wants otherwise than the agent's definition says. */
+/** Overrides of a request to the agent's definition. */
 export interface AskedChanges {
   readonly model?: { readonly provider: string; readonly name: string };
-  /** How tools are written for that model, where the agent's own way is not one of its. */
+  /** Tool-call protocol, if that model does not support the agent's own. */
   readonly protocol?: string;
-  /** They win over those of the definition. */
+  /** Override those of the definition. */
   readonly parameters?: ModelParameters;
   readonly toolChoice?: ToolChoice;
   readonly responseFormat?: ResponseFormat;
-  /** What the user shows beside the question. */
+  /** Images beside the question. */
   readonly images?: readonly GivenImage[];
 }
 
-/** The input of an agent's run, as the journal holds it. */
+/** The input of an agent run, as the journal stores it. */
 export interface AgentRunInput extends AskedChanges {
   readonly query: string;
-  /** Whether the query holds what strangers wrote. */
+  /** Whether the query contains untrusted content. */
   readonly isTainted?: true;
-  /** What kinds of content were masked in the query. */
+  /** Kinds of content that were masked in the query. */
   readonly masked?: readonly string[];
   readonly isStreaming: boolean;
-  /** Whether the run begins its session, so that there is nothing to load. */
+  /** Whether the run creates its session, which then has no history to load. */
   readonly isNewSession: boolean;
-  /** The session whose past it sees, when that is not its own: it answers for a run of that session. */
+  /** Session whose history it reads, if not its own: after a handoff, the session of the parent run. */
   readonly historyOf?: string;
-  /** Budgets of the runs that called it, which its model calls count in too. */
+  /** Budgets of parent runs that also count its model calls. */
   readonly heldTo?: readonly OwnBudget[];
-  /** What the users keep with the question. */
+  /** Stored with the question. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Earlier turns that the question refers to. */
+  /** Numbers of earlier turns that the question refers to. */
   readonly references?: readonly number[];
 }
 
-/** What is asked of an agent. */
+/** A request to an agent. */
 export interface AgentRequest {
   readonly query: string;
-  /** Whether it holds what strangers wrote (a mail, a page): the run then carries nothing out without a person. */
+  /** The query contains untrusted content (a mail, a web page): the taint policy limits calls that send data out. */
   readonly isTainted?: boolean;
-  /** A new session when left out. */
+  /** Default: a new session. */
   readonly sessionId?: string;
-  /** The default agent when left out. */
+  /** Default: the default agent. */
   readonly agent?: string;
-  /** Kept with the question; no model sees it. */
+  /** Stored with the question; not sent to models. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Numbers of earlier turns that the question refers to: with the policy `lru` they stay longer. */
+  /** Numbers of earlier turns that the question refers to; the policy `lru` retains them longer. */
   readonly references?: readonly number[];
-  /** Another model of the agent's provider by its name, or one of another provider: `provider:name`. */
+  /** Another model of the agent's provider by name, or of another provider as `provider:name`. */
   readonly model?: string;
-  /** They win over the agent's. */
+  /** Override the agent's. */
   readonly parameters?: ModelParameters;
-  /** Whether the model calls tools in its first reply; by default as it likes. `none`: it is told of none at all. */
+  /** Tool choice of the first model call; by default the model decides. `none`: the model receives no tools. */
   readonly toolChoice?: ToolChoice;
-  /** What the final answer must be, instead of what the agent says: `json`, or a schema. */
+  /** Format of the final answer, instead of the agent's: `json`, or a schema. */
   readonly responseFormat?: GivenFormat;
-  /** What the user shows beside the question. */
+  /** Images beside the question. */
   readonly images?: readonly GivenImage[];
-  /** Whether the model is asked to stream, for followers to see its message as it comes. */
+  /** Whether the model streams, so that followers receive message deltas. */
   readonly isStreaming?: boolean;
-  /** Makes a repetition of the request the same run. */
+  /** Repeated requests with the same key return the same run. */
   readonly idempotency?: IdempotentRequest;
 }
 
-/** What is asked of an agent by somebody who does not wait. */
+/** An agent request that runs in the background. */
 export interface BackgroundRequest extends AgentRequest {
-  /** 0 (the default) to 9: of runs that wait for their turn, the higher goes first. */
+  /** 0 (default) to 9; among queued runs, the higher priority starts first. */
   readonly priority?: number;
-  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
+  /** Time to the run's deadline, in ms; the run then ends, whatever its status. */
   readonly deadlineMs?: number;
 }
 
-/** What an agent did in one place of its loop; wire form. */
+/** One action of the agent's loop; wire form. */
 export interface AgentStep {
   readonly iteration: number;
   readonly thought: string;
-  /** A tool's name, or `finish`. */
+  /** A tool name, or `finish`. */
   readonly action: string;
   /** The tool's arguments; `null` for `finish`. */
   readonly action_input: unknown;
   readonly is_finished: boolean;
 }
 
-/** A tool's result as the API tells it. */
+/** A tool result in the API's form. */
 export interface AnsweredTool {
   readonly tool: string;
   readonly success: boolean;
-  /** Left out in a workflow's run where it is the output of a node. */
+  /** Omitted in a workflow run if it is the output of a node. */
   readonly result?: unknown;
-  /** The node of a workflow that made the call. */
+  /** The workflow node that made the call. */
   readonly node?: string;
-  /** Bytes of a result (UTF-8 JSON) that is too large to be in the answer. */
+  /** Size of a result too large for the answer, in bytes of UTF-8 JSON. */
   readonly result_bytes?: number;
-  /** Where such a result can be read. */
+  /** URL of such a result. */
   readonly result_url?: string;
-  /** Of what it shows beside its text; only when it shows something. */
+  /** Images of the result; only if there are any. */
   readonly images?: ToldImage[];
-  /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
+  /** Number of omitted images: too many, too large, or not a PNG, JPEG, GIF or WebP. */
   readonly images_left_out?: number;
   readonly error?: string;
   readonly execution_time_ms: number;
-  /** The run that the call was, where it was one. */
+  /** The child run, if the call started one. */
   readonly child_run_id?: string;
 }
 
-/** What came of a node of a workflow; wire form. */
+/** State of a workflow node; wire form. */
 export interface AnsweredNode {
   /** The node's id; `<id>/<n>` for the n-th item of a map, counted from 1. */
   readonly node: string;
   readonly kind: NodeKind;
-  /** `skipped`: no way led there. */
+  /** `skipped`: no path led to the node. */
   readonly status: 'running' | NodeCompleted['status'];
   readonly output?: unknown;
-  /** Bytes of an output (UTF-8 JSON) that is too large to be in the answer. */
+  /** Size of an output too large for the answer, in bytes of UTF-8 JSON. */
   readonly output_bytes?: number;
-  /** Where the node can be read with such an output. */
+  /** URL of the node with such an output. */
   readonly output_url?: string;
   readonly error?: RunFailure;
-  /** Where a branch went on. */
+  /** Nodes that a branch selected. */
   readonly next?: string[];
-  /** The run that the node was, where it was one. */
+  /** The child run, if the node started one. */
   readonly child_run_id?: string;
 }
 
-/** What came of a run: the fold of its events; wire form. */
+/** Answer of a run: the fold of its events; wire form. */
 export interface RunAnswer {
   readonly run_id: string;
   readonly session_id: string | null;
   readonly agent: string;
   readonly status: RunStatus;
   readonly result: string;
-  /** The answer's value, where it has a format. */
+  /** The answer's value, if the answer has a format. */
   readonly output?: unknown;
   readonly iterations: number;
   readonly duration_ms: number;
@@ -156,22 +156,22 @@ export interface RunAnswer {
   readonly finish_reason: RunFinishReason | null;
   readonly usage: RunUsage;
   readonly model: string;
-  /** What the runs took that it called, and those that they called; not in `usage`. */
+  /** Usage of all runs below this one; not included in `usage`. */
   readonly children_usage?: RunUsage;
-  /** Who gave the answer, when the run was handed over. */
+  /** The agent that answered, after a handoff. */
   readonly answered_by?: AnsweredBy;
   readonly memory_state?: MemoryState;
   readonly steps: AgentStep[];
   readonly tool_results: AnsweredTool[];
-  /** Of a workflow's run: its nodes so far, in the order in which they began. */
+  /** Nodes of a workflow run that have started, in start order. */
   readonly nodes?: AnsweredNode[];
   readonly error?: RunFailure;
-  /** The run that called it. */
+  /** The run that called this one. */
   readonly parent_run_id?: string;
-  /** Runs that it has called, in the order in which they began; only of one that has. */
+  /** Child runs, in start order; only if there are any. */
   readonly child_run_ids?: string[];
-  /** The run that it is a fork of. */
+  /** The run that this one was forked from. */
   readonly forked_from?: string;
-  /** What must be decided before it goes on; only while it waits. */
+  /** Open requests for a person; only while the run waits. */
   readonly waiting?: WaitingRequest[];
 }

@@ -1,4 +1,4 @@
-/** Agents: who they are, how one is asked, and what came of it. */
+/** Agents: definitions, requests, runs and answers; also direct tool calls. */
 export { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from './agent-definition.schema.js';
 export type { AgentDefinition, AgentDefinitionInput } from './agent-definition.schema.js';
 export { selectionOf } from './agent-tools.mapper.js';

@@ -35,14 +35,14 @@ const ENDS: Readonly<Record<TerminalEvent['type'], RunStatus>> = {
   'run.cancelled': 'cancelled',
 };
 
-/** Folds a run's events into its answer; at any place of the stream it is the answer so far. */
+/** Folds run events into an answer; after each event it is the current answer. */
 export class RunAnswerFold {
   private readonly answer: RunAnswer = { ...EMPTY };
   private startedAt = 0;
   private readonly thoughts = new Map<number, string>();
   private readonly messages: Event<'message.completed'>[] = [];
   private readonly results = new Map<string, AnsweredTool>();
-  /** The arguments that calls were really made with, where they were made. */
+  /** Arguments of started calls; may differ from the model's after an edit. */
   private readonly made = new Map<string, string>();
   private readonly children = new Set<string>();
   private readonly nodes = new Map<string, AnsweredNode>();
@@ -97,12 +97,12 @@ export class RunAnswerFold {
     }
   }
 
-  /** The answer at this place of the stream. */
+  /** The current answer. */
   toAnswer(): RunAnswer {
     const called = this.messages.flatMap(({ iteration, tool_calls }) =>
       tool_calls.flatMap(({ id }) => this.results.get(`${iteration}:${id}`) ?? []),
     );
-    // In a run without a model nobody said which call is made; in a workflow, the node did.
+    // Without a model, or in a workflow, no message lists the calls.
     const isAsked = this.messages.length > 0 && this.nodes.size === 0;
     const tools = isAsked ? called : [...this.results].map(([place, result]) => this.ofNode(place, result));
     const { waiting, ...answer } = this.answer;
@@ -118,7 +118,7 @@ export class RunAnswerFold {
     };
   }
 
-  /** The result with the node that made the call; a retry has its number behind the node. */
+  /** Adds the node that made the call; a retry's id is the node's with `~<n>`. */
   private ofNode(place: string, result: AnsweredTool): AnsweredTool {
     const node = place.slice(place.indexOf(':') + 1).replace(/~\d+$/, '');
     return this.nodes.has(node) ? { ...result, node } : result;
@@ -128,7 +128,7 @@ export class RunAnswerFold {
     Object.assign(this.answer, change);
   }
 
-  /** Of a model that a tool asked, nobody has an answer. */
+  /** Adds usage; a model that a tool called does not become the answer's model. */
   private count(event: Event<'usage'>): void {
     const usage = addUsage(this.answer.usage, event);
     this.set({ usage, ...(event.call_id === undefined && { model: event.model }) });
@@ -161,7 +161,7 @@ export class RunAnswerFold {
   }
 }
 
-/** What is told of a result's images, if it had any. */
+/** The image fields of a result, if it has any. */
 export function shownIn({ images, images_left_out }: Partial<Event<'tool.completed'>>): TellsImages {
   return { ...(images && { images: [...images] }), ...(images_left_out !== undefined && { images_left_out }) };
 }
@@ -183,7 +183,7 @@ function toAnsweredNode(event: Event<'node.started' | 'node.completed'>): Answer
   return { node, kind, status, ...gave, ...(error && { error }), ...(next && { next: [...next] }) };
 }
 
-/** The arguments as a value, or as the model wrote them when they are not JSON. */
+/** The arguments as a value; the original text if they are not JSON. */
 function toActionInput(text: string): unknown {
   try {
     return parseExactJson(text);

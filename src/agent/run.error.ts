@@ -1,7 +1,7 @@
 import { AppError, ERROR_CODES, type ErrorCode } from '../common/index.js';
 import type { RunAnswer } from './agent.types.js';
 
-/** The error of a run that failed: its own code and message, and which run it was. */
+/** The error of a failed run: its code, message and run id. */
 export function toRunError({ error, run_id, session_id, finish_reason, iterations }: RunAnswer): AppError {
   const { code, message, is_retryable, details } = error ?? {
     code: 'INTERNAL',
@@ -14,7 +14,7 @@ export function toRunError({ error, run_id, session_id, finish_reason, iteration
   });
 }
 
-/** One of another release is `INTERNAL`. */
+/** A code that this release does not know becomes `INTERNAL`. */
 export function toErrorCode(code: string): ErrorCode {
   return ERROR_CODES.find((known) => known === code) ?? 'INTERNAL';
 }

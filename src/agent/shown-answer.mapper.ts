@@ -1,15 +1,15 @@
 import { cutText } from '../tool/index.js';
 import type { AnsweredNode, AnsweredTool, RunAnswer } from './agent.types.js';
 
-/** Bytes of one value (UTF-8 JSON) that an answer has in its place; a larger one has a link there. */
+/** Maximum size of an inline value, in bytes of UTF-8 JSON; a larger value is replaced by a link. */
 const MAX_VALUE_BYTES = 16_384;
-/** Bytes of all of them together. */
+/** Maximum size of all inline values together, in bytes. */
 const MAX_ALL_BYTES = 1_048_576;
 const MAX_CUT_BYTES = 1000;
 
 /**
- * The answer of a workflow's run for a client: every value is in it once, and a large one has its size and a link in its
- * place. The run's own `output` is whole. Answers of other runs stay as they are.
+ * The client form of a workflow run's answer: each value occurs once, and a large value is replaced by its size and a
+ * link. The run's `output` stays complete. Answers of other runs are unchanged.
  */
 export function shownAnswer(answer: RunAnswer): RunAnswer {
   if (!answer.nodes) return answer;
@@ -26,7 +26,7 @@ export function shownAnswer(answer: RunAnswer): RunAnswer {
   return { ...answer, result: shownText(answer), nodes, tool_results };
 }
 
-/** The space of an answer. */
+/** Remaining space of an answer. */
 class Room {
   private left = MAX_ALL_BYTES;
 
@@ -44,7 +44,7 @@ function shownNode(node: AnsweredNode, run: string, room: Room): AnsweredNode {
   return { ...rest, output_bytes: bytes, output_url: `${run}/node?name=${encodeURIComponent(node.node)}` };
 }
 
-/** A text is the answer; of another value the text is only its JSON. */
+/** A text result is the answer itself; of another value it is only the JSON text, and may be cut. */
 function shownText({ result, output }: RunAnswer): string {
   const isCopy = output !== undefined && typeof output !== 'string';
   return isCopy && Buffer.byteLength(result) > MAX_VALUE_BYTES ? cutText(result, MAX_CUT_BYTES) : result;

@@ -56,7 +56,7 @@ async function read(events: readonly RunEvent[], options: Partial<TextStreamOpti
 /** Texts with many characters outside of the Basic Multilingual Plane, which share their first unit. */
 const character = fc.constantFrom('a', 'b', ' ', '\n', 'é', '鸟', '😀', '😁', '🐦\u200d⬛');
 const textArbitrary = fc.array(character, { minLength: 1, maxLength: 24 }).map((all) => all.join(''));
-/** Where a text is cut, in UTF-16 units: also within a character. */
+/** Cut positions of a text, in UTF-16 units, also within a surrogate pair. */
 const cuts = fc.array(fc.nat(60), { maxLength: 8 });
 
 function split(text: string, at: readonly number[]): string[] {
@@ -64,7 +64,7 @@ function split(text: string, at: readonly number[]): string[] {
   return places.slice(1).map((place, i) => text.slice(places[i], place));
 }
 
-/** The length of the text of an attempt that breaks off, and its pieces. */
+/** Text length of an interrupted attempt, and the cut positions of its pieces. */
 const attempts = fc.array(fc.record({ length: fc.nat(60), at: cuts, isInOne: fc.boolean() }), { maxLength: 5 });
 
 function eventsOf(whole: string, broken: readonly { length: number; at: number[]; isInOne: boolean }[]): RunEvent[] {

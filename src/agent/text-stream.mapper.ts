@@ -3,8 +3,8 @@ import type { RunEvent, RunItem } from '../run/index.js';
 import { toErrorCode } from './run.error.js';
 
 /**
- * A reply started again with other text after a part of it was delivered, and a stream of text cannot take text back. The run
- * is not affected: it continues, and its answer can be read when it has ended.
+ * A reply started again with other text after a part of it was delivered, and a stream of text cannot retract text. The
+ * run is not affected: it continues, and its answer can be read when it has ended.
  */
 export class StreamRestartedError extends AppError {
   declare readonly code: 'STREAM_RESTARTED';
@@ -29,8 +29,8 @@ export class StreamRestartedError extends AppError {
 export interface TextStreamOptions {
   readonly runId: string;
   /**
-   * `live`: text is delivered at once. `replies`: a reply is delivered when it is complete. `answer`: only the answer of
-   * the run is delivered, when the run has completed.
+   * `live`: delivers text at once. `replies`: delivers a reply when it is complete. `answer`: delivers only the answer
+   * of the run, when the run has completed.
    */
   readonly delivery: 'live' | 'replies' | 'answer';
   /** Called with the value of a structured answer before its text is delivered; rejects when the answer is invalid. */
@@ -40,8 +40,8 @@ export interface TextStreamOptions {
 }
 
 /**
- * The text of a run, for readers to which no text can be retracted: the pieces, joined, are the run's answer, preceded by
- * the text of replies with tool calls (`live` and `replies`).
+ * The text of a run, for readers that cannot retract text. The joined pieces are the run's answer, preceded by the
+ * text of replies with tool calls (`live` and `replies`).
  * @param items the run's events from the first one on
  * @throws StreamRestartedError with the delivery `live`, when the text differs from the delivered text
  * @throws AppError with the failure's code when the run fails, `RUN_WAITING` when a person must decide, and the code of
@@ -57,7 +57,7 @@ export async function* textOf(items: AsyncIterable<RunItem>, options: TextStream
   }
 }
 
-/** The events of a run, for a reader that may be as slow as it likes. */
+/** The run's events; follows the run again if the reader was too slow. */
 async function* eventsOf(
   items: AsyncIterable<RunItem>,
   follow: TextStreamOptions['follow'],
@@ -148,7 +148,7 @@ class RunText {
     return this.extend(piece.slice(overlap));
   }
 
-  /** A blank reply is asked for again, and half of a surrogate pair is no character: both are held back. */
+  /** Holds back blank text, because a blank reply is requested again, and the first half of a surrogate pair. */
   private extend(text: string): string {
     if (text === '') return '';
     this.pending += text;
