@@ -10,27 +10,30 @@ import { selectionOf } from './agent-tools.mapper.js';
 import { AgentRegistry, unknownAgent } from './agent.registry.js';
 import { askName, transferName } from './sub-agent/sub-agent-tool.factory.js';
 
-/** What every provider takes. */
+/** Maximum length that every provider accepts. */
 const MAX_TOOL_NAME = 64;
 
-/** Something that a definition names and that is not there. */
+/** A reference in a definition that cannot be resolved. */
 export interface AgentFault {
-  /** Where in the definition. */
+  /** Path in the definition. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
 interface SubAgent {
   readonly name: string;
-  /** Of the tool that it is. */
+  /** Name of its tool. */
   readonly tool: string;
-  /** Of the agents there are. */
+  /** Names of the known agents. */
   readonly names: readonly string[];
 }
 
 type Check = readonly [path: AgentFault['path'], check: () => unknown];
 
-/** Stops the boot when an agent names a model, a tool, another agent, a protocol or a memory policy that is not there. */
+/**
+ * Fails the boot when an agent names a missing model, tool, MCP server, agent, protocol or memory policy. With a cost
+ * budget, every counted model also needs a price.
+ */
 @Injectable()
 export class AgentCheckService implements OnApplicationBootstrap {
   constructor(
@@ -42,26 +45,29 @@ export class AgentCheckService implements OnApplicationBootstrap {
     private readonly sources: AgentSources,
   ) {}
 
-  /** Not before every module has begun: the tools of an application are registered then. */
+  /** Runs after all modules have initialised, because the application's tools are registered by then. */
   async onApplicationBootstrap(): Promise<void> {
     await this.sources.load();
     this.check(this.agents.names());
   }
 
-  /** @throws AppError `AGENT_INVALID` with every mistake of these agents; what one of them alone cannot be made for, as it is */
+  /**
+   * @throws AppError `AGENT_INVALID` with all faults of these agents; rethrows the error of an agent whose definition
+   *   cannot be resolved
+   */
   check(names: readonly string[]): void {
     const mistakes = names.flatMap((name) => this.mistakes(this.agents.get(name).definition));
     if (mistakes.length > 0) throw new AppError('AGENT_INVALID', mistakes.join('\n'));
   }
 
-  /** What a definition names that is not there, in words. */
+  /** Messages for all unresolved references of a definition. */
   mistakes(definition: AgentDefinition): string[] {
     return this.faults(definition).map(({ message }) => `Agent "${definition.name}": ${message}`);
   }
 
   /**
-   * The same, with the places in the definition.
-   * @param names of the agents that it may ask; by default of those there are
+   * Unresolved references with their paths in the definition.
+   * @param names agents that it may call; by default all registered agents
    */
   faults(definition: AgentDefinition, names: readonly string[] = this.agents.names()): AgentFault[] {
     const { tools, mcpServers, protocol, memory, subAgents, handoffs } = definition;
@@ -89,7 +95,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
     });
   }
 
-  /** All agents whose runs count in the runs of this one, as far as they exist. */
+  /** All existing agents that it calls, directly or through others; their runs count in its run budget. */
   private called(definition: AgentDefinition): AgentDefinition[] {
     const found = new Map<string, AgentDefinition>();
     const known = this.agents.names();
@@ -104,7 +110,7 @@ export class AgentCheckService implements OnApplicationBootstrap {
     return [...found.values()];
   }
 
-  /** That the agent is there, and that its tool is the only one of its name. */
+  /** Checks that the agent exists, and that no other tool has the name of its tool. */
   private assertSubAgent(definition: AgentDefinition, { name, tool, names }: SubAgent): void {
     if (!names.includes(name)) throw unknownAgent(name, names);
     if (tool.length > MAX_TOOL_NAME) {

@@ -27,23 +27,23 @@ import { screenVerdict } from './screened-verdict.policy.js';
 import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
-/** Which call an answer is for; it may be left out where no other can be meant. */
+/** The call that an answer is for; optional where only one call is possible. */
 interface Addressed {
   readonly callId?: string;
 }
 
-/** Leave to make a call; without `callId` all calls that wait for leave. */
+/** Approval of a call; without `callId`, of all calls that wait for approval. */
 export interface Approval extends Addressed {
-  /** What the call is made with instead; then for one call only. */
+  /** Replaces the arguments of the call; only for a single call. */
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * A call that is not to be made, or a question that nobody will answer; without `callId` all calls that wait for leave and,
- * where none does, all questions.
+ * Denial of a call or of a question. Without `callId` it applies to all calls that wait for approval; if none waits, to
+ * all questions.
  */
 export interface Denial extends Addressed {
-  /** The model reads it, or the tool that asked and takes a denial. */
+  /** Read by the model, or by the tool that asked if the tool accepts denials. */
   readonly reason?: string;
 }
 
@@ -52,18 +52,19 @@ export interface Input extends Addressed {
   readonly value: unknown;
 }
 
-/** What became of a call that a crash cut off. */
+/** Outcome of a call that a crash interrupted, as a person states it. */
 export interface Settlement extends Addressed {
   readonly outcome: 'retry' | 'succeeded' | 'failed';
-  /** With `succeeded` only; `null` when left out. */
+  /** Only with `succeeded`; default `null`. */
   readonly result?: unknown;
-  /** With `failed` only. */
+  /** Only with `failed`. */
   readonly error?: string;
 }
 
 /**
- * What people say to runs that wait, agents' and direct calls of tools. Every method gives the run's answer as it is then, and throws `AppError`:
- * `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when nothing such is asked (any more); `VALIDATION_FAILED` and `INPUT_BLOCKED`, with nothing changed.
+ * Human decisions on waiting runs: agent runs and direct tool calls. Each method returns the run's current answer and
+ * throws `AppError`: `RUN_NOT_FOUND`; `RUN_NOT_WAITING` when no such request is open; `VALIDATION_FAILED` and
+ * `INPUT_BLOCKED`, which change nothing.
  */
 @Injectable()
 export class AgentDecisionService {
@@ -121,9 +122,9 @@ export class AgentDecisionService {
     return this.agents.shown(principal, waiting.run.id);
   }
 
-  /** By the tool itself, as the model's own arguments are. */
+  /** The tool checks edited arguments in the same way as the model's arguments. */
   private async checkArguments(run: RunRecord, { tool }: WaitingRequest, edited: string): Promise<void> {
-    // The tools that ask other agents are in no registry.
+    // Sub-agent tools are not registered in the tool registry.
     const own = run.kind === AGENT_RUN ? this.agentTools.of(parseStoredDefinition(run.definition)) : [];
     const tools = new Map([...own, ...this.tools.list()].map((one) => [one.definition.name, one]));
     const checked = await this.executor.check({ name: tool, arguments: edited }, tools);
@@ -161,7 +162,7 @@ function assertStillFits({ request, verdict, masked }: AnsweredRequest): void {
     assertFits(request, verdict.value, `with ${masked.found.join(', ')} masked: `);
 }
 
-/** A copy as JSON has it. */
+/** Copies a value through JSON. */
 function toJson(field: string, value: unknown): JsonValue {
   let text: string | undefined;
   try {
@@ -173,7 +174,7 @@ function toJson(field: string, value: unknown): JsonValue {
   return parseExactJson(text) as JsonValue;
 }
 
-/** @param mistakes the same, apart, where that is known */
+/** @param mistakes one entry for each fault, if known */
 function invalid(
   field: string,
   reason: string,

@@ -28,11 +28,11 @@ import { AgentModelFactory } from './agent-model.factory.js';
 import type { AgentRunInput } from './agent.types.js';
 import { summariser } from './summariser.factory.js';
 
-/** What is told of a summary is told before the loop's first turn. */
+/** Iteration number of the summary's usage events: before the loop's first iteration. */
 const BEFORE_FIRST = 0;
 const NOTHING: MemoryPlace = { lastTurn: 0, messageCount: 0 };
 
-/** What a run sees of its session's past, and what it leaves to it. */
+/** Loads a run's session history, and stores the run's turn. */
 @Injectable()
 export class AgentMemory {
   constructor(
@@ -43,7 +43,7 @@ export class AgentMemory {
     private readonly models: AgentModelFactory,
   ) {}
 
-  /** @throws what the model throws when it is to sum up the past */
+  /** @throws the model's error, if the model is to summarise the history */
   async look(
     run: RunRecord,
     context: RunContext,
@@ -75,7 +75,7 @@ export class AgentMemory {
       looked = withUsage(past, spent);
       const { repaired } = looked;
       if (repaired.length > 0) context.emit({ type: 'history.repaired', session_id: key.id, turns: repaired });
-      // In the batch that records the place: a run that looks again tells its own call, and not this one.
+      // In the batch that records the place: an execution that repeats the selection reports only its own call.
       for (const event of spent) context.emit(event);
       return looked.place;
     });
@@ -88,7 +88,7 @@ export class AgentMemory {
     return (place.given ? this.memory : this.wholeTurns).lookAgain(key, rules, place);
   }
 
-  /** What adds the run's turn to its session, in the batch that ends it. */
+  /** Statements that append the run's turn to its session, in the batch that ends the run. */
   turnStatements(
     run: RunRecord,
     input: AgentRunInput,
@@ -114,7 +114,7 @@ export class AgentMemory {
   }
 }
 
-/** Before version 2 of the loop, turns were given whole or not at all. */
+/** Before version 2 of the loop, turns were included whole or omitted. */
 function isWholeTurns({ loopVersion }: RunRecord): boolean {
   return loopVersion < 2;
 }
@@ -125,14 +125,14 @@ function withReferences(past: Recollection, references: readonly number[] = []):
   return { ...past, state: { ...past.state, references: earlier.map((turn) => referenceState(past.place, turn)) } };
 }
 
-/** What was spent on looking back is part of the place that is recorded. */
+/** The recorded place includes the usage of the summary call. */
 function withUsage(looked: Recollection, spent: readonly RunUsage[]): Recollection {
   if (spent.length === 0) return looked;
   const usage = spent.reduce<RunUsage>(addUsage, NO_USAGE);
   return { ...looked, place: { ...looked.place, usage } };
 }
 
-/** A run that was begun before policies were there has recorded the last turn alone. */
+/** Runs that started before memory policies existed recorded only the last turn. */
 function placeOf(recorded: MemoryPlace | number): MemoryPlace {
   return typeof recorded === 'number' ? { ...NOTHING, lastTurn: recorded } : recorded;
 }
@@ -142,7 +142,7 @@ function nothingFrom({ enabled, policy }: MemoryRules): Recollection {
   return { place: NOTHING, messages: [], state, repaired: [] };
 }
 
-/** The question with its time and what the users keep with it. */
+/** Adds the time and the user's metadata to the question. */
 function withOrigin(
   [question, ...rest]: readonly SessionMessage[],
   { createdAt }: RunRecord,

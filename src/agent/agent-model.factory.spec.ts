@@ -5,7 +5,7 @@ import { KeyPoolRegistry, ModelFactory, ModelRegistry, ModelStackFactory, type M
 import { agentDefinitionSchema } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 
-/** A provider that remembers what it was given. */
+/** A provider that records its settings. */
 class KeepingFactory extends ModelFactory {
   readonly defaultBaseUrl = undefined;
   readonly defaultModel = undefined;

@@ -6,12 +6,12 @@ import type { AgentDefinition, AgentDefinitionInput } from './agent-definition.s
 import { assertAllowed, type NamedModel } from './allowed-model.policy.js';
 
 const MAX_MODELS = 1000;
-/** Messages of the past that a run sees at most where its agent does not say. */
+/** Default maximum of history messages. */
 const DEFAULT_MESSAGES = 200;
-/** What may be the name of a model. */
+/** Valid model names. */
 const NAME = /^[^\s]{1,200}$/;
 
-/** The chat model of an agent, made once for agents that have the same one. */
+/** Creates agents' chat models; agents with equal settings share one. */
 @Injectable()
 export class AgentModelFactory {
   private readonly models = new Map<string, ChatModel>();
@@ -20,13 +20,13 @@ export class AgentModelFactory {
   constructor(
     private readonly stack: ModelStackFactory,
     private readonly config: AppConfig,
-    /** Takes the place of every provider: an application's own model. */
+    /** The application's own model, which replaces every provider. */
     @Optional() own?: ChatModel,
   ) {
     this.own = own && stack.accounted(own);
   }
 
-  /** @throws AppError `CONFIG_INVALID` when the provider is unknown or lacks its key */
+  /** @throws AppError `CONFIG_INVALID` when the provider is unknown or has no key */
   create({ model }: Pick<AgentDefinition, 'model'>): ChatModel {
     if (this.own) return this.own;
     const { provider, name, capabilities, fallback, maxAttempts } = model;
@@ -36,7 +36,7 @@ export class AgentModelFactory {
     return made;
   }
 
-  /** What of its session's past a run of the agent may see, with the limits that it leaves to the server. */
+  /** The agent's memory rules, with the server's defaults for omitted limits. */
   memoryRules({ memory, model }: Pick<AgentDefinition, 'model' | 'memory'>): MemoryRules {
     const { maxMessages = DEFAULT_MESSAGES, maxContextTokens = defaultContextTokens(this.namesOf({ model })) } = memory;
     return { ...memory, maxMessages, maxContextTokens };
@@ -51,8 +51,9 @@ export class AgentModelFactory {
   }
 
   /**
-   * The model that a request names: of a provider that is known, or else of `provider`. Names may have colons, too.
-   * @returns null when it is no name
+   * Parses the model name of a request, with an optional prefix of a known provider; else it is a model of `provider`.
+   * Names may contain colons.
+   * @returns null when the text is not a model name
    */
   parse(text: string, provider: string): { provider: string; name: string } | null {
     const [, first = '', rest = ''] = /^([^:]*):([^]*)$/.exec(text) ?? [];
@@ -61,15 +62,15 @@ export class AgentModelFactory {
   }
 
   /**
-   * Refuses a model that a request names and may not.
-   * @param agent whose model it has anyway
+   * Checks that a request may name the model.
+   * @param agent the agent, whose own model is always allowed
    * @throws AppError `MODEL_NOT_ALLOWED`
    */
   assertAllowed(model: NamedModel, agent: Pick<AgentDefinitionInput, 'model' | 'budgets'>): void {
     assertAllowed(model, agent, this.config.llm);
   }
 
-  /** The name of a provider's default model; empty where the provider is not there. */
+  /** Name of a provider's default model; empty if the provider is unavailable. */
   private nameOf(provider: string): string {
     try {
       return this.create({ model: { provider, parameters: {}, fallback: [] } }).name;
@@ -78,7 +79,7 @@ export class AgentModelFactory {
     }
   }
 
-  /** Requests may name ever others: those that were made first go. */
+  /** Requests may name any number of models: the oldest entry is evicted. */
   private keep(key: string, model: ChatModel): void {
     this.models.set(key, model);
     const [oldest] = this.models.keys();
@@ -96,7 +97,7 @@ export class AgentModelFactory {
 
   private settingsOf({ provider, model }: ModelChoice): ModelSettings {
     const { llm } = this.config;
-    // A provider of an application's own is not among them, and knows its key itself.
+    // Providers of the application are not in this table and manage their own keys.
     const access: Partial<Record<string, ProviderAccess>> = llm.access;
     const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;
     return {

@@ -5,7 +5,7 @@ import { McpRegistry } from '../mcp/index.js';
 import type { AgentDefinition } from './agent-definition.schema.js';
 import { AgentModelFactory } from './agent-model.factory.js';
 
-/** What the configuration must have for an agent to be what its definition says. */
+/** Checks that the configuration has the resources that an agent's definition requires. */
 @Injectable()
 export class AgentNeedService {
   constructor(
@@ -14,19 +14,19 @@ export class AgentNeedService {
     @Optional() private readonly servers?: McpRegistry,
   ) {}
 
-  /** @throws AppError `CONFIG_INVALID` when its model cannot be made */
+  /** @throws AppError `CONFIG_INVALID` when its model cannot be created */
   assertModel(definition: AgentDefinition): void {
     this.models.create(definition);
   }
 
-  /** That an MCP server is declared, unless it may be added later. @throws AppError `MCP_SERVER_NOT_FOUND` */
+  /** Checks that an MCP server is declared, unless REST can add servers. @throws AppError `MCP_SERVER_NOT_FOUND` */
   assertServer(name: string): void {
     if (!this.config.mcp.isRestOpen) this.servers?.get(name);
   }
 
   /**
-   * That each budget of cost can measure every model that counts in it: the agent's own, its fallback models, the model for
-   * embeddings and, in its budget of a run, the models of the agents that it calls.
+   * Checks that every model counted in a cost budget has a price: the agent's own, its fallback models, the embedding
+   * model and, for a run budget, the models of the agents that it calls.
    * @throws AppError `CONFIG_INVALID` naming a model without a price
    */
   assertPriced(definition: AgentDefinition, called: readonly AgentDefinition[]): void {

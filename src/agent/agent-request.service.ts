@@ -21,7 +21,7 @@ const WANTED = [
   'images',
 ] as const satisfies (keyof AgentRequest)[];
 
-/** Checks what a request wants of an agent, before anything of it is journaled. */
+/** Checks the options of an agent request before the run is journaled. */
 @Injectable()
 export class AgentRequestService {
   constructor(
@@ -33,23 +33,24 @@ export class AgentRequestService {
   ) {}
 
   /**
-   * What a user says to an agent, as it may be kept and shown to a model.
-   * @throws AppError `INPUT_BLOCKED` naming what kinds of content are in it, never the content
+   * Applies the content filter to the user's message, before it is stored or sent to a model.
+   * @throws AppError `INPUT_BLOCKED` with the kinds of content found, never the content
    */
   screen(query: string, definition: GivenRules): Pick<AgentRunInput, 'query' | 'masked'> {
     const { value, masked } = admit(this.policies.filter('input', agentRules(definition)), query, 'query');
     return { query: value, ...(masked && { masked }) };
   }
 
-  /** Waits for the tools that the model has to choose from, as far as they are just coming. */
+  /** Waits for tools that `toolChoice` may select and that are still being registered. */
   async arrived({ tools }: AgentDefinition, { toolChoice }: AgentRequest): Promise<void> {
     if (toolChoice === 'required') await this.tools.arrived(tools);
     else if (typeof toolChoice === 'object') await this.tools.arrived([toolChoice.name]);
   }
 
   /**
-   * What is otherwise in the request's run than the agent's definition says.
-   * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_SEE`, `MODEL_CANNOT_FORMAT`
+   * Validates the request's overrides of the agent's definition.
+   * @throws AppError `VALIDATION_FAILED` naming the field, `MODEL_NOT_ALLOWED`, `MODEL_CANNOT_SEE`,
+   *   `MODEL_CANNOT_FORMAT`
    */
   changes(principal: Principal, definition: AgentDefinition, request: AgentRequest): AskedChanges {
     const asked = WANTED.some((field) => request[field] !== undefined)
@@ -126,7 +127,7 @@ export class AgentRequestService {
   }
 }
 
-/** @throws AppError `MODEL_CANNOT_FORMAT` when no answer of the model could have a format */
+/** @throws AppError `MODEL_CANNOT_FORMAT` when the model does not support structured output */
 function assertFormattable({ provider, name: model, capabilities }: ChatModel): void {
   if (capabilities.structuredOutput !== false) return;
   const message = `The model ${model} of ${provider} cannot give its answer a format: ask without responseFormat, or set a model that can (LLM_PROVIDER and its key).`;

@@ -2,10 +2,10 @@ import type { AgentDefinition } from './agent-definition.schema.js';
 
 type Selected = Pick<AgentDefinition, 'tools' | 'mcpServers'>;
 
-/** The same list for the same definition: what a registry makes of it is made once. */
+/** Returns the same array for the same definition, so that the registry can cache by identity. */
 const selections = new WeakMap<Selected['mcpServers'], readonly string[]>();
 
-/** Which tools an agent has of its own, as a `ToolRegistry` takes it: those that it names, with those of its MCP servers. */
+/** Tool selection of an agent, as `ToolRegistry` accepts it: the listed names, then the patterns of its MCP servers. */
 export function selectionOf({ tools, mcpServers }: Selected): readonly string[] | '*' {
   if (mcpServers.length === 0) return tools;
   let selection = selections.get(mcpServers);

@@ -5,13 +5,13 @@ import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
 export interface NamedModel {
   readonly provider: string;
-  /** The provider's default when left out. */
+  /** Default: the provider's default model. */
   readonly name?: string;
 }
 
 /**
- * Whether somebody who asks may choose the model: what it costs is for who runs the server.
- * @param agent whose model it has anyway, and whose budgets hold
+ * Checks that a request may choose the model: the operator decides which costs are permitted.
+ * @param agent the agent, whose own model is always allowed and whose budgets apply
  * @throws AppError `MODEL_NOT_ALLOWED`
  */
 export function assertAllowed(

@@ -4,7 +4,7 @@ import { budgetInUse, ModelBudget, type AgentBudgets, type JournaledUsage } from
 import { RunUsageStore, type AgentUsage } from '../run/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
-/** Brings the sums of budgets back to what the journal says, after a restore or a change of what is limited. */
+/** Recomputes budget totals from the journal, after a restore or a change of the budgets. */
 @Injectable()
 export class BudgetRebuildService {
   constructor(
@@ -14,8 +14,8 @@ export class BudgetRebuildService {
   ) {}
 
   /**
-   * @returns how many sums there are now
-   * @throws AppError `REQUEST_REFUSED` when no budget is set, `BUDGET_IN_USE` when runs go on; nothing has changed then
+   * @returns the number of totals after the rebuild
+   * @throws AppError `REQUEST_REFUSED` when no budget is set, `BUDGET_IN_USE` while runs execute; both change nothing
    */
   async rebuild(): Promise<number> {
     const budgeted = this.budgeted();
@@ -29,13 +29,13 @@ export class BudgetRebuildService {
     return this.budget.rebuild(withBudgets(this.usages.usages(), budgeted));
   }
 
-  /** The budgets that agents have now, by their names. */
+  /** Current budgets of the agents, by agent name. */
   private budgeted(): ReadonlyMap<string, AgentBudgets> {
     return new Map(this.agents.list().flatMap(({ name, budgets }) => (budgets ? [[name, budgets] as const] : [])));
   }
 }
 
-/** What a run takes together with those that it calls stays as it is: it cannot be told from one call. */
+/** Totals of run budgets are not rebuilt: one call does not show which parent runs share its budget. */
 async function* withBudgets(
   usages: AsyncIterable<AgentUsage>,
   budgeted: ReadonlyMap<string, AgentBudgets>,

@@ -1,15 +1,18 @@
 import type { AppConfig } from '../config/index.js';
 import type { AgentDefinitionInput } from './agent-definition.schema.js';
 
-/** Who has given the agent of the environment: a file may take its place. */
+/** Source of the agent of the environment: a file may replace that agent. */
 export const ENVIRONMENT = 'the environment';
 
-/** What the agent of the environment has otherwise. */
+/** Changes to the agent of the environment. */
 export type DefaultAgentChanges = Partial<Omit<AgentDefinitionInput, 'model'>> & {
   readonly model?: Partial<AgentDefinitionInput['model']>;
 };
 
-/** The agent of the environment with changes; a model of another provider is that provider's own, unless it is named. */
+/**
+ * The agent of the environment with changes. A change of the provider selects that provider's default model, unless the
+ * change names a model.
+ */
 export function changedAgent(
   config: AppConfig,
   { model: change, ...changes }: DefaultAgentChanges = {},
@@ -20,7 +23,7 @@ export function changedAgent(
   return { ...agent, ...changes, model: { ...(isOther || change?.name !== undefined ? others : model), ...change } };
 }
 
-/** The agent that the environment describes: every tool, the configured model and limits. */
+/** The agent that the environment describes: all tools, the configured model and limits. */
 function defaultAgent({ agent, llm }: AppConfig): AgentDefinitionInput {
   return {
     name: agent.name,

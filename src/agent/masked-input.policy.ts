@@ -1,8 +1,8 @@
 import type { RunContext } from '../run/index.js';
 
 /**
- * Tells that something in a run's input was masked: once, by the run that it is about.
- * @param found what kinds of content, if any
+ * Emits an event that content of the run's input was masked; at most once for each run.
+ * @param found kinds of masked content, if any
  */
 export async function tellMasked(context: RunContext, found: readonly string[] | undefined): Promise<void> {
   if (!found) return;

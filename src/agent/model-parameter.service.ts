@@ -2,13 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { AppConfig } from '../config/index.js';
 import { fitParameters, type ChatModel, type ModelParameters, type ParameterName } from '../llm/index.js';
 
-/** A parameter that its model does not take. */
+/** A parameter that its model does not support. */
 export interface ParameterFault {
   readonly name: ParameterName;
   readonly message: string;
 }
 
-/** Decides what becomes of parameters that a model does not take, by `LLM_UNSUPPORTED_PARAMETERS`. */
+/** Refuses or drops parameters that a model does not support, as `LLM_UNSUPPORTED_PARAMETERS` says. */
 @Injectable()
 export class ModelParameterService {
   private readonly logger = new Logger(ModelParameterService.name);
@@ -16,7 +16,10 @@ export class ModelParameterService {
 
   constructor(private readonly config: AppConfig) {}
 
-  /** Those that are taken, and what is wrong with the others: nothing where they are dropped, with one warning each. */
+  /**
+   * Splits parameters into supported ones and faults. With `drop` there are no faults; each different message is logged
+   * once.
+   */
   fit(
     model: ChatModel,
     parameters: ModelParameters,

@@ -16,16 +16,16 @@ import type { AgentDefinition } from './agent-definition.schema.js';
 import { selectionOf } from './agent-tools.mapper.js';
 import { SubAgentTools } from './sub-agent/sub-agent-tools.service.js';
 
-/** The tools of an agent, apart by whether the security policy's lists let somebody use them. */
+/** The tools of an agent, split by whether the tool lists of the security policy permit the caller to use them. */
 export interface PartedTools {
   readonly allowed: readonly Tool[];
   readonly denied: readonly Tool[];
 }
 
-/** What is waited for has its own end. */
+/** Never aborts: the wait for announced tools always ends by itself. */
 const NEVER = new AbortController().signal;
 
-/** Which of its tools an agent is shown; a call to another one is answered with an error. */
+/** Selects the tools that the model of an agent sees; the loop answers a call to another tool with an error. */
 @Injectable()
 export class OfferedTools {
   constructor(
@@ -38,22 +38,22 @@ export class OfferedTools {
   ) {}
 
   /**
-   * How the states of tools end that go with a run.
-   * @param called the stateful ones that this execution has called
+   * End of the tool states whose lifetime is the run.
+   * @param called the stateful tools that this execution has called
    */
   ending(run: RunRecord, context: RunContext, called: Iterable<Tool>): Promise<StatesEnd> {
     const isWhole = run.epoch === 1 && run.forkedFrom === null;
     return isWhole ? this.states.ending(context, called) : this.keeper.ending(run);
   }
 
-  /** The same of a run of which nobody knows what it has called. */
+  /** The same for a run whose called tools are unknown. */
   endingOf(run: RunRecord): Promise<StatesEnd> {
     return this.keeper.ending(run);
   }
 
   /**
-   * The tools that are there and on now; such as are just coming are waited for.
-   * @throws AppError `JOURNAL_UNAVAILABLE` when what is on cannot be read
+   * The agent's available and enabled tools; waits for tools that are still being registered.
+   * @throws AppError `JOURNAL_UNAVAILABLE` when the disabled tools cannot be read
    */
   async of(definition: AgentDefinition, { runId, principal, signal }: RunContext): Promise<PartedTools> {
     await this.registry.arrived(selectionOf(definition), signal);
@@ -64,12 +64,12 @@ export class OfferedTools {
     return { allowed: allowed.filter(isOn), denied: denied.filter(isOn) };
   }
 
-  /** Waits for such of them as are just coming. */
+  /** Waits for those of the named tools that are still being registered. */
   async arrived(names: AgentDefinition['tools']): Promise<void> {
     await this.registry.arrived(names, NEVER);
   }
 
-  /** The tools that are there, on or off. */
+  /** The agent's available tools, enabled or not. */
   listed(definition: AgentDefinition, principal: Principal): PartedTools {
     const caller = { agent: definition.name, principal, rules: agentRules(definition) };
     return partTools(this.policies, this.tools.of(definition), caller);

@@ -5,16 +5,16 @@ import { failedResult, toolResultText, type ToolResult } from '../tool/index.js'
 
 type Event<Type extends RunEvent['type']> = Extract<RunEvent, { type: Type }>;
 
-/** A turn as far as its run told it, closed: every call has one result. */
+/** A turn built from the events of its run; every call has one result. */
 export interface OutdatedTurn {
   readonly messages: readonly Message[];
-  /** What is still to be told of calls that had no result. */
+  /** Results to emit for calls that have none. */
   readonly closing: readonly Event<'tool.completed'>[];
 }
 
 /**
- * Reads the turn of a run that cannot be replayed from its events.
- * @param maxResultBytes UTF-8 bytes of edited arguments that a result's note shows
+ * Builds the turn of a run that cannot be replayed, from its events.
+ * @param maxResultBytes maximum size of edited arguments in the note of a result, in UTF-8 bytes
  */
 export function outdatedTurn(question: Message, told: readonly RunEvent[], maxResultBytes: number): OutdatedTurn {
   const messages: Message[] = [question];

@@ -1,7 +1,7 @@
 import type { UserMessage } from '../llm/index.js';
 import type { AgentRunInput } from './agent.types.js';
 
-/** What the user says: pictures first, as models read them best so (platform.claude.com, "Vision"), then the question. */
+/** The user message: images first, which models read best (platform.claude.com, "Vision"), then the text. */
 export function toQuestion({ query, images = [] }: Pick<AgentRunInput, 'query' | 'images'>): UserMessage {
   if (images.length === 0) return { role: 'user', content: query };
   const pictures = images.map(({ url }) => ({ type: 'image' as const, url }));

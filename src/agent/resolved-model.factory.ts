@@ -8,7 +8,7 @@ import { ModelParameterService } from './model-parameter.service.js';
 
 type Model = AgentDefinition['model'];
 
-/** Fills in what a definition leaves to the server of its model, so that runs do not change with the server. */
+/** Resolves omitted model settings from the server's configuration, so that later changes do not affect runs. */
 @Injectable()
 export class ResolvedModelFactory {
   constructor(
@@ -18,10 +18,10 @@ export class ResolvedModelFactory {
   ) {}
 
   /**
-   * The model by its provider and name, with the parameters that it takes. One of the server's provider without a name is
-   * the server's own (`LLM_MODEL`, with `LLM_CAPABILITIES`).
-   * @param who whose it is, for errors
-   * @throws AppError `AGENT_INVALID` for parameters that it does not take, `CONFIG_INVALID`
+   * Resolves provider, name and supported parameters. The server's provider without a name means the server's own model
+   * (`LLM_MODEL`, with `LLM_CAPABILITIES`).
+   * @param who the owner of the model, for error messages
+   * @throws AppError `AGENT_INVALID` for unsupported parameters, `CONFIG_INVALID`
    */
   create(given: Model, who: string): Model {
     const model = this.named(given);
@@ -36,8 +36,8 @@ export class ResolvedModelFactory {
   }
 
   /**
-   * The same of one that says only what is not as the server's own model is.
-   * @param defaults parameters that it has where it says nothing; those that it does not take are left out
+   * The same for a model that names only its differences from the server's own model.
+   * @param defaults default parameters; unsupported ones are dropped
    */
   complete(given: Partial<Model>, defaults: ModelParameters, who: string): Model {
     const { provider } = this.config.llm;
@@ -49,7 +49,7 @@ export class ResolvedModelFactory {
     return { ...resolved, parameters: { ...taken, ...resolved.parameters } };
   }
 
-  /** An agent's model is checked with the agent; this one is not of an agent. */
+  /** Checks the price here, because the check of agents does not cover this model. */
   private assertPriced(model: Model, who: string): void {
     const { budget, prices } = this.config.llm;
     if (!isCosted(budget)) return;

@@ -4,20 +4,19 @@ import { assertFormat } from '../reasoning/index.js';
 import { closeSchema, isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
 
 /**
- * A format as it is given: a schema is a JSON Schema or, in code, a Standard Schema such as zod's. That is kept as its JSON
- * Schema, since definitions and inputs are stored: what it refines or transforms beside that is for who has it in code
- * (`asSchemaOutput`).
+ * A format as input: a JSON Schema or, in code, a Standard Schema such as zod's. Definitions and run inputs store its
+ * JSON Schema only; `asSchemaOutput` applies the refinements and transformations of the Standard Schema.
  */
 export type GivenFormat =
   | 'json'
   | StandardInputSchema
   | {
       readonly schema: JsonSchema | StandardInputSchema;
-      /** What the answer is called, where the provider wants it to have a name; 1 to 64 of A-Z a-z 0-9 _ -. */
+      /** Name of the answer for providers that require one; 1 to 64 of A-Z a-z 0-9 _ -. */
       readonly name?: string;
     };
 
-/** A format as it is stored, with its schema as JSON Schema, or what is wrong with the given one, or with that part of it. */
+/** A format in its stored form, with a JSON Schema; else the problem, and the faulty part if known. */
 export type ReadFormat =
   { readonly format: ResponseFormat } | { readonly problem: string; readonly at?: 'schema' | 'name' };
 
@@ -52,10 +51,13 @@ function readSchema(given: object, named: { readonly name?: string } = {}): Read
   }
 }
 
-/** All is read as 2020-12. A library's objects are open as JSON Schema, although most drop what they do not know. */
+/**
+ * Reads every schema as JSON Schema 2020-12. Objects of a Standard Schema are closed, because most libraries drop
+ * unknown properties.
+ */
 function toJsonSchema(given: object): JsonSchema {
   if (isStandardSchema(given)) return closeSchema(jsonSchemaOf(given, 'its schema'));
-  // The limits of a schema are numbers.
+  // Converts exact numbers, because schema limits must be plain numbers.
   const { $schema: _dropped, ...schema } = (hasExact(given) ? withRounded(given) : given) as JsonSchema;
   return schema;
 }

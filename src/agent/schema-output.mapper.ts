@@ -6,12 +6,11 @@ type Validated = Awaited<ReturnType<StandardInputSchema['~standard']['validate']
 type Issue = NonNullable<Validated['issues']>[number];
 
 /**
- * What a Standard Schema's own validator makes of an answer's value, refinements and transformations included. The journal
- * holds the value as JSON, so that it is the same however often it is read; what a schema makes of it stays in this process,
- * and need not be JSON.
- * @param output the value, which fits the schema as JSON Schema
- * @returns the value itself where the format is no such schema
- * @throws AppError `OUTPUT_INVALID` when the validator refuses it, or breaks
+ * Applies a Standard Schema's own validator, including refinements and transformations, to the value of an answer. The
+ * journal stores the value as JSON; the validator's output exists only in this process and need not be JSON.
+ * @param output a value that is valid for the schema's JSON Schema
+ * @returns the unchanged value if the format is not a Standard Schema
+ * @throws AppError `OUTPUT_INVALID` when the validator rejects the value or throws
  */
 export async function asSchemaOutput(format: GivenFormat | undefined, output: unknown): Promise<unknown> {
   const schema = schemaOf(format);

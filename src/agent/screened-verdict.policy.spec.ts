@@ -5,7 +5,7 @@ import { screenVerdict } from './screened-verdict.policy.js';
 
 const CARD = '4111 1111 1111 1111';
 const SECRET = 'sk-proj-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7';
-/** Of no agent, so that it has no rules of its own. */
+/** A run without an agent, so that no agent rules apply. */
 const RUN = { kind: 'tool', definition: '{}' } as RunRecord;
 
 const policies = await SecurityPolicies.open(undefined, {
@@ -38,7 +38,7 @@ describe('what a person says became of a call', () => {
     { kind: 'settle', outcome: 'retry' },
     { kind: 'settle', outcome: 'succeeded', result: 7 },
     { kind: 'approve', arguments: `{"card":"${CARD}"}` },
-    // A card may be said by people: only results are looked at for it.
+    // The card rule applies to tool results only.
     { kind: 'deny', reason: CARD },
     { kind: 'input', value: CARD },
   ])('is kept as it is: %j', (given) => {

@@ -7,8 +7,8 @@ import { AGENT_RUN } from './sub-agent/sub-agent-tool.factory.js';
 type Screened = Omit<AnsweredRequest, 'request'>;
 
 /**
- * What a person says to a run that waits, as it may be kept: an answer and a reason are held against what users may say,
- * what became of a call against what tools may give. Edited arguments are the call's own, for the policies of calls.
+ * Applies the content filter to a person's verdict before it is stored: the input filter to answers and reasons, the
+ * result filter to settlements. The call policies check edited arguments.
  * @throws AppError `INPUT_BLOCKED`
  */
 export function screenVerdict(policies: SecurityPolicies, run: RunRecord, verdict: Verdict): Screened {
@@ -51,7 +51,7 @@ function told(on: 'input' | 'result', found: readonly string[] | undefined): Pic
   return found ? { masked: { on, found } } : {};
 }
 
-/** Only agents have rules of their own. */
+/** Only agent runs have rules of their own. */
 function filterOf(policies: SecurityPolicies, { kind, definition }: RunRecord, place: ContentPlace) {
   return policies.filter(place, kind === AGENT_RUN ? agentRules(parseStoredDefinition(definition)) : undefined);
 }

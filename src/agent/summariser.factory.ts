@@ -10,16 +10,16 @@ const logger = new Logger('Summariser');
 export interface Summariser {
   readonly model: ChatModel;
   readonly context: RunContext;
-  /** That its call counts in, beside those of the server. */
+  /** Budgets that count the call, in addition to the server's. */
   readonly budgets: readonly OwnBudget[];
   readonly countTokens: (messages: readonly Message[]) => number;
-  /** Hears what the call took, whether there is a summary or not. */
+  /** Receives the call's usage, also if the summary is empty. */
   readonly onUsage: (usage: RunUsage, model: string) => void;
 }
 
 /**
- * Has a model sum up what a run cannot be given whole. A model that fails, and a run that is cancelled meanwhile, leave
- * it without a summary: how the run ends is the loop's to say.
+ * Summarises history that exceeds the memory limits, with a model call. If the model fails or the run is cancelled,
+ * there is no summary, and the loop decides how the run ends.
  */
 export function summariser({ model, context, budgets, countTokens, onUsage }: Summariser): Summarise {
   return async (former, messages) => {
@@ -44,7 +44,7 @@ export function summariser({ model, context, budgets, countTokens, onUsage }: Su
   };
 }
 
-/** Of one message no more than this many characters: what is longer is rarely what must be known. */
+/** Maximum characters of one message in the transcript; longer text rarely matters for a summary. */
 const MAX_LENGTH = 8000;
 
 function shortened(content: SessionMessage['content']): string {
@@ -55,7 +55,7 @@ function shortened(content: SessionMessage['content']): string {
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)} …`;
 }
 
-/** As JSON lines, so that nothing said can pass for the frame around it. */
+/** JSON lines, so that message content cannot imitate the surrounding prompt. */
 function toTranscript(former: string | null, messages: readonly SessionMessage[]): string {
   const lines = messages.flatMap((message) => {
     const { role, content } = message;

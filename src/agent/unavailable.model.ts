@@ -2,8 +2,8 @@ import { ChatModel, type ChatResult, type ChatStreamPart, type ModelCapabilities
 import type { AgentDefinition } from './agent-definition.schema.js';
 
 /**
- * Stands in for a model that cannot be made any more (its key is gone, its provider too): what a run has recorded
- * replays, and only the next question fails, so that the run ends with its whole turn.
+ * Replaces a model that can no longer be created (missing key or provider). Recorded steps of a run replay; only the
+ * next model call fails, so that the run ends with its complete turn.
  */
 export class UnavailableModel extends ChatModel {
   readonly provider: string;

@@ -5,18 +5,20 @@ import { FactMemory, SessionKeeper, TurnErasureService } from '../session/index.
 import { ToolStateKeeper } from '../tool/index.js';
 import { AgentRegistry } from './agent.registry.js';
 
-/** How much was deleted. */
+/** Numbers of deleted items. */
 export interface Erasure {
   readonly sessions: number;
   readonly runs: number;
-  /** In sessions that others began. */
+  /** Turns in sessions of other users. */
   readonly turns: number;
 }
 
-/** Run ids that an error names at most. */
+/** Maximum number of run ids in an error. */
 const NAMED = 20;
 
-/** Forgets a user: the sessions that the user began, what the user said in those of others, all that the user's runs have recorded, and what agents kept in mind. */
+/**
+ * Erases a user's data: sessions that the user started, turns in sessions of others, runs, tool states and facts.
+ */
 @Injectable()
 export class UserErasureService {
   constructor(
@@ -29,10 +31,11 @@ export class UserErasureService {
   ) {}
 
   /**
-   * @param principal who asks; only users of the same tenant are there
+   * @param principal the caller; only users of the same tenant can be erased
    * @param userId a principal's id
-   * @throws AppError `NOT_FOUND` when there is nothing of such a user, `SESSION_BUSY` naming runs of the user that have not ended, when nothing
-   *   was deleted, or telling that sessions are left, which runs of others hold
+   * @throws AppError `NOT_FOUND` when the user has no data; `SESSION_BUSY` naming unfinished runs of the user, before
+   *   anything is deleted; `SESSION_BUSY` with the number of sessions that runs of others still hold, after the rest is
+   *   deleted
    */
   async erase(principal: Principal, userId: string): Promise<Erasure> {
     const { tenant } = principal;
@@ -46,13 +49,13 @@ export class UserErasureService {
     }
     const remembered = await this.facts.list({ tenant, user: userId }, { limit: 1 });
     await this.facts.eraseUser(tenant, userId);
-    // Also those in which something happens at this moment.
+    // Includes sessions that are active now.
     const { deleted: sessions, held } = await this.sessions.prune(principal, Number.MAX_SAFE_INTEGER, userId);
     const turns = await this.turns.eraseRuns(tenant, ended);
     const states = await this.states.eraseUser(tenant, userId, ended);
-    // Last: whatever is left finds what else there is.
+    // Runs are erased last: a repeated request finds the remaining data through them.
     const runs = await this.runs.erase(tenant, ended, this.agents.hashes());
-    // Also where nothing was left: who asks again after a crash had something deleted that is still in the files.
+    // Also purges without new deletions: after a crash, the files may still contain deleted data.
     await this.purge();
     if (held > 0) {
       throw new AppError(
@@ -65,7 +68,7 @@ export class UserErasureService {
     throw new AppError('NOT_FOUND', `There is nothing of a user "${userId}".`);
   }
 
-  /** The journal's own files come last: what is still to be done elsewhere is in them until it is. */
+  /** The journal's files are purged last, because they contain the pending work of the other stores. */
   private async purge(): Promise<void> {
     await this.turns.purge();
     await this.states.purge();
