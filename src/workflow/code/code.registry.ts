@@ -3,7 +3,7 @@ import { AppError } from '../../common/index.js';
 import { ToolExplorer, ToolRegistry, type Tool } from '../../tool/index.js';
 import { CODE_METADATA } from './workflow-code.decorator.js';
 
-/** The methods that bear `@WorkflowCode`, by name. */
+/** The methods with `@WorkflowCode`, by name. */
 @Injectable()
 export class CodeRegistry implements OnModuleInit {
   private readonly logger = new Logger('CodeRegistry');
@@ -14,7 +14,7 @@ export class CodeRegistry implements OnModuleInit {
     private readonly tools: ToolRegistry,
   ) {}
 
-  /** @throws AppError `TOOL_INVALID`, `WORKFLOW_INVALID` naming both places of a name */
+  /** @throws AppError `TOOL_INVALID`, `WORKFLOW_INVALID` naming both places of a duplicate name */
   async onModuleInit(): Promise<void> {
     for (const tool of await this.explorer.marked(CODE_METADATA)) {
       const { name } = tool.definition;

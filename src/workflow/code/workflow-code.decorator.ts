@@ -2,13 +2,13 @@ import { markMethod, type ToolOptions } from '../../tool/index.js';
 
 export const CODE_METADATA = 'jackdaw:code';
 
-/** As of a tool; the description is for people only. */
+/** As for a tool; the description is not sent to models. */
 export type CodeOptions = Partial<Pick<ToolOptions, 'description'>> & Omit<ToolOptions, 'description' | 'stateful'>;
 
 /**
- * Makes a provider's method a step of workflows, for nodes `{ type: 'code', code: <name> }`. It is called as a `@Tool` is: its
- * arguments are checked, guards, pipes and interceptors run, and by its `effect` it happens once. No model is told of it.
- * @param options `name` is the method's when left out
+ * Makes a provider's method a workflow step, for nodes `{ type: 'code', code: <name> }`. Calls follow the rules of
+ * `@Tool`: argument validation, guards, pipes, interceptors and `effect`. Models do not see the method.
+ * @param options `name` defaults to the method's name
  */
 export function WorkflowCode(options: CodeOptions = {}) {
   return markMethod(CODE_METADATA, { description: 'A step of workflows.', ...options }, '@WorkflowCode');

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../common/index.js';
 
-/** A JSON value whose texts may hold places such as `{{classify.response}}`. */
+/** A JSON value whose texts may contain placeholders such as `{{classify.response}}`. */
 export type Template = JsonValue;
 
-/** What must be true for a branch to go somewhere; every rule that is given must hold. */
+/** Condition of a branch case; all rules that are set must hold. */
 export interface Condition {
-  /** What is looked at: a place such as `{{classify.response}}`, or text around places. */
+  /** The tested value: a placeholder such as `{{classify.response}}`, or text with placeholders. */
   readonly value: Template;
-  /** It is this, as JSON; of texts neither capitals nor spaces around them count. */
+  /** Equal as JSON; texts are compared without case and surrounding whitespace. */
   readonly equals?: Template;
   readonly notEquals?: Template;
-  /** It is one of these. */
+  /** Equal to one of these. */
   readonly in?: readonly Template[];
-  /** A text with this in it, in capitals or not, or a list with this in it. */
+  /** A text that contains this, ignoring case, or a list with an equal item. */
   readonly contains?: string;
   readonly greaterThan?: number;
   readonly lessThan?: number;
-  /** Whether there is anything: neither null, nor blank, nor empty. */
+  /** Whether the value is present: not null, not blank and not empty. */
   readonly exists?: boolean;
 }
 

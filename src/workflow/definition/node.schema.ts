@@ -2,62 +2,62 @@ import { z } from 'zod';
 import { agentDefinitionSchema, DEFAULT_EXPIRY_MS } from '../../agent/index.js';
 import { conditionSchema, templateSchema } from './condition.schema.js';
 
-/** What may be the id of a node. */
+/** Valid node ids. */
 const ID = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,47}$/, 'must begin with a letter and be 1 to 48 of A-Z a-z 0-9 _ -')
   .refine((id) => !RESERVED.has(id), 'is reserved: name it otherwise');
 
-/** What a place such as `{{input.text}}` may begin with beside a node. */
+/** Roots of placeholders such as `{{input.text}}` that are not node ids. */
 const RESERVED: ReadonlySet<string> = new Set(['input', 'item', 'index']);
 
-/** How long a retry waits at most, in ms. */
+/** Maximum delay before the first retry, in ms. */
 const MAX_DELAY_MS = 3_600_000;
 
 const agentShape = agentDefinitionSchema.shape;
 
-/** What every node may have. */
+/** Fields of every node. */
 const COMMON = { description: z.string().optional() };
 
 const RETRIED = {
   ...COMMON,
-  /** Tried again when it fails. */
+  /** Retries after a failure. */
   retry: z
     .strictObject({
-      /** How often it is tried in all. */
+      /** Maximum attempts, including the first. */
       attempts: z.int().min(1).max(20),
-      /** How long the first retry waits, in ms; each later one twice as long. */
+      /** Delay before the first retry, in ms; doubles with each further retry. */
       delayMs: z.int().min(0).max(MAX_DELAY_MS).default(1000),
     })
     .optional(),
 };
 
-/** A node that asks a model or an agent: its answer may be cut off, filtered, or stopped by a limit. */
+/** Fields of nodes with an answer, which may be truncated, filtered, or stopped by a limit. */
 const ANSWERED = {
   ...RETRIED,
-  /** Whether an answer that is not whole fails the node, or is accepted: the run is not whole then. */
+  /** After an incomplete answer: `fail` fails the node, `accept` uses the answer and marks the run as incomplete. */
   onIncomplete: z.enum(['fail', 'accept']).default('fail'),
 };
 
 const llmShape = {
   ...ANSWERED,
   type: z.literal('llm'),
-  /** What the model is asked; `{{input.prompt}}` when left out. */
+  /** The user message; default `{{input.prompt}}`. */
   prompt: z.string().default('{{input.prompt}}'),
   instructions: z.string().default(''),
-  /** As of an agent; what is left out is as the server's own. */
+  /** As in an agent's definition; omitted settings are the server's own. */
   model: agentShape.model.partial({ provider: true }).prefault({}),
   responseFormat: agentShape.responseFormat,
-  /** Whether its message can be followed as it comes though another model may speak at the same time: in a run of its own. */
+  /** Streams the message in a child run if other nodes may stream at the same time. */
   streams: z.boolean().default(false),
 };
 
 const agentNodeShape = {
   ...ANSWERED,
   type: z.literal('agent'),
-  /** The name of one that there is, or a definition without a name: of its model what is left out is as the server's own. */
+  /** Name of a registered agent, or a definition without a name, whose omitted model settings are the server's own. */
   agent: z.union([z.string().min(1), z.record(z.string(), z.unknown())]),
-  /** What it is asked; the input's `message` or `query` when left out. */
+  /** The user message; default: the input's `message` or `query`. */
   message: z.string().optional(),
 };
 
@@ -71,7 +71,7 @@ const toolShape = {
 const codeShape = {
   ...RETRIED,
   type: z.literal('code'),
-  /** The name that `@WorkflowCode` gave a provider's method. */
+  /** Name given by `@WorkflowCode`. */
   code: z.string().min(1),
   arguments: z.record(z.string(), templateSchema).default({}),
 };
@@ -79,24 +79,24 @@ const codeShape = {
 const humanShape = {
   ...COMMON,
   type: z.literal('human'),
-  /** Leave to go on, or an answer. */
+  /** Approval, or an answer. */
   asks: z.enum(['approval', 'input']),
-  /** What the person reads. */
+  /** Text for the person. */
   question: z.string().regex(/\S/, 'must not be blank'),
-  /** What the person is shown beside it. */
+  /** Data shown beside the question. */
   show: templateSchema.optional(),
-  /** The JSON Schema of an answer; any JSON value without it. */
+  /** JSON Schema of an answer; default: any JSON value. */
   schema: z.record(z.string(), z.unknown()).optional(),
-  /** How long it stays open, in ms; `null` for ever. */
+  /** Time to live of the request, in ms; `null` for no expiry. */
   expiresMs: z.int().min(1).nullable().default(DEFAULT_EXPIRY_MS),
-  /** Whether the node fails when it is denied, or goes on with `approved: false`. */
+  /** After a denial: `fail` fails the node, `continue` outputs `approved: false`. */
   onDenied: z.enum(['fail', 'continue']).default('fail'),
 };
 
 const branchShape = {
   ...COMMON,
   type: z.literal('branch'),
-  /** The first whose conditions hold says where to go on. */
+  /** The first case whose conditions hold selects the next node. */
   cases: z
     .array(
       z.strictObject({
@@ -105,7 +105,7 @@ const branchShape = {
       }),
     )
     .min(1),
-  /** Where to go on when none holds; nowhere when left out. */
+  /** Next node if no case holds; default: none. */
   otherwise: z.string().min(1).optional(),
 };
 
@@ -120,22 +120,22 @@ const workSchema = z.discriminatedUnion('type', [
 const mapShape = {
   ...COMMON,
   type: z.literal('map'),
-  /** A list: a place such as `{{load.result}}`. */
+  /** A list: a placeholder such as `{{load.result}}`. */
   over: templateSchema,
-  /** What is done with each, as `{{item}}`, the `{{index}}`-th from 0. */
+  /** The work for each item, with `{{item}}` and the 0-based `{{index}}`. */
   node: workSchema,
-  /** How many at the same time. */
+  /** Maximum items executed in parallel. */
   concurrency: z.int().min(1).max(64).default(8),
-  /** Whether the node fails with its first item, or has that item's error as its result. */
+  /** After a failed item: `fail` fails the node, `keep` stores the error as the item's result. */
   onItemError: z.enum(['fail', 'keep']).default('fail'),
 };
 
-/** Where a node stands in the graph. */
+/** Fields that place a node in the graph. */
 const PLACE = {
   id: ID,
-  /** Nodes before it; those that it names in places when left out. */
+  /** Predecessors; default: the nodes that its placeholders name, none for a target of a branch or fallback. */
   after: z.array(z.string().min(1)).optional(),
-  /** Whether the workflow fails with it, or goes on with another node. */
+  /** After a failure: `fail` fails the workflow, `fallback` continues with another node. */
   onError: z.union([z.literal('fail'), z.strictObject({ fallback: z.string().min(1) })]).default('fail'),
 };
 
@@ -149,11 +149,11 @@ export const nodeSchema = z.discriminatedUnion('type', [
   z.strictObject({ ...mapShape, ...PLACE }),
 ]);
 
-/** A node, whole. */
+/** A node with all defaults. */
 export type NodeDefinition = z.output<typeof nodeSchema>;
-/** A node as it is written. */
+/** A node as input. */
 export type NodeInput = z.input<typeof nodeSchema>;
-/** What a node does, or what is done with each item of a list. */
+/** The work of a node, or of each item of a map. */
 export type WorkDefinition = z.output<typeof workSchema>;
 export type DefinedNode<Type extends NodeDefinition['type']> = Extract<NodeDefinition, { type: Type }>;
 export type Work<Type extends WorkDefinition['type']> = Extract<WorkDefinition, { type: Type }>;

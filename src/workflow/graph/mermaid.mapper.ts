@@ -14,7 +14,7 @@ const SHAPES: Readonly<Record<NodeDefinition['type'], readonly [string, string]>
 
 const MAX_LABEL = 60;
 
-/** The graph as a Mermaid flowchart; names of nodes are written so that none can be taken for Mermaid's own words. */
+/** The graph as a Mermaid flowchart; nodes are numbered, so that no node id can be a Mermaid keyword. */
 export function toMermaid({ nodes, edges }: WorkflowGraph): string {
   const numbers = new Map([...nodes].map(([id, { number }]) => [id, `n${number}`]));
   const boxes = [...nodes].map(([id, { definition }]) => {
@@ -36,7 +36,7 @@ function arrow({ kind, label }: Edge): string {
   }
 }
 
-/** Mermaid reads entities where others would read HTML. */
+/** Escapes text by Mermaid's `#` entities. */
 function escaped(text: string): string {
   const short = text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL)}…` : text;
   return short.replaceAll(/[#"&<>`\\\n\r|{}[\]()]/g, (character) => `#${character.codePointAt(0)};`);

@@ -5,7 +5,7 @@ import { compileTemplate } from '../template/template.parser.js';
 
 const OF_ITEMS: readonly string[] = ['item', 'index'];
 
-/** What the places of a node begin with, each once. @throws AppError `WORKFLOW_INVALID` */
+/** Distinct roots of a node's placeholders. @throws AppError `WORKFLOW_INVALID` */
 export function rootsOf(node: NodeDefinition): string[] {
   switch (node.type) {
     case 'branch':

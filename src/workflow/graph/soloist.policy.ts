@@ -2,17 +2,17 @@ import type { Edge, GraphNode } from './workflow-graph.types.js';
 
 interface Ordered {
   readonly nodes: ReadonlyMap<string, GraphNode>;
-  /** So that each comes after those that lead to it. */
+  /** Topological order. */
   readonly order: readonly string[];
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** What had to be chosen for a node to be reached: `from` the node that chose, to what. */
+/** Choices common to all paths to a node: the deciding node, and its choice. */
 type Choices = ReadonlyMap<string, string>;
 
 /**
- * The nodes of models that speak while no other can, since a run tells one message at a time: of any two, one comes
- * after the other, or a branch leads to only one of them.
+ * The llm nodes with an exclusive stream: no other model node can execute at the same time, because a run streams one
+ * message at a time. Of any two, one comes after the other, or a branch leads to only one of them.
  */
 export function soloistsOf(graph: Ordered): Set<string> {
   const { nodes, order } = graph;
@@ -26,8 +26,8 @@ export function soloistsOf(graph: Ordered): Set<string> {
 }
 
 /**
- * The nodes that do not continue the session of their agent: an earlier node of the workflow's list may ask the same agent at
- * the same time. So the session of a question follows from the definition, not from which node is faster.
+ * The nodes that do not continue their agent's session. An earlier node of the list may ask the same agent at the same
+ * time. The definition, not the execution order, determines the session of a question.
  */
 export function ownSessionsOf(graph: Ordered): Set<string> {
   const isApart = apartIn(graph);
@@ -40,7 +40,7 @@ export function ownSessionsOf(graph: Ordered): Set<string> {
   return new Set(askers.filter(isBeside).map(({ id }) => id));
 }
 
-/** The agent that a node asks, or the tool that may be one. */
+/** The agent that a node asks, or the tool, which may be an agent. */
 function askedBy({ definition }: GraphNode): string | undefined {
   if (definition.type === 'tool') return `tool ${definition.tool}`;
   if (definition.type !== 'agent') return undefined;
@@ -64,7 +64,7 @@ function isExclusive(one: Choices, other: Choices): boolean {
   return [...one].some(([by, to]) => other.has(by) && other.get(by) !== to);
 }
 
-/** What every way to a node has in common. */
+/** The choices that all paths to a node have in common. */
 function choicesOf(order: readonly string[], nodes: ReadonlyMap<string, GraphNode>): ReadonlyMap<string, Choices> {
   const choices = new Map<string, Choices>();
   for (const id of order) {
@@ -78,7 +78,7 @@ function choicesOf(order: readonly string[], nodes: ReadonlyMap<string, GraphNod
 
 function along({ from, to, kind }: Edge, choices: ReadonlyMap<string, Choices>): Choices {
   const before = choices.get(from)!;
-  // Whatever else follows the node does so when it has not failed.
+  // Edges other than a fallback are taken only after success.
   if (kind === 'fallback') return new Map([...before, [`${from}!`, 'failed']]);
   const succeeded = new Map([...before, [`${from}!`, 'done']]);
   return kind === 'branch' ? succeeded.set(from, to) : succeeded;

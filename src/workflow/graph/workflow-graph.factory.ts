@@ -8,7 +8,10 @@ import { rootsOf } from './node-reference.mapper.js';
 import { ownSessionsOf, soloistsOf } from './soloist.policy.js';
 import type { Edge, GraphNode, WorkflowGraph } from './workflow-graph.types.js';
 
-/** @throws AppError `WORKFLOW_INVALID` with every mistake: names that are not there, circles, places of what is not before */
+/**
+ * @throws AppError `WORKFLOW_INVALID` with all faults of one kind: unknown ids, cycles, or placeholders that do not
+ *   name an earlier node
+ */
 export function createGraph(definition: WorkflowDefinition): WorkflowGraph {
   const mistakes = new MistakeList(definition);
   const edges = edgesOf(definition, mistakes);
@@ -32,14 +35,14 @@ export function createGraph(definition: WorkflowDefinition): WorkflowGraph {
   return { definition, nodes, edges, descendants, soloists, ownSessions };
 }
 
-/** One of the things that are wrong with a workflow. */
+/** A fault of a workflow. */
 export interface WorkflowMistake {
   readonly message: string;
-  /** The node that it is about. */
+  /** The faulty node. */
   readonly node?: string;
 }
 
-/** What is wrong with a workflow, told at once. */
+/** Collects the faults of a workflow, to report them together. */
 class MistakeList {
   private readonly found: WorkflowMistake[] = [];
   readonly ids: ReadonlySet<string>;
@@ -52,12 +55,12 @@ class MistakeList {
     this.refuse();
   }
 
-  /** @param node whose it is; of none it is the workflow's */
+  /** @param node the faulty node; omitted for a fault of the workflow */
   add(message: string, node?: string): void {
     this.found.push({ message, ...(node !== undefined && { node }) });
   }
 
-  /** Notes a name that no node has. */
+  /** Adds a fault if the node does not exist. */
   assertNode(by: NodeDefinition, field: string, id: string): void {
     if (this.ids.has(id)) return;
     const near = nearNames(id, this.ids);
@@ -81,7 +84,7 @@ function edgesOf({ nodes }: WorkflowDefinition, mistakes: MistakeList): Edge[] {
   return [...followed, ...chosen];
 }
 
-/** Where a node leads by its own choice, or by its fault. */
+/** The branch and fallback edges of a node. */
 function choices(node: NodeDefinition, mistakes: MistakeList): Edge[] {
   const edges: Edge[] = [];
   const add = (field: string, edge: Omit<Edge, 'from'>): void => {
@@ -97,7 +100,10 @@ function choices(node: NodeDefinition, mistakes: MistakeList): Edge[] {
   return edges;
 }
 
-/** What a node comes after: as it says, or, when no other node leads there, what it names in places. */
+/**
+ * Edges from the predecessors of a node: `after`, or, if no branch or fallback leads to it, the nodes that its
+ * placeholders name.
+ */
 function befores(node: NodeDefinition, isTarget: boolean, mistakes: MistakeList): Edge[] {
   const given = node.after;
   for (const [index, id] of (given ?? []).entries()) mistakes.assertNode(node, `after[${index}]`, id);
@@ -114,7 +120,7 @@ function placesOf(node: NodeDefinition, mistakes: MistakeList): string[] {
   }
 }
 
-/** The nodes so that each comes after those that lead to it. */
+/** Topological order of the nodes. */
 function orderOf({ nodes }: WorkflowDefinition, edges: readonly Edge[], mistakes: MistakeList): string[] {
   const order: string[] = [];
   let left = nodes.map(({ id }) => id);
@@ -131,7 +137,7 @@ function orderOf({ nodes }: WorkflowDefinition, edges: readonly Edge[], mistakes
   return order;
 }
 
-/** One of the circles that nodes are in, each of which has another one before it. */
+/** Finds a cycle among nodes that each have a predecessor in the list. */
 function circleIn(left: readonly string[], edges: readonly Edge[]): string[] {
   const way = [left[0]!];
   for (;;) {

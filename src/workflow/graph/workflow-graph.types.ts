@@ -1,32 +1,32 @@
 import type { NodeDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
 
-/** A way from a node to another one: always, when a branch goes there, or when the node has failed. */
+/** An edge: taken after success (`next`), when a branch selects it (`branch`), or after a failure (`fallback`). */
 export interface Edge {
   readonly from: string;
   readonly to: string;
   readonly kind: 'next' | 'branch' | 'fallback';
-  /** Of a branch: which conditions lead there, in words. */
+  /** Conditions of a branch edge, as text. */
   readonly label?: string;
 }
 
 export interface GraphNode {
   readonly definition: NodeDefinition;
-  /** Its place in the workflow's list, counted from 1. */
+  /** Position in the workflow's list, counted from 1. */
   readonly number: number;
   readonly incoming: readonly Edge[];
 }
 
-/** A workflow that holds together: acyclic, and every place in it names something before it. */
+/** A valid workflow: acyclic, and every placeholder names an earlier node or the input. */
 export interface WorkflowGraph {
   readonly definition: WorkflowDefinition;
-  /** In the workflow's order. */
+  /** In the order of the definition. */
   readonly nodes: ReadonlyMap<string, GraphNode>;
   readonly edges: readonly Edge[];
-  /** The nodes that come after a node on any way. */
+  /** All nodes after a node, on any path. */
   readonly descendants: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The nodes of models that speak while no other one of the run can. */
+  /** The llm nodes with an exclusive stream: no other model node can execute at the same time. */
   readonly soloists: ReadonlySet<string>;
-  /** The nodes whose agent an earlier node of the list may ask at the same time: they do not share its session. */
+  /** The nodes whose agent an earlier node of the list may ask at the same time; they get separate sessions. */
   readonly ownSessions: ReadonlySet<string>;
 }

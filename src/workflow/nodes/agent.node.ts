@@ -4,14 +4,14 @@ import { AnsweredNode } from './workflow.node.js';
 
 type AgentInput = Extract<NodeInput, { type: 'agent' }>;
 
-/** An agent of a node's own: of its model, what is left out is as the server's. */
+/** Inline agent of a node; omitted model settings are the server's own. */
 export type NodeAgent = Omit<AgentDefinitionInput, 'name' | 'model'> & Partial<Pick<AgentDefinitionInput, 'model'>>;
 
-/** Asks an agent, in a run of its own: gives `response`, `model`, `usage`, `memory_state`, and `output` where it has a format. */
+/** Asks an agent in a child run; outputs `response`, `model`, `usage`, `memory_state`, and `output` with a format. */
 export class AgentNode<const Id extends string> extends AnsweredNode<Id, AgentInput> {
   /**
-   * @param agent the name of one that there is, or what it is
-   * @param message with places; the input's `message` or `query` when left out
+   * @param agent name of a registered agent, or an inline definition
+   * @param message may contain placeholders; default: the input's `message` or `query`
    */
   constructor(id: Id, agent: string | NodeAgent, message?: string) {
     super(id, { type: 'agent', agent: toAgent(agent), ...(message !== undefined && { message }) });
@@ -21,12 +21,12 @@ export class AgentNode<const Id extends string> extends AnsweredNode<Id, AgentIn
     return this.with({ message });
   }
 
-  /** What it sees of what it was asked before, in the session of the workflow's run. Only of an agent of the node's own. */
+  /** Memory rules for earlier questions in the session of the workflow's run. Only for an inline agent. */
   setMemory(memory: NonNullable<NodeAgent['memory']>): this {
     return this.with({ agent: { ...this.own('setMemory'), memory } });
   }
 
-  /** Names of tools, with `*` for any characters. Only of an agent of the node's own. */
+  /** Tool names, with `*` for any characters. Only for an inline agent. */
   setTools(tools: NonNullable<NodeAgent['tools']>): this {
     return this.with({ agent: { ...this.own('setTools'), tools } });
   }

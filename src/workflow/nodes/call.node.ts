@@ -6,17 +6,17 @@ type ToolInput = Extract<NodeInput, { type: 'tool' }>;
 type CodeInput = Extract<NodeInput, { type: 'code' }>;
 type Arguments = { readonly [name: string]: Template };
 
-/** Calls a tool: gives its `result`. */
+/** Calls a tool; outputs its `result`. */
 export class ToolNode<const Id extends string> extends RetriedNode<Id, ToolInput> {
-  /** @param args values with places */
+  /** @param args values that may contain placeholders */
   constructor(id: Id, tool: string, args: Arguments = {}) {
     super(id, { type: 'tool', tool, arguments: { ...args } });
   }
 }
 
-/** Calls a provider's method that bears `@WorkflowCode`: gives its `result`. */
+/** Calls a provider's method with `@WorkflowCode`; outputs its `result`. */
 export class CodeNode<const Id extends string> extends RetriedNode<Id, CodeInput> {
-  /** @param code the name that the decorator gives. @param args values with places */
+  /** @param code name given by the decorator. @param args values that may contain placeholders */
   constructor(id: Id, code: string, args: Arguments = {}) {
     super(id, { type: 'code', code, arguments: { ...args } });
   }

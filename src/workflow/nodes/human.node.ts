@@ -6,31 +6,31 @@ import { WorkflowNode } from './workflow.node.js';
 type HumanInput = Extract<NodeInput, { type: 'human' }>;
 
 /**
- * Waits for a person: for leave to go on (gives `approved`, `by`, `at`), or for an answer (gives `value`, `by`, `at`).
- * Meanwhile the run is `waiting`, and no process holds it.
+ * Waits for a person: for approval (outputs `approved`, `by`, `at`) or for an answer (outputs `value`, `by`, `at`).
+ * Meanwhile the run is `waiting` and needs no process.
  */
 export class HumanNode<const Id extends string> extends WorkflowNode<Id, HumanInput> {
-  /** @param question what the person reads, with places */
+  /** @param question text for the person; may contain placeholders */
   constructor(id: Id, asks: HumanInput['asks'], question: string) {
     super(id, { type: 'human', asks, question });
   }
 
-  /** What the person is shown beside the question. */
+  /** Data shown beside the question. */
   show(value: Template): this {
     return this.with({ show: value });
   }
 
-  /** What an answer must be. */
+  /** JSON Schema of the answer. */
   setSchema(schema: JsonSchema): this {
     return this.with({ schema: { ...schema } });
   }
 
-  /** @param expiresMs how long it stays open, in ms; `null` for ever. Seven days when it is not said */
+  /** @param expiresMs time to live of the request, in ms; `null` for no expiry; default: seven days */
   setExpiry(expiresMs: number | null): this {
     return this.with({ expiresMs });
   }
 
-  /** Goes on with `approved: false` when it is denied; by default the node fails. */
+  /** After a denial, continues with `approved: false`; by default the node fails. */
   continueWhenDenied(): this {
     return this.with({ onDenied: 'continue' });
   }

@@ -3,12 +3,12 @@ import { WorkflowNode } from './workflow.node.js';
 
 type MapInput = Extract<NodeInput, { type: 'map' }>;
 
-/** Does the same with every item of a list, as `{{item}}`, the `{{index}}`-th from 0: gives `results`, in the list's order. */
+/** Executes a node for each item of a list, with `{{item}}` and the 0-based `{{index}}`; outputs ordered `results`. */
 export class MapNode<const Id extends string> extends WorkflowNode<Id, MapInput> {
   /**
-   * @param over a place that holds a list, such as `{{load.result}}`
-   * @param node what is done with each: one that asks a model, an agent or a person, or calls a tool or code
-   * @param limit how many at the same time; 8 when left out
+   * @param over a placeholder for a list, such as `{{load.result}}`
+   * @param node the work for each item: a model, agent, tool, code or human node
+   * @param limit maximum items executed in parallel; default 8
    */
   constructor(id: Id, over: string, node: WorkflowNode, limit?: number) {
     const { id: _id, after: _after, onError: _onError, ...work } = node.toDefinition();
@@ -20,7 +20,7 @@ export class MapNode<const Id extends string> extends WorkflowNode<Id, MapInput>
     });
   }
 
-  /** An item that fails has `{ error }` as its result; by default the node fails with it. */
+  /** A failed item has `{ error }` as its result; by default it fails the node. */
   keepingErrors(): this {
     return this.with({ onItemError: 'keep' });
   }

@@ -2,20 +2,20 @@ import type { NodeInput } from '../definition/node.schema.js';
 
 type Retry = NonNullable<Extract<NodeInput, { type: 'llm' }>['retry']>;
 
-/** A node as it is built; what it becomes is data. */
+/** Builder of a node definition. */
 export abstract class WorkflowNode<Id extends string = string, Input extends NodeInput = NodeInput> {
-  /** @param id unique in its workflow. @param definition what it does, but its id */
+  /** @param id unique in its workflow. @param definition all fields except the id */
   protected constructor(
     readonly id: Id,
     protected definition: Omit<Input, 'id'>,
   ) {}
 
-  /** Goes on with another node when this one fails, instead of failing the workflow. */
+  /** Continues with another node after a failure, instead of failing the workflow. */
   withFallback(node: string): this {
     return this.with({ onError: { fallback: node } } as Partial<Omit<Input, 'id'>>);
   }
 
-  /** For people who read the workflow. */
+  /** Documents the node for readers. */
   describe(description: string): this {
     return this.with({ description } as Partial<Omit<Input, 'id'>>);
   }
@@ -32,7 +32,7 @@ export abstract class WorkflowNode<Id extends string = string, Input extends Nod
 
 /** A node that can be retried. */
 export abstract class RetriedNode<Id extends string, Input extends NodeInput> extends WorkflowNode<Id, Input> {
-  /** @param attempts in all. @param delayMs before the second one; each later one waits twice as long */
+  /** @param attempts including the first. @param delayMs before the first retry, in ms; doubles with each retry */
   withRetry(attempts: Retry['attempts'], delayMs = 1000): this {
     return this.with({ retry: { attempts, delayMs } } as unknown as Partial<Omit<Input, 'id'>>);
   }
@@ -40,11 +40,11 @@ export abstract class RetriedNode<Id extends string, Input extends NodeInput> ex
 
 type AnsweredInput = Extract<NodeInput, { type: 'llm' | 'agent' }>;
 
-/** A node that asks a model: its answer may not be whole. */
+/** A node with the answer of a model or an agent, which may be incomplete. */
 export abstract class AnsweredNode<Id extends string, Input extends AnsweredInput> extends RetriedNode<Id, Input> {
   /**
-   * Uses an answer that is not whole (cut off, filtered, at the iteration limit): the run is not whole then. By default the
-   * node fails.
+   * Accepts an incomplete answer (truncated, filtered, or at the iteration limit), and marks the run as incomplete. By
+   * default the node fails.
    */
   acceptIncomplete(): this {
     return this.with({ onIncomplete: 'accept' } as Partial<Omit<Input, 'id'>>);

@@ -2,9 +2,9 @@ import { canonicalJson, ExactInteger, type JsonValue } from '../../common/index.
 import type { Condition } from '../definition/condition.schema.js';
 import { compileTemplate, type Scope } from './template.parser.js';
 
-/** A condition that can be asked. */
+/** A condition that can be evaluated. */
 export interface CompiledCondition {
-  /** What its places begin with. */
+  /** Distinct roots of its placeholders. */
   readonly roots: readonly string[];
   holds(scope: Scope): boolean;
 }
@@ -43,13 +43,13 @@ function rulesOf({ equals, notEquals, in: among, ...rest }: Condition): Rule[] {
   return rules.filter((rule) => rule !== undefined);
 }
 
-/** The number of a value; `NaN`, which fits no comparison, for other types. */
+/** The number of a value; `NaN`, which satisfies no comparison, for other types. */
 function numberOf(value: JsonValue): number {
   if (value instanceof ExactInteger) return value.toNumber();
   return typeof value === 'number' ? value : Number.NaN;
 }
 
-/** Models write what they are asked for with a capital, or a space around it. */
+/** Ignores case and surrounding whitespace, because models vary both in a requested word. */
 function isSame(value: JsonValue, other: JsonValue): boolean {
   if (typeof value === 'string' && typeof other === 'string')
     return value.trim().toLowerCase() === other.trim().toLowerCase();

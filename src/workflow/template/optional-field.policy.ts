@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonSchema } from '../../common/index.js';
 import { valueAt } from '../../tool/index.js';
 
-/** References that a path follows at most: a schema may refer to itself. */
+/** Maximum number of references to follow, because a schema may refer to itself. */
 const MAX_REFERENCES = 100;
 
 /**
- * Whether the schema declares the field at this path and does not require it. Fields of unions and undeclared ones are not optional.
- * @param isNull whether its value is null: then only if the schema takes no null there
+ * Whether the schema declares the field at this path and does not require it. Fields of unions and undeclared fields
+ * are not optional.
+ * @param isNull whether the value is null: the field is then optional only if the schema rejects null
  */
 export function isOptional(schema: JsonSchema, path: readonly string[], isNull = false): boolean {
   let owner: unknown = schema;
@@ -18,7 +19,7 @@ export function isOptional(schema: JsonSchema, path: readonly string[], isNull =
   return !isNull || !takesNull(target(properties[name], schema));
 }
 
-/** Whether null may be valid; a schema that says nothing about types takes it. */
+/** Whether null may be valid; a schema without a type, enum or const accepts it. */
 function takesNull(schema: unknown): boolean {
   const { type, enum: members, const: only } = fieldsOf(schema);
   if (type !== undefined) return [type].flat().includes('null');
@@ -32,7 +33,7 @@ function childOf(schema: unknown, key: string): unknown {
   return /^\d+$/.test(key) ? items : undefined;
 }
 
-/** The schema itself, or the one that its local reference names. */
+/** The schema, or the target of its local reference. */
 function target(schema: unknown, root: JsonSchema): unknown {
   let found = schema;
   for (let n = 0; n < MAX_REFERENCES; n++) {

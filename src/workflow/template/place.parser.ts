@@ -1,16 +1,16 @@
-/** The keys that lead to a value: a node or the input first. */
+/** Path to a value; the first key is a node id, `input`, `item` or `index`. */
 export type Path = readonly string[];
 
 const ROOT = /\s*([A-Za-z][\w-]*)/y;
-/** Characters of an operator or a quote are not part of a bare key, so that an expression is an error and not a missing value. */
+/** A bare key has no operator characters or quotes, so that an expression is an error instead of a missing value. */
 const SEGMENT =
   /\s*(?:\.([^.[\]{}"'`|+*/=<>()?!&%,;\\^~\p{Cc}]+)|\[\s*(?:("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(\d+))\s*\])/uy;
 /** A subtraction, whereas `x-y` is a key. */
 const MINUS = /\s-\s/;
 
 /**
- * Parses the text between the braces of a place: `input.text`, `load.result.first name`, `input["a.b"]`, `load.result.list[0]`.
- * @returns `null` when it is no place
+ * Parses the text between the braces: `input.text`, `load.result.first name`, `input["a.b"]`, `load.result.list[0]`.
+ * @returns `null` if the text is not a valid path
  */
 export function parsePlace(text: string): Path | null {
   const [root, path] = [matchAt(ROOT, text, 0), [] as string[]];

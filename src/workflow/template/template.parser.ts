@@ -3,34 +3,34 @@ import { valueAt } from '../../tool/index.js';
 import type { Template } from '../definition/condition.schema.js';
 import { parsePlace, type Path } from './place.parser.js';
 
-/** What places are filled with: the input, what nodes gave, and in a map the item. */
+/** Values for placeholders: the input, outputs of nodes and, in a map, the item. */
 export type Scope = Readonly<Record<string, JsonValue | undefined>>;
 
-/** A value with places. */
+/** A value with parsed placeholders. */
 export interface CompiledTemplate {
-  /** What its places begin with, each once. */
+  /** Distinct roots of its placeholders. */
   readonly roots: readonly string[];
   /**
-   * The value with its places filled. A text that is one place becomes what is there, of whatever type, and null where
-   * nothing is; in other texts values are written as JSON, and nothing as nothing.
+   * Fills in the placeholders. A text that is a single placeholder becomes the value itself, null if it is missing. In
+   * other texts, values other than texts are inserted as JSON, and missing values and null as empty text.
    */
   fill(scope: Scope, mayOmit?: MayOmit): JsonValue;
-  /** The place that the whole text is, if it is one. */
+  /** Path of the placeholder, if the text is a single placeholder. */
   readonly sole?: Path;
 }
 
 /**
- * Whether a field is left out of an object when its template is a place that has nothing, or null; by default it is null.
- * @param isNull whether null is there
+ * Whether to omit a field of an object whose template is a single placeholder without a value; by default it is null.
+ * @param isNull whether the value is null, not missing
  */
 export type MayOmit = (path: Path, isNull: boolean) => boolean;
 
 type Piece = string | Path;
 
-/** Four braces, a place (whose quoted keys may hold braces), or two braces that belong to no place. */
+/** Four braces, a placeholder (whose quoted keys may contain braces), or two braces without a placeholder. */
 const PIECE = /\{\{\{\{|\{\{((?:[^{}"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\}\}|\{\{/g;
 
-/** @throws AppError `WORKFLOW_INVALID` for a place that is none */
+/** @throws AppError `WORKFLOW_INVALID` for an invalid placeholder */
 export function compileTemplate(template: Template): CompiledTemplate {
   if (typeof template === 'string') return compileText(template);
   if (typeof template !== 'object' || template === null) return { roots: [], fill: () => template };
@@ -51,7 +51,7 @@ export function compileTemplate(template: Template): CompiledTemplate {
   };
 }
 
-/** A text with its places filled. */
+/** The filled template as text. */
 export function fillText(template: CompiledTemplate, scope: Scope): string {
   return toText(template.fill(scope));
 }
