@@ -6,8 +6,8 @@ import type { NodeDone } from './execution/node-task.types.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
 
 /**
- * A node as if it had given this: its step, and what it tells.
- * @returns what is wrong with it, where a node of its kind cannot give this
+ * Creates the recorded step and the events of a node with a given output.
+ * @returns the fault, if a node of its kind cannot have this output
  */
 export function givenNode(graph: WorkflowGraph, id: string, output: JsonValue): GivenStep | string {
   const { definition, number: iteration } = graph.nodes.get(id)!;
@@ -43,7 +43,7 @@ function doneAs(node: NodeDefinition, output: JsonValue): NodeDone | string {
   }
 }
 
-/** No condition led there, so that there is no case. */
+/** The result has no case, because no condition selected the target. */
 function goneTo(
   { cases, otherwise }: Extract<NodeDefinition, { type: 'branch' }>,
   output: JsonValue,

@@ -4,7 +4,7 @@ import { AppConfig } from '../config/index.js';
 import type { ModelParameters } from '../llm/index.js';
 import type { WorkDefinition } from './definition/node.schema.js';
 
-/** Of a node that asks a model, where it says nothing. */
+/** Default parameters of llm nodes. */
 const LLM_DEFAULTS: ModelParameters = {
   temperature: 0.7,
   maxTokens: 1000,
@@ -16,14 +16,14 @@ const LLM_DEFAULTS: ModelParameters = {
 /** Default memory limits of an inline agent of a node. */
 const SEED_LIMITS = { maxMessages: 50, maxContextTokens: 4000 };
 
-/** Where a node stands. */
+/** Position of a node. */
 interface NodePlace {
   readonly workflow: string;
   readonly node: string;
   readonly number: number;
 }
 
-/** Fills in what nodes leave to the server: which model is asked, and with what. */
+/** Resolves omitted model settings of nodes from the server's configuration. */
 @Injectable()
 export class ResolvedWorkFactory {
   constructor(
@@ -47,7 +47,7 @@ export class ResolvedWorkFactory {
     }
   }
 
-  /** An agent of the node's own, under a name that no other agent is asked by. */
+  /** An inline agent, with a name generated from the workflow and the node's number. */
   private agent(given: object, { workflow, number }: NodePlace): { [field: string]: unknown } {
     const name = `${workflow.slice(0, 56)}_node${number}`;
     const { llm } = this.config;

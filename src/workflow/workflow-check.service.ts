@@ -7,7 +7,7 @@ import type { WorkDefinition } from './definition/node.schema.js';
 import type { WorkflowMistake } from './graph/workflow-graph.factory.js';
 import { type RegisteredWorkflow, WorkflowRegistry } from './workflow.registry.js';
 
-/** Stops the boot when a workflow names a model, a tool, an agent or code that is not there. */
+/** Fails the boot when a workflow names a missing model, tool, agent or code. */
 @Injectable()
 export class WorkflowCheckService implements OnApplicationBootstrap {
   constructor(
@@ -18,13 +18,16 @@ export class WorkflowCheckService implements OnApplicationBootstrap {
     private readonly code: CodeRegistry,
   ) {}
 
-  /** Not before every module has begun: the tools of an application are registered then. @throws AppError `WORKFLOW_INVALID` */
+  /**
+   * Runs after all modules have initialised, because the application's tools are registered by then.
+   * @throws AppError `WORKFLOW_INVALID`
+   */
   onApplicationBootstrap(): void {
     const mistakes = this.workflows.names().flatMap((name) => this.mistakesOf(name));
     if (mistakes.length > 0) throw new AppError('WORKFLOW_INVALID', mistakes.join('\n'));
   }
 
-  /** What a workflow names that is not there. */
+  /** References of a workflow that cannot be resolved. */
   missingOf({ graph }: RegisteredWorkflow): WorkflowMistake[] {
     return graph.definition.nodes.flatMap((node) => {
       const work = node.type === 'map' ? node.node : node;
@@ -49,7 +52,7 @@ export class WorkflowCheckService implements OnApplicationBootstrap {
           ? thrown(() => this.agents.get(work.agent as string))
           : this.agentCheck.mistakes(this.agents.define(work.agent as unknown as AgentDefinitionInput).definition);
       case 'tool':
-        // What a server that is still connecting may bring is not missing.
+        // Tools of servers that are still connecting are not reported.
         return thrown(() => this.tools.select([work.tool]));
       case 'code':
         return this.code.find(work.code) ? [] : [this.noCode(work.code)];

@@ -9,22 +9,25 @@ import { WORKFLOW_VERSION } from './workflow.engine.js';
 import { WORKFLOW_RUN, WorkflowHandler, type WorkflowRunInput } from './workflow.handler.js';
 import { WorkflowService } from './workflow.service.js';
 
-/** From where a fork does everything anew. */
+/** Fork position at which all nodes execute again. */
 const FIRST = 'input';
 
-/** A new run from a place in another one. */
+/** Request for a fork of a workflow run. */
 export interface WorkflowFork {
-  /** `node:<id>`: that node and those after it begin anew; `input`: all of them. */
+  /** `node:<id>`: this node and its descendants execute again; `input`: all nodes. */
   readonly fromStep: string;
-  /** The new run's session; none when the run had none, else a new one. */
+  /** Session of the new run; default: a new one, or none if the original run had none. */
   readonly sessionId?: string;
-  /** What the workflow is given instead; only from `input`. */
+  /** Replaces the workflow's input; only from `input`. */
   readonly input?: unknown;
-  /** What the node gave, which is then not done; of a branch `{ to }`. Only from a node, and not from one that asks a person. */
+  /**
+   * Output of the node, which is then not executed; `{ to }` for a branch. Only from a node, and not from one that asks
+   * a person.
+   */
   readonly output?: JsonValue;
 }
 
-/** Forks workflows' runs: by the graph, not by time, since branches go on side by side. */
+/** Forks workflow runs by the graph, not by time, because branches execute in parallel. */
 @Injectable()
 export class WorkflowForkService {
   constructor(
@@ -37,10 +40,11 @@ export class WorkflowForkService {
   ) {}
 
   /**
-   * Starts a run of the same workflow that has done what another one did before a node. It is journaled, and goes on in the
-   * background, when this resolves.
+   * Starts a run of the same workflow from a copy of another run's steps before a node. The new run is journaled when
+   * this resolves, and executes in the background.
    * @returns the new run's id
-   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `RUN_VERSION_UNSUPPORTED`, `SHUTTING_DOWN`
+   * @throws AppError `RUN_NOT_FOUND`, `RUN_PRUNED`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, `RUN_VERSION_UNSUPPORTED`,
+   *   `SHUTTING_DOWN`
    */
   async fork(principal: Principal, runId: string, request: WorkflowFork): Promise<string> {
     const { fromStep, sessionId, input } = request;
@@ -97,7 +101,7 @@ export class WorkflowForkService {
     const { steps, events } = await this.forks.marks(original.id);
     const isKept = (name: string): boolean => {
       const id = nodeIn(name);
-      // What was claimed may have happened: that is asked before it is done again.
+      // A claimed call may have happened: with its claim, the fork asks a person before it repeats the call.
       return id !== null && (kept.has(id) || (name.startsWith('claim:') && !anew.has(id)));
     };
     const names = steps.map(({ name }) => name).filter(isKept);
@@ -121,7 +125,7 @@ function editsOf({ fromStep, output }: WorkflowFork, graph: WorkflowGraph): Fork
   return { given };
 }
 
-/** The nodes that a fork does anew. @throws AppError `VALIDATION_FAILED` naming the places there are */
+/** The nodes that the fork executes again. @throws AppError `VALIDATION_FAILED` naming the valid positions */
 function begunAnew({ nodes, descendants }: WorkflowGraph, fromStep: string): ReadonlySet<string> {
   if (fromStep === FIRST) return new Set(nodes.keys());
   const id = fromStep.replace(/^node:/, '');
@@ -130,14 +134,14 @@ function begunAnew({ nodes, descendants }: WorkflowGraph, fromStep: string): Rea
   throw invalid('fromStep', `it can be forked from ${known.join(', ')}`, fromStep);
 }
 
-/** Whether what came of a node stays: not the failure that ended the run. */
+/** Whether the fork copies the outcome of a node; it does not copy the failure that ended the run. */
 function isOver({ nodes }: WorkflowGraph, { node, status }: AnsweredNode): boolean {
   const definition = nodes.get(node)?.definition;
   if (!definition) return false;
   return status === 'completed' || status === 'skipped' || (status === 'failed' && definition.onError !== 'fail');
 }
 
-/** The node that a step belongs to: `node:each/2`, `node:failed:ask`, `claim:3/ask~2:1`; null for one of the whole run. */
+/** The node of a step: `node:each/2`, `node:failed:ask`, `claim:3/ask~2:1`; null for a step of the whole run. */
 function nodeIn(name: string): string | null {
   const own = /^node:(?:failed:)?([A-Za-z][\w-]*)/.exec(name);
   const inner = /:\d+\/([A-Za-z][\w-]*)/.exec(name);

@@ -7,15 +7,15 @@ import { parseWorkflow } from './workflow.registry.js';
 import { isStandardSchema, jsonSchemaOf, type StandardInputSchema } from '../tool/index.js';
 import type { JsonSchema } from '../common/index.js';
 
-/** Where a node stands; `Ids` are those of the nodes that are there already. */
+/** Position of a node; `Ids` are the ids of the nodes added before. */
 export interface NodePlacement<Ids extends string> {
-  /** It begins when these are over; by default when those are that it names in places. */
+  /** Predecessors; default: the nodes that its placeholders name, none for a target of a branch or fallback. */
   readonly after?: Ids | readonly Ids[];
 }
 
 /**
- * Builds a workflow node by node. The ids of nodes are known to the compiler, so that one cannot come after another that
- * is not there; where a branch or a fallback goes may be named before it is added.
+ * Builds a workflow node by node. The compiler checks ids in `after`, so that a node cannot follow an unknown node.
+ * Targets of branches and fallbacks may be added later.
  */
 export class WorkflowBuilder<Ids extends string = never> {
   private readonly nodes: NodeInput[] = [];
@@ -28,7 +28,9 @@ export class WorkflowBuilder<Ids extends string = never> {
     this.parts = { ...parts };
   }
 
-  /** The input of a run, as a JSON Schema or a Standard Schema such as zod's. Its defaults fill in fields that a caller leaves out. */
+  /**
+   * The input of a run, as a JSON Schema or a Standard Schema such as zod's. Its defaults fill in omitted fields.
+   */
   withInput(schema: JsonSchema | StandardInputSchema): this {
     this.parts.input = isStandardSchema(schema) ? { ...jsonSchemaOf(schema, 'its input') } : { ...schema };
     return this;
@@ -40,13 +42,13 @@ export class WorkflowBuilder<Ids extends string = never> {
     return this;
   }
 
-  /** What the workflow gives, with places such as `{{classify.response}}`; what its last nodes gave when left out. */
+  /** Output of the workflow, with placeholders such as `{{classify.response}}`; default: output of its last nodes. */
   withOutput(output: Template): this {
     this.parts.output = output;
     return this;
   }
 
-  /** The workflow, checked. @throws AppError `WORKFLOW_INVALID` with every mistake */
+  /** Validates the workflow. @throws AppError `WORKFLOW_INVALID` naming the faults */
   build(): WorkflowInput {
     const workflow = { name: this.name, ...this.parts, nodes: [...this.nodes] };
     createGraph(parseWorkflow(workflow, 'WorkflowBuilder'));

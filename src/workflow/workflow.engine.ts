@@ -17,29 +17,29 @@ import type { Edge, GraphNode, WorkflowGraph } from './graph/workflow-graph.type
 import { compileTemplate } from './template/template.parser.js';
 
 /**
- * The version of new runs, raised when a recorded run would no longer replay the same way. In version 2 an answer that is not
- * whole fails its node, or marks the run.
+ * The version of new runs, raised when a recorded run would no longer replay the same way. Since version 2, an
+ * incomplete answer fails its node or marks the run.
  */
 export const WORKFLOW_VERSION = 2;
-/** The versions whose runs this engine replays as they were recorded. */
+/** Versions whose recorded runs this engine replays. */
 export const WORKFLOW_VERSIONS: readonly number[] = [1, WORKFLOW_VERSION];
 
-/** What a workflow is executed on. */
+/** One execution of a workflow. */
 export interface WorkflowRequest {
   readonly graph: WorkflowGraph;
   readonly input: JsonValue;
   readonly isStreaming: boolean;
-  /** The version of workflows that the run was started with, one of `WORKFLOW_VERSIONS`. */
+  /** Workflow version that the run was started with, one of `WORKFLOW_VERSIONS`. */
   readonly version: number;
 }
 
-/** How it ended, or what it waits for. */
+/** End of the workflow, or its open requests. */
 export type WorkflowOutcome =
   | {
       readonly kind: 'ended';
-      /** `stop` when all that the run used is whole, else why the first node of those that is not whole is not. */
+      /** `stop` if all used answers are complete, else the reason of the first node with an incomplete answer. */
       readonly finishReason: RunFinishReason;
-      /** Of a run that came to its end. */
+      /** Null unless the workflow completed. */
       readonly output: JsonValue;
       readonly cost: NodeCost;
       readonly isTainted: boolean;
@@ -50,14 +50,14 @@ export type WorkflowOutcome =
 
 type Ended = Extract<WorkflowOutcome, { kind: 'ended' }>;
 
-/** Another node has failed, and the workflow with it. */
+/** Abort reason after a failed node that fails the workflow. */
 class Abandoned extends AppError {
   constructor(readonly failure: RunFailure) {
     super('RUN_CANCELLED', failure.message);
   }
 }
 
-/** Goes through a workflow's graph: every node as soon as all before it are over, if a way leads there. */
+/** Executes a workflow's graph: each node starts when all its predecessors have ended, if a path leads to it. */
 @Injectable()
 export class WorkflowEngine {
   constructor(
@@ -66,8 +66,8 @@ export class WorkflowEngine {
   ) {}
 
   /**
-   * Executes until nothing can go on; a failure, a cancel and a timeout are outcomes too. It rejects only when the run
-   * goes on elsewhere (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
+   * Executes nodes until none can continue; failure, cancel and time-out are outcomes too. Rejects only if the run
+   * continues elsewhere or later (`SHUTTING_DOWN`, `RUN_FENCED`, `JOURNAL_UNAVAILABLE`).
    */
   async run(request: WorkflowRequest, run: RunContext): Promise<WorkflowOutcome> {
     const course = new Course(request, run);
@@ -117,13 +117,13 @@ export class WorkflowEngine {
   }
 }
 
-/** One execution of a workflow: what is over, what is under way, what waits. */
+/** State of one execution: ended, executing and waiting nodes. */
 class Course {
   readonly waiting = new Map<string, readonly WaitingRequest[]>();
   readonly underWay = new Map<string, Promise<void>>();
   private readonly over = new Map<string, NodeRecord>();
   private readonly controller = new AbortController();
-  /** Aborted with the run, and when a node ends it. */
+  /** Aborts with the run, or when a node ends it. */
   readonly signal: AbortSignal;
   private readonly scope: Record<string, JsonValue>;
 
@@ -139,7 +139,7 @@ class Course {
     return this.request.graph.nodes.get(id)!;
   }
 
-  /** The nodes that may begin: all before them are over, and there is room. */
+  /** Nodes that can start: all predecessors have ended, and the concurrency limit permits. */
   ready(): string[] {
     const { nodes, definition } = this.request.graph;
     const room = definition.limits.concurrency - this.underWay.size;
@@ -148,7 +148,7 @@ class Course {
     return [...nodes.keys()].filter(isReady).slice(0, Math.max(room, 0));
   }
 
-  /** Whether a way leads to the node that was gone; to one that nothing comes before, it does. */
+  /** Whether a taken edge leads to the node; true for a node without incoming edges. */
   isReached({ incoming }: GraphNode): boolean {
     return incoming.length === 0 || incoming.some((edge) => this.isGone(edge));
   }
@@ -186,23 +186,23 @@ class Course {
     if (record.status === 'completed') this.scope[id] = record.output;
   }
 
-  /** Waits until nothing is under way. @throws what ended the workflow */
+  /** Waits until no node executes. @throws the error that ended the workflow */
   async quiet(): Promise<void> {
     await this.settled();
     this.controller.signal.throwIfAborted();
   }
 
-  /** Tells what is under way to stop. */
+  /** Aborts the executing nodes. */
   stop(error: unknown): void {
     this.controller.abort(error);
   }
 
-  /** Waits until nothing is under way. */
+  /** Waits until no node executes. */
   async settled(): Promise<void> {
     await Promise.all(this.underWay.values());
   }
 
-  /** What the workflow gives: what it says, else what those nodes gave after which nothing was done. */
+  /** The workflow's output: its `output` template, else the output of completed nodes without completed descendants. */
   output(): JsonValue {
     const { definition, descendants } = this.request.graph;
     if (definition.output !== undefined) return compileTemplate(definition.output).fill(this.scope);
@@ -214,7 +214,7 @@ class Course {
     return others.length === 0 ? only[1] : Object.fromEntries([only, ...others]);
   }
 
-  /** A run is whole only if everything that it used is. */
+  /** A run is complete only if all answers that it used are complete. */
   finishReason(): RunFinishReason {
     const records = this.request.graph.definition.nodes.map(({ id }) => this.over.get(id));
     const marked = records.find((record) => record?.status === 'completed' && record.incomplete !== undefined);
@@ -234,7 +234,7 @@ class Course {
     this.controller.abort(new Abandoned(inNode(id, outcome.error)));
   }
 
-  /** The first that breaks is the one that counts. */
+  /** Only the first error counts. */
   private abandon(error: unknown): void {
     if (!this.controller.signal.aborted) this.controller.abort(error);
   }
@@ -243,7 +243,7 @@ class Course {
     return incoming.every(({ from }) => this.over.has(from));
   }
 
-  /** Whether a way is gone: on from a node that is done, from a branch to what it chose, or away from a failure. */
+  /** Whether an edge is taken: after success, by the choice of a branch, or as the fallback after a failure. */
   private isGone({ from, to, kind }: Edge): boolean {
     const record = this.over.get(from);
     if (kind === 'fallback') return record?.status === 'failed';

@@ -17,28 +17,28 @@ import { createGraph } from './graph/workflow-graph.factory.js';
 import type { WorkflowGraph } from './graph/workflow-graph.types.js';
 import { WORKFLOW_VERSIONS, WorkflowEngine, type WorkflowOutcome } from './workflow.engine.js';
 
-/** The kind of workflows' runs. */
+/** Kind of workflow runs. */
 export const WORKFLOW_RUN = 'workflow';
 
-/** The input of a workflow's run, as the journal holds it. */
+/** The input of a workflow run, as the journal stores it. */
 export interface WorkflowRunInput {
   readonly input: JsonValue;
   readonly isStreaming: boolean;
-  /** What was masked in the input. */
+  /** Kinds of content that were masked in the input. */
   readonly masked?: readonly string[];
 }
 
 type Ended = Extract<WorkflowOutcome, { kind: 'ended' }>;
 
-/** Graphs that are kept; a definition is a few kilobytes. */
+/** Maximum number of cached graphs; a definition has a few kilobytes. */
 const MOST_GRAPHS = 200;
 
-/** Executes workflows' runs. */
+/** Executes workflow runs. */
 @Injectable()
 export class WorkflowHandler implements RunHandler, OnModuleInit {
   readonly kind = WORKFLOW_RUN;
   readonly loopVersions = WORKFLOW_VERSIONS;
-  /** By the hash of their definition. */
+  /** Parsed graphs, by definition hash. */
   private readonly graphs = new Map<string, WorkflowGraph>();
 
   constructor(
@@ -61,7 +61,7 @@ export class WorkflowHandler implements RunHandler, OnModuleInit {
     return this.keeper.ending(run);
   }
 
-  /** The graph that a run goes through. */
+  /** The graph of a run's definition. */
   graphOf({ definitionHash, definition }: Pick<RunRecord, 'definitionHash' | 'definition'>): WorkflowGraph {
     let graph = this.graphs.get(definitionHash);
     if (graph) return graph;
@@ -103,7 +103,7 @@ function toText(output: JsonValue): string {
   return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
-/** The engine has changed since the run was begun, so that it cannot be replayed. */
+/** Ends a run of an unsupported version, which cannot be replayed. */
 function outdated({ loopVersion }: RunRecord): Ended {
   const { code, message } = new AppError(
     'RUN_VERSION_UNSUPPORTED',

@@ -20,9 +20,9 @@ import { WorkflowHandler } from './workflow.handler.js';
 import { WorkflowRegistry } from './workflow.registry.js';
 import { WorkflowService } from './workflow.service.js';
 
-/** The workflows of an application: type and token in one. */
+/** Options for the application's workflows; type and injection token in one. */
 export abstract class DeclaredWorkflows {
-  /** Beside those of files. */
+  /** In addition to those of files. */
   abstract readonly workflows: readonly WorkflowInput[];
 }
 

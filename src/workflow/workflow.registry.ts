@@ -10,28 +10,28 @@ import { ResolvedWorkFactory } from './resolved-work.factory.js';
 /** A workflow with its stored form. */
 export interface RegisteredWorkflow {
   readonly graph: WorkflowGraph;
-  /** JSON text, the same for the same definition. */
+  /** JSON text; equal for equal definitions. */
   readonly content: string;
   /** SHA-256 of the content, in hex. */
   readonly hash: string;
 }
 
 interface Declared {
-  /** Where it was declared. */
+  /** Origin, for messages. */
   readonly source: string;
   readonly resolved: () => RegisteredWorkflow;
 }
 
-/** Every workflow by its name. */
+/** All workflows, by name. */
 export class WorkflowRegistry {
   private readonly workflows = new Map<string, Declared>();
 
   constructor(private readonly work: ResolvedWorkFactory) {}
 
   /**
-   * What depends on the server (names of models) is filled in when the workflow is first looked at.
-   * @param source where it was declared, for errors
-   * @throws AppError `WORKFLOW_INVALID` naming every mistake, or both places of a name
+   * Registers a workflow. Server-dependent values (model names) are resolved at first use.
+   * @param source origin, for error messages
+   * @throws AppError `WORKFLOW_INVALID` naming the faults, or both sources of a duplicate name
    */
   register(input: WorkflowInput, source = 'code'): void {
     const definition = parseWorkflow(input, source);
@@ -44,7 +44,7 @@ export class WorkflowRegistry {
     this.set(definition, source);
   }
 
-  /** The same for one that may take the place of another of its name: runs that have begun go on as what they were. */
+  /** Registers or replaces a workflow; started runs continue with their former definition. */
   replace(input: WorkflowInput, source: string): void {
     const definition = parseWorkflow(input, source);
     createGraph(definition);
@@ -55,7 +55,7 @@ export class WorkflowRegistry {
     this.workflows.delete(name);
   }
 
-  /** Where the workflow of this name was declared; nothing when there is none. */
+  /** Origin of a workflow; undefined if it is not registered. */
   sourceOf(name: string): string | undefined {
     return this.workflows.get(name)?.source;
   }
@@ -68,7 +68,7 @@ export class WorkflowRegistry {
     return [...this.workflows.values()].map(({ resolved }) => resolved());
   }
 
-  /** @throws AppError `WORKFLOW_NOT_FOUND` naming those there are */
+  /** @throws AppError `WORKFLOW_NOT_FOUND` naming the known workflows */
   get(name: string): RegisteredWorkflow {
     const workflow = this.workflows.get(name);
     if (workflow) return workflow.resolved();
@@ -76,7 +76,7 @@ export class WorkflowRegistry {
     throw new AppError('WORKFLOW_NOT_FOUND', `There is no workflow "${name}"; there is: ${known}.`);
   }
 
-  /** One that is not one of these, to be run once. @throws AppError as `register` */
+  /** Resolves a workflow without registering it, for a single run. @throws AppError as `register` */
   define(input: WorkflowInput): RegisteredWorkflow {
     return this.complete(parseWorkflow(input, 'code'));
   }
@@ -101,7 +101,7 @@ export class WorkflowRegistry {
   }
 }
 
-/** @throws AppError `WORKFLOW_INVALID` naming every field that is wrong */
+/** @throws AppError `WORKFLOW_INVALID` naming every invalid field */
 export function parseWorkflow(input: unknown, source: string): WorkflowDefinition {
   const parsed = workflowSchema.safeParse(input);
   if (parsed.success) return parsed.data;

@@ -23,21 +23,21 @@ import { WORKFLOW_VERSION } from './workflow.engine.js';
 import { WORKFLOW_RUN, type WorkflowRunInput } from './workflow.handler.js';
 import { WorkflowRegistry, type RegisteredWorkflow } from './workflow.registry.js';
 
-/** What a workflow is started with. */
+/** Options of a workflow run. */
 export interface WorkflowStart {
-  /** An object, as the workflow's `input` says; `{}` when left out. */
+  /** An object that is valid for the workflow's `input` schema; default `{}`. */
   readonly input?: unknown;
-  /** Agents of the workflow remember what they were asked in it; a run holds it while it goes on. */
+  /** Session in which the workflow's agents remember earlier questions; an executing run occupies it. */
   readonly sessionId?: string;
-  /** 0 (the default) to 9: of runs that wait for their turn, the higher goes first. */
+  /** 0 (default) to 9; among queued runs, the higher priority starts first. */
   readonly priority?: number;
-  /** Milliseconds from now after which the run ends, whatever it does or waits for. */
+  /** Time to the run's deadline, in ms; the run then ends, whatever its status. */
   readonly deadlineMs?: number;
-  /** Makes a repetition of the request the same run. */
+  /** Repeated requests with the same key return the same run. */
   readonly idempotency?: IdempotentRequest;
 }
 
-/** Runs workflows. */
+/** Starts workflow runs. */
 @Injectable()
 export class WorkflowService {
   constructor(
@@ -49,9 +49,9 @@ export class WorkflowService {
   ) {}
 
   /**
-   * Starts a workflow and waits for what comes of it: a run that failed, was cancelled or waits for a person is an answer too.
-   * @param onStart gets the run as soon as it is journaled
-   * @throws AppError `WORKFLOW_NOT_FOUND`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, and what keeps any run from beginning
+   * Starts a workflow and waits for the answer. Failed, cancelled and waiting runs return an answer too.
+   * @param onStart called with the run when it is journaled
+   * @throws AppError `WORKFLOW_NOT_FOUND`, `VALIDATION_FAILED`, `INPUT_BLOCKED`, and the errors of every run start
    */
   async run(
     principal: Principal,
@@ -71,7 +71,7 @@ export class WorkflowService {
   }
 
   /**
-   * What a run of the graph is given, checked and screened.
+   * Validates the input of a run, and applies schema defaults and the content filter.
    * @throws AppError `VALIDATION_FAILED` naming the field, `INPUT_BLOCKED`
    */
   input(graph: WorkflowGraph, value: unknown = {}): Pick<WorkflowRunInput, 'input' | 'masked'> {
@@ -93,7 +93,7 @@ export class WorkflowService {
       id: newId(),
       principal,
       kind: WORKFLOW_RUN,
-      // No agent has a colon in its name.
+      // Agent names cannot contain a colon.
       agent: `workflow:${name}`,
       sessionId,
       loopVersion: WORKFLOW_VERSION,
@@ -109,7 +109,7 @@ export class WorkflowService {
   }
 }
 
-/** What the first nodes ask is known before anything runs. */
+/** Checks before the start that the prompts and messages of the first nodes are not blank. */
 function assertSays({ nodes }: WorkflowGraph, node: NodeDefinition, scope: Scope): void {
   if (nodes.get(node.id)!.incoming.length > 0) return;
   if (node.type === 'llm' && fillText(compileTemplate(node.prompt), scope).trim() === '') {
@@ -138,7 +138,7 @@ function toJson(value: unknown): JsonValue {
   return parseExactJson(JSON.stringify(value)) as JsonValue;
 }
 
-/** @param mistakes the same, apart, where that is known */
+/** @param mistakes one entry for each fault, if known */
 function invalid(
   field: string,
   message: string,

@@ -7,7 +7,7 @@ import { ChildAgentExecutor } from './child-agent.executor.js';
 import { failedNode, type NodeAnswer } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
-/** Asks an agent, in a run of its own. */
+/** Executes agent nodes: asks an agent in a child run. */
 @Injectable()
 export class AgentNodeExecutor implements WorkExecutor<Work<'agent'>> {
   constructor(private readonly agents: ChildAgentExecutor) {}
@@ -20,14 +20,14 @@ export class AgentNodeExecutor implements WorkExecutor<Work<'agent'>> {
       const settings = settingsOf('', `the agent "${agent}"`);
       return this.agents.ask({ ...asked, name: agent, subject: `The agent "${agent}"`, settings }, task, 'agent');
     }
-    // The registry has given it its name.
+    // The registry has set the name of the inline definition.
     const definition = agent as unknown as AgentDefinitionInput;
     const own = { name: definition.name, definition, subject: 'Its agent', settings: settingsOf('agent.', 'the node') };
     return this.agents.ask({ ...asked, ...own }, task, 'agent');
   }
 }
 
-/** Where the limits of an agent's answer are set. */
+/** The settings that limit an agent's answer, for error messages. */
 function settingsOf(prefix: string, owner: string): NodeAnswer['settings'] {
   return {
     length: `"${prefix}model.parameters.maxTokens" of ${owner}`,
@@ -35,7 +35,7 @@ function settingsOf(prefix: string, owner: string): NodeAnswer['settings'] {
   };
 }
 
-/** What the input asks, when the node does not say. */
+/** Default user message, from the workflow input. */
 export function given({ input }: Scope): string {
   const { message, query } = (input ?? {}) as { readonly message?: JsonValue; readonly query?: JsonValue };
   const asked = message ?? query ?? '';

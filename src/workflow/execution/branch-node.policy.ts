@@ -3,7 +3,7 @@ import { compileCondition } from '../template/condition.policy.js';
 import type { Scope } from '../template/template.parser.js';
 import type { NodeDone } from './node-task.types.js';
 
-/** Where a branch goes: to the first case whose conditions all hold, else where it says; nowhere when it does not say. */
+/** Selects the first case whose conditions all hold, else `otherwise`; no node if that is not set. */
 export function chooseBranch({ cases, otherwise }: DefinedNode<'branch'>, scope: Scope): NodeDone {
   const chosen = cases.findIndex(({ when }) =>
     [when].flat().every((condition) => compileCondition(condition).holds(scope)),

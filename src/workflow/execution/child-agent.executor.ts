@@ -7,20 +7,20 @@ import type { NodeOutcome, NodeTask } from './node-task.types.js';
 
 type Ended = Extract<ChildStanding, { kind: 'ended' }>;
 
-/** What an agent is asked in a run of its own. */
+/** A question to an agent in a child run. */
 export interface AskedAgent extends Omit<NodeAnswer, 'finish_reason'> {
   readonly name: string;
   readonly query: string;
-  /** Of one that the registry does not have. */
+  /** Definition of an agent that is not registered. */
   readonly definition?: AgentDefinitionInput;
-  /** Whether its messages can be followed as they come. */
+  /** Whether followers receive message deltas. */
   readonly isStreaming: boolean;
 }
 
-/** Asks agents in runs that are nodes of a workflow's. */
+/** Asks agents in child runs of a workflow run. */
 @Injectable()
 export class ChildAgentExecutor {
-  /** The run's id is recorded before it is started: whoever goes on after a crash joins it instead of starting another. */
+  /** Records the child run's id before the start: after a crash, the next execution joins that run. */
   async ask(asked: AskedAgent, task: NodeTask, kind: NodeKind = 'llm'): Promise<NodeOutcome> {
     const { run, node, path, number, signal } = task;
     const { name, isStreaming, query, definition } = asked;

@@ -6,17 +6,17 @@ import { compileTemplate, fillText } from '../template/template.parser.js';
 import { failedNode } from './node-outcome.factory.js';
 import type { NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
-/** What the API calls the node's tool. */
+/** Tool name of human nodes in requests. */
 export const HUMAN = 'human';
 
-/** Asks a person: the run waits, with no process, until somebody answers. */
+/** Asks a person: the run waits, without a process, until an answer or the expiry. */
 @Injectable()
 export class HumanNodeExecutor implements WorkExecutor<Work<'human'>> {
   async execute(work: Work<'human'>, { run, number, path, scope }: NodeTask): Promise<NodeOutcome> {
     const id = `${work.asks}:${number}/${path}`;
     const decision = run.answer(id);
     if (decision) return decided(work, decision);
-    // What was asked stays asked, with the same words and the same time.
+    // The recorded request does not change in later executions: same texts, same expiry.
     const request = await run.value(`asked:${number}/${path}`, (): WaitingRequest => {
       const question = fillText(compileTemplate(work.question), scope);
       const shown = work.show === undefined ? {} : compileTemplate(work.show).fill(scope);

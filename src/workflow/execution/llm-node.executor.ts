@@ -12,12 +12,12 @@ import type { NodeDone, NodeOutcome, NodeTask, WorkExecutor } from './node-task.
 
 type Ended = Extract<ReasoningOutcome, { kind: 'ended' }>;
 
-/** Of a model's reply there is nothing to cut. */
+/** One model call; without tools, the limit of results has no effect. */
 const ONE_REPLY = { maxIterations: 1, maxResultBytes: 65_536 };
-/** An answer with a format may be corrected twice. */
+/** Allows two corrections of an answer with a format. */
 const CORRECTED_REPLY = { ...ONE_REPLY, maxIterations: 3 };
 
-/** Asks a model once. */
+/** Executes llm nodes: asks a model without tools. */
 @Injectable()
 export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
   constructor(
@@ -56,7 +56,7 @@ export class LlmNodeExecutor implements WorkExecutor<Work<'llm'>> {
     return toOutcome(outcome, { work, prompt, task });
   }
 
-  /** In a run of its own, which can be followed by itself. */
+  /** Executes the node in a child run, which clients can follow separately. */
   private async inRun(work: Work<'llm'>, prompt: string, task: NodeTask): Promise<NodeOutcome> {
     const { workflow, number } = task;
     const definition: AgentDefinitionInput = {
@@ -82,18 +82,18 @@ function limitsOf({ responseFormat }: Work<'llm'>): typeof ONE_REPLY {
   return responseFormat === undefined ? ONE_REPLY : CORRECTED_REPLY;
 }
 
-/** The model as the registry has filled it in. */
+/** The model, as resolved by the registry. */
 function resolved({ model }: Work<'llm'>): AgentDefinitionInput['model'] & { provider: string; parameters: object } {
   return { ...model, provider: model.provider! };
 }
 
-/** The prompt is part of the output: the node would fail after a call that costs. */
+/** The output contains the prompt: this check avoids a failure after a paid model call. */
 function promptTooLarge(limit: number): NodeOutcome {
   const message = `Its prompt alone is larger than limits.maxOutputBytes (${limit}): give it a shorter prompt, or raise the limit.`;
   return failedNode('NODE_OUTPUT_TOO_LARGE', message);
 }
 
-/** How the node uses its answer, and where the limit of the answer is set. */
+/** How the node handles an incomplete answer, and the setting that limits the answer. */
 function answerOf(work: Work<'llm'>): Omit<NodeAnswer, 'finish_reason'> {
   const { name, parameters } = resolved(work);
   const { maxTokens } = parameters as ModelParameters;

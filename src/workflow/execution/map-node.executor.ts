@@ -7,12 +7,12 @@ import { NodeExecutor } from './node.executor.js';
 import { addCost, failedNode, inNode } from './node-outcome.factory.js';
 import type { NodeCost, NodeDone, NodeFailed, NodeOutcome, NodeTask } from './node-task.types.js';
 
-/** Each item is recorded as steps of its own. */
+/** Limits the number of journal steps: each item is recorded separately. */
 const MAX_ITEMS = 10_000;
 
 type Over = NodeDone | NodeFailed;
 
-/** Executes a node for every item of a list, so many at a time; each item is recorded on its own. */
+/** Executes a node for each item of a list, with limited concurrency; each item is recorded separately. */
 @Injectable()
 export class MapNodeExecutor {
   constructor(private readonly nodes: NodeExecutor) {}
@@ -33,7 +33,7 @@ export class MapNodeExecutor {
     return batch.outcome();
   }
 
-  /** Takes the items that an earlier execution finished, before any other starts: one of them may have ended the map. */
+  /** Adds the items that an earlier execution recorded, before new items start: one of them may have failed the map. */
   private async takeRecorded(batch: ItemBatch): Promise<number[]> {
     const open: number[] = [];
     for (const index of batch.items.keys()) {
@@ -60,7 +60,7 @@ export class MapNodeExecutor {
     }
   }
 
-  /** No result of the other items has a reader: runs that wait for a person are cancelled, and what was stopped is reported. */
+  /** Cancels child runs of the other items and reports stopped items, because the failed map discards their results. */
   private async stopOthers(batch: ItemBatch): Promise<void> {
     for (const index of batch.items.keys()) {
       const task = batch.task(index);
@@ -73,7 +73,7 @@ export class MapNodeExecutor {
   }
 }
 
-/** Cancels the run that a request stands for, if it stands for one. */
+/** Cancels the child run of a request, if there is one. */
 async function cancelChild({ child_run_id: id, step }: WaitingRequest, { run }: NodeTask): Promise<void> {
   if (id === undefined) return;
   const reason = new AppError('RUN_CANCELLED', 'The map has failed.');
@@ -81,16 +81,16 @@ async function cancelChild({ child_run_id: id, step }: WaitingRequest, { run }: 
   await run.join({ id, step, request: () => Promise.reject(reason), signal }).catch(() => undefined);
 }
 
-/** The items of a map while they are executed: the first that fails the map stops the others. */
+/** The items of an executing map; a failure stops the remaining items. */
 class ItemBatch {
   readonly outcomes: (NodeOutcome | undefined)[] = [];
   /** The items that this execution has started. */
   readonly started = new Set<number>();
-  /** Why the map fails, as soon as that is known. */
+  /** Failure of the map, if any. */
   failure: NodeFailed | null = null;
   readonly signal: AbortSignal;
   private readonly controller = new AbortController();
-  /** Bytes of the output so far (UTF-8). */
+  /** Size of the output so far, in UTF-8 bytes. */
   private bytes = Buffer.byteLength('{"results":[]}');
   private added = 0;
 
@@ -106,12 +106,12 @@ class ItemBatch {
     return this.definition.node;
   }
 
-  /** Whether items stop because the map has failed, and not with the run. */
+  /** Whether items stop because the map failed, not because the run was aborted. */
   get hasFailed(): boolean {
     return this.failure !== null && !this.parent.signal.aborted;
   }
 
-  /** An item has a session of its own, whatever items are executed before it or beside it. */
+  /** Each item has its own session, independent of the order of execution. */
   task(index: number): NodeTask {
     const { parent, signal } = this;
     const node = `${parent.node}/${index + 1}`;

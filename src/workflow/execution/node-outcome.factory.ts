@@ -3,30 +3,30 @@ import { useOutcome, type IncompleteReason, type OnIncomplete } from '../../reas
 import { addUsage, NO_USAGE, type RunFailure, type RunFinishReason } from '../../run/index.js';
 import type { NodeCost, NodeDone, NodeFailed, NodeTask } from './node-task.types.js';
 
-/** A node that failed for a reason of ours. */
+/** A failed node with an error code of the application. */
 export function failedNode(code: ErrorCode, message: string, cost: NodeCost = {}): NodeFailed {
   return { status: 'failed', error: { code, message, is_retryable: false }, ...cost };
 }
 
-/** A node that failed with what was thrown. */
+/** A failed node, from a thrown error. */
 export function thrownNode(error: unknown): NodeFailed {
   const { code, message, isRetryable, details } = toAppError(error);
   return { status: 'failed', error: { code, message, is_retryable: isRetryable, ...(details && { details }) } };
 }
 
-/** An answer of a model or an agent, as its node has it. */
+/** The answer of a model or an agent in a node. */
 export interface NodeAnswer {
   readonly finish_reason: RunFinishReason;
   readonly onIncomplete: OnIncomplete;
   /** The subject of the error message: `The model "m"`. */
   readonly subject: string;
-  /** Where the limits of the answer are set, as the error names them. */
+  /** Names of the settings that limit the answer, for error messages. */
   readonly settings: Partial<Record<IncompleteReason, string>>;
 }
 
-/** A node that has an answer: it fails with one that is not whole, unless it accepts that; then it is marked. */
+/** Completes a node with an answer: an incomplete answer fails the node, or marks it if the node accepts that. */
 export function answeredNode(answer: NodeAnswer, done: NodeDone, { version }: NodeTask): NodeDone | NodeFailed {
-  // Runs of version 1 took every answer as whole.
+  // Runs of version 1 accept every answer as complete.
   if (version === 1) return done;
   const use = useOutcome({ ...answer, remedies: remediesOf(answer) }, answer.onIncomplete);
   switch (use.kind) {
@@ -46,7 +46,6 @@ function remediesOf({ settings, finish_reason }: NodeAnswer): Partial<Record<Inc
   return { [finish_reason]: setting === undefined ? accept : `raise ${setting}, or ${accept}` };
 }
 
-/** What two of them took together. */
 export function addCost(one: NodeCost, other: NodeCost): NodeCost {
   const usage = sum(one.usage, other.usage);
   const children_usage = sum(one.children_usage, other.children_usage);
@@ -66,7 +65,7 @@ export function costOf({ usage, children_usage, model_calls }: NodeCost): NodeCo
   };
 }
 
-/** An error as the run tells it whose node it was. */
+/** Adds the node's id to the message of a failure. */
 export function inNode(node: string, { message, ...failure }: RunFailure): RunFailure {
   return { ...failure, message: `Node "${node}" failed: ${message}` };
 }

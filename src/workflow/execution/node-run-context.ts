@@ -13,8 +13,8 @@ import {
 import type { NodeTask } from './node-task.types.js';
 
 /**
- * A run's context for one node of its workflow: what the node's loop does in its first iteration is done in the run at
- * the node's own place, so that `tool:1:1` is the run's `tool:3/lookup:1`.
+ * The context of one node, on top of its run's context. Step places of iteration 1 of the node's loop map to places of
+ * the run: `tool:1:1` becomes `tool:3/lookup:1`.
  */
 export class NodeRunContext extends RunContext {
   readonly runId: string;
@@ -78,12 +78,12 @@ export class NodeRunContext extends RunContext {
     this.run.emit(this.placed(event));
   }
 
-  /** A request of the node as the run asks it. */
+  /** A request of the node, with its id and step as places of the run. */
   asked(request: WaitingRequest): WaitingRequest {
     return { ...request, id: this.at(request.id), step: this.at(request.step) };
   }
 
-  /** A place of the node's own loop, or one that it has made up, as a place of the run. */
+  /** Maps a place of the node's loop, or a named place, to a place of the run. */
   private at(place: string): string {
     const told = place.replace(/(^|:)\d+/, `$1${this.place}`);
     return told === place ? `${place}:${this.place}` : told;

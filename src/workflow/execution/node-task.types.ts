@@ -5,33 +5,33 @@ import type { WorkDefinition } from '../definition/node.schema.js';
 import type { WorkflowDefinition } from '../definition/workflow.schema.js';
 import type { Scope } from '../template/template.parser.js';
 
-/** One try of a node, or of one item of a map. */
+/** One attempt of a node, or of one item of a map. */
 export interface NodeTask {
   readonly workflow: WorkflowDefinition;
-  /** The version of workflows that the run was started with. */
+  /** Workflow version that the run was started with. */
   readonly version: number;
-  /** The node's place in the workflow, counted from 1. */
+  /** Position of the node in the workflow, counted from 1. */
   readonly number: number;
-  /** What events call it: the node's id, or `<id>/<n>` for the n-th item of a map. */
+  /** Name in events: the node's id, or `<id>/<n>` for the n-th item of a map. */
   readonly node: string;
-  /** `node`, with the number of the try from the second on: unique in the run. */
+  /** `node`, with the number of the attempt from the second attempt on; unique in the run. */
   readonly path: string;
   readonly scope: Scope;
   readonly run: RunContext;
-  /** Aborted with the run, and when another node ends it. */
+  /** Aborts with the run, or when another node ends it. */
   readonly signal: AbortSignal;
-  /** Whether agents that the node asks get a session of their own, not the one that the workflow's session has for them. */
+  /** Whether agents of the node get a separate session, not the one that belongs to the workflow's session. */
   readonly hasOwnSession: boolean;
-  /** Whether the message of a model can be told as it comes: nobody else speaks then. */
+  /** Whether a model's message can be streamed: no other node can stream at the same time. */
   readonly isStreaming: boolean;
-  /** Whether what it is given may hold what strangers wrote. */
+  /** Whether its input may contain untrusted content. */
   readonly isTainted: boolean;
 }
 
-/** What a node took. */
+/** Usage of a node. */
 export interface NodeCost {
   readonly usage?: RunUsage;
-  /** What the runs took that it called. */
+  /** Usage of its child runs. */
   readonly children_usage?: RunUsage;
   readonly model_calls?: number;
 }
@@ -39,11 +39,11 @@ export interface NodeCost {
 export interface NodeDone extends NodeCost {
   readonly status: 'completed';
   readonly output: JsonValue;
-  /** Where a branch goes on. */
+  /** Nodes that a branch selected. */
   readonly next?: readonly string[];
-  /** Whether it has read what strangers wrote. */
+  /** Whether the node has read untrusted content. */
   readonly is_tainted?: true;
-  /** Why its output is not whole, where it is not and was accepted. */
+  /** Reason of an incomplete answer that the node accepted. */
   readonly incomplete?: IncompleteReason;
 }
 
@@ -52,14 +52,14 @@ export interface NodeFailed extends NodeCost {
   readonly error: RunFailure;
 }
 
-/** What is recorded of a node once it is over. */
+/** Recorded end of a node. */
 export type NodeRecord = NodeDone | NodeFailed | { readonly status: 'skipped' };
 
-/** What came of a try. */
+/** Outcome of an attempt. */
 export type NodeOutcome =
   NodeDone | NodeFailed | { readonly status: 'waiting'; readonly requests: readonly WaitingRequest[] };
 
-/** Does what nodes of one kind do. What it throws is the node's failure, unless a signal is aborted. */
+/** Executes the work of one node type. A thrown error fails the node, unless a signal has aborted. */
 export interface WorkExecutor<Work extends WorkDefinition> {
   execute(work: Work, task: NodeTask): Promise<NodeOutcome>;
 }

@@ -10,19 +10,19 @@ import { addCost, costOf, failedNode, thrownNode } from './node-outcome.factory.
 import type { NodeCost, NodeDone, NodeFailed, NodeOutcome, NodeRecord, NodeTask } from './node-task.types.js';
 import { ToolNodeExecutor } from './tool-node.executor.js';
 
-/** Does what a node is for; nodes that hold others are done by who knows those. */
+/** One attempt of a node; the engine supplies the attempts of branch and map nodes. */
 export type Attempt = (task: NodeTask) => Promise<NodeOutcome>;
 
-/** What a node must be known by, to be done. */
+/** The retry settings of a node. */
 type Retried = Pick<Extract<NodeDefinition, { type: 'llm' }>, 'retry'>;
 
-/** Of an error of these kinds the same comes again. */
+/** Error codes that a retry cannot resolve. */
 const FINAL: ReadonlySet<string> = new Set(['VALIDATION_FAILED', 'TOOL_DENIED', 'TOOL_EXPIRED', 'RUN_CANCELLED']);
 
-/** Not the node's fault: the run cannot be replayed, or must be tried again later. */
+/** Errors of the run, not of the node: the run cannot be replayed, or must be retried later. */
 const OF_THE_RUN: ReadonlySet<string> = new Set(['STEP_CONFLICT', 'JOURNAL_UNAVAILABLE']);
 
-/** Does nodes, and items of maps, as units of a run: told when they begin, tried again as they say, recorded once over. */
+/** Executes nodes and map items as units of a run: emits the start, retries failures, records the end once. */
 @Injectable()
 export class NodeExecutor {
   private readonly logger = new Logger(NodeExecutor.name);
@@ -35,14 +35,14 @@ export class NodeExecutor {
   ) {}
 
   /**
-   * Does a node, and records what came of it.
-   * @throws the reason of a signal that is aborted
+   * Executes a node and records its outcome.
+   * @throws the reason of an aborted signal
    */
   execute(definition: WorkDefinition, task: NodeTask): Promise<NodeOutcome> {
     return this.carryOut(definition, task, this.attemptOf(definition));
   }
 
-  /** The same for a node of which the caller knows how it is done. */
+  /** The same, with an attempt of the caller. */
   async carryOut(
     definition: Retried & Pick<NodeDefinition, 'type'>,
     task: NodeTask,
@@ -67,14 +67,14 @@ export class NodeExecutor {
     return isAnnounced || run.isRecorded({ kind: 'child', place: `${number}/${path}` });
   }
 
-  /** Reports that a node was stopped because its result has no reader. */
+  /** Reports that a node was stopped because its result is no longer needed. */
   async reportStopped({ type: kind }: WorkDefinition, { run, node, number }: NodeTask, message: string): Promise<void> {
     const told = { type: 'node.completed', node, kind, iteration: number, status: 'failed' } as const;
     const error = { code: 'RUN_CANCELLED', message, is_retryable: false };
     await run.value(`stopped:${number}/${node}`, () => run.emit({ ...told, error }));
   }
 
-  /** Records that nothing leads to a node. */
+  /** Records that no path leads to the node. */
   async skip(task: NodeTask, kind: NodeDefinition['type']): Promise<void> {
     const { run, node, number: iteration } = task;
     const action = async (): Promise<NodeRecord> => {
@@ -98,7 +98,7 @@ export class NodeExecutor {
     }
   }
 
-  /** One that is a run tells of its beginning when it knows the run's id. */
+  /** Nodes that are child runs emit their start later, with the run's id. */
   private async begin(definition: Pick<NodeDefinition, 'type'>, task: NodeTask): Promise<void> {
     const { run, node, number: iteration } = task;
     const kind = definition.type;
@@ -121,7 +121,7 @@ export class NodeExecutor {
     }
   }
 
-  /** Records that a try failed, and waits before the next one; not when it failed in an earlier execution, which has waited. */
+  /** Records a failed attempt and waits before the next; an attempt recorded by an earlier execution needs no wait. */
   private async pause(task: NodeTask, outcome: NodeFailed, ms: number): Promise<void> {
     const { run, signal } = task;
     const step = failedStep(task);
@@ -137,7 +137,7 @@ export class NodeExecutor {
     try {
       signal.throwIfAborted();
       const outcome = await attempt(task);
-      // What a signal stopped has not failed by itself.
+      // A failure after an abort is not the node's own.
       if (outcome.status === 'failed') signal.throwIfAborted();
       return outcome;
     } catch (error) {
@@ -148,7 +148,7 @@ export class NodeExecutor {
     }
   }
 
-  /** An error of ours says all in its message; of another one the stack is wanted. */
+  /** Logs the stack of unexpected errors; the message of an `AppError` is sufficient. */
   private failed({ run, path }: NodeTask, error: unknown): NodeFailed {
     if (!(error instanceof AppError))
       this.logger.error({ err: error, run_id: run.runId, node: path }, 'A node of a workflow broke');
@@ -169,17 +169,17 @@ export class NodeExecutor {
   }
 }
 
-/** The step that holds what came of a node. */
+/** The step that records the outcome of a node. */
 function stepOf(node: string, kind: NodeDefinition['type']): StepName {
   return { kind: 'node', place: node, subject: kind };
 }
 
-/** The step that holds what came of a try after which there was another one. */
+/** The step that records a failed attempt before a retry. */
 function failedStep({ number, path }: NodeTask): StepName {
   return { kind: 'node', place: `failed:${path}`, subject: `${number}/${path}` };
 }
 
-/** What later nodes are given has a limit, and cutting JSON would make it another thing. */
+/** Fails a node whose output exceeds the limit, because cut JSON would be a different value. */
 function fitted(
   done: Exclude<NodeOutcome, { status: 'waiting' }>,
   { workflow }: NodeTask,

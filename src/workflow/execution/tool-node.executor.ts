@@ -12,7 +12,7 @@ import { failedNode, thrownNode } from './node-outcome.factory.js';
 import { NodeRunContext } from './node-run-context.js';
 import type { NodeCost, NodeOutcome, NodeTask, WorkExecutor } from './node-task.types.js';
 
-/** Calls a tool, or a method of the application's: on the way of every call, so that it happens once. */
+/** Calls a tool, or a method of the application, through the tool-call engine, with its rules for effects. */
 @Injectable()
 export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'>> {
   constructor(
@@ -59,7 +59,7 @@ export class ToolNodeExecutor implements WorkExecutor<Work<'tool'> | Work<'code'
   }
 }
 
-/** An optional argument whose place has nothing is left out: most tools refuse null where they take no value. */
+/** Omits optional arguments without a value, because most tools refuse null for them. */
 function argumentsOf(
   work: Work<'tool'> | Work<'code'>,
   tool: Tool | undefined,
