@@ -3,42 +3,45 @@ import { runKeys, type TotalRow } from './budget-row.mapper.js';
 import { fits } from './budget-scope.policy.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
-/** What counts under a key, reserved or spent. */
+/** The total of one budget key: reserved and spent amounts. */
 export interface BookedSum extends TotalRow {
   tokens: number;
   cost: number;
-  /** How many entries in it are reserved, or not durable yet. */
+  /** Number of its entries that are reserved or not durable yet. */
   open: number;
-  /** Whether the database has a row of it, or may have. */
+  /** Whether the database has, or may have, a row for it. */
   isStored: boolean;
-  /** Whether it is of a run that is over: the database has no use for it. */
+  /** Whether its run has ended; the database then needs no row for it. */
   isOver: boolean;
 }
 
-/** An entry in memory, which its book alone changes. */
+/** An entry in memory. Only its `BudgetBook` changes it. */
 export interface BookedEntry {
   readonly entry: BudgetEntry;
-  /** Since when it is as it is, epoch ms. */
+  /** Time of its last change, epoch ms. */
   readonly at: number;
-  /** Whether its amount is in the database's sums, or on its way there: of a reservation never. */
+  /** Whether its amount is in the totals of the database or in a pending batch; always false for a reservation. */
   isWritten: boolean;
-  /** Whether it has arrived. */
+  /** Whether that batch has committed. */
   isDurable: boolean;
-  /** Those that it is in, which are held as long as it is not durable. */
+  /** Totals that include it. They stay in memory until it is durable. */
   readonly sums: readonly BookedSum[];
 }
 
-/** Entries and sums in memory, and which of them nobody needs to hold any more. */
+/** Entries and totals in memory, with eviction of idle ones. */
 export class BudgetBook {
-  /** By their runs; what came last, last. */
+  /** Entries by run id, oldest run first. */
   private readonly runs = new Map<string, BookedEntry[]>();
   private readonly sums = new Map<string, BookedSum>();
   private added = 0;
 
-  /** @param most sums that are held when nobody uses them, and for each four of them a run; a quarter more until they are looked through */
+  /**
+   * @param most maximum idle totals; idle runs are capped at a quarter of it. Eviction runs once per `most / 4`
+   * additions.
+   */
   constructor(private readonly most: number) {}
 
-  /** What counts under each of these keys; `null` when some are not known here. */
+  /** The totals of these keys; `null` if one of them is not in memory. */
   sumsOf(keys: readonly string[]): readonly BookedSum[] | null {
     const sums = this.known(keys);
     return sums.length === keys.length ? sums : null;
@@ -54,14 +57,14 @@ export class BudgetBook {
     this.grow();
   }
 
-  /** What counts in a run alone, as far as it is known here. @param call one of its calls, which is in all of them */
+  /** The totals in memory that belong to one run only. @param call any call of the run: it is in all of its totals */
   sumsOfRun(runId: string, call: BookedEntry | undefined): readonly BookedSum[] {
     if (this.sums.size === 0) return [];
     const keys = runKeys(runId);
     return call ? call.sums.filter(({ scope }) => keys.includes(scope)) : this.known(keys);
   }
 
-  /** Nothing counts in these any more but what comes late. */
+  /** Drops the totals of a run that has ended. A total with open entries stays until they are durable. */
   forgetSums(sums: readonly BookedSum[]): void {
     for (const sum of sums) {
       sum.isOver = true;
@@ -75,23 +78,23 @@ export class BudgetBook {
     return undefined;
   }
 
-  /** What nobody has settled. */
+  /** Entries that are not settled. */
   reserved(): BudgetEntry[] {
     const entries = this.all().map(({ entry }) => entry);
     return entries.filter(({ expiresAt }) => expiresAt !== null);
   }
 
-  /** What is settled and not written. */
+  /** Entries that are settled and not written. */
   unwritten(): BookedEntry[] {
     return this.all().filter(isUnwritten);
   }
 
-  /** Whether something is settled that may not be in the database yet. */
+  /** Whether an entry is settled and possibly not in the database yet. */
   get hasUnwritten(): boolean {
     return this.all().some(({ entry, isDurable }) => entry.expiresAt === null && !isDurable);
   }
 
-  /** A call of a run that is settled by such an amount, and not written. */
+  /** Finds a settled, unwritten call of a run by its amount. */
   findUnwritten(runId: string, { tokens, cost }: Amount): BookedEntry | undefined {
     const run = this.runs.get(runId);
     if (!run) return undefined;
@@ -103,9 +106,9 @@ export class BudgetBook {
   }
 
   /**
-   * @param sums those of its scopes
-   * @param before what goes when it comes
-   * @returns the first of its scopes that has no room for it
+   * Finds the first budget without room for an entry.
+   * @param sums totals of the scopes, in the same order
+   * @param before entry that this one replaces
    */
   findFull(
     entry: BudgetEntry,
@@ -134,7 +137,7 @@ export class BudgetBook {
     change(this.sumsIn(booked), booked.entry, -1, booked.isDurable ? 0 : -1);
   }
 
-  /** Another amount in an entry's place. */
+  /** Replaces an entry by one with another amount. */
   replace(before: BookedEntry, booked: BookedEntry): void {
     const run = this.runs.get(booked.entry.runId);
     const at = run?.indexOf(before) ?? -1;
@@ -149,21 +152,21 @@ export class BudgetBook {
     change(booked.sums, more, 1, 0);
   }
 
-  /** It is durable: its sums need not be held for it any more. */
+  /** Marks an entry as durable, so that its totals can be evicted. */
   arrived(booked: BookedEntry): void {
     if (booked.isDurable || this.find(booked.entry) !== booked) return;
     booked.isDurable = true;
     change(booked.sums, NOTHING, 1, -1);
   }
 
-  /** It is durable with its step, which nobody asks for again: what it was need not be known any more. */
+  /** Drops an entry that is durable with its step: a replay does not repeat the step. */
   told(booked: BookedEntry): void {
     if (this.drop(booked)) change(booked.sums, NOTHING, 1, -1);
   }
 
   /**
-   * By how much the sums of an entry are raised; rows are zero but for that.
-   * @param but those that are not
+   * Rows that add the amount of an entry to its totals; each row contains only the increment.
+   * @param but totals to leave out
    */
   raises(booked: BookedEntry, { tokens, cost }: Amount, but: readonly BookedSum[]): Row[] {
     const rows: Row[] = [];
@@ -181,7 +184,7 @@ export class BudgetBook {
     this.sums.clear();
   }
 
-  /** @returns whether it was there */
+  /** @returns whether the entry was present */
   private drop(booked: BookedEntry): boolean {
     const { runId } = booked.entry;
     const run = this.runs.get(runId);
@@ -192,12 +195,12 @@ export class BudgetBook {
     return true;
   }
 
-  /** Of what is durable they may have been let go, and learnt anew. */
+  /** Totals of a durable entry may have been evicted and loaded again. */
   private sumsIn({ entry, isDurable, sums }: BookedEntry): readonly BookedSum[] {
     return isDurable ? this.known(entry.scopes) : sums;
   }
 
-  /** But those whose day is over, and which were deleted. */
+  /** Without totals that are not in memory, such as deleted totals of past days. */
   private known(keys: readonly string[]): BookedSum[] {
     const sums: BookedSum[] = [];
     for (const key of keys) {
@@ -212,7 +215,7 @@ export class BudgetBook {
   }
 
   private grow(): void {
-    // Not at once: somebody may have looked just now for what is there.
+    // Deferred: a caller in this turn of the event loop may use totals that it has just found.
     if (++this.added % (this.most / 4) === 0) setImmediate(() => this.letGo());
   }
 

@@ -2,7 +2,7 @@ import { DAY_MS, dayOf, idsFrom } from '../../common/index.js';
 import type { Row } from '../../persistence/index.js';
 import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
-/** How long a sum stays that no call will be added to; the sum of a session stays for ever. */
+/** Retention of a total after its last possible call, in ms. Totals of sessions have no limit. */
 const RUN_MS = 400 * DAY_MS;
 const PAST_DAY_MS = 32 * DAY_MS;
 
@@ -24,7 +24,7 @@ export function toEntry({ expires_at, scopes, ...row }: EntryRow): BudgetEntry {
   return { ...row, runId: runIdOf(row.id), scopes: JSON.parse(scopes) as string[], expiresAt: expires_at };
 }
 
-/** @param id of an entry */
+/** @param id id of an entry, `runId:step` */
 export function runIdOf(id: string): string {
   return id.slice(0, id.indexOf(':'));
 }
@@ -36,23 +36,23 @@ export function toEntryRow({ scopes, expiresAt, ...entry }: BudgetEntry, now: nu
   return { ...row, updated_at: now } satisfies Row;
 }
 
-/** A sum of nothing. @param now epoch ms */
+/** The row of an empty total. @param now epoch ms */
 export function toTotalRow({ key, tenant, name, resetsAt }: BudgetScope, now: number) {
   const past = name === 'run' ? now + RUN_MS : null;
   const kept_until = resetsAt === null ? past : resetsAt + PAST_DAY_MS;
   return { scope: key, tenant, tokens: 0, cost: 0, kept_until } satisfies Row;
 }
 
-/** Keys of the sums that nothing counts in once a run is over. */
+/** Keys of the totals that no call uses after a run has ended. */
 export function runKeys(runId: string): readonly string[] {
   return [RUN_KEY + runId, AGENT_RUN_KEY + runId];
 }
 
 /**
- * Where the sums are that are kept no longer: keys of runs and days sort by their times, so that they need not be looked for
- * among all others, those of sessions above all.
+ * Key ranges of the outdated totals. Keys of runs and days sort by time, so a range scan skips all other totals, above
+ * all those of sessions.
  * @param now epoch ms
- * @returns from which key, and before which
+ * @returns first key (inclusive) and end key (exclusive) of each range
  */
 export function outdatedKeys(now: number): (readonly [from: string, before: string])[] {
   const runs = [RUN_KEY, AGENT_RUN_KEY].map((kind) => [kind, kind + idsFrom(now - RUN_MS)] as const);

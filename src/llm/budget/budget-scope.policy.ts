@@ -8,7 +8,7 @@ import { AGENT_RUN_KEY, RUN_KEY, type Amount, type BudgetName, type BudgetScope 
 type Owner = Omit<CallAccount, 'step'>;
 type ScopePlace = Pick<BudgetScope, 'key' | 'tenant' | 'resetsAt'>;
 
-/** What the server limits, by the names of its settings. */
+/** Limits of the server, by the names of its settings. */
 export type BudgetLimits = Partial<Record<'run' | 'session' | 'tenantDay' | 'day', Amount>>;
 
 export function limitsOf({ run, session, tenantDay, day }: AppConfig['llm']['budget']): BudgetLimits {
@@ -20,13 +20,13 @@ export function limitsOf({ run, session, tenantDay, day }: AppConfig['llm']['bud
   };
 }
 
-/** The budgets that a call counts in, in the order of their keys, so that two calls never wait for each other. */
+/** The budgets that limit a call, sorted by key. The order prevents deadlocks between concurrent calls. */
 export function scopesOf(account: Owner, limits: BudgetLimits, now: number): BudgetScope[] {
   const { tenant, own } = account;
   const day = dayOf(now);
   const resetsAt = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
   const scopes = own ? scopesOfAgents(own, account, { day, resetsAt }) : [];
-  // These come after those of agents, in their order.
+  // These keys sort after the keys of agents, in this order.
   if (limits.day) scopes.push({ name: 'day', limit: limits.day, key: `day:${day}`, tenant: '', resetsAt });
   addLasting(scopes, account, limits);
   const key = `tenant_day:${day}:${tenant}`;
@@ -34,7 +34,7 @@ export function scopesOf(account: Owner, limits: BudgetLimits, now: number): Bud
   return scopes;
 }
 
-/** Those of them that are never whole again, but for those of agents. */
+/** The server's budgets that never reset: run and session. */
 export function lastingScopesOf(account: Owner, limits: BudgetLimits): BudgetScope[] {
   const scopes: BudgetScope[] = [];
   addLasting(scopes, account, limits);
@@ -60,7 +60,7 @@ function scopesOfAgents(
   return scopes.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** By hashes, since names of sessions, tenants and agents together are longer than a key. */
+/** Keys contain hashes: the names of session, tenant and agent together can exceed the column length. */
 function ownScopes(
   { agent, runId, limits }: OwnBudget,
   { tenant, sessionId }: Owner,
@@ -101,7 +101,7 @@ export function fits(sum: Amount, more: Amount, limit: Amount): boolean {
   return sum.tokens + more.tokens <= limit.tokens && sum.cost + more.cost <= limit.cost;
 }
 
-/** What of it is too much, as people count it. */
+/** The exceeded unit, with its limit, spent and requested amount in display units. */
 export function excess(sum: Amount, more: Amount, limit: Amount) {
   const isTokens = sum.tokens + more.tokens > limit.tokens;
   const unit = isTokens ? 'tokens' : 'cost';

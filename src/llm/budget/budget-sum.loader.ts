@@ -3,11 +3,11 @@ import type { TotalRow } from './budget-row.mapper.js';
 import { NOTHING } from './budget.types.js';
 import type { SharedBudgetStore } from './shared-budget.store.js';
 
-/** Reads sums into memory that are not there, and lets nobody read while all of them are replaced. */
+/** Loads totals into memory on demand and blocks loading while all totals are replaced. */
 export class BudgetSumLoader {
   private opened: Promise<void> | null = null;
   private isOpened = false;
-  /** While the sums are being replaced. */
+  /** Set while a replacement is in progress. */
   private replaced: Promise<void> | null = null;
   private replacements = 0;
 
@@ -16,12 +16,15 @@ export class BudgetSumLoader {
     private readonly book: BudgetBook,
   ) {}
 
-  /** Whether what is in memory holds as it is. */
+  /** Whether the totals in memory are valid without a query. */
   get isReady(): boolean {
     return this.isOpened && !this.replaced;
   }
 
-  /** Reads what is not in memory; anew when all was replaced meanwhile. @param zeros what is in the database neither */
+  /**
+   * Loads the totals that are not in memory; repeats if all totals were replaced meanwhile.
+   * @param zeros empty totals for keys without a row in the database
+   */
   async learn(zeros: readonly TotalRow[], keys: readonly string[]): Promise<void> {
     await this.forgetReserved();
     for (let replacements; this.replaced || replacements !== this.replacements;) {
@@ -31,7 +34,10 @@ export class BudgetSumLoader {
     }
   }
 
-  /** Replaces all sums in the database; nobody reserves meanwhile. @param work gives whether they were */
+  /**
+   * Replaces all totals in the database; reservations wait meanwhile.
+   * @param work resolves with whether it replaced them
+   */
   async replacing(work: () => Promise<boolean>): Promise<boolean> {
     while (this.replaced) await this.replaced;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -59,11 +65,11 @@ export class BudgetSumLoader {
     const rows = await this.shared.sums(unknown);
     if (replacements !== this.replacements) return;
     for (const row of rows) this.book.learnSum(row, true);
-    // One that was let go meanwhile was not asked for.
+    // Only for requested keys: the database may have a row of a total that was evicted meanwhile.
     for (const zero of zeros) if (unknown.includes(zero.scope)) this.book.learnSum(zero, false);
   }
 
-  /** Once: what is reserved in the database is of a process that crashed, as there is no other. */
+  /** Once: releases the reservations in the database. A crashed process left them, since no other process uses it. */
   private forgetReserved(): Promise<void> {
     return (this.opened ??= this.settleReserved().then(
       () => void (this.isOpened = true),

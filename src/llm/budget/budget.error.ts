@@ -9,7 +9,7 @@ const WHAT: Readonly<Record<BudgetScope['name'], readonly [what: string, variabl
   day: ['day', 'BUDGET_DAY', 'day'],
 };
 
-/** The error of a call that was not made: which budget it would have gone beyond, and when that is whole again. */
+/** Error of a rejected call: the exceeded budget and its reset time. */
 export function budgetExceeded({ name, agent, limit, resetsAt }: BudgetScope, sum: Amount, more: Amount): AppError {
   const { unit, ...counts } = excess(sum, more, limit);
   const [what, variable, field] = WHAT[name];
@@ -24,7 +24,10 @@ export function budgetExceeded({ name, agent, limit, resetsAt }: BudgetScope, su
   });
 }
 
-/** The error of a reply that was stopped while it arrived: the budget has no room for more than these tokens of it. */
+/**
+ * Error of a reply that was stopped while it streamed.
+ * @param tokens length of the reply at which the budget was used up
+ */
 export function replyUsedUp({ name, agent, limit, resetsAt }: BudgetScope, tokens: number): AppError {
   const [what, variable, field] = WHAT[name];
   const whose = agent === undefined ? variable : `budgets.${field} of the agent "${agent}"`;
@@ -38,7 +41,7 @@ export function replyUsedUp({ name, agent, limit, resetsAt }: BudgetScope, token
   });
 }
 
-/** The error of sums that cannot be counted anew now. */
+/** Error of a rebuild of the totals while calls are in progress. */
 export function budgetInUse(): AppError {
   const message =
     'Runs go on, and what they spend is not yet told: the budgets can be counted anew when none does. Nothing was changed; try again then.';

@@ -1,30 +1,31 @@
 import type { JournaledSpending } from './model-budget.js';
 import type { Amount, BudgetEntry, BudgetScope } from './budget.types.js';
 
-/** Why a reservation was refused: another one has the entry, or this budget has no room (or no sum) for it. */
+/** Reason of a rejected reservation: another holder changed the entry, or this budget has no room or no total. */
 export type BudgetRefusal = { readonly kind: 'taken' } | { readonly kind: 'full'; readonly scope: BudgetScope };
 
-/** How a call is settled. */
+/** Options of a settlement. */
 export interface Settlement {
-  /** What the entry is called from then on; by default as before. */
+  /** New id of the entry; unchanged by default. */
   readonly id?: string;
-  /** Whether the journal will tell of it. */
+  /** Whether the journal will record the usage of the call. */
   readonly isTold?: boolean;
 }
 
-/** The port to what each call has reserved or used, and to the sums: changed together or not at all. */
+/** The port to the entries of calls and to the totals. Each operation changes both or neither. */
 export abstract class BudgetStore {
   abstract find(id: string): Promise<BudgetEntry | null>;
 
-  /** Entries that nobody has settled in time. */
+  /** Expired reservations. @param now epoch ms */
   abstract expired(now: number): Promise<BudgetEntry[]>;
 
-  /** `null` when there is none. */
+  /** `null` if there is no total. */
   abstract sum(scope: BudgetScope): Promise<Amount | null>;
 
   /**
-   * @param before what has the same id, and goes
-   * @returns why it was refused; nothing has changed then. No promise where nothing need be waited for
+   * Reserves an amount in all scopes, or in none.
+   * @param before entry with the same id that this one replaces
+   * @returns the reason of a rejection, else `null`; synchronous if no I/O is necessary
    */
   abstract reserve(
     entry: BudgetEntry,
@@ -33,30 +34,30 @@ export abstract class BudgetStore {
     now: number,
   ): BudgetRefusal | null | Promise<BudgetRefusal | null>;
 
-  /** Sums of nothing where there are none. */
+  /** Creates the missing totals, with an amount of zero. */
   abstract open(scopes: readonly BudgetScope[], now: number): Promise<void>;
 
   /**
-   * Puts what was used in the place of what is there.
-   * @returns whether the entry is still as it was given; no promise where nothing need be waited for
+   * Replaces a reservation by the amount that the call used.
+   * @returns false if the entry was changed meanwhile; synchronous if no I/O is necessary
    */
   abstract settle(entry: BudgetEntry, used: Amount, now: number, how?: Settlement): boolean | Promise<boolean>;
 
-  /** Nothing was ever counted in these: there is no sum to be looked for. */
+  /** Marks scopes as new: they have no total, so the store need not query it. */
   begun(_scopes: readonly BudgetScope[], _now: number): void {}
 
-  /** What `ModelBudget.journaled` gives. */
+  /** See `ModelBudget.journaled`. */
   journaled(_runId: string, _took: readonly Amount[], _isOver: boolean): JournaledSpending | null {
     return null;
   }
 
-  /** Deletes what is of no use any more. */
+  /** Deletes outdated entries and totals. */
   abstract prune(now: number): Promise<void>;
 
   /**
-   * These sums and no others, unless a call goes on or anything has changed since a time.
+   * Replaces all totals. Does nothing while a reservation is open, or if an entry was changed at or after `since`.
    * @param since epoch ms
-   * @returns whether they are there now
+   * @returns whether the totals were replaced
    */
   abstract replaceAll(sums: ReadonlyMap<BudgetScope, Amount>, since: number, now: number): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** What is limited: tokens, and billionths of the unit that `LLM_PRICES` are in. */
+/** Tokens, and cost in billionths of the unit of `LLM_PRICES`. */
 export interface Amount {
   readonly tokens: number;
   readonly cost: number;
@@ -6,36 +6,36 @@ export interface Amount {
 
 export type BudgetName = 'run' | 'session' | 'tenant_day' | 'day';
 
-/** How keys of sums begin that runs at the top have. */
+/** Key prefix of the totals of root runs. */
 export const RUN_KEY = 'run:';
-/** How keys of sums begin that agents' runs have of their own. */
+/** Key prefix of the totals of an agent's runs. */
 export const AGENT_RUN_KEY = 'agent_run:';
 
-/** One budget that a call counts in. */
+/** One budget that limits a call. */
 export interface BudgetScope {
   readonly name: BudgetName;
-  /** The agent whose it is; everybody's without one. */
+  /** The agent that owns the budget; absent for a budget of the server. */
   readonly agent?: string;
-  /** Of the row that has its sum. */
+  /** Key of its total. */
   readonly key: string;
-  /** Whose it is; empty where it is everybody's. */
+  /** Owner of the budget; empty if all tenants share it. */
   readonly tenant: string;
   readonly limit: Amount;
-  /** When it is whole again, epoch ms; `null` is never. */
+  /** Time of the next reset, epoch ms; `null` if it never resets. */
   readonly resetsAt: number | null;
 }
 
-/** What one call has reserved or used. */
+/** The amount that one call has reserved or used. */
 export interface BudgetEntry extends Amount {
   /** `runId:step`. */
   readonly id: string;
   readonly runId: string;
   readonly tenant: string;
-  /** Who reserved it last: another one has nothing to settle. */
+  /** Id of the reservation; only its holder settles the entry. */
   readonly holder: string;
-  /** Keys of the sums that it is in. */
+  /** Keys of the totals that include it. */
   readonly scopes: readonly string[];
-  /** When it counts no longer if nobody has settled it, epoch ms; `null` once somebody has. */
+  /** Expiry of the reservation, epoch ms; `null` once it is settled. */
   readonly expiresAt: number | null;
 }
 

@@ -8,7 +8,7 @@ import { costOf, toUnits } from '../wrappers/cost.policy.js';
 import { NOTHING, type Amount } from './budget.types.js';
 import type { CallEnd } from './model-budget.js';
 
-/** The tokens and the cost of one call: the most that it may take, and the amount that it took. */
+/** Tokens and cost of one call: the maximum before the call, and the used amount after it. */
 export class CallEstimate {
   private readonly promptTokens: number;
   /** Whether the provider limits the reply. */
@@ -75,7 +75,7 @@ function textOf({ content, reasoning = '', toolCalls = [] }: AssistantMessage): 
   return texts.filter((text) => text !== '').join('\n');
 }
 
-/** Arguments of calls are JSON, of which a token is about three characters. @param length in UTF-16 units */
+/** Estimates the tokens of call arguments: JSON has about three characters per token. @param length UTF-16 units */
 export function unseenTokens(length = 0): number {
   return Math.ceil(length / 3);
 }

@@ -7,13 +7,13 @@ import type { Amount, BudgetEntry, BudgetName, BudgetScope } from './budget.type
 import { unseenTokens, type CallEstimate } from './call-estimate.policy.js';
 import { Reservation, type CallEnd } from './model-budget.js';
 
-/** Longer than calls take: a reservation of a process that crashed expires after this time. */
+/** Lifetime of a reservation, in ms: longer than any call. Reservations of a crashed process expire after it. */
 export const EXPIRES_MS = 900_000;
 /** The smallest extension of a running reply, in tokens. */
 const MIN_STEP = 32;
-/** From this length on, in tokens, a reply is not limited: longer ones are rare. */
+/** Reply length in tokens from which no limit is set, since longer replies are rare. */
 const LONG_REPLY = 32_768;
-/** The share of a remaining budget that one reply may reserve: calls of a run mostly come one after another. */
+/** Maximum share of the remaining budget for one reply. Calls of a run are mostly sequential. */
 const SHARES: Readonly<Record<BudgetName, number>> = { run: 1 / 2, session: 1 / 2, tenant_day: 1 / 8, day: 1 / 8 };
 const PRICE_TOKENS = 1_000_000;
 
@@ -45,12 +45,12 @@ export class HeldReservation extends Reservation {
   ) {
     super();
     this.entry = held.entry;
-    // The provider counts otherwise than the estimate: a reply that it limits has some tolerance.
+    // Tolerance for a reply that the provider limits, since its tokenizer differs from the estimate.
     this.allowed = estimate.mostReply + (estimate.isLimited ? Math.ceil(estimate.mostReply / 4) + MIN_STEP : 0);
     this.checkAt = this.allowed;
   }
 
-  /** Tokens are counted only from the length on at which a character a token would use up the reservation. */
+  /** Counts tokens only from the length at which one token per character would exceed the reservation. */
   override grow(text: string, length: number, unseen: number): Promise<void> | null {
     this.counted += this.estimate.counter.count(text);
     const tokens = this.counted + unseenTokens(unseen);
@@ -68,7 +68,7 @@ export class HeldReservation extends Reservation {
     return this.allowed;
   }
 
-  /** Tokens of a reply that its share of what remains of a budget allows. */
+  /** Reply tokens that fit into the share of the remaining budget. */
   private async roomOf(scope: BudgetScope): Promise<number> {
     const sum = await this.tools.store.sum(scope);
     if (!sum) return 0;
@@ -78,7 +78,7 @@ export class HeldReservation extends Reservation {
     return Math.max(0, Math.min(limit.tokens - sum.tokens, byCost) * SHARES[scope.name]);
   }
 
-  /** By smaller steps where the budget has no room for a larger one. */
+  /** Retries with smaller steps if the budget has no room for a larger one. */
   private async extend(tokens: number, length: number): Promise<void> {
     let full: BudgetScope | null = null;
     for (let step = Math.max(this.estimate.replyTokens, MIN_STEP); step >= MIN_STEP; step = Math.floor(step / 4)) {
@@ -92,7 +92,7 @@ export class HeldReservation extends Reservation {
     throw replyUsedUp(full!, tokens);
   }
 
-  /** @returns the budget that has no room for a reply of so many tokens, else `null` */
+  /** @returns the budget without room for a reply of `tokens` tokens, else `null` */
   private async replaceBy(tokens: number): Promise<BudgetScope | null> {
     const { store } = this.tools;
     for (;;) {
@@ -104,7 +104,7 @@ export class HeldReservation extends Reservation {
         this.entry = wanted;
         return null;
       }
-      // It expired meanwhile, or another process has taken over the call.
+      // The reservation has expired, or another process has taken over the call.
       const found = await store.find(this.entry.id);
       if (found?.holder !== this.entry.holder) return null;
       this.entry = found;
@@ -115,7 +115,7 @@ export class HeldReservation extends Reservation {
     const { id, holder } = this.entry;
     const spent = this.estimate.spentOn(end);
     const how = {
-      // A broken call stays counted beside the next call of the same step.
+      // The usage of a failed call stays counted if the same step calls again.
       id: end.kind === 'broken' ? `${id}~${holder}` : id,
       isTold: this.held.isJournaled && end.kind === 'answered' && isReported(spent, end.result.usage),
     };
@@ -132,20 +132,20 @@ export class HeldReservation extends Reservation {
     const { store, logger } = this.tools;
     try {
       if (await settled) return;
-      // It may have expired meanwhile; an entry of another holder is for that one to settle.
+      // The reservation may have expired. An entry of another holder is not settled here.
       for (;;) {
         const entry = await store.find(id);
         if (entry?.holder !== holder) return;
         if (await store.settle(entry, spent, Date.now(), how)) return;
       }
     } catch (err) {
-      // The reply is returned all the same: the reservation counts until it expires.
+      // The reply is returned nevertheless; the reservation counts until it expires.
       logger.warn({ err, entry: id }, 'The use of a model call could not be settled');
     }
   }
 }
 
-/** Whether the usage event of the call will have the same numbers. */
+/** Whether the usage event of the call will have the same amount. */
 function isReported({ tokens, cost }: Amount, usage: Usage | undefined): boolean {
   return usage !== undefined && usage.totalTokens === tokens && toUnits(usage.cost ?? 0) === cost;
 }

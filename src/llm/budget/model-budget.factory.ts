@@ -7,7 +7,7 @@ import type { ModelBudget } from './model-budget.js';
 import { OwnBudgetStore } from './own-budget.store.js';
 import { SharedBudgetStore } from './shared-budget.store.js';
 
-/** The budgets of the server and of agents; `null` without a database, which counts them. */
+/** Creates the budgets of the server and of agents; `null` without a database for the totals. */
 export function createModelBudget(
   { llm }: AppConfig,
   counters: TokenCounterRegistry,
@@ -18,8 +18,8 @@ export function createModelBudget(
 }
 
 /**
- * Where no other process writes, sums need not be asked of the database before each call. Applications of this process that share the
- * database share them too.
+ * A database that only this process writes needs no query before each call. Applications of this process that share the
+ * database share its store.
  */
 export function createBudgetStore(database: Database): BudgetStore {
   const shared = new SharedBudgetStore(database);

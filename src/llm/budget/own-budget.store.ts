@@ -9,16 +9,16 @@ import type { JournaledSpending } from './model-budget.js';
 import { NOTHING, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 import type { SharedBudgetStore } from './shared-budget.store.js';
 
-/** Sums that are held when nobody uses them. */
+/** Maximum idle totals in memory. */
 const HELD = 1000;
-/** What no journal has told of by then is written by itself. */
+/** Delay until usage that no journal batch has recorded is written separately, in ms. */
 const TOLD_WITHIN_MS = 10_000;
 const NO_SUMS: readonly BookedSum[] = [];
 const RAISE = 'ON CONFLICT (scope) DO UPDATE SET tokens = tokens + excluded.tokens, cost = cost + excluded.cost';
 
 /**
- * Budgets in a database that no other process counts in: decided in memory. What a call took is written in the batch that
- * journals its usage; what is not journaled, by itself. What was reserved when the process crashed is gone with it.
+ * Budgets in a database that only this process uses: decides in memory. The batch that journals a call's usage also
+ * adds it to the totals; usage without a journal is written separately. Reservations do not survive a crash.
  */
 export class OwnBudgetStore extends BudgetStore {
   private readonly logger = new Logger(OwnBudgetStore.name);
@@ -58,7 +58,7 @@ export class OwnBudgetStore extends BudgetStore {
     return this.withSums(scopes, before, (learnt) => this.enter(entry, before, scopes, learnt, now));
   }
 
-  /** Does something with sums as soon as all of them are in memory. */
+  /** Loads the totals if necessary, then calls `use` with them. */
   private async withSums<T>(
     scopes: readonly BudgetScope[],
     before: BudgetEntry | null,
@@ -69,7 +69,7 @@ export class OwnBudgetStore extends BudgetStore {
       const zeros = scopes.map((scope) => toTotalRow(scope, Date.now()));
       await this.loader.learn(zeros, before ? [...keys, ...before.scopes] : keys);
       const sums = this.book.sumsOf(keys);
-      // One may have been let go since.
+      // A total may have been evicted meanwhile.
       if (sums) return use(sums);
     }
   }
@@ -91,7 +91,7 @@ export class OwnBudgetStore extends BudgetStore {
     return there?.isWritten ? this.takeBack(there, held) : null;
   }
 
-  /** Of what is written, and what a reservation is in the place of. */
+  /** Subtracts the written amount of an entry that a reservation replaces. */
   private async takeBack(before: BookedEntry, held: BookedEntry): Promise<null> {
     try {
       await this.write(this.raise(before, -1));
@@ -103,7 +103,7 @@ export class OwnBudgetStore extends BudgetStore {
     }
   }
 
-  /** They are opened with what is reserved. */
+  /** No operation: `reserve` loads the totals. */
   async open(): Promise<void> {}
 
   override begun(scopes: readonly BudgetScope[], now: number): void {
@@ -124,7 +124,7 @@ export class OwnBudgetStore extends BudgetStore {
     return this.sumsAgain(there).then((sums) => sums !== null && this.put(there, spent, sums, now, isTold));
   }
 
-  /** What nothing will tell of is written at once. */
+  /** Usage that no journal will record is written immediately. */
   private put(
     there: BookedEntry,
     spent: BudgetEntry,
@@ -141,7 +141,10 @@ export class OwnBudgetStore extends BudgetStore {
     return true;
   }
 
-  /** The calls have settled by the same numbers. The sums of a run that is over are of no use: they are not raised, and go. */
+  /**
+   * Matches calls by amount, since they settled with the same numbers. Totals of a run that ends are deleted, not
+   * increased.
+   */
   override journaled(runId: string, took: readonly Amount[], isOver: boolean): JournaledSpending | null {
     const told: BookedEntry[] = [];
     for (const amount of took) {
@@ -179,7 +182,7 @@ export class OwnBudgetStore extends BudgetStore {
     });
   }
 
-  /** `null` when something must be waited for. */
+  /** The totals, if they are in memory; `null` if they must be loaded. */
   private sumsAtHand({ scopes }: BudgetEntry, before: BudgetEntry | null): readonly BookedSum[] | null {
     if (!this.loader.isReady) return null;
     return before && !this.book.sumsOf(before.scopes) ? null : this.book.sumsOf(scopes);
@@ -191,8 +194,8 @@ export class OwnBudgetStore extends BudgetStore {
   }
 
   /**
-   * The sums of an entry for which they were not held: a reservation that expired while its call went on.
-   * @returns `null` when somebody has come in between
+   * Loads the totals of an entry again: they may have been evicted after its reservation expired.
+   * @returns `null` if the entry was changed meanwhile
    */
   private async sumsAgain(booked: BookedEntry): Promise<readonly BookedSum[] | null> {
     const { entry, sums } = booked;
@@ -215,7 +218,7 @@ export class OwnBudgetStore extends BudgetStore {
     }, TOLD_WITHIN_MS).unref();
   }
 
-  /** What fails is tried again later. */
+  /** Retries later after a failure. */
   private async writeAll(settled: readonly BookedEntry[]): Promise<void> {
     const unwritten = settled.filter(({ isWritten }) => !isWritten);
     const statements = unwritten.flatMap((booked) => this.raise(booked));
@@ -234,7 +237,7 @@ export class OwnBudgetStore extends BudgetStore {
     if (statements.length > 0) await this.database.commit(statements);
   }
 
-  /** Raises the sums that an entry is in, or lowers them. @param but those that stay as they are */
+  /** Statements that add an entry to its totals, or subtract it. @param but totals to leave out */
   private raise(booked: BookedEntry, sign: 1 | -1 = 1, but: readonly BookedSum[] = NO_SUMS): Statement[] {
     const { tokens, cost } = booked.entry;
     const rows = this.book.raises(booked, { tokens: sign * tokens, cost: sign * cost }, but);
@@ -250,12 +253,12 @@ function isSame(one: BudgetEntry | null | undefined, other: BudgetEntry | null):
   return one?.holder === other?.holder && one?.tokens === other?.tokens && one?.cost === other?.cost;
 }
 
-/** Somebody settles again what is settled. */
+/** Whether a settlement repeats an earlier one. */
 function isSettledAs(there: BudgetEntry, { id, tokens, cost }: BudgetEntry): boolean {
   return there.expiresAt === null && there.id === id && there.tokens === tokens && there.cost === cost;
 }
 
-/** The application has closed its database meanwhile. */
+/** Whether the application has closed its database. */
 function isClosed(error: unknown): boolean {
   return error instanceof AppError && error.code === 'SHUTTING_DOWN';
 }

@@ -4,15 +4,17 @@ import { outdatedKeys, toEntry, toEntryRow, toTotalRow, type EntryRow, type Tota
 import { BudgetStore, type BudgetRefusal, type Settlement } from './budget.store.js';
 import { AGENT_RUN_KEY, type Amount, type BudgetEntry, type BudgetScope } from './budget.types.js';
 
-/** How long an entry is of use once it is settled: a run whose step was not recorded asks again, and finds it. */
+/** Retention of a settled entry, in ms. A run whose step was not recorded calls again and finds it. */
 const SETTLED_MS = DAY_MS;
 const PAGE = 200;
-/** More than come between two prunings. */
+/** Maximum rows per deletion: more than arrive between two of them. */
 const PRUNED = 1000;
-/** The row of a sum that nothing counts in, which is there while all others are replaced. */
+/** Key of a lock row: a rebuild updates it, and no call uses it. */
 const REBUILD = 'rebuild';
 
-/** Budgets in a database that others count in, too: it decides about each reservation, and has it before the call is made. */
+/**
+ * Budgets in a database that several processes use. The database admits each reservation and stores it before the call.
+ */
 export class SharedBudgetStore extends BudgetStore {
   constructor(private readonly database: Database) {
     super();
@@ -51,7 +53,7 @@ export class SharedBudgetStore extends BudgetStore {
     }
   }
 
-  /** The sums that are there of these. */
+  /** The existing totals of these keys. */
   async sums(keys: readonly string[]): Promise<TotalRow[]> {
     const pages = inLists(keys).map(({ marks, params }) =>
       this.database.query<TotalRow>(
@@ -102,7 +104,7 @@ export class SharedBudgetStore extends BudgetStore {
     try {
       await this.database.commit([
         this.database.insertIgnore('budget_total', own),
-        // Whoever reserves changes a sum: those who have done so already are waited for, and seen below.
+        // Locks all totals: waits for concurrent reservations, which the next statement then sees.
         { sql: 'UPDATE budget_total SET tokens = tokens', params: [] },
         {
           sql: `UPDATE budget_total SET tokens = tokens + 1 WHERE scope = ?
@@ -110,7 +112,7 @@ export class SharedBudgetStore extends BudgetStore {
           params: [REBUILD, now, since],
           rows: 1,
         },
-        // What a run of an agent takes with those that it calls cannot be told from what is counted anew.
+        // Totals of agents' runs stay: the journal does not record them separately.
         { sql: 'DELETE FROM budget_total WHERE scope NOT LIKE ?', params: [`${AGENT_RUN_KEY}%`] },
         { sql: 'DELETE FROM budget_entry', params: [] },
         ...rows.map((row) => insert('budget_total', row)),

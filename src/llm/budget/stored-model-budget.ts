@@ -24,10 +24,10 @@ import {
 const ATTEMPTS = 50;
 const PRUNE_EVERY = 500;
 
-/** Budgets whose sums are in a store, exact however many processes share it. */
+/** Budgets with totals in a store; exact with any number of processes. */
 export class StoredModelBudget extends ModelBudget {
   private readonly logger = new Logger(StoredModelBudget.name);
-  /** Begins the names of who reserves: no other process has it. */
+  /** Prefix of the holders of this process; unique. */
   private readonly id = newId();
   private reservations = 0;
   private readonly repeatedBy = new Map<TokenCounter, RepeatedTokenCounter>();
@@ -88,7 +88,7 @@ export class StoredModelBudget extends ModelBudget {
     const sums = new Map<string, { scope: BudgetScope; sum: Amount }>();
     for await (const { account, at, isOver, tokens, cost } of usages) {
       const { run, ...others } = this.serverLimits;
-      // Nobody will ask for that of a run that is over.
+      // No call uses the total of a run that has ended.
       const limits = run && !isOver ? { run, ...others } : others;
       for (const scope of scopesOf(account, limits, at)) {
         const { sum } = sums.get(scope.key) ?? { sum: NOTHING };
@@ -116,7 +116,7 @@ export class StoredModelBudget extends ModelBudget {
     if (refusal) await this.enterAgain(entry, scopes, now, refusal);
   }
 
-  /** What was refused at first: there is something in its place, or there seems to be no room. */
+  /** Retries after a rejection: replaces an existing entry, creates totals or releases expired reservations. */
   private async enterAgain(
     entry: BudgetEntry,
     scopes: readonly BudgetScope[],
@@ -135,7 +135,10 @@ export class StoredModelBudget extends ModelBudget {
     throw new AppError('COMMIT_REFUSED', message, { isRetryable: true });
   }
 
-  /** @throws AppError `BUDGET_EXCEEDED` when there is none to be made */
+  /**
+   * Creates missing totals or releases expired reservations.
+   * @throws AppError `BUDGET_EXCEEDED` if the budget has no room
+   */
   private async makeRoom(
     entry: BudgetEntry,
     scope: BudgetScope,
@@ -151,7 +154,7 @@ export class StoredModelBudget extends ModelBudget {
     if ((await this.expire(now)) === 0) throw budgetExceeded(scope, others, entry);
   }
 
-  /** Takes away what crashed processes have left. @returns how many reservations */
+  /** Releases expired reservations of crashed processes. @returns their number */
   private async expire(now: number): Promise<number> {
     let gone = 0;
     for (const entry of await this.store.expired(now)) if (await this.store.settle(entry, NOTHING, now)) gone++;

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** What a model call has reserved or used. */
+/** The amount that a model call has reserved or used. */
 @Entity('budget_entry', { withoutRowid: true })
 @Index('budget_entry_by_expiry', ['expiresAt'])
 @Index('budget_entry_by_update', ['updatedAt'])
@@ -18,11 +18,11 @@ export class BudgetEntryEntity {
   @Column('bigint')
   tokens!: number;
 
-  /** Billionths. */
+  /** Billionths of the unit of `LLM_PRICES`. */
   @Column('bigint')
   cost!: number;
 
-  /** JSON: the sums that it is in. */
+  /** JSON array: keys of the totals that include it. */
   @Column('text')
   scopes!: string;
 

@@ -1,19 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What counts in one budget. */
+/** The total of one budget. */
 @Entity('budget_total', { withoutRowid: true })
 export class BudgetTotalEntity {
   @PrimaryColumn('varchar', { length: 300 })
   scope!: string;
 
-  /** Empty where it is everybody's. */
+  /** Empty if all tenants share the budget. */
   @Column('varchar', { length: 128 })
   tenant!: string;
 
   @Column('bigint')
   tokens!: number;
 
-  /** Billionths. */
+  /** Billionths of the unit of `LLM_PRICES`. */
   @Column('bigint')
   cost!: number;
 
