@@ -3,11 +3,11 @@ import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabil
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 import { partsOf } from './model-flight.builder.js';
 
-/** An embedding model whose calls cost and are limited as those of chat models. */
+/** An embedding model with the same cost reports and budgets as chat models. */
 export class AccountedEmbeddingModel extends EmbeddingModel {
   constructor(
     private readonly inner: EmbeddingModel,
-    /** What a chat model is wrapped in, so that it tells its costs and keeps to budgets. */
+    /** Wraps a chat model with its price and budgets. */
     private readonly accounted: (model: ChatModel) => ChatModel,
   ) {
     super();
@@ -33,7 +33,7 @@ export class AccountedEmbeddingModel extends EmbeddingModel {
   }
 }
 
-/** One call in the form of a chat: texts that are read, and a reply of no tokens. */
+/** One embedding call as a chat call: the texts are the prompt, the reply has no tokens. */
 class EmbeddingCall extends ChatModel {
   readonly capabilities: ModelCapabilities = { vision: false, functionCalling: false, jsonMode: false };
   readonly request: ChatRequest;

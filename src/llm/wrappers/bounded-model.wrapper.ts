@@ -3,7 +3,7 @@ import type { ChatModel } from '../chat-model.js';
 import type { Bulkhead } from './bulkhead.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** Asks a model when there is a place for the call. */
+/** Limits concurrent calls of a provider. */
 export class BoundedModel extends ModelWrapper {
   constructor(
     inner: ChatModel,

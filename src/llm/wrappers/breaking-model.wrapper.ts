@@ -3,11 +3,11 @@ import type { ChatModel } from '../chat-model.js';
 import type { CircuitBreaker } from './circuit-breaker.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** Asks a model only while its circuit is closed. */
+/** Rejects calls while the model's circuit is open. */
 export class BreakingModel extends ModelWrapper {
   constructor(
     inner: ChatModel,
-    /** Shared by all that ask the same model. */
+    /** Shared by all instances of the same model. */
     private readonly breaker: CircuitBreaker,
   ) {
     super(inner);
@@ -31,7 +31,7 @@ export class BreakingModel extends ModelWrapper {
       failure = error;
       throw error;
     } finally {
-      // A reader who goes away says nothing of the model either.
+      // A reader that leaves early counts neither as success nor as failure.
       if (!isWhole) this.breaker.ended(failure, isProbe);
     }
   }

@@ -6,7 +6,7 @@ import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ReplyProgres
 import { contextWindowOf, type NamedModel } from '../context-window.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** The provider has not begun with what ends so, or says that it failed itself: for that nobody is charged. */
+/** Errors of calls that the provider rejected, did not receive or failed itself: they use no budget. */
 const REFUSALS: readonly ErrorCode[] = [
   'MODEL_UNREACHABLE',
   'MODEL_UNAVAILABLE',
@@ -16,13 +16,13 @@ const REFUSALS: readonly ErrorCode[] = [
   'SHUTTING_DOWN',
 ];
 const BROKEN: CallEnd = { kind: 'broken', said: '' };
-/** Limits of a reply that cannot be stopped, in tokens: for models with a known context window, and for others. */
+/** Limits of a reply that is not streamed, in tokens: for models with a known context window, and for others. */
 const LONGEST_REPLY = 16_384;
 const UNKNOWN_REPLY = 4096;
-/** A provider's message about a limit that the model does not take. */
+/** Matches a provider's message about an unsupported reply limit. */
 const LIMIT = /max_?(?:completion_|output_)?tokens|context length|context window/i;
 
-/** Asks a model only when the budgets have room for the most that the call may take. */
+/** Calls a model only if the budgets have room for the maximum amount of the call. */
 export class BudgetedModel extends ModelWrapper {
   constructor(
     inner: ChatModel,
@@ -58,7 +58,7 @@ export class BudgetedModel extends ModelWrapper {
     }
   }
 
-  /** A reply that is not streamed cannot be stopped: the model is told the longest one that the budget allows. */
+  /** A reply that is not streamed cannot be stopped, so the request limits it to the room in the budget. */
   private async limited(
     request: ChatRequest,
     options: CallOptions,
@@ -69,7 +69,7 @@ export class BudgetedModel extends ModelWrapper {
     try {
       return await this.inner.generate({ ...request, parameters: { ...request.parameters, maxTokens } }, options);
     } catch (error) {
-      // The limit is ours: a model that does not take it is asked without.
+      // The limit is ours: retry without it if the model does not support it.
       if (!isLimitRefused(error)) throw error;
       return this.inner.generate(request, options);
     }
@@ -95,7 +95,7 @@ export class BudgetedModel extends ModelWrapper {
       end ??= endOf(error, reply.ending());
       throw error;
     } finally {
-      // Without an end the reader has left.
+      // Without an outcome, the reader has left early.
       await reservation?.settle(end ?? { kind: 'broken', ...reply.ending() });
     }
   }
@@ -109,12 +109,12 @@ export class BudgetedModel extends ModelWrapper {
   }
 }
 
-/** The part of a reply that had arrived when its call ended. */
+/** The received part of a reply whose call failed. */
 type Arrived = Omit<Extract<CallEnd, { kind: 'broken' }>, 'kind'>;
 
-/** A streamed reply as far as it has arrived. */
+/** The received part of a streamed reply. */
 class RunningReply implements ReplyProgress {
-  /** UTF-16 units of everything that was generated, where the model reports it. */
+  /** UTF-16 units generated so far, if the model reports them. */
   length = 0;
   usage?: Usage | undefined;
   private readonly said: string[] = [];
@@ -123,7 +123,7 @@ class RunningReply implements ReplyProgress {
 
   constructor(private readonly reservation: Reservation | null) {}
 
-  /** @throws AppError `BUDGET_EXCEEDED` when the budget has no room for the reply so far */
+  /** @throws AppError `BUDGET_EXCEEDED` if the budget has no room for the reply so far */
   add(part: ChatStreamPart): Promise<void> | null {
     if (!this.reservation || !('text' in part)) return null;
     this.said.push(part.text);
@@ -150,7 +150,7 @@ function isProgress(part: ChatStreamPart): boolean {
   return 'text' in part && part.text === '';
 }
 
-/** A quarter of the context window, so that a prompt has room beside it. */
+/** A quarter of the context window, to leave room for the prompt. */
 function longestReply(model: NamedModel): number {
   const window = contextWindowOf(model);
   return window === undefined ? UNKNOWN_REPLY : Math.min(Math.floor(window / 4), LONGEST_REPLY);

@@ -1,27 +1,28 @@
 import { AppError, Semaphore } from '../../common/index.js';
 
 export interface BulkheadRules {
-  /** Calls at once; 0 is no limit. */
+  /** Maximum concurrent calls; 0 is unlimited. */
   readonly concurrency: number;
-  /** Calls that may wait for their turn. */
+  /** Maximum queued calls. */
   readonly queueLimit: number;
 }
 
-/** Keeps what one provider holds up from holding up everything: so many calls at once, so many that wait, no more. */
+/** Isolates providers: limits concurrent and queued calls, so that one slow provider does not block others. */
 export class Bulkhead {
   private readonly places: Semaphore;
 
   constructor(
     private readonly rules: BulkheadRules,
-    /** What the errors call it. */
+    /** Name in error messages. */
     private readonly what: string,
   ) {
     this.places = new Semaphore(rules.concurrency || Infinity);
   }
 
   /**
-   * Waits for a place, which is to be left; `null` where one is free.
-   * @throws AppError `MODEL_BUSY` when too many wait already; the signal's reason when it is aborted
+   * Acquires a place; the caller must `leave()` it.
+   * @returns `null` if a place was free
+   * @throws AppError `MODEL_BUSY` if the queue is full; the signal's reason if it is aborted
    */
   enter(signal?: AbortSignal): Promise<void> | null {
     signal?.throwIfAborted();
@@ -34,7 +35,7 @@ export class Bulkhead {
     return this.places.enter(signal);
   }
 
-  /** Makes a call in a place of its own. @throws as `enter`, and what the call throws */
+  /** Runs a call in a place. @throws as `enter`, and the call's error */
   async run<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const turn = this.enter(signal);
     if (turn) await turn;
@@ -45,7 +46,7 @@ export class Bulkhead {
     }
   }
 
-  /** Hands the place on to who waits longest. */
+  /** Passes the place to the call that has waited longest. */
   leave(): void {
     this.places.leave();
   }

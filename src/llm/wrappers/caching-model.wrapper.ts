@@ -7,8 +7,8 @@ import { ModelWrapper } from './model.wrapper.js';
 import { isDeterministic, requestKey } from './request-key.factory.js';
 
 /**
- * Answers a request from the cache when its answer stays the same; of equal requests at the same time one goes out. Only a
- * reply that its caller accepts is stored, and an entry that the caller of the read does not accept is replaced.
+ * Caches replies of deterministic requests; concurrent equal requests share one call. Only a reply that its caller
+ * accepts is stored, and an entry that a later caller does not accept is replaced.
  */
 export class CachingModel extends ModelWrapper {
   private readonly flights = new Map<string, ModelFlight>();
@@ -58,7 +58,7 @@ export class CachingModel extends ModelWrapper {
         yield part;
       }
     } catch (error) {
-      // That is about the budgets of who asked first.
+      // The budget of another caller is exceeded: repeat the call for this one.
       if (!(error instanceof AppError) || error.code !== 'BUDGET_EXCEEDED') throw error;
       if (hasShown) yield { type: 'restart' };
       yield* this.answer(way, request, options);
@@ -79,7 +79,7 @@ export class CachingModel extends ModelWrapper {
   }
 
   private async store(key: string, result: ChatResult, options: CallOptions): Promise<void> {
-    // The reply of another model is not the answer of this one.
+    // A fallback's reply is not the reply of this model.
     if (result.switches || !isUsable(result, options)) return;
     await this.cache.set(key, JSON.stringify(result));
   }

@@ -1,28 +1,28 @@
 import { AppError, type ErrorCode } from '../../common/index.js';
 
 export interface BreakerRules {
-  /** Failures in a row that open the circuit; 0 is never. */
+  /** Consecutive failures that open the circuit; 0 disables it. */
   readonly failures: number;
-  /** After this time, in ms, one call may try. */
+  /** Time until one probe call may run, in ms. */
   readonly resetMs: number;
 }
 
-/** Faults of the provider's side; that it limits or refuses is no fault of it. */
+/** Failures of the provider; rate limits and rejections do not count. */
 const FAULTS: readonly ErrorCode[] = ['MODEL_TIMEOUT', 'MODEL_UNREACHABLE', 'MODEL_UNAVAILABLE', 'MODEL_BAD_REPLY'];
 
 /**
- * Whether a model is asked at all: closed while it answers, open after so many failures in a row, and half open when one
- * call, the probe, tries whether it answers again.
+ * Circuit breaker of a model: closed while calls succeed, open after consecutive failures, half open while one call,
+ * the probe, tests whether the model works again.
  */
 export class CircuitBreaker {
   private failed = 0;
-  /** Epoch ms; 0 while it is closed. */
+  /** Epoch ms; 0 while the circuit is closed. */
   private openUntil = 0;
   private isProbing = false;
 
   constructor(
     private readonly rules: BreakerRules,
-    /** What the errors call it. */
+    /** Name in error messages. */
     private readonly what: string,
   ) {}
 
@@ -32,8 +32,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Lets a call through, whose end is to be told.
-   * @returns whether it is the probe
+   * Admits a call. The caller must report its outcome by `succeeded` or `ended`.
+   * @returns whether the call is the probe
    * @throws AppError `MODEL_CIRCUIT_OPEN`
    */
   enter(): boolean {
@@ -44,7 +44,7 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** Makes a call, if it lets it through, and hears how it ends. @throws as `enter`, and what the call throws */
+  /** Runs a call if the circuit admits it, and records its outcome. @throws as `enter`, and the call's error */
   async run<T>(call: () => Promise<T>): Promise<T> {
     const isProbe = this.enter();
     try {
@@ -63,7 +63,7 @@ export class CircuitBreaker {
     this.isProbing = false;
   }
 
-  /** A call failed, or was given up, which says nothing of the model. */
+  /** Records a failed call; ignores an abandoned one. */
   ended(error: unknown, isProbe: boolean): void {
     if (isProbe) this.isProbing = false;
     if (!(error instanceof AppError) || !FAULTS.includes(error.code)) return;

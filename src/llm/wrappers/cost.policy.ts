@@ -1,11 +1,11 @@
 import type { ModelPrice } from '../../config/index.js';
 import type { Usage } from '../chat.types.js';
 
-/** Prices are of so many tokens. */
+/** Number of tokens that a price is for. */
 const PER_TOKENS = 1_000_000;
 const BILLION = 1_000_000_000;
 
-/** What a call costs, in the unit of the price, to a billionth. */
+/** Cost of a call in the unit of the price, rounded to a billionth. */
 export function costOf(
   { promptTokens, completionTokens, cachedTokens = 0 }: Usage,
   { input, output, cachedInput = input }: ModelPrice,
@@ -14,19 +14,19 @@ export function costOf(
   return roundCost(price / PER_TOKENS);
 }
 
-/** Sums of decimals are never quite what they should be; a billionth is. */
+/** Rounds to a billionth, since sums of floating-point decimals are inexact. */
 export function roundCost(cost: number): number;
 export function roundCost(cost: number | undefined): number | undefined;
 export function roundCost(cost: number | undefined): number | undefined {
   return cost === undefined ? undefined : Math.round(cost * BILLION) / BILLION;
 }
 
-/** A cost as an integer, which databases add exactly: billionths. */
+/** Converts a cost to an integer, in billionths, which databases add exactly. */
 export function toUnits(cost: number): number {
   return Math.round(cost * BILLION);
 }
 
-/** The other way round. */
+/** Converts billionths to a cost. */
 export function fromUnits(units: number): number {
   return units / BILLION;
 }

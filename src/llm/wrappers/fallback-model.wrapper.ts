@@ -10,7 +10,7 @@ import type {
 } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** What another model may do better: retries are used up, the circuit is open, no key is left. */
+/** Errors after which another model may succeed: retries are used up, the circuit is open, no key is left. */
 const SWITCHES: readonly ErrorCode[] = [
   'MODEL_TIMEOUT',
   'MODEL_UNREACHABLE',
@@ -22,7 +22,7 @@ const SWITCHES: readonly ErrorCode[] = [
   'MODEL_BUSY',
 ];
 
-/** Asks other models, in their order, when the first one does not answer; the reply says who did. */
+/** Falls back to other models, in order, if the first one fails. The reply names the model that answered. */
 export class FallbackModel extends ModelWrapper {
   private readonly models: readonly ChatModel[];
   private readonly common: ModelCapabilities;
@@ -33,7 +33,7 @@ export class FallbackModel extends ModelWrapper {
     this.common = this.models.map(({ capabilities }) => capabilities).reduce(both);
   }
 
-  /** What all of them can do of what a request is written for once; images are fitted to each where they are sent. */
+  /** Common capabilities for the parts of a request that are built once; images are adapted to each model later. */
   override get capabilities(): ModelCapabilities {
     return this.common;
   }
@@ -67,7 +67,7 @@ export class FallbackModel extends ModelWrapper {
     }
   }
 
-  /** @throws the error itself when no other model is to be asked */
+  /** @throws the error itself if there is no fallback */
   private switchFrom(at: number, error: unknown, { signal, deadlineAt }: CallOptions): ModelSwitch {
     const [model, next] = [this.models[at]!, this.models[at + 1]];
     const isLate = deadlineAt !== undefined && Date.now() >= deadlineAt;

@@ -1,16 +1,16 @@
 import type { CallOptions } from '../chat.types.js';
 import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 
-/** Makes a call, or does not, or makes it again. */
+/** Runs a call, rejects it or retries it. */
 export type CallGuard = <T>(call: () => Promise<T>, options: CallOptions) => Promise<T>;
 
-/** An embedding model behind guards. */
+/** An embedding model behind guards: retries, circuit breaker and concurrency limit. */
 export class GuardedEmbeddingModel extends EmbeddingModel {
   constructor(
     private readonly inner: EmbeddingModel,
-    /** From the inside to the outside. */
+    /** Innermost first. */
     private readonly guards: readonly CallGuard[],
-    /** For what is not asked again later than this after the first attempt, in ms. */
+    /** No retry starts later than this after the first attempt, in ms. */
     private readonly waitMs: number,
   ) {
     super();

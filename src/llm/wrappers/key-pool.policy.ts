@@ -1,31 +1,31 @@
-/** How a key stands, for people: never the key itself. */
+/** Counts of keys by state, for operators; never contains a key. */
 export interface KeyPoolState {
   readonly total: number;
-  /** That the provider has limited for now. */
+  /** Keys that the provider currently rate-limits. */
   readonly cooling: number;
-  /** That the provider refuses. */
+  /** Keys that the provider rejects. */
   readonly retired: number;
 }
 
 interface PooledKey {
   readonly key: string;
-  /** When it was limited last, epoch ms; 0 is never. */
+  /** Time of the last rate limit, epoch ms; 0 is never. */
   limitedAt: number;
-  /** Epoch ms. */
+  /** End of the cooldown, epoch ms. */
   coolUntil: number;
   isRetired: boolean;
 }
 
 /** The keys of one provider, shared by all its models. */
 export class KeyPool {
-  /** In the order in which they are tried. */
+  /** In the order of use. */
   private keys: PooledKey[] = [];
 
   constructor(keys: readonly string[]) {
     this.replace(keys);
   }
 
-  /** Takes other keys from now on; what is known of those that stay is kept. */
+  /** Replaces the keys; those in both sets retain their state. */
   replace(keys: readonly string[]): void {
     const known = new Map(this.keys.map((one) => [one.key, one]));
     this.keys = [...new Set(keys)].map(
@@ -34,25 +34,25 @@ export class KeyPool {
     this.sort();
   }
 
-  /** The keys that may be tried now, in this order: the one that was limited least recently first. */
+  /** The usable keys, least recently rate-limited first. */
   usable(now = Date.now()): string[] {
     const free: string[] = [];
     for (const { key, isRetired, coolUntil } of this.keys) if (!isRetired && coolUntil <= now) free.push(key);
     return free;
   }
 
-  /** Any of them, whatever its state. */
+  /** Any key, whatever its state. */
   get first(): string | undefined {
     return this.keys[0]?.key;
   }
 
-  /** When the next key may be tried again, epoch ms; `null` when none will. */
+  /** Time at which the next key becomes usable, epoch ms; `null` if all keys are retired. */
   nextAt(): number | null {
     const alive = this.keys.filter(({ isRetired }) => !isRetired);
     return alive.length === 0 ? null : Math.min(...alive.map(({ coolUntil }) => coolUntil));
   }
 
-  /** The provider limits it: it rests so long, in ms. */
+  /** Sets a rate-limited key aside for `ms`. */
   cool(key: string, ms: number, now = Date.now()): void {
     const found = this.find(key);
     if (!found) return;
@@ -61,7 +61,7 @@ export class KeyPool {
     this.sort();
   }
 
-  /** The provider refuses it: it is not tried again, unless it is given anew. */
+  /** Retires a rejected key until it is removed from the pool and added again. */
   retire(key: string): void {
     const found = this.find(key);
     if (found) found.isRetired = true;

@@ -4,10 +4,10 @@ import { messageOf } from '../../common/index.js';
 import { AppConfig, keysIn, type ProviderAccess } from '../../config/index.js';
 import { KeyPool, type KeyPoolState } from './key-pool.policy.js';
 
-/** How often a file is looked at, in ms: also one that is mounted, whose changes nobody tells. */
+/** Polling interval of key files, in ms. Mounted files have no change notifications. */
 const LOOK_EVERY_MS = 1000;
 
-/** The key pools of the providers that have several keys, or a file of them. */
+/** The key pools of the providers with several keys or a key file. */
 @Injectable()
 export class KeyPoolRegistry implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(KeyPoolRegistry.name);
@@ -22,7 +22,7 @@ export class KeyPoolRegistry implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** Files change while the server runs: their keys count from then on. */
+  /** Watches the key files; changes apply without a restart. */
   onModuleInit(): void {
     for (const [provider, file] of this.files)
       watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, () => this.read(provider, file));
@@ -32,12 +32,12 @@ export class KeyPoolRegistry implements OnModuleInit, OnModuleDestroy {
     for (const file of this.files.values()) unwatchFile(file);
   }
 
-  /** Without several keys there is no pool. */
+  /** The pool of a provider; undefined without several keys. */
   of(provider: string): KeyPool | undefined {
     return this.pools.get(provider);
   }
 
-  /** How the keys stand, by provider. */
+  /** States of the key pools, by provider. */
   states(): ReadonlyMap<string, KeyPoolState> {
     return new Map([...this.pools].map(([provider, pool]) => [provider, pool.state()]));
   }

@@ -1,10 +1,10 @@
 import { AppError } from '../../common/index.js';
 import type { KeyPool } from './key-pool.policy.js';
 
-/** How long a key rests that was limited without a word on how long, in ms. */
+/** Cooldown of a rate-limited key without `Retry-After`, in ms. */
 const COOL_MS = 10_000;
 
-/** One model under several keys: when a key is limited or refused, the next one is tried at once. */
+/** Key rotation of one model: after a rate limit or a rejection, the next key is tried immediately. */
 export class KeyTurns {
   constructor(
     /** Shared by all models of the provider. */
@@ -17,7 +17,10 @@ export class KeyTurns {
     return this.keys.usable();
   }
 
-  /** @throws what the call throws for another reason than its key; `MODEL_AUTHENTICATION` or `MODEL_RATE_LIMITED` when no key is left */
+  /**
+   * @throws the call's error if the key is not its cause; AppError `MODEL_AUTHENTICATION` or `MODEL_RATE_LIMITED` if no
+   * key is left
+   */
   async run<T>(call: (key: string) => Promise<T>): Promise<T> {
     let last: unknown;
     for (const key of this.keys.usable()) {
@@ -31,7 +34,7 @@ export class KeyTurns {
     throw this.noKey(last);
   }
 
-  /** @returns whether it was for the key that the call failed */
+  /** @returns whether the key caused the error */
   setAside(key: string, error: unknown): boolean {
     if (!(error instanceof AppError)) return false;
     if (error.code === 'MODEL_AUTHENTICATION') {
@@ -44,7 +47,7 @@ export class KeyTurns {
     return true;
   }
 
-  /** The error of a call for which there is none. */
+  /** Error of a call without a usable key. */
   noKey(cause: unknown): AppError {
     if (isForbidden(cause)) return cause;
     const { provider, model } = this;
@@ -63,7 +66,7 @@ export class KeyTurns {
   }
 }
 
-/** The key is good, and may not what was asked: the model that one request names must not use up the keys of all. */
+/** A valid key without permission for the request: one request's model must not retire all keys. */
 function isForbidden(error: unknown): error is AppError {
   return error instanceof AppError && error.details?.['provider_status'] === 403;
 }

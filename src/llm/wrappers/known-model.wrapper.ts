@@ -2,7 +2,7 @@ import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** A model of which somebody knows better what it can do. */
+/** A model with configured capabilities. */
 export class KnownModel extends ModelWrapper {
   private readonly known: ModelCapabilities;
 

@@ -1,12 +1,12 @@
 import type { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 
-/** How a model is asked. */
+/** Method of the call. */
 export type Way = 'generate' | 'stream';
 
 /**
- * One call that several wait for: whoever comes while it goes on hears it from its beginning. It is given up when
- * everybody has gone, and not before.
+ * One call shared by several readers: each reads the reply from its start, late ones included. The call is aborted
+ * after the last reader has left.
  */
 export class ModelFlight {
   private readonly parts: ChatStreamPart[] = [];
@@ -16,7 +16,7 @@ export class ModelFlight {
   private isTold = false;
   private state: 'open' | 'ended' | 'failed' = 'open';
   private failure: unknown;
-  /** Resolves with the whole reply; rejects with what the call has thrown. */
+  /** Resolves with the complete reply; rejects with the call's error. */
   readonly result: Promise<ChatResult>;
 
   constructor(model: ChatModel, way: Way, request: ChatRequest, { signal: _own, ...others }: CallOptions) {
@@ -24,16 +24,19 @@ export class ModelFlight {
     this.result = this.run(
       way === 'stream' ? model.stream(request, options) : toStream(model.generate(request, options)),
     );
-    // Whoever reads is told.
+    // The readers receive the error.
     this.result.catch(() => undefined);
   }
 
-  /** Whether it comes to nothing: it has failed, or nobody waits for it any more. */
+  /** Whether new readers must not join: the call has failed or was aborted. */
   get isOver(): boolean {
     return this.state === 'failed' || this.controller.signal.aborted;
   }
 
-  /** Everything from the beginning on; to the first one who hears the end it has cost something. @param signal ends the reading, not the call */
+  /**
+   * Streams the whole reply. Only the first reader that reaches the end gets its usage.
+   * @param signal aborts the reading, not the call
+   */
   async *read(signal?: AbortSignal): AsyncGenerator<ChatStreamPart, void> {
     this.readers++;
     try {
@@ -96,12 +99,12 @@ export class ModelFlight {
   }
 }
 
-/** A reply that costs nothing this time. */
+/** A reply without usage, since another caller has paid for it. */
 export function free({ usage: _spent, ...result }: ChatResult): ChatResult {
   return { ...result, isCached: true };
 }
 
-/** A whole reply as a stream. */
+/** A complete reply as a stream. */
 export function* partsOf(result: ChatResult): Generator<ChatStreamPart, void> {
   const { reasoning, content } = result.message;
   if (reasoning) yield { type: 'reasoning', text: reasoning };

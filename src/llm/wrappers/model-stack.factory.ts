@@ -23,17 +23,20 @@ import { PricedModel } from './priced-model.wrapper.js';
 import { retried } from './retry.policy.js';
 import { RetryingModel } from './retrying-model.wrapper.js';
 
-/** Rules that an agent has of its own. */
+/** Rules of an agent that override the configuration. */
 export interface OwnRules {
   readonly maxAttempts?: number;
 }
 
-/** Circuits that are remembered although they are closed. */
+/** Maximum circuits in memory; beyond it, closed ones are dropped. */
 const MAX_CIRCUITS = 1000;
 
 type Layer = (model: ChatModel) => ChatModel;
 
-/** Makes models that can be depended on: every wrapper that is configured, around what a provider makes. */
+/**
+ * Creates models with all configured wrappers: cache, fallback, retry, circuit breaker, concurrency limit, budget and
+ * price.
+ */
 @Injectable()
 export class ModelStackFactory {
   private readonly rules: AppConfig['llm']['resilience'];
@@ -55,8 +58,8 @@ export class ModelStackFactory {
   }
 
   /**
-   * @param others asked in their order when the first one does not answer
-   * @throws AppError `CONFIG_INVALID` as the registry
+   * @param others fallbacks, in order
+   * @throws AppError `CONFIG_INVALID`, as the registry
    */
   create(settings: ModelSettings, others: readonly ModelSettings[] = [], own: OwnRules = {}): ChatModel {
     const first = this.dependable(settings, own);
@@ -66,9 +69,10 @@ export class ModelStackFactory {
   }
 
   /**
-   * The same for an embedding model, as far as it applies: keys, price, budget, places, circuit and retries, those of the provider's chat models.
-   * @param waitMs after so long, in ms, it is not asked again
-   * @throws AppError `CONFIG_INVALID` as the registry
+   * Creates an embedding model with the applicable wrappers. Keys, budgets, places and retry rules are those of the
+   * provider's chat models.
+   * @param waitMs time after the first attempt after which no retry starts, in ms
+   * @throws AppError `CONFIG_INVALID`, as the registry
    */
   createEmbedding(settings: ModelSettings, waitMs: number): EmbeddingModel {
     const model = this.accountedEmbedding(this.keyedEmbedding(settings));
@@ -80,12 +84,12 @@ export class ModelStackFactory {
     return new GuardedEmbeddingModel(model, guards, waitMs);
   }
 
-  /** Names of the providers that models can be made of. */
+  /** Names of the registered providers. */
   providers(): readonly string[] {
     return this.registry.names();
   }
 
-  /** How every circuit stands that was ever asked for, by `provider:model`. */
+  /** States of all circuits, by `provider:model`. */
   circuits(): ReadonlyMap<string, CircuitBreaker['state']> {
     return new Map([...this.breakers].map(([name, breaker]) => [name, breaker.state]));
   }
@@ -94,20 +98,23 @@ export class ModelStackFactory {
     return this.layers(own).reduce((model, wrap) => wrap(model), this.accounted(this.keyed(settings)));
   }
 
-  /** The model with what its calls cost, as far as it has a price, and within the budgets that there are. */
+  /** Wraps a model with its price, if it has one, and with the budgets. */
   accounted(model: ChatModel): ChatModel {
     const price = priceOf(model, this.prices);
     const priced = price ? new PricedModel(model, price) : model;
     return this.budget ? new BudgetedModel(priced, this.budget, price) : priced;
   }
 
-  /** The same for an embedding model. @throws AppError `CONFIG_INVALID` beside a budget of cost if it has no price */
+  /**
+   * Wraps an embedding model likewise.
+   * @throws AppError `CONFIG_INVALID` if a cost budget exists and the model has no price
+   */
   accountedEmbedding(model: EmbeddingModel): EmbeddingModel {
     if (this.isCosted) assertPriced([model], this.prices);
     return new AccountedEmbeddingModel(model, (call) => this.accounted(call));
   }
 
-  /** From the inside to the outside; what is off is not there. */
+  /** Innermost first; without the disabled ones. */
   private layers({ maxAttempts = this.rules.retry.maxAttempts }: OwnRules): readonly Layer[] {
     const { concurrency, breaker } = this.rules;
     const retry = { ...this.rules.retry, maxAttempts };
@@ -122,7 +129,7 @@ export class ModelStackFactory {
     const pool = this.keys.of(settings.provider);
     if (!pool) return this.registry.create(settings);
     const make = (apiKey: string) => this.registry.create({ ...settings, apiKey });
-    // Any key will do for what does not depend on it.
+    // The key of this instance does not matter: it only provides name and capabilities.
     return new PooledModel(pool, make, make(pool.first ?? ''));
   }
 
@@ -134,7 +141,7 @@ export class ModelStackFactory {
   }
 
   private breaker({ provider, name }: Pick<ChatModel, 'provider' | 'name'>): CircuitBreaker {
-    // Requests may name ever other models.
+    // The number of models is unbounded, since requests name them.
     if (this.breakers.size >= MAX_CIRCUITS) dropClosed(this.breakers);
     const key = `${provider}:${name}`;
     return obtain(this.breakers, key, () => new CircuitBreaker(this.rules.breaker, `The model ${name} of ${provider}`));

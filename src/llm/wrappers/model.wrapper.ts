@@ -1,7 +1,7 @@
 import { ChatModel } from '../chat-model.js';
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from '../chat.types.js';
 
-/** A chat model around another one, which it passes for. */
+/** A chat model around another one, with its name and capabilities. */
 export abstract class ModelWrapper extends ChatModel {
   readonly provider: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Waits so long, in ms. Rejects with the signal's reason as soon as it is aborted. */
+/** Waits `ms`. Rejects with the signal's reason if it is aborted. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { EmbeddingModel, type EmbeddingResult } from '../embedding-model.js';
 import type { KeyPool } from './key-pool.policy.js';
 import { KeyTurns } from './key-turn.policy.js';
 
-/** One embedding model under several keys. */
+/** One embedding model with several keys. */
 export class PooledEmbeddingModel extends EmbeddingModel {
   readonly provider: string;
   readonly name: string;
@@ -12,9 +12,9 @@ export class PooledEmbeddingModel extends EmbeddingModel {
   private known: number | null = null;
 
   /**
-   * @param keys shared by all models of the provider
-   * @param make the model with that key
-   * @param like any model of them, for what does not depend on the key
+   * @param keys pool that all models of the provider share
+   * @param make creates the model with a key
+   * @param like any of these models, for its name
    */
   constructor(
     keys: KeyPool,

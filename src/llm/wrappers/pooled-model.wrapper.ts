@@ -3,7 +3,7 @@ import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabil
 import type { KeyPool } from './key-pool.policy.js';
 import { KeyTurns } from './key-turn.policy.js';
 
-/** One model under several keys: when a key is limited or refused, the next one is tried at once. */
+/** One model with several keys: after a rate limit or a rejection, the next key is tried immediately. */
 export class PooledModel extends ChatModel {
   readonly provider: string;
   readonly name: string;
@@ -12,9 +12,9 @@ export class PooledModel extends ChatModel {
   private readonly turns: KeyTurns;
 
   /**
-   * @param keys shared by all models of the provider
-   * @param make the model with that key
-   * @param like any model of them, for what does not depend on the key
+   * @param keys pool that all models of the provider share
+   * @param make creates the model with a key
+   * @param like any of these models, for its name and capabilities
    */
   constructor(
     keys: KeyPool,

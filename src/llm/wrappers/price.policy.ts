@@ -5,30 +5,30 @@ import type { NamedModel } from '../context-window.policy.js';
 
 type Prices = AppConfig['llm']['prices'];
 
-/** The model of fixed rules that comes with Jackdaw: no provider charges for it. */
+/** The built-in model of fixed rules, which is free. */
 const FREE_PROVIDER = 'offline';
 
-/** The price of a model by `provider:name`, or by its name alone. */
+/** The price of a model, by `provider:name` or by its name. */
 export function priceOf({ provider, name }: NamedModel, prices: Prices): ModelPrice | undefined {
   return own(prices, `${provider}:${name}`) ?? own(prices, name);
 }
 
-/** Whether one of the budgets is a limit of cost. */
+/** Whether one of the budgets limits cost. */
 export function isCosted({ run, session, tenantDay, day }: AgentBudgets): boolean {
   return [run, session, tenantDay, day].some((limit) => limit?.cost !== undefined);
 }
 
-/** Whether a budget of cost can measure the calls of a model. */
+/** Whether a cost budget can limit the calls of a model. */
 export function isPriced(model: NamedModel, prices: Prices): boolean {
   return model.provider === FREE_PROVIDER || priceOf(model, prices) !== undefined;
 }
 
 /**
- * Refuses models without a price: a budget of cost would not limit them.
- * @throws AppError `CONFIG_INVALID` naming the first such model and the entry to write
+ * Rejects models without a price, which a cost budget cannot limit.
+ * @throws AppError `CONFIG_INVALID` with the first such model and the missing entry
  */
 export function assertPriced(models: readonly NamedModel[], prices: Prices): void {
-  // Without a name the provider is unknown, which is an error of its own.
+  // An empty name means an unknown provider, which is a separate error.
   const missing = models.find((model) => model.name !== '' && !isPriced(model, prices));
   if (!missing) return;
   const entry = `"${missing.provider}:${missing.name}": {"input": …, "output": …}`;

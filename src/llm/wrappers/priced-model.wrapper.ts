@@ -5,7 +5,7 @@ import { checkUsage } from '../usage.policy.js';
 import { costOf } from './cost.policy.js';
 import { ModelWrapper } from './model.wrapper.js';
 
-/** Says of every reply what it costs. It is said once, with the usage: prices may change, and a journal does not. */
+/** Adds the cost to the usage of every reply. Later price changes do not alter journaled costs. */
 export class PricedModel extends ModelWrapper {
   constructor(
     inner: ChatModel,

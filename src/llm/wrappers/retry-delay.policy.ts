@@ -1,18 +1,18 @@
 import { AppError } from '../../common/index.js';
 
 export interface RetryRules {
-  /** How often a call is made at most, counted from 1. */
+  /** Maximum attempts, the first one included. */
   readonly maxAttempts: number;
-  /** The longest delay before the second attempt, in ms; it doubles with each further one. */
+  /** Maximum delay before the second attempt, in ms; doubles with each further attempt. */
   readonly baseDelayMs: number;
-  /** The longest delay of all, in ms; also of what a provider asks for. */
+  /** Maximum delay, in ms; also limits the provider's `Retry-After`. */
   readonly maxDelayMs: number;
 }
 
 /**
- * How long to wait before the next attempt, in ms: what the provider asks for (`Retry-After`), else exponential backoff
- * with full jitter, a random time between 0 and the doubled delay (AWS Architecture Blog, "Exponential Backoff And Jitter").
- * @param attempt the one that failed, counted from 1
+ * Delay before the next attempt, in ms: the provider's `Retry-After`, else exponential backoff with full jitter, a
+ * random time between 0 and the doubled delay (AWS Architecture Blog, "Exponential Backoff And Jitter").
+ * @param attempt number of the failed attempt, counted from 1
  * @param random in [0, 1)
  */
 export function retryDelay(error: AppError, attempt: number, rules: RetryRules, random: number): number {
@@ -21,7 +21,7 @@ export function retryDelay(error: AppError, attempt: number, rules: RetryRules, 
   return Math.floor(random * Math.min(rules.baseDelayMs * 2 ** (attempt - 1), rules.maxDelayMs));
 }
 
-/** Whether the same call may come to another end: what was refused, and what nobody asked the provider, does not. */
+/** Whether a retry may succeed. Rejected requests and open circuits are not retried. */
 export function mayRetry(error: unknown): error is AppError {
   return (
     error instanceof AppError &&

@@ -2,7 +2,7 @@ import type { CallOptions } from '../chat.types.js';
 import { pause } from './pause.policy.js';
 import { mayRetry, retryDelay, type RetryRules } from './retry-delay.policy.js';
 
-/** Makes a call again as long as it may come to another end. @throws what the last attempt has thrown */
+/** Retries a call after retryable errors. @throws the error of the last attempt */
 export async function retried<T>(call: () => Promise<T>, rules: RetryRules, options: CallOptions): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -14,9 +14,9 @@ export async function retried<T>(call: () => Promise<T>, rules: RetryRules, opti
 }
 
 /**
- * Waits until it is time for the next attempt.
- * @param attempt the one that failed, counted from 1
- * @throws what it has thrown, when there is no next one
+ * Waits until the next attempt.
+ * @param attempt number of the failed attempt, counted from 1
+ * @throws the error itself if there is no further attempt
  */
 export async function beforeNext(
   error: unknown,

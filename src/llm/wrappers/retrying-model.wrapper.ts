@@ -4,7 +4,7 @@ import { ModelWrapper } from './model.wrapper.js';
 import { beforeNext, retried } from './retry.policy.js';
 import type { RetryRules } from './retry-delay.policy.js';
 
-/** Asks again when a call failed that may come to another end; a stream that had begun begins anew. */
+/** Retries failed calls; a stream with emitted parts restarts. */
 export class RetryingModel extends ModelWrapper {
   constructor(
     inner: ChatModel,
