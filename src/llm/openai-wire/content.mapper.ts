@@ -1,13 +1,13 @@
 import type { WireMessage } from './wire-reply.types.js';
 
-/** The text of a content: a string, null, or an array of parts of which the text is joined. */
+/** The text of a content: a string, null, or an array of parts whose texts are joined. */
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map(partText).join('');
 }
 
-/** `reasoning_content` is DeepSeek's and GLM's name for it, `reasoning` Ollama's and OpenRouter's. */
+/** The field is `reasoning_content` for DeepSeek and GLM, `reasoning` for Ollama and OpenRouter. */
 export function reasoningText(message: WireMessage): string {
   if (typeof message.reasoning_content === 'string') return message.reasoning_content;
   return typeof message.reasoning === 'string' ? message.reasoning : '';

@@ -9,10 +9,14 @@ interface WireEmbedding {
   readonly embedding?: unknown;
 }
 
-/** Reads the body of an answer to `count` texts. `model` is named where it names none. Throws when a vector is missing. */
+/**
+ * Parses the reply to `count` texts.
+ * @param model name to return if the reply contains none
+ * @throws WireFailure for a missing vector, or vectors of different lengths
+ */
 export function toEmbeddingResult(body: string, count: number, model: string): EmbeddingResult {
   const reply = parseJsonReply(body);
-  // All tokens of an embedding are read; none are generated.
+  // All tokens are prompt tokens; an embedding generates none.
   const total = checkUsage(toReportedUsage(reply['usage']))?.totalTokens;
   return {
     vectors: toVectors(reply['data'], count),

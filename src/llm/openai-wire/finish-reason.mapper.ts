@@ -1,6 +1,6 @@
 import type { FinishReason } from '../chat.types.js';
 
-/** Names that mean the reply was interrupted by the provider's own trouble (GLM, DeepSeek, OpenRouter). */
+/** Finish reasons of a reply that failed at the provider (GLM, DeepSeek, OpenRouter). */
 const INTERRUPTED = new Set(['network_error', 'insufficient_system_resource', 'error']);
 
 const REASONS: Readonly<Record<string, FinishReason>> = {
@@ -11,14 +11,14 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   sensitive: 'content_filter',
 };
 
-/** Whether the provider says with it that it broke the reply off. */
+/** Whether the finish reason means that the provider aborted the reply. */
 export function isInterrupted(wire: unknown): boolean {
   return typeof wire === 'string' && INTERRUPTED.has(wire);
 }
 
 /**
- * Reads why a reply ended. What is unknown counts as its natural end; a natural end with calls is `tool_calls`, and
- * `tool_calls` without one is `stop`.
+ * Maps a finish reason. An unknown one counts as `stop`. `stop` with tool calls becomes `tool_calls`, and `tool_calls`
+ * without one becomes `stop`.
  */
 export function toFinishReason(wire: unknown, hasCalls: boolean): FinishReason {
   const special = typeof wire === 'string' && Object.hasOwn(REASONS, wire) ? REASONS[wire] : undefined;

@@ -2,12 +2,12 @@ import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'open
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from '../message.types.js';
 import type { WireDialect } from './wire-dialect.types.js';
 
-/** A message as it goes out; `reasoning_content` is DeepSeek's and GLM's addition to OpenAI's. */
+/** A message of a request; DeepSeek and GLM add `reasoning_content` to OpenAI's format. */
 export type WireRequestMessage = ChatCompletionMessageParam & { reasoning_content?: string };
 
 /**
- * Writes messages for the wire. Results are text there: what tools show comes as the user's, right behind the results of one
- * reply, with the tool's name.
+ * Converts messages to the wire format, where tool results are text. Images of the results follow in a user message
+ * after the results of one reply, with the tool's name.
  */
 export function toWireMessages(messages: readonly Message[], echo: WireDialect['reasoningEcho']): WireRequestMessage[] {
   const written: WireRequestMessage[] = [];
@@ -25,7 +25,7 @@ export function toWireMessages(messages: readonly Message[], echo: WireDialect['
   return written;
 }
 
-/** Writes a message for the wire; content stays as it is, to the byte. */
+/** Converts a message to the wire format; its content stays unchanged. */
 export function toWireMessage(message: Message, echo: WireDialect['reasoningEcho']): WireRequestMessage {
   switch (message.role) {
     case 'system':
@@ -56,7 +56,7 @@ function toWireAssistant(message: AssistantMessage, echo: WireDialect['reasoning
   const reasoning = echoedReasoning(message, echo);
   return {
     role: 'assistant',
-    // Some servers refuse '' beside calls, and OpenAI wants null there.
+    // Some servers reject '' beside calls, and OpenAI requires null.
     content: calls && message.content === '' ? null : message.content,
     ...(reasoning === undefined ? undefined : { reasoning_content: reasoning }),
     ...(calls && { tool_calls: calls.map(toWireCall) }),
@@ -64,7 +64,7 @@ function toWireAssistant(message: AssistantMessage, echo: WireDialect['reasoning
 }
 
 /**
- * DeepSeek answers 400 when a message with tool calls comes back without its `reasoning_content`, be it empty
+ * DeepSeek answers 400 to a message with tool calls without its `reasoning_content`, even if that is empty
  * (api-docs.deepseek.com/guides/thinking_mode).
  */
 function echoedReasoning(message: AssistantMessage, echo: WireDialect['reasoningEcho']): string | undefined {

@@ -3,7 +3,7 @@ import type { WireAccess } from '../wire/wire-access.types.js';
 import { WireClient } from '../wire/wire.client.js';
 import type { WireRoute } from './wire-dialect.types.js';
 
-/** A client of one endpoint that speaks OpenAI's wire. */
+/** Creates a client of one OpenAI-compatible endpoint. */
 export function createClient(access: WireAccess, route: WireRoute, http: HttpClient): WireClient {
   return new WireClient(access, http, async () => {
     const { SdkClient } = await import('./sdk.client.js');

@@ -3,7 +3,7 @@ import { toChatResult } from './reply.mapper.js';
 import { toWireBody, type WireTarget } from './request.mapper.js';
 import { StreamReplyBuilder } from './stream-reply.builder.js';
 
-/** Writes and reads OpenAI's chat completions for one model. */
+/** Creates the codec of OpenAI's chat completions for one model. */
 export function createCodec(target: WireTarget): ChatCodec {
   return {
     write: (request, stream) => toWireBody(request, target, stream),

@@ -7,7 +7,7 @@ import { argumentsText, type WireCallParts } from '../wire/tool-call.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 import type { WireChoice, WireReply, WireToolCall } from './wire-reply.types.js';
 
-/** Reads the body of a reply that was not streamed. `model` is named where the reply names none. */
+/** Parses the body of a reply without streaming. @param model name to return if the reply contains none */
 export function toChatResult(body: string, model: string): ChatResult {
   const reply: WireReply = parseJsonReply(body);
   const choice = firstChoice(reply);

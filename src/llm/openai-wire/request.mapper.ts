@@ -16,7 +16,7 @@ interface FormattedRequest {
   readonly messages: readonly Message[];
 }
 
-/** Writes the body of `POST /chat/completions`. */
+/** Builds the body of `POST /chat/completions`. */
 export function toWireBody(request: ChatRequest, target: WireTarget, stream: boolean): Record<string, unknown> {
   const { model, dialect } = target;
   const tools = request.tools?.length ? request.tools : undefined;
@@ -32,21 +32,21 @@ export function toWireBody(request: ChatRequest, target: WireTarget, stream: boo
   };
 }
 
-/** What makes the reply JSON, and the messages, which say what the field cannot. */
+/** The `response_format` field, and the messages with an instruction if the field is not sufficient. */
 function formatted({ messages, responseFormat }: ChatRequest, mode: FormatMode = 'object'): FormattedRequest {
   if (responseFormat === undefined) return { messages };
   const { field, isTold } = toWireFormat(responseFormat, mode);
   return { ...(field && { field }), messages: isTold ? withFormat(messages, responseFormat) : messages };
 }
 
-/** `auto` is the default, and left out. */
+/** Omits `auto`, the default. */
 function toWireChoice(choice: ToolChoice | undefined): unknown {
   if (choice === 'auto') return undefined;
   if (typeof choice !== 'object') return choice;
   return { type: 'function', function: { name: choice.name } };
 }
 
-/** Undefined fields vanish when the body is written as JSON. */
+/** JSON omits undefined fields. */
 function toWireParameters(parameters: ModelParameters, dialect: WireDialect): Record<string, unknown> {
   return {
     temperature: parameters.temperature,

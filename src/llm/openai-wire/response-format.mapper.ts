@@ -2,11 +2,13 @@ import type { ResponseFormat } from '../chat.types.js';
 import { toStrictSchema } from '../strict-schema.mapper.js';
 import type { FormatMode } from './wire-dialect.types.js';
 
-/** A format as the wire has it. */
+/** A response format in the wire format. */
 export interface WireFormat {
-  /** `response_format`, if it goes with the request. */
+  /** `response_format`, if the request contains it. */
   readonly field?: Readonly<Record<string, unknown>>;
-  /** Whether the format must also be told in words: JSON mode is refused where nobody speaks of JSON. */
+  /**
+   * Whether the messages must contain the format as an instruction: JSON mode rejects prompts without the word JSON.
+   */
   readonly isTold: boolean;
 }
 
@@ -14,7 +16,9 @@ const OBJECT: WireFormat = { field: { type: 'json_object' }, isTold: true };
 const IN_WORDS: WireFormat = { isTold: true };
 const DEFAULT_NAME = 'answer';
 
-/** Writes a format as far as a model takes it. JSON modes give objects: whoever wants another value says so in words. */
+/**
+ * Converts a format to the supported mode. JSON modes return objects, so other values are requested by an instruction.
+ */
 export function toWireFormat(format: ResponseFormat, mode: FormatMode): WireFormat {
   if (mode === 'none') return IN_WORDS;
   if (format === 'json') return OBJECT;

@@ -5,7 +5,7 @@ import { isInterrupted, toFinishReason } from './finish-reason.mapper.js';
 import { toToolCalls, type WireCallParts } from '../wire/tool-call.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 
-/** A whole reply, read from either form of the wire. */
+/** A complete reply, streamed or not. */
 export interface WholeReply {
   readonly content: string;
   readonly reasoning: string;
@@ -16,7 +16,7 @@ export interface WholeReply {
   readonly model: string;
 }
 
-/** Builds the result of a whole reply. Throws `BadReplyError` when the provider says it is none. */
+/** Builds the result of a complete reply. @throws BadReplyError if the provider reports that the reply failed */
 export function buildResult(reply: WholeReply): ChatResult {
   if (isInterrupted(reply.finish)) throw new BadReplyError(`a reply that ends in ${String(reply.finish)}`);
   const isCut = toFinishReason(reply.finish, false) !== 'stop';

@@ -8,10 +8,10 @@ interface OpenCall {
   arguments: string;
 }
 
-/** Puts together the tool calls of a stream from their fragments. */
+/** Assembles the tool calls of a stream from their fragments. */
 export class StreamCallBuilder {
   private readonly calls: OpenCall[] = [];
-  /** Of all arguments so far, in UTF-16 units. */
+  /** Length of all arguments so far, in UTF-16 units. */
   length = 0;
 
   add(fragment: WireToolCall): void {
@@ -19,7 +19,7 @@ export class StreamCallBuilder {
     const name = typeof fragment.function?.name === 'string' ? fragment.function.name : '';
     const call = this.find(fragment.index, id, name) ?? this.open(fragment.index);
     if (call.id === '') call.id = id;
-    // Whole in the first fragment; some servers repeat it in each.
+    // The first fragment has the whole name; some servers repeat it in each.
     if (call.name === '') call.name = name;
     const text = argumentsText(fragment.function?.arguments);
     call.arguments += text;
@@ -31,8 +31,8 @@ export class StreamCallBuilder {
   }
 
   /**
-   * A fragment belongs to the call of its index or, without one, of its id, or else to the last call. A name beside
-   * another id starts a new call even under a known index: some servers number every call 0.
+   * Finds the call of a fragment by index, else by id, else the last call. A name beside another id starts a new call
+   * even under a known index: some servers number every call 0.
    */
   private find(index: unknown, id: string, name: string): OpenCall | undefined {
     const call = this.named(index, id);

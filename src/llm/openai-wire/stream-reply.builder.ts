@@ -11,10 +11,10 @@ import { toReportedUsage } from './usage.mapper.js';
 import { BadReplyError } from '../wire/wire-failure.error.js';
 import type { WireChoice, WireMessage, WireReply } from './wire-reply.types.js';
 
-/** The data of the event that ends a stream. */
+/** Data of the event that ends a stream. */
 const DONE = '[DONE]';
 
-/** Puts a streamed reply together: what a reader sees at once, and the whole at the end. */
+/** Assembles a streamed reply: parts for the reader at once, and the complete reply at the end. */
 export class StreamReplyBuilder implements StreamedReply {
   private content = '';
   private reasoning = '';
@@ -26,28 +26,28 @@ export class StreamReplyBuilder implements StreamedReply {
 
   constructor(private model: string) {}
 
-  /** UTF-16 units of text, reasoning and arguments of calls so far. */
+  /** UTF-16 units of text, reasoning and call arguments so far. */
   get length(): number {
     const { content, reasoning, refusal, calls } = this;
     return content.length + reasoning.length + refusal.length + calls.length;
   }
 
-  /** The counts that arrived so far. */
+  /** Token counts received so far. */
   get usage(): ReportedUsage {
     return this.counts.complete(this.length);
   }
 
-  /** Whether nothing more will come. */
+  /** Whether the stream has ended. */
   get isDone(): boolean {
     return this.done;
   }
 
-  /** Whether the reply was seen to its end: a finish reason came. */
+  /** Whether the reply is complete: a finish reason was received. */
   get isComplete(): boolean {
     return typeof this.finish === 'string' && this.finish !== '';
   }
 
-  /** Takes the data of events, and gives what they say. */
+  /** Parses the data of events and returns their parts. */
   add(events: readonly string[]): ChatStreamPart[] {
     const parts: ChatStreamPart[] = [];
     for (const data of events) {
@@ -57,7 +57,7 @@ export class StreamReplyBuilder implements StreamedReply {
     return parts;
   }
 
-  /** Takes a reply that came whole although a stream was asked for. */
+  /** Parses a reply without streaming to a streaming request. */
   addWhole(body: string): ChatStreamPart[] {
     const parts: ChatStreamPart[] = [];
     const hasChoice = this.addEvent(body, parts);
@@ -66,13 +66,13 @@ export class StreamReplyBuilder implements StreamedReply {
     return parts;
   }
 
-  /** The whole reply. Throws `BadReplyError` when it is none. */
+  /** The complete reply. @throws BadReplyError for an incomplete or invalid one */
   result(): ChatResult {
     const { content, reasoning, refusal, finish, usage, model } = this;
     return buildResult({ content, reasoning, refusal, finish, usage, model, calls: this.calls.result() });
   }
 
-  /** Whether the event was part of the reply, not only of what is told beside it. */
+  /** @returns whether the event contains a part of the reply, not only metadata */
   private addEvent(data: string, parts: ChatStreamPart[]): boolean {
     const chunk: WireReply = parseJsonReply(data);
     if (typeof chunk.model === 'string' && chunk.model !== '') this.model = chunk.model;
@@ -84,7 +84,7 @@ export class StreamReplyBuilder implements StreamedReply {
 
   private addChoice(choice: WireChoice, parts: ChatStreamPart[]): void {
     if (choice.finish_reason) this.finish = choice.finish_reason;
-    // A server may put the last, or only, piece into `message`.
+    // Some servers put the last or only chunk into `message`.
     const delta = choice.delta ?? choice.message;
     if (delta) this.addDelta(delta, parts);
   }

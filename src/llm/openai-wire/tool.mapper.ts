@@ -1,11 +1,11 @@
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import type { ToolSpec } from '../chat.types.js';
 
-/** An agent passes the same array with every call, so each is mapped once. */
+/** Cache: an agent passes the same array with every call. */
 const mapped = new WeakMap<readonly ToolSpec[], ChatCompletionFunctionTool[]>();
 const texts = new WeakMap<readonly ChatCompletionFunctionTool[], string>();
 
-/** Writes tools for the wire; gives the same array for the same array. */
+/** Converts tools to the wire format; returns the same array for the same array. */
 export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionTool[] {
   const known = mapped.get(tools);
   if (known) return known;
@@ -14,7 +14,7 @@ export function toWireTools(tools: readonly ToolSpec[]): ChatCompletionFunctionT
   return wire;
 }
 
-/** The JSON of such an array, which is made once. */
+/** The JSON of a converted array, cached. */
 export function toToolsJson(tools: readonly ChatCompletionFunctionTool[]): string {
   const known = texts.get(tools);
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import type { ReportedUsage } from '../usage.policy.js';
 
 type Counts = Readonly<Record<string, unknown>>;
 
-/** The token counts of a reply in OpenAI's form; `checkUsage` decides which of them apply. */
+/** The token counts of a reply in OpenAI's format; `checkUsage` validates them. */
 export function toReportedUsage(wire: unknown): ReportedUsage {
   const counts = toCounts(wire);
   return {
@@ -14,7 +14,7 @@ export function toReportedUsage(wire: unknown): ReportedUsage {
   };
 }
 
-/** OpenAI's field, or DeepSeek's. */
+/** The field of OpenAI or of DeepSeek. */
 function cachedOf(counts: Counts): unknown {
   return toCounts(counts['prompt_tokens_details'])['cached_tokens'] ?? counts['prompt_cache_hit_tokens'];
 }

@@ -5,7 +5,7 @@ import { toModelError } from '../wire/error.mapper.js';
 import type { WireAccess } from '../wire/wire-access.types.js';
 import type { WireClient } from '../wire/wire.client.js';
 
-/** An embedding model of any provider that speaks OpenAI's wire. */
+/** An embedding model of an OpenAI-compatible provider. */
 export class WireEmbeddingModel extends EmbeddingModel {
   readonly provider: string;
   readonly name: string;

@@ -13,19 +13,19 @@ import { createCodec } from './openai-codec.factory.js';
 import type { RouteTo, WireDialect } from './wire-dialect.types.js';
 import { WireEmbeddingModel } from './wire-embedding.model.js';
 
-/** Makes models of a provider that speaks OpenAI's wire; a provider says what differs. */
+/** Creates models of an OpenAI-compatible provider; subclasses define the differences. */
 export abstract class WireModelFactory extends ModelFactory {
   protected abstract readonly key?: KeyRule;
   protected abstract readonly dialect: WireDialect;
-  /** The variable that holds the provider's address, where it is not `LLM_BASE_URL`. */
+  /** Variable with the provider's URL; `LLM_BASE_URL` by default. */
   protected readonly urlVariable?: string;
-  /** Whether the provider serves `/embeddings`. */
+  /** Whether the provider has `/embeddings`. */
   protected readonly hasEmbeddings: boolean = true;
 
-  /** What the model of that name can do. */
+  /** Capabilities by model name. */
   protected abstract capabilitiesOf(model: string): ModelCapabilities;
 
-  /** Where the provider's endpoints are, by the settings. */
+  /** The routes of the provider's endpoints. */
   protected routeOf(_settings: ModelSettings): RouteTo {
     return bearerRoute;
   }
@@ -48,7 +48,7 @@ export abstract class WireModelFactory extends ModelFactory {
     return new WireEmbeddingModel(access, client);
   }
 
-  /** How the model is reached. Throws `CONFIG_INVALID` when the settings lack what the provider needs. */
+  /** URL, key and time limits of a model. @throws AppError `CONFIG_INVALID` if the settings lack a required value */
   protected accessTo(model: string, settings: ModelSettings): WireAccess {
     const { name, defaultBaseUrl, key, urlVariable } = this;
     const rule = { name, ...(defaultBaseUrl && { defaultBaseUrl }), ...(key && { key }) };

@@ -1,4 +1,4 @@
-/** What is read of a reply. Nothing in it is trusted to be there: providers differ, and proxies invent. */
+/** The used fields of a reply; none is validated yet, since providers and proxies differ. */
 export interface WireReply {
   readonly model?: unknown;
   readonly choices?: unknown;

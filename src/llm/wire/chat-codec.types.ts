@@ -1,30 +1,30 @@
 import type { ChatRequest, ChatResult, ChatStreamPart } from '../chat.types.js';
 import type { ReportedUsage } from '../usage.policy.js';
 
-/** How one wire writes a request and reads its reply; the same for every model that speaks it. */
+/** Converts requests and replies of one wire format. */
 export interface ChatCodec {
-  /** The body of the request, for JSON. */
+  /** The request body, to be serialised as JSON. */
   write(request: ChatRequest, stream: boolean): Record<string, unknown>;
-  /** Reads the body of a reply that was not streamed. Throws a `WireFailure` when it is no whole reply. */
+  /** Parses the body of a reply without streaming. @throws WireFailure for an incomplete or invalid reply */
   read(body: string): ChatResult;
-  /** What puts one streamed reply together. */
+  /** Creates the builder of one streamed reply. */
   openStream(): StreamedReply;
 }
 
-/** A streamed reply while it comes. Its methods throw a `WireFailure` when it is none. */
+/** A streamed reply in progress. Its methods throw a `WireFailure` for an invalid one. */
 export interface StreamedReply {
-  /** UTF-16 units that the model has generated so far: text, reasoning and arguments of calls. */
+  /** UTF-16 units generated so far: text, reasoning and call arguments. */
   readonly length: number;
-  /** The token counts that have arrived so far. */
+  /** Token counts received so far. */
   readonly usage: ReportedUsage;
-  /** Whether nothing more will come. */
+  /** Whether the stream has ended. */
   readonly isDone: boolean;
-  /** Whether the reply was seen to its end. */
+  /** Whether the reply is complete. */
   readonly isComplete: boolean;
-  /** Takes the data of events, and gives what they say. */
+  /** Parses the data of events and returns their parts. */
   add(events: readonly string[]): ChatStreamPart[];
-  /** Takes a reply that came whole although a stream was asked for. */
+  /** Parses a reply without streaming to a streaming request. */
   addWhole(body: string): ChatStreamPart[];
-  /** The whole reply, once it is complete. */
+  /** The complete reply; call it only if `isComplete`. */
   result(): ChatResult;
 }

@@ -13,7 +13,7 @@ import {
   type WireFailure,
 } from './wire-failure.error.js';
 
-/** Turns whatever a call threw into an `AppError` that says what happened, to which model, and what to do. */
+/** Maps any error of a call to an `AppError` with the failure, the model and the remedy. */
 export function toModelError(thrown: unknown, settings: WireAccess): AppError {
   if (!isWireFailure(thrown)) return toAppError(thrown);
   if (thrown instanceof StatusError) return toStatusError(thrown, settings);
@@ -42,7 +42,7 @@ function describe(failure: Exclude<WireFailure, StatusError>, settings: WireAcce
   return ['MODEL_BAD_REPLY', `${who} answered with ${what}; try again, or check its base URL.`];
 }
 
-/** The code of a network error says more than its message, which is empty where several addresses were tried. */
+/** Prefers the code of a network error: its message is empty after attempts at several addresses. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof LateConnectionError) return 'no connection within LLM_CONNECT_TIMEOUT_MS';
   if (!(cause instanceof Error)) return 'no connection';

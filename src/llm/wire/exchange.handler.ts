@@ -1,22 +1,22 @@
 import type { Dispatcher } from 'undici';
 import { BadReplyError, BrokenReplyError, LateConnectionError, LateError, SilenceError } from './wire-failure.error.js';
 
-/** No reply is longer, in bytes; without a limit one line could take all memory. */
+/** Maximum size of a reply, in bytes; otherwise one endless line could use all memory. */
 const MAX_REPLY = 33_554_432;
-/** Unread bytes at which the provider is told to wait. */
+/** Unread bytes at which backpressure pauses the provider. */
 const MAX_UNREAD = 1_048_576;
 
 export interface ExchangeLimits {
   readonly signal?: AbortSignal | null;
-  /** The longest silence until the reply begins, in ms. */
+  /** Maximum time until the reply starts, in ms. */
   readonly timeoutMs: number;
-  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  /** Maximum time between two chunks, in ms; `timeoutMs` by default. */
   readonly idleMs?: number;
-  /** The longest time of all, in ms; without it there is no limit. */
+  /** Maximum time of the whole exchange, in ms; unlimited by default. */
   readonly totalMs?: number;
 }
 
-/** A request as an SDK hands it on, with what was given to it beside its own options. */
+/** Options that an SDK passes on, with our limits. */
 export type Limited<Options> = Options & { readonly limits: ExchangeLimits };
 
 export interface ReplyHead {
@@ -25,12 +25,12 @@ export interface ReplyHead {
 }
 
 /**
- * One request and its reply. undici tells it what happens; a reader takes the reply's bytes from it as they come.
- * It times the silence, and ends the connection at once when it lasts too long, the signal is aborted, or the reader
- * goes away. undici's own body streams do the same at several times the CPU.
+ * One request and its reply: a handler for undici's events and an iterator over the reply's chunks. It enforces the
+ * time limits, and closes the connection at once after a time-out, an abort or an early end of the reader. undici's own
+ * body streams do the same with several times the CPU time.
  */
 export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer> {
-  /** The reply's beginning; rejected when none comes. */
+  /** Status and headers of the reply; rejects if no reply starts. */
   readonly head: Promise<ReplyHead>;
   private resolveHead!: (head: ReplyHead) => void;
   private rejectHead!: (failure: Error) => void;
@@ -94,7 +94,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     this.timer = setTimeout(this.onSilence, idleMs);
   }
 
-  /** The next bytes. Throws what ended the exchange. */
+  /** The next chunk. @throws the error that ended the exchange */
   async next(): Promise<IteratorResult<Buffer, undefined>> {
     for (;;) {
       const chunk = this.chunks.shift();
@@ -105,7 +105,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     }
   }
 
-  /** The reader goes away: what has not come yet is not wanted. */
+  /** Called if the reader leaves early: aborts the exchange. */
   return(): Promise<IteratorResult<Buffer, undefined>> {
     if (!this.isReleased) this.abort(new Error('The reader of the reply went away.'));
     return Promise.resolve({ done: true, value: undefined });
@@ -115,7 +115,10 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
     return this;
   }
 
-  /** The reader has all it wants: the rest, usually nothing, is let run out so that the connection can be kept. */
+  /**
+   * Called after the reader has read all it needs: drains the rest, usually nothing, so that the connection can be
+   * reused.
+   */
   release(): void {
     this.isReleased = true;
     this.chunks.length = 0;
@@ -132,7 +135,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler, AsyncIterabl
   private readonly onAbort = (): void => this.abort(new Error('The call was aborted.'));
 
   private readonly onSilence = (): void => {
-    // While it waits for the reader, the provider cannot speak.
+    // While the connection is paused, the provider cannot send.
     if (this.controller?.paused) this.timer.refresh();
     else this.abort(this.silence());
   };

@@ -2,19 +2,19 @@ import type { Dispatcher } from 'undici';
 import { withoutMark } from '../../common/index.js';
 import { ExchangeHandler, type ExchangeLimits, type ReplyHead } from './exchange.handler.js';
 
-/** What a request is made of; the SDK hands it through from `buildRequest` as it is. */
+/** A request; the SDK passes it unchanged from `buildRequest` to `fetch`. */
 export interface WireRequest {
   readonly headers: Iterable<[string, string]>;
   readonly body: string;
   readonly limits: ExchangeLimits;
 }
 
-/** The part of a `Response` that the SDK and the chat model use. */
+/** The subset of `Response` that the SDK and the chat model use. */
 export class WireResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: ReplyHeaders;
-  /** As of a made one: the SDK takes what there is apart, for a log that is off. */
+  /** Empty, since the SDK would parse a URL for its disabled log. */
   readonly url = '';
 
   constructor(
@@ -49,7 +49,7 @@ class ReplyHeaders {
   }
 }
 
-/** Posts over the pool and gives the reply as soon as it begins. */
+/** Sends a request over the pool; resolves as soon as the reply starts. */
 export async function post(pool: Dispatcher, url: URL, request: WireRequest): Promise<WireResponse> {
   const exchange = new ExchangeHandler(request.limits);
   const { headers, body } = request;

@@ -3,9 +3,9 @@ import { claimedStatus, isHtml, providerKind, providerMessage } from './provider
 import { BadReplyError, StatusError } from './wire-failure.error.js';
 
 /**
- * Parses the body of a reply, or the data of one event of a stream.
- * @param statusOfKind the status that the provider's own name of an error stands for
- * @throws `BadReplyError` when it is no JSON object; that or `StatusError` when it holds the provider's error
+ * Parses the body of a reply, or the data of one stream event.
+ * @param statusOfKind maps the provider's error type to an HTTP status
+ * @throws BadReplyError for text that is not a JSON object; that or StatusError for a provider error
  */
 export function parseJsonReply(
   text: string,

@@ -1,4 +1,4 @@
-/** What a provider said about an error, read from its error object; '' when it said nothing readable. */
+/** The message of a provider's error object; '' if it has no readable one. */
 export function providerMessage(error: unknown): string {
   if (typeof error === 'string') return isHtml(error) ? '' : error;
   if (typeof error !== 'object' || error === null) return '';
@@ -8,7 +8,7 @@ export function providerMessage(error: unknown): string {
   return JSON.stringify(message ?? detail ?? error);
 }
 
-/** The provider's code for the error: OpenAI has it in `code`, others only in `type`. */
+/** The provider's error code: in `code` for OpenAI, only in `type` for others. */
 export function providerKind(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, type } = error as { readonly code?: unknown; readonly type?: unknown };
@@ -16,7 +16,7 @@ export function providerKind(error: unknown): string | undefined {
   return typeof type === 'string' ? type : undefined;
 }
 
-/** The status that an error object inside a 200 claims (OpenRouter and some proxies do this). */
+/** The HTTP status in an error object of a reply with status 200 (OpenRouter and some proxies). */
 export function claimedStatus(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, status } = error as { readonly code?: unknown; readonly status?: unknown };

@@ -1,9 +1,9 @@
-/** The longest a provider's own words may be in a message of ours, in characters. */
+/** Maximum length of a provider's message in our errors, in UTF-16 units. */
 const MAX_LENGTH = 500;
-/** More than this is not even searched for keys. */
+/** Maximum length to process, in UTF-16 units; the rest is cut off first. */
 const MAX_READ = 5_000;
 
-/** Makes a provider's own words fit for our messages: keys masked, one line, at most 500 characters. */
+/** Sanitises a provider's message: keys masked, one line, at most 500 characters. */
 export function quoteProvider(said: string, apiKey?: string): string {
   let text = said.slice(0, MAX_READ);
   if (apiKey) text = text.replaceAll(apiKey, '***');

@@ -1,16 +1,16 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** A key that receivers know by its id. */
+/** A shared key that receivers identify by its id. */
 export interface SigningKey {
   readonly id: string;
-  /** In base64. */
+  /** Base64. */
   readonly key: string;
 }
 
-/** What is signed of a request. */
+/** The signed parts of a request. */
 export interface SignedRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
   readonly body: string;
 }
@@ -18,8 +18,8 @@ export interface SignedRequest {
 const COMPONENTS = '("@method" "@path" "@query" "content-digest")';
 
 /**
- * The headers that say who sent a request, when, and that nobody has changed it: a message signature with HMAC-SHA256
- * (RFC 9421) over method, path, query and the body's digest (RFC 9530).
+ * Headers that authenticate a request and protect its integrity: an HTTP message signature with HMAC-SHA256 (RFC 9421)
+ * over method, path, query and the body's digest (RFC 9530).
  * @param now epoch ms
  */
 export function signatureHeaders(request: SignedRequest, { id, key }: SigningKey, now: number): [string, string][] {

@@ -2,7 +2,7 @@ import { parseRetryAfter } from '../../common/index.js';
 import { providerKind, providerMessage } from './provider-message.parser.js';
 import { LateError, SilenceError, StatusError, UnreachableError } from './wire-failure.error.js';
 
-/** What is read of the error that an SDK throws for an error status; those of OpenAI and Anthropic are alike. */
+/** The used fields of an SDK's status error; OpenAI's and Anthropic's are alike. */
 export interface SdkStatusError {
   readonly status: number;
   readonly message: string;
@@ -11,7 +11,7 @@ export interface SdkStatusError {
   readonly headers: { get(name: string): string | null } | undefined;
 }
 
-/** An error status, as the rest of the wire knows it. */
+/** Converts an SDK's status error. */
 export function toStatusFailure({ status, message, error, headers }: SdkStatusError): StatusError {
   return new StatusError(
     status,
@@ -21,7 +21,7 @@ export function toStatusFailure({ status, message, error, headers }: SdkStatusEr
   );
 }
 
-/** No reply began. @param cause what the SDK's error was thrown for */
+/** Converts an error before the reply started. @param cause cause of the SDK's error */
 export function toConnectionFailure(cause: unknown): SilenceError | LateError | UnreachableError {
   return cause instanceof SilenceError || cause instanceof LateError ? cause : new UnreachableError(cause);
 }

@@ -1,19 +1,19 @@
 /**
- * Reads server-sent events piece by piece (html.spec.whatwg.org, "Parsing an event stream"): the data of each, and
- * nothing else of it. A line may come in any number of pieces; each byte is looked at once.
+ * Parses server-sent events incrementally (html.spec.whatwg.org, "Parsing an event stream"); returns only their data. A
+ * line may span any number of chunks; each byte is processed once.
  */
 export class SseParser {
   private readonly decoder = new TextDecoder();
-  /** The pieces of a line that has not ended yet. */
+  /** Chunks of the current line. */
   private readonly rest: string[] = [];
   private data: string | undefined;
 
-  /** Gives the data of every event that ends in this piece. */
+  /** Returns the data of every event that ends in this chunk. */
   push(piece: Uint8Array): string[] {
     return this.read(this.decoder.decode(piece, { stream: true }));
   }
 
-  /** Gives the last event when the stream ends without the blank line after it. */
+  /** Returns the last event if the stream ends without a blank line. */
   end(): string[] {
     return this.read(`${this.decoder.decode()}\n\n`);
   }

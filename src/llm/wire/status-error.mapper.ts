@@ -10,7 +10,7 @@ interface StatusMeaning {
   readonly todo: string;
 }
 
-/** Says what an error status means for the caller. */
+/** Maps a provider's error status to an `AppError`. */
 export function toStatusError(failure: StatusError, settings: WireAccess): AppError {
   const { provider, model } = settings;
   const meaning = meaningOf(failure, settings);
@@ -48,7 +48,7 @@ function meaningOf(failure: StatusError, settings: WireAccess): StatusMeaning {
   return { code: 'MODEL_REFUSED', isRetryable: false, what: 'refused the request to', todo };
 }
 
-/** OpenAI also says 429 when the account is out of money; waiting does not help then. */
+/** OpenAI also returns 429 if the account has no credit; a retry does not help then. */
 function rateLimit(failure: StatusError): StatusMeaning {
   const what = 'limits the requests to';
   if (failure.kind === 'insufficient_quota') {

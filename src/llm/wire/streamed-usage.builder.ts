@@ -1,16 +1,16 @@
 import type { ReportedUsage } from '../usage.policy.js';
 
 /**
- * Merges the counts of a stream. Providers send them in the last chunk, in several chunks, or split over two. The largest
- * value of each count applies, so that zeros at the end do not replace the counts before. Counts of generated tokens that
- * came before the last piece of the reply are incomplete and are dropped.
+ * Merges the counts of a stream. Providers send them in the last chunk, in several chunks, or split over two. The
+ * largest value of each count applies, so that zeros at the end do not replace earlier counts. Completion counts that
+ * arrive before the last chunk of the reply are incomplete and are dropped.
  */
 export class StreamedUsageBuilder {
   private counts: ReportedUsage = {};
-  /** The length of the reply when the counts came, in UTF-16 units. */
+  /** Length of the reply at the last counts, in UTF-16 units. */
   private countedLength = 0;
 
-  /** @param length of the reply so far */
+  /** @param length length of the reply so far, in UTF-16 units */
   add(reported: ReportedUsage, length: number): void {
     const before = this.complete(length);
     const merged: Record<string, unknown> = { ...before };
@@ -22,7 +22,7 @@ export class StreamedUsageBuilder {
     this.countedLength = length;
   }
 
-  /** The counts that are true of a reply of this length. */
+  /** The counts that are valid for a reply of this length. */
   complete(length: number): ReportedUsage {
     if (length <= this.countedLength) return this.counts;
     const { promptTokens, cachedTokens } = this.counts;

@@ -1,7 +1,7 @@
 import type { ToolCall } from '../message.types.js';
 import { BadReplyError } from './wire-failure.error.js';
 
-/** A call as it was pieced together from the wire. */
+/** A tool call as assembled from the wire. */
 export interface WireCallParts {
   readonly id: string;
   readonly name: string;
@@ -9,9 +9,9 @@ export interface WireCallParts {
 }
 
 /**
- * Makes calls that can be answered: each has a name, arguments that are at least `{}`, and an id of its own (the
- * provider's where there is one, else `call_<index>`). In a reply that was cut off, a call without a name is dropped.
- * Throws `BadReplyError` for a nameless call in a whole reply.
+ * Normalises tool calls: each gets a name, arguments (at least `{}`), and a unique id (the provider's, else
+ * `call_<index>`). In a truncated reply, a call without a name is dropped.
+ * @throws BadReplyError for a call without a name in a complete reply
  */
 export function toToolCalls(parts: readonly WireCallParts[], isCut: boolean): ToolCall[] {
   const taken = new Set<string>();
@@ -28,7 +28,7 @@ export function toToolCalls(parts: readonly WireCallParts[], isCut: boolean): To
   return calls;
 }
 
-/** Some servers give arguments as an object instead of its text. */
+/** Some servers send arguments as an object instead of its JSON text. */
 export function argumentsText(wire: unknown): string {
   if (typeof wire === 'string') return wire;
   return wire === undefined || wire === null ? '' : JSON.stringify(wire);

@@ -2,23 +2,23 @@ import { AppError } from '../../common/index.js';
 import type { ModelSettings } from '../model-settings.types.js';
 import type { WireAccess } from './wire-access.types.js';
 
-/** The environment variable that holds a provider's key, and whether the provider answers without one. */
+/** The environment variable of a provider's key, and whether the key is required. */
 export interface KeyRule {
   readonly variable: string;
   readonly isRequired: boolean;
 }
 
-/** What a provider over HTTP needs, and what it has by default. */
+/** Requirements and defaults of a provider over HTTP. */
 export interface AccessRule {
   readonly name: string;
   readonly defaultBaseUrl?: string;
-  /** The variable that holds its address; `LLM_BASE_URL` when left out. */
+  /** Variable with its URL; `LLM_BASE_URL` by default. */
   readonly urlVariable?: string;
-  /** A provider without one has no keys. */
+  /** Absent for a provider without keys. */
   readonly key?: KeyRule;
 }
 
-/** How a model of the provider is reached. Throws `CONFIG_INVALID` when the settings lack what it needs. */
+/** URL, key and time limits of a model. @throws AppError `CONFIG_INVALID` if the settings lack a required value */
 export function createAccess(rule: AccessRule, model: string, settings: ModelSettings): WireAccess {
   return {
     provider: rule.name,
@@ -32,7 +32,7 @@ export function createAccess(rule: AccessRule, model: string, settings: ModelSet
   };
 }
 
-/** For settings that lack what a provider needs. */
+/** Error for settings that lack a required value. */
 export function lacking({ name }: Pick<AccessRule, 'name'>, what: string, variable: string): AppError {
   return new AppError('CONFIG_INVALID', `The model provider "${name}" needs ${what}; set ${variable}.`);
 }
@@ -44,13 +44,16 @@ function baseUrlOf(rule: AccessRule, settings: ModelSettings): string {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw invalid(rule, `the base URL "${given}", which is not an http(s) URL`);
   }
-  // User and password in a URL would end up in messages and logs.
+  // User and password of a URL would appear in messages and logs.
   if (url.username || url.password) throw invalid(rule, 'a base URL with a password in it; give the key by itself');
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url.pathname === '/' ? `${url.origin}${url.search}` : `${url.origin}${url.pathname}${url.search}`;
 }
 
-/** The address of an endpoint below a base URL, whose query stays behind the path. @param path such as `/chat/completions` */
+/**
+ * The URL of an endpoint: appends `path` to the base URL's path; the query stays.
+ * @param path such as `/chat/completions`
+ */
 export function endpointOf(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/\/+$/, '') + path;

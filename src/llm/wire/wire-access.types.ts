@@ -1,23 +1,23 @@
 import type { ModelCapabilities } from '../chat.types.js';
 
-/** How a model over HTTP is reached. */
+/** URL, key and time limits of a model over HTTP. */
 export interface WireAccess {
   readonly provider: string;
   readonly model: string;
-  /** Its path without a slash at its end. It may have a query, which stays behind the path of an endpoint. */
+  /** Its path has no trailing slash. It may have a query, which stays after an endpoint's path. */
   readonly baseUrl: string;
   readonly apiKey?: string;
-  /** The environment variable that holds the key, for messages. */
+  /** The environment variable of the key, for messages. */
   readonly keyVariable?: string;
-  /** The longest silence until the reply begins, in ms. */
+  /** Maximum time until the reply starts, in ms. */
   readonly timeoutMs: number;
-  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  /** Maximum time between two chunks of the reply, in ms; `timeoutMs` by default. */
   readonly idleMs?: number;
-  /** The longest time of a call in all, in ms. */
+  /** Maximum time of the whole call, in ms; unlimited by default. */
   readonly totalMs?: number;
 }
 
-/** Such a model, and what it can do. */
+/** A model over HTTP with its capabilities. */
 export interface WireSettings extends WireAccess {
   readonly capabilities: ModelCapabilities;
 }

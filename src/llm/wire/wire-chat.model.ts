@@ -23,7 +23,7 @@ import type { WireClient } from './wire.client.js';
 
 const NO_TEXT: ChatStreamPart = { type: 'reasoning', text: '' };
 
-/** A chat model of a provider over HTTP: it sends, and gives only whole replies; the codec knows the wire. */
+/** A chat model of a provider over HTTP. It returns only complete replies; the codec handles the wire format. */
 export class WireChatModel extends ChatModel {
   readonly provider: string;
   readonly name: string;
@@ -60,7 +60,7 @@ export class WireChatModel extends ChatModel {
       if (!reply.isComplete) throw new BadReplyError('a stream that ends before its finish reason');
     } catch (thrown) {
       if (options.progress) options.progress.usage = checkUsage(reply.usage);
-      // What goes wrong after the end takes nothing from the reply.
+      // An error after the complete reply is ignored.
       if (options.signal?.aborted || !reply.isComplete) throw this.failure(thrown, options);
     }
     yield { type: 'finish', result: this.finish(reply) };
@@ -87,7 +87,7 @@ export class WireChatModel extends ChatModel {
   }
 }
 
-/** The parts of one piece of a reply; an empty one where the piece is of arguments of a call. */
+/** The parts of one chunk; an empty part if the chunk has only call arguments. */
 function withProgress(
   parts: readonly ChatStreamPart[],
   reply: StreamedReply,
@@ -97,7 +97,7 @@ function withProgress(
   return parts.length === 0 ? [NO_TEXT] : parts;
 }
 
-/** Reads a streamed reply to its end, giving what each piece of it says. */
+/** Reads a streamed reply to its end; yields the parts of each chunk. */
 async function* readParts(response: WireResponse, reply: StreamedReply): AsyncGenerator<ChatStreamPart[], void> {
   if (isWhole(response)) {
     yield reply.addWhole(await response.text());
@@ -113,7 +113,7 @@ async function* readParts(response: WireResponse, reply: StreamedReply): AsyncGe
   yield reply.add(events.end());
 }
 
-/** Some servers do not stream, whatever they are asked, and a proxy's error page does not either. */
+/** Some servers never stream, and a proxy's error page is not a stream. */
 function isWhole(response: WireResponse): boolean {
   return /json|html/i.test(response.headers.get('content-type') ?? '');
 }

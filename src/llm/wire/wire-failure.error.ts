@@ -1,25 +1,25 @@
 /**
- * How a call over the wire fails, before anybody knows for which provider and model; the error mapper turns each of
- * these into the `AppError` that callers see.
+ * Failures of a call on the wire, without provider and model; the error mapper converts each to the `AppError` for the
+ * caller.
  */
 export type WireFailure = StatusError | UnreachableError | SilenceError | LateError | BrokenReplyError | BadReplyError;
 
-/** The provider answered with an error status. */
+/** The provider returned an error status. */
 export class StatusError extends Error {
   constructor(
     readonly status: number,
-    /** What the provider said, as it said it. */
+    /** The provider's message, unchanged. */
     readonly said: string,
-    /** The provider's own code for it, such as `insufficient_quota`. */
+    /** The provider's error code, such as `insufficient_quota`. */
     readonly kind?: string,
-    /** How long it wants to be left alone, in ms. */
+    /** `Retry-After` of the provider, in ms. */
     readonly retryAfterMs?: number,
   ) {
     super(`HTTP ${status}`);
   }
 }
 
-/** No reply began: refused, reset, no such host. */
+/** No reply started: connection refused or reset, or unknown host. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super('no connection', { cause });
@@ -27,8 +27,8 @@ export class UnreachableError extends Error {
 }
 
 /**
- * Why no connection was made: the handshake did not end in its time. It has no cause and a word of its own, since an SDK
- * that reads "timeout" in an error throws away what it was thrown for.
+ * The TCP or TLS handshake timed out. It has no cause and a message of its own: an SDK that finds "timeout" in an error
+ * drops its cause.
  */
 export class LateConnectionError extends Error {
   constructor() {
@@ -36,39 +36,39 @@ export class LateConnectionError extends Error {
   }
 }
 
-/** No sign of life for longer than the limit. */
+/** No data arrived within the limit. */
 export class SilenceError extends Error {
   constructor(
-    /** How long it was silent, in ms. */
+    /** Duration of the silence, in ms. */
     readonly ms: number,
-    /** Whether the reply had begun. */
+    /** Whether the reply had started. */
     readonly hadBegun: boolean,
   ) {
     super('silence');
   }
 }
 
-/** Not done in the time that a call may take in all. */
+/** The call exceeded its total time limit. */
 export class LateError extends Error {
   constructor(
-    /** In ms. */
+    /** The limit, in ms. */
     readonly ms: number,
   ) {
     super('late');
   }
 }
 
-/** The connection broke after the reply had begun. */
+/** The connection broke after the reply had started. */
 export class BrokenReplyError extends Error {
   constructor(cause: unknown) {
     super('the connection broke in the middle of the reply', { cause });
   }
 }
 
-/** A reply that is not one: not JSON, incomplete, an error inside a 200. */
+/** An invalid reply: not JSON, incomplete, or an error with status 200. */
 export class BadReplyError extends Error {
   constructor(
-    /** What came, as the end of "… answered with ". */
+    /** Description of the reply, as the end of "… answered with ". */
     readonly what: string,
   ) {
     super(what);

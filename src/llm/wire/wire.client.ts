@@ -4,18 +4,18 @@ import type { HttpClient } from '../http.client.js';
 import type { ExchangeLimits } from './exchange.handler.js';
 import type { WireResponse } from './fetch.client.js';
 
-/** A provider's SDK, bound to one endpoint of its. */
+/** A provider's SDK, bound to one endpoint. */
 export interface EndpointClient {
-  /** Posts; the reply is read by the caller. Throws a `WireFailure`. */
+  /** Sends a request; the caller reads the reply. @throws WireFailure */
   send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse>;
 }
 
 type ReplyLimits = Omit<ExchangeLimits, 'signal'>;
 
-/** Loads an SDK, and gives what binds it to a pool. */
+/** Loads an SDK; returns a function that binds it to a pool. */
 export type SdkLoader = () => Promise<(pool: Dispatcher) => EndpointClient>;
 
-/** One endpoint of a provider. The SDK, which takes over 100 ms to load, is loaded when the first call is made. */
+/** One endpoint of a provider. The first call loads the SDK, which takes over 100 ms. */
 export class WireClient {
   private client?: Promise<EndpointClient>;
 
@@ -29,7 +29,7 @@ export class WireClient {
     this.limits = { timeoutMs, idleMs, totalMs };
   }
 
-  /** Posts; the reply is read by the caller. Throws a `WireFailure`, or the signal's reason when it is aborted already. */
+  /** Sends a request; the caller reads the reply. @throws WireFailure; the signal's reason if it is already aborted */
   async send(body: Record<string, unknown>, { signal }: CallOptions): Promise<WireResponse> {
     signal?.throwIfAborted();
     this.client ??= this.connect();
@@ -37,7 +37,7 @@ export class WireClient {
     return client.send(body, { signal, ...this.limits });
   }
 
-  /** A load that failed is tried again. */
+  /** The next call retries a failed load. */
   private async connect(): Promise<EndpointClient> {
     try {
       const [bind, pool] = await Promise.all([this.load(), this.http.open()]);
