@@ -2,20 +2,23 @@ import { NO_RANK, type RankRegistry } from './rank.registry.js';
 import type { Vocabulary } from './vocabulary.types.js';
 
 /**
- * Longest stretch that is merged at once, in bytes. Merging is quadratic in it, so a longer piece (no spaces, one
- * letter a thousand times) is encoded in parts: at most about one token more for each cut.
+ * Maximum length of one merge, in bytes. Merging takes quadratic time, so a longer piece (no spaces, or one repeated
+ * letter) is encoded in parts. Each cut adds at most about one token.
  */
 const MAX_MERGE_BYTES = 256;
 
-// Counting never waits, so one set of working space serves all.
+// Counting is synchronous, so all calls share one working buffer.
 const encoder = new TextEncoder();
 const bytes = new Uint8Array(MAX_MERGE_BYTES);
-/** By the place where a part begins: where the next one begins, where the one before it does, the rank of it with the next. */
+/**
+ * Indexed by the start of a part: start of the next part, start of the previous one, rank of the part with the next
+ * one.
+ */
 const next = new Int32Array(MAX_MERGE_BYTES + 1);
 const previous = new Int32Array(MAX_MERGE_BYTES + 1);
 const ranks = new Int32Array(MAX_MERGE_BYTES + 1);
 
-/** Tokens of a text in a vocabulary. Names of special tokens in it are text like any other. */
+/** Counts the tokens of a text. Names of special tokens count as plain text. */
 export function countBytePairTokens(vocabulary: Vocabulary, text: string): number {
   const { pieces } = vocabulary;
   let tokens = 0;
@@ -29,7 +32,7 @@ export function countBytePairTokens(vocabulary: Vocabulary, text: string): numbe
 function countPiece(vocabulary: RankRegistry, piece: string): number {
   let tokens = 0;
   for (let rest = piece; rest !== '';) {
-    // Takes as many whole characters as there is room for.
+    // Encodes as many whole characters as the buffer can hold.
     const { read, written } = encoder.encodeInto(rest, bytes);
     tokens += vocabulary.find(bytes, 0, written) === NO_RANK ? countMerged(vocabulary, written) : 1;
     rest = rest.slice(read);
@@ -38,8 +41,8 @@ function countPiece(vocabulary: RankRegistry, piece: string): number {
 }
 
 /**
- * Merges the neighbours of lowest rank, the leftmost first, until no two of them are a token: byte-pair encoding as
- * github.com/openai/tiktoken does it (`_byte_pair_merge` in src/lib.rs). Every single byte is a token.
+ * Merges the adjacent pair of lowest rank, leftmost first, until no pair is a token. This is byte-pair encoding as in
+ * github.com/openai/tiktoken (`_byte_pair_merge` in src/lib.rs). Every single byte is a token.
  */
 function countMerged(vocabulary: RankRegistry, length: number): number {
   for (let at = 0; at < length; at++) {
@@ -62,7 +65,7 @@ function countMerged(vocabulary: RankRegistry, length: number): number {
   return parts;
 }
 
-/** Where the pair of lowest rank begins, or -1 when nothing is left to merge. */
+/** Start of the pair of lowest rank; -1 if no pair can be merged. */
 function lowest(length: number): number {
   let found = -1;
   let rank = NO_RANK;
@@ -75,7 +78,7 @@ function lowest(length: number): number {
   return found;
 }
 
-/** The rank of the part at `at` together with the next one. */
+/** The rank of the part at `at` merged with the next one. */
 function pairRank(vocabulary: RankRegistry, at: number, length: number): number {
   const middle = next[at]!;
   return middle < length ? vocabulary.find(bytes, at, next[middle]!) : NO_RANK;

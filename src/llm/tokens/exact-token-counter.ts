@@ -4,12 +4,12 @@ import type { TokenCounter } from './token-counter.js';
 import type { Vocabulary } from './vocabulary.types.js';
 
 /**
- * Prose takes 0.15 ms of CPU for 1,000 characters, the slowest text (rare Han, no spaces) 0.7 to 1.5 ms: 12 to 25 ms for
- * the longest that is counted whole, and half of that for any longer one.
+ * Prose takes 0.15 ms of CPU per 1,000 characters, the slowest text (rare Han, no spaces) 0.7 to 1.5 ms. That is 12 to
+ * 25 ms for the longest text without sampling, and half of that for any longer one.
  */
 const SAMPLING: Sampling = { maxLength: 16_384, windows: 16, windowLength: 512 };
 
-/** Counts with the model's own vocabulary; texts of more than 16,384 characters by samples. */
+/** Counts with the model's vocabulary; samples texts of more than 16,384 UTF-16 units. */
 export class ExactTokenCounter implements TokenCounter {
   readonly isExact = true;
 

@@ -1,18 +1,18 @@
-/** How a text is counted that is too long to be counted whole. */
+/** Sampling of long texts. */
 export interface Sampling {
-  /** Longest text that is counted whole, in UTF-16 units. */
+  /** Maximum length without sampling, in UTF-16 units. */
   readonly maxLength: number;
   readonly windows: number;
   /** Length of a window, in UTF-16 units. */
   readonly windowLength: number;
 }
 
-/** Standard errors that are put on top of the mean: an even text gains next to nothing, a patchy one is not undershot. */
+/** Standard errors to add to the mean: negligible for uniform texts, and avoids underestimates of uneven ones. */
 const MARGIN = 2;
 
 /**
- * Counts a text with `count`: whole, or when it is long by evenly spread windows, from their mean and its error. What a
- * text costs is bounded whatever its length; the windows cut words, so that it is rather too much than too little.
+ * Counts a text with `count`. A long text is extrapolated from evenly spaced windows, by their mean and standard error,
+ * so the CPU time is bounded. Windows cut words, so the result tends to be too high.
  */
 export function countSampled(
   text: string,

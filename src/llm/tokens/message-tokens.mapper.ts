@@ -2,26 +2,26 @@ import type { ContentPart, Message } from '../message.types.js';
 import type { TokenCounter } from './token-counter.js';
 
 /**
- * What stands around a message, `<|start|>`, `<|message|>` and `<|end|>`, apart from its role; and a token beside a
- * name. From OpenAI's cookbook, "How to count tokens with tiktoken" (`num_tokens_from_messages`); other chat formats
- * (ChatML's `<|im_start|>`, Llama 3's headers) add three to five.
+ * Tokens of the delimiters `<|start|>`, `<|message|>` and `<|end|>`, without the role; and one token for a name. From
+ * OpenAI's cookbook, "How to count tokens with tiktoken" (`num_tokens_from_messages`). Other chat formats (ChatML's
+ * `<|im_start|>`, Llama 3's headers) add three to five tokens.
  */
 const MESSAGE_TOKENS = 3;
 const ROLE_TOKENS = 1;
 const NAME_TOKENS = 1;
-/** A tool call is written as a message of its own, addressed to the tool; OpenAI does not document it. */
+/** A tool call is counted as a separate message to the tool; OpenAI does not document its format. */
 const CALL_TOKENS = MESSAGE_TOKENS + ROLE_TOKENS + NAME_TOKENS;
 
 /**
- * A picture of a megapixel: OpenAI counts 765 (a square of 1024 at high detail, 85 + 4 × 170), Anthropic 1,334 (width ×
- * height / 750); nobody looks into it here.
+ * An image of one megapixel, whatever the actual size. OpenAI counts 765 (a square of 1024 at high detail, 85 + 4 ×
+ * 170), Anthropic 1,334 (width × height / 750).
  */
 const IMAGE_TOKENS = 1000;
 
 /**
- * Tokens of whole messages with what chat formats add to each. Counts of single messages add up to that of all: the
- * three tokens that a reply begins with are not in it. Reasoning is counted, as if the provider wanted it back.
- * @param instructions counts system messages
+ * Tokens of whole messages, with the overhead of chat formats. Additive over messages: excludes the three tokens that
+ * start a reply. Includes reasoning, as if the provider required it.
+ * @param instructions counter for system messages
  */
 export function countMessages(
   counter: TokenCounter,

@@ -1,6 +1,8 @@
 import type { VocabularyName } from './vocabulary.types.js';
 
-/** As in `MODEL_PREFIX_TO_ENCODING` of github.com/openai/tiktoken (tiktoken/model.py), with Azure's names without dots. */
+/**
+ * From `MODEL_PREFIX_TO_ENCODING` of github.com/openai/tiktoken (tiktoken/model.py), plus Azure's names without dots.
+ */
 const VOCABULARIES: readonly (readonly [RegExp, VocabularyName])[] = [
   [/^(chatgpt-|gpt-)(4o|4\.\d|4[15]|[5-9]|oss)(?![a-z\d])/, 'o200k_base'],
   [/^(o\d|codex)(?![a-z\d])/, 'o200k_base'],
@@ -8,8 +10,8 @@ const VOCABULARIES: readonly (readonly [RegExp, VocabularyName])[] = [
 ];
 
 /**
- * The vocabulary of an OpenAI model by its name: with a date or a variant behind it, with a gateway's path
- * (`openai/gpt-4o`) or `ft:` before it. Undefined for every other model.
+ * The vocabulary of an OpenAI model by its name. The name may have a date or variant as suffix, and a gateway's path
+ * (`openai/gpt-4o`) or `ft:` as prefix. Undefined for all other models.
  */
 export function vocabularyOf(model: string): VocabularyName | undefined {
   const name = model

@@ -2,20 +2,20 @@ import { brotliDecompressSync } from 'node:zlib';
 import { PIECES, ROW_COSTS } from './piece-table.mapper.js';
 
 const NO_TEXT = 0x811c_9dc5 | 0;
-/** 2^32 divided by the golden ratio: a product's high bits depend on all bits of what is multiplied. */
+/** 2^32 divided by the golden ratio: the high bits of a product depend on all bits of the factor. */
 const GOLDEN = 0x9e37_79b1;
-// Looked up once: a global is slow to reach where code runs in a `vm` context, as under jest.
+// Local reference: access to a global is slow in a `vm` context, as under jest.
 const { imul } = Math;
 
-/** More than twice as many slots as there are entries, so that a search ends soon. */
+/** More than twice as many slots as entries, for short probe sequences. */
 const SLOT_BITS = 17;
 const SLOT_MASK = 2 ** SLOT_BITS - 1;
-/** What is known of a text: that it is a piece, that pieces begin so. */
+/** Flags of a text: it is a piece, or a prefix of longer pieces. */
 const IS_PIECE = 1;
 const GOES_ON = 2;
 const FLAG_BITS = 2;
 const FLAGS = IS_PIECE | GOES_ON;
-/** Longest piece, in UTF-16 units. */
+/** Length of the longest piece, in UTF-16 units. */
 const LONGEST = 16;
 
 const ASCII = 0x80;
@@ -27,18 +27,18 @@ const ROW_BITS = 6;
 const ROWS = 0x2_0000 >> ROW_BITS;
 const COST_MASK = 3;
 const BLANK_APART = 4;
-/** What a character costs of which there is no row: its bytes. */
+/** Tokens of a character outside the table: its bytes. */
 const BYTES_BEYOND_ROWS = 4;
 
 /**
- * Pieces of text that are tokens to cl100k_base and o200k_base alike: the 22,000 in ASCII that are most frequent (words
- * and parts of words, perhaps with a blank or a sign before them, and groups of signs), and all that are not ASCII. It
- * holds 0.6 MB and takes about 10 ms to make, so only when needed.
+ * Pieces of text that are tokens in both cl100k_base and o200k_base: the 22,000 most frequent in ASCII (words and their
+ * parts, with or without a preceding blank or sign, and groups of signs), and all that are not ASCII. It takes 0.6 MB
+ * and about 10 ms to build, so it is built on demand.
  */
 export class PieceRegistry {
-  /** By hash: the hash but for its lowest bits, and the flags; 0 is a free slot. */
+  /** Open-addressed hash table: each entry is the hash, with flags in the lowest bits; 0 is a free slot. */
   private readonly entries = new Int32Array(2 ** SLOT_BITS);
-  /** The flags of single units, and of two characters of ASCII: most searches end with them. */
+  /** Flags of single units and of pairs of ASCII characters; most searches end here. */
   private readonly units = new Uint8Array(0x1_0000);
   private readonly pairs = new Uint8Array(ASCII * ASCII);
   private readonly rowCosts = new Uint8Array(ROWS);
@@ -51,7 +51,7 @@ export class PieceRegistry {
     }
   }
 
-  /** The length of the longest piece that a text has at `start`, in UTF-16 units; 0 when there is none. */
+  /** The length of the longest piece at `start`, in UTF-16 units; 0 if there is no piece. */
   longestAt(text: string, start: number): number {
     const first = text.charCodeAt(start);
     const flags = this.units[first]!;
@@ -64,19 +64,23 @@ export class PieceRegistry {
     return pair & GOES_ON ? this.longest(text, start, start + 2, hashOn(hash, second), known) : known;
   }
 
-  /** Tokens of a character beyond ASCII that is in no piece. */
+  /** Tokens of a non-ASCII character outside of all pieces. */
   tokensApart(codePoint: number): number {
     const row = codePoint >> ROW_BITS;
     return row < ROWS ? (this.rowCosts[row]! & COST_MASK) + 1 : BYTES_BEYOND_ROWS;
   }
 
-  /** Whether a blank right before such a character is a token of its own. */
+  /** Whether a blank before such a character is a separate token. */
   isBlankApart(codePoint: number): boolean {
     const row = codePoint >> ROW_BITS;
     return row >= ROWS || (this.rowCosts[row]! & BLANK_APART) !== 0;
   }
 
-  /** The same when `hash` is that of the text up to `next`, which goes on, and `known` the longest piece in it. */
+  /**
+   * Continues a search.
+   * @param hash hash of the text up to `next`, which is a prefix of longer pieces
+   * @param known length of the longest piece so far
+   */
   private longest(text: string, start: number, next: number, hash: number, known: number): number {
     let longest = known;
     let longer = hash;
@@ -89,7 +93,7 @@ export class PieceRegistry {
     return longest;
   }
 
-  /** Where the entry of a hash is, or the free slot that it would have. */
+  /** The slot of a hash, or the free slot for it. */
   private slotOf(hash: number): number {
     const { entries } = this;
     let slot = hash >>> (32 - SLOT_BITS);
@@ -97,7 +101,7 @@ export class PieceRegistry {
     return slot;
   }
 
-  /** Reads what `PIECES` is before it is compressed. What a piece has in common with the one before it is there. */
+  /** Parses the decompressed `PIECES`, in which each piece omits the prefix that it shares with its predecessor. */
   private enterAll(coded: string): void {
     const units = new Uint16Array(LONGEST + 1);
     const hashes = new Int32Array(LONGEST + 1).fill(NO_TEXT);
@@ -115,7 +119,7 @@ export class PieceRegistry {
     }
   }
 
-  /** Gives the text that is the first `length` of the units a flag. */
+  /** Sets a flag of the text of the first `length` units. */
   private enter(units: Uint16Array, hashes: Int32Array, length: number, flag: number): void {
     const hash = hashes[length]!;
     const slot = this.slotOf(hash);

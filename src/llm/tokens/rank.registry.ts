@@ -1,28 +1,31 @@
-/** The rank of what is no token: higher than any. */
+/** The rank of a byte range that is not a token: higher than all ranks. */
 export const NO_RANK = 0x7fff_ffff;
 
-/** A token as `gpt-tokenizer` lists it: its text, or its bytes when they are no whole text; or a rank without one. */
+/**
+ * A token in the list of `gpt-tokenizer`: its text, or its bytes if they are not valid UTF-8; undefined for an unused
+ * rank.
+ */
 export type ListedToken = string | readonly number[] | undefined;
 
-// Looked up once: a global is slow to reach where code runs in a `vm` context, as under jest.
+// Local reference: access to a global is slow in a `vm` context, as under jest.
 const { imul } = Math;
 
-/** Slots for each token: half of them stay free, so that a search ends soon. */
+/** At least two slots per token, for short probe sequences. */
 const SLOTS_PER_TOKEN = 2;
 
 /**
- * The ranks of a vocabulary's tokens by their bytes: an open-addressed hash table in typed arrays. Merging asks for
- * about three byte ranges a byte, and a `Map` would want a string made for each: three times the CPU and the memory.
+ * The ranks of tokens by their bytes: an open-addressed hash table in typed arrays. Merging looks up about three byte
+ * ranges per byte. A `Map` would need a string for each: three times the CPU time and memory.
  */
 export class RankRegistry {
   private readonly bytes: Uint8Array;
-  /** Where the token of a rank begins in `bytes`; it ends where the next one begins. */
+  /** Start of the token of each rank in `bytes`; the token ends at the next start. */
   private readonly starts: Int32Array;
   /** Rank + 1 by hash; 0 is a free slot. */
   private readonly slots: Int32Array;
   private readonly mask: number;
 
-  /** Takes the tokens in order of rank; what is not there is a rank that is not used. */
+  /** @param tokens tokens in order of rank; an undefined one is an unused rank */
   constructor(tokens: readonly ListedToken[]) {
     const flat = Buffer.alloc(bytesOf(tokens));
     this.starts = new Int32Array(tokens.length + 1);
@@ -40,7 +43,7 @@ export class RankRegistry {
     }
   }
 
-  /** The rank of the token that is `bytes` from `start` up to `end`, or `NO_RANK`. */
+  /** The rank of the token `bytes[start..end)`, or `NO_RANK`. */
   find(bytes: Uint8Array, start: number, end: number): number {
     for (let slot = hash(bytes, start, end) & this.mask; ; slot = (slot + 1) & this.mask) {
       const rank = this.slots[slot]! - 1;
@@ -71,7 +74,7 @@ function bytesOf(tokens: readonly ListedToken[]): number {
   return bytes;
 }
 
-/** FNV-1a, its high bits folded into the low ones that are used. */
+/** FNV-1a, with the high bits folded into the low ones, which the table uses. */
 function hash(bytes: Uint8Array, start: number, end: number): number {
   let value = 0x811c_9dc5 | 0;
   for (let i = start; i < end; i++) value = imul(value ^ bytes[i]!, 0x0100_0193);

@@ -1,11 +1,11 @@
 import type { TokenCounter } from './token-counter.js';
 
-/** Texts that are remembered for sure; at most twice as many. */
+/** Number of cached texts; at most twice as many. */
 const REMEMBERED = 50;
-/** Shorter ones are counted sooner than they are looked up, in UTF-16 units. */
+/** Minimum length of a cached text, in UTF-16 units: shorter ones are faster to count than to look up. */
 const WORTH_IT = 32;
 
-/** Counts what comes again and again, instructions and tools, once: the last fifty texts, as another counter does. */
+/** Caches the counts of repeated texts, such as instructions and tools. */
 export class RepeatedTokenCounter implements TokenCounter {
   readonly isExact: boolean;
   private recent = new Map<string, number>();

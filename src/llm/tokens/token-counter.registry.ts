@@ -7,10 +7,10 @@ import type { TokenCounter } from './token-counter.js';
 import { VocabularyLoader } from './vocabulary.loader.js';
 import type { VocabularyName } from './vocabulary.types.js';
 
-/** How long a vocabulary waits that nobody waits for. */
+/** Delay before a vocabulary is preloaded, in ms. */
 const LOAD_AFTER_MS = 1000;
 
-/** The token counters by model. A vocabulary is loaded when a model of it is first asked for, once for all. */
+/** The token counters by model. The first use of a model loads its vocabulary once for the process. */
 @Injectable()
 export class TokenCounterRegistry implements OnApplicationShutdown {
   private readonly logger = new Logger(TokenCounterRegistry.name);
@@ -18,7 +18,7 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
   private readonly exact = new Map<VocabularyName, Promise<TokenCounter>>();
   private readonly loaded = new Map<VocabularyName, TokenCounter>();
   private readonly timers = new Map<VocabularyName, NodeJS.Timeout>();
-  /** The model that was asked for last: most ask for one. */
+  /** The last requested model: most applications use one. */
   private last: { readonly model: string; readonly name: VocabularyName | undefined } = { model: '', name: undefined };
 
   constructor(
@@ -27,8 +27,8 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
   ) {}
 
   /**
-   * As `of`, without waiting: an estimate until the vocabulary is there. It is loaded soon, but not before what is under
-   * way now: that takes a third of a second of the process's time, once.
+   * Like `of`, but synchronous: returns an estimate until the vocabulary is loaded. Loading starts after a delay, since
+   * it takes a third of a second of CPU time.
    */
   atHand(model: string): TokenCounter {
     const name = this.nameOf(model);
@@ -39,7 +39,7 @@ export class TokenCounterRegistry implements OnApplicationShutdown {
     return this.estimate;
   }
 
-  /** The counter of a model: exact for OpenAI's unless `TOKEN_COUNTING` is `estimate`. Never rejects. */
+  /** The counter of a model: exact for OpenAI's models unless `TOKEN_COUNTING` is `estimate`. Never rejects. */
   async of(model: string): Promise<TokenCounter> {
     const name = this.nameOf(model);
     if (name === undefined) return this.estimate;

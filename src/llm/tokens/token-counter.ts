@@ -1,6 +1,6 @@
-/** Counts tokens as one model does, or estimates them. */
+/** Counts or estimates the tokens of a text for one model. */
 export interface TokenCounter {
-  /** Whether it has the model's own vocabulary. Even then a long text is extrapolated from samples. */
+  /** Whether it uses the model's vocabulary. Even then, long texts are extrapolated from samples. */
   readonly isExact: boolean;
   count(text: string): number;
 }

@@ -1,9 +1,9 @@
 import { PieceRegistry } from './piece.registry.js';
 
-/** Costs in hundredths of a token. Each digit is a token, as it is to Qwen, Gemma and Llama 2; GPT takes three at once. */
+/** Costs in hundredths of a token. Each digit is a token, as for Qwen, Gemma and Llama 2; GPT combines up to three. */
 const COST = {
   token: 100,
-  /** Whitespace after whitespace: the same, another. */
+  /** Whitespace after whitespace: equal or different. */
   sameBlank: 2,
   sameSpace: 7,
   otherSpace: 50,
@@ -32,11 +32,12 @@ const CARRIAGE_RETURN = 0x0d;
 let registry: PieceRegistry | undefined;
 
 /**
- * Estimates the tokens of a text for a model whose vocabulary is not here, in one pass: it takes the longest piece that is
- * known, again and again, and counts what lies between by its bytes. No kind of text comes out more than a tenth below
- * o200k_base and cl100k_base, be it invented words, keys or letters at random (texts of a few words perhaps a token more);
- * prose and code mostly 1.0 to 1.25 times as much as they count, and the more the more digits they have. What does come
- * out less is a short string that byte-pair encoding cuts otherwise, and nothing else ("haswi" thirty times: 0.67).
+ * Estimates the tokens of a text for a model without a local vocabulary, in one pass. It repeatedly takes the longest
+ * known piece and counts the bytes between pieces.
+ * The result is at most a tenth below o200k_base and cl100k_base for all kinds of text, invented words, keys and random
+ * letters included (a text of a few words may differ by a token). For prose and code it is mostly 1.0 to 1.25 times the
+ * exact count, and higher with many digits. Only a repeated short string that byte-pair encoding splits differently
+ * falls below ("haswi" thirty times: 0.67).
  */
 export function estimateTokens(text: string): number {
   const pieces = (registry ??= new PieceRegistry());
@@ -55,7 +56,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(cost / COST.token);
 }
 
-/** The cost of the character at `i`, of ASCII, which begins no piece. */
+/** The cost of the ASCII character at `i`, which starts no piece. */
 function asciiCost(pieces: PieceRegistry, text: string, i: number): number {
   const code = text.charCodeAt(i);
   if (kinds[code] !== SPACE) return COST.token;
@@ -66,7 +67,7 @@ function asciiCost(pieces: PieceRegistry, text: string, i: number): number {
   return kindOf(previous) === SPACE ? furtherSpaceCost(code, previous) : COST.token;
 }
 
-/** Whether a blank is part of what comes next: of a sign, or with its first bytes of a character that is in no piece. */
+/** Whether a blank is part of the next token: of a sign, or of the first bytes of a character outside of all pieces. */
 function isPartOfNext(pieces: PieceRegistry, text: string, i: number): boolean {
   const next = text.codePointAt(i + 1)!;
   if (next < ASCII) return kinds[next] === WORD || kinds[next] === SIGN;
@@ -76,7 +77,7 @@ function isPartOfNext(pieces: PieceRegistry, text: string, i: number): boolean {
 function furtherSpaceCost(code: number, previous: number): number {
   if (isRareSpace(code)) return COST.token;
   if (isRareSpace(previous)) return previous === CARRIAGE_RETURN && code === LINE_FEED ? COST.otherSpace : COST.token;
-  // What stands before a word in its line is no part of the line's end.
+  // Indentation before a word is not part of the preceding line break.
   if (code !== previous) return previous === LINE_FEED ? COST.token : COST.otherSpace;
   return code === BLANK ? COST.sameBlank : COST.sameSpace;
 }

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { RankRegistry, type ListedToken } from './rank.registry.js';
 import type { Vocabulary, VocabularyName } from './vocabulary.types.js';
 
-/** Reads vocabularies from `gpt-tokenizer`: 0.3 s of CPU and 40 MB for o200k, so only when needed. */
+/** Loads vocabularies from `gpt-tokenizer` on demand: 0.3 s of CPU time and 40 MB for o200k. */
 @Injectable()
 export class VocabularyLoader {
-  /** Rejects when the library cannot be loaded. */
+  /** Rejects if the library cannot be loaded. */
   async load(name: VocabularyName): Promise<Vocabulary> {
     switch (name) {
       case 'o200k_base': {
@@ -27,6 +27,6 @@ export class VocabularyLoader {
 }
 
 function vocabularyOf(pattern: RegExp, tokens: readonly ListedToken[]): Vocabulary {
-  // A global expression has state, so this one is ours alone.
+  // Copied, since a global regular expression has state.
   return { pieces: new RegExp(pattern.source, pattern.flags), ranks: new RankRegistry(tokens) };
 }
