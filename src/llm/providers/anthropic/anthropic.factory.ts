@@ -22,7 +22,7 @@ export class AnthropicFactory extends ModelFactory {
     const model = settings.model ?? this.defaultModel;
     const { name, defaultBaseUrl, key } = this;
     const access = createAccess({ name, defaultBaseUrl, key }, model, settings);
-    // Some write the base URL with its version, as that of other providers.
+    // Accepts a base URL with a version, as for other providers.
     const base = new URL(access.baseUrl);
     base.pathname = base.pathname.replace(/\/v1$/, '');
     const url = endpointOf(base.href, '/v1/messages');

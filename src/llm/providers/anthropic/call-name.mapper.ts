@@ -1,16 +1,16 @@
-/** What Anthropic takes as the id and the name of a call. */
+/** Characters that Anthropic rejects in ids and names of calls. */
 const NOT_ALLOWED = /[^A-Za-z0-9_-]/g;
 const MAX_NAME = 64;
 
 /**
- * Gives the calls of a history ids that Anthropic takes: of its own signs only, and no two alike in all of a request.
- * Other providers' may be `functions.add:0`, or begin anew in every reply.
+ * Maps call ids of a history to valid ids that are unique in the request. Ids of other providers may contain other
+ * characters (`functions.add:0`) or repeat in every reply.
  */
 export class CallIds {
   private readonly taken = new Set<string>();
   private readonly current = new Map<string, string>();
 
-  /** The id of a call that comes now. */
+  /** The mapped id of a new call. */
   open(id: string): string {
     const wanted = id.replaceAll(NOT_ALLOWED, '_') || 'call';
     let free = wanted;
@@ -20,13 +20,13 @@ export class CallIds {
     return free;
   }
 
-  /** The id of the call that a result answers: the last one of that id. */
+  /** The mapped id of the call that a result belongs to: the last call with that id. */
   of(id: string): string {
     return this.current.get(id) ?? this.open(id);
   }
 }
 
-/** A tool's name as a history may hold it: a model may have called what no tool can be called. */
+/** A valid tool name for a call of the history: a model may have called an invalid name. */
 export function toCallName(name: string): string {
   return name.replaceAll(NOT_ALLOWED, '_').slice(0, MAX_NAME) || 'tool';
 }

@@ -10,16 +10,16 @@ import type {
 import { CallIds, toCallName } from './call-name.mapper.js';
 import type { WireBlock, WireTurn } from './wire-block.types.js';
 
-/** A conversation by Anthropic's rules: the system text apart, then turns of both sides in alternation. */
+/** A conversation in Anthropic's format: the system text is separate, and the turns of user and assistant alternate. */
 export interface WireConversation {
   readonly system: string;
   readonly messages: readonly WireTurn[];
 }
 
 /**
- * Writes messages for the wire: what one side says in a row is one turn, results come first in theirs, and blank texts,
- * which are refused, are left out.
- * @param model who is asked: only its own signed thoughts go back to it
+ * Converts messages to the wire format. Consecutive messages of one role become one turn, with tool results first.
+ * Blank texts are omitted, since the API rejects them.
+ * @param model requested model: only its own signed reasoning is sent back
  */
 export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
   const system = messages.flatMap((message) => (message.role === 'system' ? [message.content] : [])).join('\n\n');
@@ -36,7 +36,7 @@ export function toWireConversation(messages: readonly Message[], model: string):
   return { system, messages: turns.map(({ role, content }) => ({ role, content: resultsFirst(content) })) };
 }
 
-/** The names of the tools that a history holds calls of. */
+/** Names of the tools that a history has calls of. */
 export function calledTools(messages: readonly Message[]): readonly string[] {
   const calls = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []));
   return [...new Set(calls.map(({ name }) => toCallName(name)))];
@@ -65,7 +65,7 @@ function toPart(part: ContentPart): WireBlock[] {
   return part.type === 'text' ? toText(part.text) : [{ type: 'image', source: toSource(part.url) }];
 }
 
-/** What is no picture's address is Anthropic's to refuse. */
+/** An invalid image URL is passed on; Anthropic rejects it. */
 function toSource(url: string): Readonly<Record<string, string>> {
   const image = parseImage(url);
   if (typeof image === 'string' || image.kind === 'url') return { type: 'url', url };
@@ -76,7 +76,7 @@ function toText(text: string): WireBlock[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** Signed thoughts stand where they stood: before, between or behind what was said and called. */
+/** Inserts signed reasoning at its original positions between texts and calls. */
 function toAssistantBlocks(message: AssistantMessage, ids: CallIds, model: string): WireBlock[] {
   const { content, toolCalls = [] } = message;
   const calls = toolCalls.map(({ id, name, arguments: args }) => ({
@@ -98,12 +98,12 @@ function toAssistantBlocks(message: AssistantMessage, ids: CallIds, model: strin
   return [...blocks, ...toText(content.slice(text)), ...calls.slice(call)];
 }
 
-/** They are wanted beside calls alone, and a signature is of one model. */
+/** Required only beside calls, and valid for one model only. */
 function ownBlocks(signed: SignedReasoning | undefined, calls: number, model: string): SignedReasoning['blocks'] {
   return signed?.provider === 'anthropic' && signed.model === model && calls > 0 ? signed.blocks : [];
 }
 
-/** An object: what a model wrote instead is shown in one. */
+/** An object; any other value is wrapped in one. */
 function toInput(args: string): unknown {
   try {
     const value: unknown = parseExactJson(args);

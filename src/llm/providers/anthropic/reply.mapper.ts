@@ -6,18 +6,21 @@ import { toToolCalls } from '../../wire/tool-call.mapper.js';
 import { BadReplyError } from '../../wire/wire-failure.error.js';
 import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
 
-/** A whole reply, read from either form of the wire. */
+/** A complete reply, streamed or not. */
 export interface WholeReply {
   readonly blocks: readonly WholeBlock[];
   readonly stopReason: unknown;
   readonly usage: ReportedUsage;
-  /** The model that answered. */
+  /** The model that replied. */
   readonly model: string;
-  /** The model that was asked. */
+  /** The requested model. */
   readonly asked: string;
 }
 
-/** The statuses of Anthropic's errors, which a stream names after its 200 (platform.claude.com, "Errors"). */
+/**
+ * HTTP statuses of Anthropic's error types. A stream reports errors after its status 200 (platform.claude.com,
+ * "Errors").
+ */
 const STATUSES: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -37,14 +40,14 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** Parses a reply, or one event of a stream. Throws a `WireFailure` when it is none, or the provider's error. */
+/** Parses a reply or a stream event. @throws WireFailure for invalid JSON or a provider error */
 export function parseAnthropic(text: string): Readonly<Record<string, unknown>> {
   return parseJsonReply(text, (kind) =>
     kind !== undefined && Object.hasOwn(STATUSES, kind) ? STATUSES[kind] : undefined,
   );
 }
 
-/** Reads the body of a reply that was not streamed. */
+/** Parses the body of a reply without streaming. */
 export function toWholeReply(body: string, asked: string): WholeReply {
   const message = parseAnthropic(body);
   if (!Array.isArray(message['content'])) throw new BadReplyError('a reply without content');
@@ -57,7 +60,7 @@ export function toWholeReply(body: string, asked: string): WholeReply {
   };
 }
 
-/** Builds the result of a whole reply. Throws `BadReplyError` when it is none. */
+/** Builds the result of a complete reply. @throws BadReplyError for an incomplete or invalid one */
 export function buildResult({ blocks, stopReason, usage, model, asked }: WholeReply): ChatResult {
   if (typeof stopReason !== 'string') throw new BadReplyError('a reply without its stop reason');
   const special = Object.hasOwn(REASONS, stopReason) ? REASONS[stopReason] : undefined;
@@ -104,7 +107,7 @@ function toSigned(blocks: readonly WholeBlock[]): SignedReasoning['blocks'] {
   return signed;
 }
 
-/** A cut stream can end in the midst of an input, and look whole. */
+/** A truncated stream can end inside an input and look complete. */
 function assertWhole(calls: readonly ToolCall[]): void {
   for (const { arguments: args } of calls) {
     try {
@@ -115,7 +118,7 @@ function assertWhole(calls: readonly ToolCall[]): void {
   }
 }
 
-/** What is used of a block. @param input the JSON of a call's input, where it came apart from the block */
+/** The used fields of a block. @param input JSON of the call's input, if it was streamed apart from the block */
 export function toWholeBlock(block: ReplyBlock | null, input = JSON.stringify(block?.input ?? {})): WholeBlock[] {
   switch (block?.type) {
     case 'text':
@@ -135,7 +138,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Tokens that were read from the cache or written to it are part of the prompt. */
+/** The prompt includes tokens that were read from the cache or written to it. */
 export function toReportedUsage(usage: unknown): ReportedUsage {
   const counts = toCounts(usage);
   const cached = counts['cache_read_input_tokens'];

@@ -7,7 +7,7 @@ import { defaultMaxTokens, thinksByDefault } from './capabilities.mapper.js';
 import { calledTools, toWireConversation } from './message.mapper.js';
 import { standIns, toWireChoice, toWireTools } from './tool.mapper.js';
 
-/** Writes the body of `POST /v1/messages`. Undefined fields vanish when it is written as JSON. */
+/** Builds the body of `POST /v1/messages`. JSON omits undefined fields. */
 export function toWireBody(request: ChatRequest, model: string, stream: boolean): Record<string, unknown> {
   const schema = enforcedSchema(request);
   const { system, messages } = toWireConversation(toldMessages(request, schema), model);
@@ -18,13 +18,16 @@ export function toWireBody(request: ChatRequest, model: string, stream: boolean)
     ...toolFields(request),
     ...toWireParameters(request.parameters ?? {}, model),
     ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
-    // Without it the thoughts of these models come empty.
+    // Without it, the reasoning of these models is empty.
     ...(thinksByDefault(model) && { thinking: { type: 'adaptive', display: 'summarized' } }),
     ...(stream && { stream: true }),
   };
 }
 
-/** Claude's way to JSON is a schema alone, without references and with 24 optional properties at most (platform.claude.com, "Structured outputs"). */
+/**
+ * Claude enforces JSON by schema only, without references and with at most 24 optional properties (platform.claude.com,
+ * "Structured outputs").
+ */
 function enforcedSchema({ responseFormat }: ChatRequest): JsonSchema | undefined {
   if (responseFormat === undefined || responseFormat === 'json') return undefined;
   return toStrictSchema(responseFormat.schema, { maxOptional: 24, mayRefer: false });

@@ -8,14 +8,14 @@ import type { EndpointClient } from '../../wire/wire.client.js';
 type SdkRequest = Awaited<ReturnType<Anthropic['buildRequest']>>;
 type SdkOptions = Parameters<Anthropic['buildRequest']>[0];
 
-/** The SDK's own timer must not fire before ours: the longest that Node takes, in ms. */
+/** Longest timer of Node, in ms: the SDK's timer must not fire before ours. */
 const NO_TIMEOUT = 2_147_483_647;
-/** The SDK's version of the API; it has no `temperature` and no `top_p` any more. */
+/** The SDK's version of the API, which has removed `temperature` and `top_p`. */
 const VERSION = '2026-10-21';
-/** The one before it, for requests that have them (platform.claude.com, "Versions"). */
+/** The previous version, for requests with these parameters (platform.claude.com, "Versions"). */
 const SAMPLING_VERSION = '2023-06-01';
 
-/** The official SDK without its `fetch`, its retries, its logging, its tracing and its reading of the environment. */
+/** The official SDK without its `fetch`, retries, logging, tracing and environment variables. */
 export class SdkClient extends Anthropic implements EndpointClient {
   private readonly endpoint: string;
   private readonly apiHeaders: Headers;
@@ -44,7 +44,7 @@ export class SdkClient extends Anthropic implements EndpointClient {
     this.samplingHeaders = headers(SAMPLING_VERSION);
   }
 
-  /** Posts; the reply is read by the caller. Throws a `WireFailure`. */
+  /** Sends a request; the caller reads the reply. @throws WireFailure */
   async send(body: Record<string, unknown>, limits: ExchangeLimits): Promise<WireResponse> {
     const options = { body, signal: limits.signal, limits };
     try {
@@ -55,7 +55,7 @@ export class SdkClient extends Anthropic implements EndpointClient {
     }
   }
 
-  /** Called by the SDK. What is put into `req` reaches our `fetch` as it is. */
+  /** Called by the SDK. It passes `req` to our `fetch` unchanged. */
   override buildRequest(options: SdkOptions): Promise<SdkRequest> {
     const body = options.body as Readonly<Record<string, unknown>>;
     const { limits } = options as Limited<SdkOptions>;
@@ -70,7 +70,7 @@ function toWireFailure(thrown: unknown): unknown {
   if (thrown instanceof APIConnectionError) return toConnectionFailure(thrown.cause);
   if (!(thrown instanceof APIError) || thrown.status === undefined) return thrown;
   const { status, message, error, headers } = thrown;
-  // The SDK hands on the whole body: `{type: "error", error: {type, message}}`.
+  // The SDK returns the whole body: `{type: "error", error: {type, message}}`.
   const inner = (error as { readonly error?: unknown } | undefined)?.error ?? error;
   return toStatusFailure({ status, message, error: inner, headers });
 }

@@ -14,17 +14,17 @@ import {
 } from './reply.mapper.js';
 import type { ReplyBlock, WholeBlock } from './wire-block.types.js';
 
-/** A block while it comes. */
+/** A block that is still streaming. */
 interface OpenBlock {
   readonly start: ReplyBlock;
-  /** What its deltas say: text, thoughts, or the JSON of an input. */
+  /** Concatenated deltas: text, reasoning, or the JSON of an input. */
   text: string;
   signature: string;
 }
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** Puts a streamed message together (platform.claude.com, "Streaming messages"). */
+/** Assembles a streamed message (platform.claude.com, "Streaming messages"). */
 export class StreamReplyBuilder implements StreamedReply {
   private readonly blocks = new Map<unknown, OpenBlock>();
   private stopReason: unknown;
@@ -35,7 +35,7 @@ export class StreamReplyBuilder implements StreamedReply {
   private stopped = false;
 
   constructor(
-    /** The model that is asked. */
+    /** The requested model. */
     private readonly asked: string,
   ) {
     this.model = asked;
@@ -53,7 +53,7 @@ export class StreamReplyBuilder implements StreamedReply {
     return this.stopped;
   }
 
-  /** Both the reason and the end must have come: what lies between them is told nowhere else. */
+  /** Requires both the stop reason and the end event; a lost event between them is not detectable otherwise. */
   get isComplete(): boolean {
     return this.whole !== undefined || (this.stopped && typeof this.stopReason === 'string');
   }

@@ -6,10 +6,10 @@ export interface WireTool {
   readonly input_schema: Readonly<Record<string, unknown>>;
 }
 
-/** An agent passes the same array with every call, so each is mapped once. */
+/** Cache: an agent passes the same array with every call. */
 const mapped = new WeakMap<readonly ToolSpec[], readonly WireTool[]>();
 
-/** Writes tools for the wire; gives the same array for the same array. */
+/** Converts tools to the wire format; returns the same array for the same array. */
 export function toWireTools(tools: readonly ToolSpec[]): readonly WireTool[] {
   let wire = mapped.get(tools);
   if (!wire) {
@@ -23,12 +23,12 @@ export function toWireTools(tools: readonly ToolSpec[]): readonly WireTool[] {
   return wire;
 }
 
-/** Tools that stand in for those of which a history holds calls: Anthropic refuses such a history without tools. */
+/** Placeholder tools for the calls of a history: Anthropic rejects such a history without tools. */
 export function standIns(names: readonly string[]): readonly WireTool[] {
   return names.map((name) => ({ name, input_schema: { type: 'object' } }));
 }
 
-/** `auto` is the default, and left out. */
+/** Omits `auto`, the default. */
 export function toWireChoice(choice: ToolChoice | undefined): Readonly<Record<string, unknown>> | undefined {
   if (choice === undefined || choice === 'auto') return undefined;
   if (choice === 'none') return { type: 'none' };

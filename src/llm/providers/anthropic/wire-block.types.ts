@@ -1,4 +1,4 @@
-/** A block of a message's content as it goes out (platform.claude.com, "Messages"). */
+/** A content block of a request (platform.claude.com, "Messages"). */
 export interface WireBlock {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -9,7 +9,7 @@ export interface WireTurn {
   readonly content: readonly WireBlock[];
 }
 
-/** What is read of a block of a reply. Nothing in it is trusted to be there. */
+/** The used fields of a reply's block; none is validated yet. */
 export interface ReplyBlock {
   readonly type?: unknown;
   readonly text?: unknown;
@@ -21,7 +21,7 @@ export interface ReplyBlock {
   readonly input?: unknown;
 }
 
-/** A block of a reply, whole. */
+/** A complete block of a reply. */
 export type WholeBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }

@@ -6,7 +6,7 @@ import { withoutReasoningBesideTools } from '../openai/capabilities.mapper.js';
 import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
 import { azureRoute } from './route.mapper.js';
 
-/** OpenAI's models on Azure (learn.microsoft.com/azure/foundry/openai). A model is the name of a deployment. */
+/** OpenAI's models on Azure (learn.microsoft.com/azure/foundry/openai). The model name is the name of a deployment. */
 export class AzureFactory extends WireModelFactory {
   readonly name = 'azure';
   readonly defaultBaseUrl = undefined;

@@ -6,8 +6,8 @@ import {
 } from '../openai/capabilities.mapper.js';
 
 /**
- * What a deployment can do, as far as its name tells: many bear the name of OpenAI's model. One of another name is taken
- * for the latest; `LLM_CAPABILITIES` says otherwise.
+ * Capabilities by deployment name, which often is the name of OpenAI's model. Other names get those of the latest
+ * model; `LLM_CAPABILITIES` overrides them.
  */
 export function capabilitiesOf(deployment: string): ModelCapabilities {
   return openaiCapabilities(modelOf(deployment));

@@ -1,15 +1,16 @@
 import type { RouteTo } from '../../openai-wire/wire-dialect.types.js';
 
-/** The API that has no dated versions: everything new is in it, and the model is named in the body alone. */
+/** The API without dated versions: it has all features, and only the body names the model. */
 const UNDATED = 'v1';
 const DATED = /^\d{4}-\d{2}-\d{2}/;
 const VERSION = 'api-version';
-/** Path of a deployment behind the endpoint, as the Azure portal shows it. */
+/** Path that the Azure portal shows after the endpoint. */
 const BEHIND_ENDPOINT = /\/*(?:openai(?:\/v1|\/deployments(?:\/[^/]+)?)?)?\/*$/;
 
 /**
- * Azure's addresses (learn.microsoft.com, "Azure OpenAI API version lifecycle"): behind the endpoint `openai/v1`, or for a
- * dated version, also one in the query of the endpoint, the deployment and `?api-version=…`. The key has a header of its own.
+ * URLs of Azure (learn.microsoft.com, "Azure OpenAI API version lifecycle"): `openai/v1` after the endpoint. A dated
+ * version, also one in the query of the endpoint, has the deployment's path and `?api-version=…`. The key has a header
+ * of its own.
  */
 export function azureRoute(apiVersion: string = UNDATED): RouteTo {
   return ({ baseUrl, model, apiKey }, path) => {

@@ -3,7 +3,7 @@ import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
 import { capabilitiesOf } from './capabilities.mapper.js';
 
-/** DeepSeek's own API (api-docs.deepseek.com). */
+/** DeepSeek's API (api-docs.deepseek.com). */
 export class DeepSeekFactory extends WireModelFactory {
   readonly name = 'deepseek';
   readonly defaultBaseUrl = 'https://api.deepseek.com';

@@ -1,19 +1,21 @@
 import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 
-/** The models that read images have a `v` behind their version: `glm-4v`, `glm-4.5v`. */
+/** Vision models have a `v` after the version: `glm-4v`, `glm-4.5v`. */
 const VISION = /^glm-[\d.]+v/i;
 
-/** What the API has not (docs.bigmodel.cn, 对话补全): penalties, a seed, temperatures above 1 and a second stop. */
+/**
+ * Unsupported by the API (docs.bigmodel.cn, 对话补全): penalties, a seed, temperatures above 1, and a second stop sequence.
+ */
 const LIMITS: ParameterLimits = {
   lacking: ['frequencyPenalty', 'presencePenalty', 'seed'],
   maxTemperature: 1,
   maxStops: 1,
 };
 
-/** 5 MB and 6000 x 6000 pixels for an image (docs.bigmodel.cn, 对话补全, `image_url`). */
+/** 5 MB and 6000 x 6000 pixels per image (docs.bigmodel.cn, 对话补全, `image_url`). */
 const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: Math.ceil((5 * 1024 * 1024) / 3) * 4, maxSide: 6000 };
 
-/** What GLM's model of that name can do; `tool_choice` is `auto` alone (docs.bigmodel.cn, 对话补全). */
+/** Capabilities by model name; the API supports only `tool_choice` `auto` (docs.bigmodel.cn, 对话补全). */
 export function capabilitiesOf(model: string): ModelCapabilities {
   return {
     vision: VISION.test(model),

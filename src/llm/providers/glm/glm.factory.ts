@@ -5,7 +5,7 @@ import { capabilitiesOf } from './capabilities.mapper.js';
 
 /**
  * Zhipu's GLM models (docs.bigmodel.cn; outside China the same API is at https://api.z.ai/api/paas/v4). Between tool
- * calls they think on from the reasoning that is sent back.
+ * calls they continue from the reasoning that the request repeats.
  */
 export class GlmFactory extends WireModelFactory {
   readonly name = 'glm';

@@ -1,9 +1,9 @@
 import { wordsToDigits } from './number-word.parser.js';
 
-/** A number, or one in parentheses because of its sign. */
+/** A number; a negative one is in parentheses. */
 const N = String.raw`(\d+(?:\.\d+)?|\(-[\d.]+\))`;
 
-/** Whole phrases, where the words between the numbers do not stand where the operator does. */
+/** Whole phrases whose word order differs from that of the expression. */
 const PHRASES = (
   [
     [String.raw`\s*\bpercent\b`, '%'],
@@ -38,7 +38,7 @@ const PHRASES = (
   ] as const
 ).map(([pattern, replacement]) => [new RegExp(pattern, 'g'), replacement] as const);
 
-/** Signs and words that mean an operator, in the order in which they are replaced. */
+/** Signs and words of operators, in the order of replacement. */
 const OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/\*\*/g, '^'],
   [/[×✕·]|乘以?|\btimes\b|\bmultipl(?:ied|y) by\b/g, '*'],
@@ -48,16 +48,16 @@ const OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/\bsquared\b/g, '^2'],
   [/\bmod(?:ulo)?\b/g, '%'],
 ];
-/** What stands for the last answer. */
+/** References to the last result. */
 const REFERENCE =
   /\b(?:that|it|this|the (?:last |previous )?(?:result|answer))\b|(?:上一个|上个|刚才的|这个)?结果|它|这个数/g;
 
 /**
- * Writes the arithmetic in a text with ASCII signs and digits: full-width forms, words and phrases, English or Chinese.
- * "that" and its like become `previous`, where there is one.
+ * Rewrites arithmetic in a text as ASCII signs and digits: full-width forms, words and phrases, English or Chinese.
+ * References such as "that" become `previous`, if it is set.
  */
 export function toArithmeticSigns(text: string, previous?: string): string {
-  // NFKC makes ASCII of full-width digits, signs and brackets, and would make 52 of 5².
+  // NFKC converts full-width digits, signs and brackets to ASCII, but would also convert 5² to 52.
   let plain = text.replaceAll('²', '^2').replaceAll('³', '^3').normalize('NFKC').toLowerCase();
   if (previous !== undefined) plain = plain.replace(REFERENCE, ` ${toOperand(previous)} `).replace(/ {2,}/g, ' ');
   plain = wordsToDigits(plain).replace(/(\d),(?=\d{3}(?!\d))/g, '$1');
@@ -65,7 +65,7 @@ export function toArithmeticSigns(text: string, previous?: string): string {
   return plain;
 }
 
-/** A number as it may stand before any operator. */
+/** Puts a negative number in parentheses, so that any operator may follow. */
 export function toOperand(number: string): string {
   return number.startsWith('-') ? `(${number})` : number;
 }

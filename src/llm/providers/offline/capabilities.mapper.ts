@@ -1,6 +1,6 @@
 import type { ModelCapabilities } from '../../chat.types.js';
 
-/** What the offline model can do. */
+/** Capabilities of the offline model. */
 export function capabilitiesOf(_model: string): ModelCapabilities {
   return { vision: false, functionCalling: true, jsonMode: false, structuredOutput: false };
 }

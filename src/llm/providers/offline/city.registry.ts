@@ -5,7 +5,7 @@ export interface City {
   readonly chinese: string;
 }
 
-/** Zone, English name, Chinese name. */
+/** Columns: zone, English name, Chinese name. */
 const TABLE = `
 Asia/Shanghai Beijing 北京
 Asia/Shanghai Shanghai 上海
@@ -103,13 +103,13 @@ const BY_NAME = new Map(
   CITIES.flatMap((city) => [city.english.toLowerCase(), city.chinese].map((name) => [name, city])),
 );
 
-/** Any city's name, in English as whole words. */
+/** Matches the name of any city; English names as whole words. */
 export const CITY_NAME = new RegExp(
   CITIES.map(({ english, chinese }) => String.raw`\b${english}\b|${chinese}`).join('|'),
   'i',
 );
 
-/** Gives a city by either of its names. */
+/** Finds a city by its English or Chinese name. */
 export function cityNamed(name: string): City | undefined {
   return BY_NAME.get(name.toLowerCase());
 }

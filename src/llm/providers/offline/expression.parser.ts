@@ -3,25 +3,25 @@ import { toArithmeticSigns, toOperand } from './arithmetic-words.mapper.js';
 const PIECE = /[\d.+\-*/%^() ]+/g;
 const HAS_OPERATION = /\d[\s)%]*[+\-*/%^][\s(+-]*[\d.]/;
 const DATE = /^\d{4}-\d{1,2}-\d{1,2}$/;
-/** Where two expressions stand side by side. */
+/** The gap between two adjacent expressions. */
 const GAP = /(?<=[\d)]) +(?=[\d(.])/;
 const LEAD_IN =
   /^(?:(?:and|then|now|so|okay|ok|what about|how about|再|然后|接着|那么|那|就)\b|[\s,.再然后接着那么就])+/;
-/** What says that an operation goes on with what was computed before it. */
+/** Words that apply an operation to the previous result. */
 const THEN = /,?\s*(?:(?:\band\s+)?\bthen\b|再|然后|接着)\s*(?=[+\-*/^])|(?:,|，|\band\b)\s*(?=[+*/^])/;
 const CONTINUES = /^(?:[+*/^]\s*[\d(.]|-\s*[\d.]+\s*[^\d\s.+\-*/%^(]*$)/;
 const CONTINUES_BY_MINUS = /^\s*(?:and |then |再|然后)*\s*(?:minus\b|subtract\b|减)/i;
 
 export interface FoundArithmetic {
-  /** Each is written for a calculator, in ASCII. */
+  /** Expressions in the calculator's syntax, in ASCII. */
   readonly expressions: readonly string[];
-  /** Whether it goes on with an earlier answer and there is none. */
+  /** Whether the text refers to a previous result that does not exist. */
   readonly lacksPrevious: boolean;
 }
 
 /**
- * Finds the arithmetic in a text: full-width forms, signs and words of English and Chinese. What begins with an
- * operator ("times 3") goes on with `previous`, the last answer.
+ * Finds arithmetic in a text: full-width forms, signs and words of English and Chinese. An initial operator ("times 3")
+ * applies to `previous`, the last result.
  */
 export function findArithmetic(text: string, previous?: string): FoundArithmetic {
   const plain = toArithmeticSigns(text, previous).replace(LEAD_IN, '');
@@ -48,7 +48,7 @@ function expressionsIn(text: string): string[] {
     .filter((piece) => HAS_OPERATION.test(piece) && !DATE.test(piece));
 }
 
-/** Cuts off what belongs to the sentence around it: a full stop, a dash, one side of a pair of parentheses. */
+/** Removes parts of the sentence: a full stop, a dash, an unmatched parenthesis. */
 function trimPiece(piece: string): string {
   let start = 0;
   let end = piece.length;

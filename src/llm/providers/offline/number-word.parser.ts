@@ -19,7 +19,7 @@ const CHINESE_SCALES: Readonly<Record<string, number>> = { 十: 10, 百: 100, �
 const CHINESE = /[零〇一二两三四五六七八九十][零〇一二两三四五六七八九十百千万亿]*(?:点[零〇一二三四五六七八九]+)?/g;
 const DIGITS_AND_SCALE = /(\d+(?:\.\d+)?)([百千万亿])/g;
 
-/** Writes the numbers of a lower-case text that are in words, English or Chinese, in digits. */
+/** Replaces English and Chinese number words of a lower-case text by digits. */
 export function wordsToDigits(text: string): string {
   return text
     .replace(ENGLISH, (words) => String(fromEnglish(words)))
@@ -55,7 +55,10 @@ function toDigits(signs: string): string {
   return Array.from(signs, (sign) => CHINESE_DIGITS.indexOf(sign)).join('');
 }
 
-/** 一百二 is 120: a last digit without a scale counts for a tenth of the scale before it; after 零 it counts for itself. */
+/**
+ * 一百二 is 120: a last digit without a scale is multiplied by a tenth of the scale before it; after 零 it counts as
+ * itself.
+ */
 function fromChineseScales(whole: string): number {
   let total = 0;
   let group = 0;

@@ -4,17 +4,17 @@ import type { TextDialect } from './offline-dialect.types.js';
 import { REACT_DIALECT } from './offline-react.mapper.js';
 import { XML_DIALECT } from './offline-xml.mapper.js';
 
-/** The first whose marker is in the system text is spoken. */
+/** The first dialect whose marker is in the system text applies. */
 const DIALECTS = [REACT_DIALECT, XML_DIALECT];
 const LISTED_TOOL = /^- ([^\s:]+):/gm;
 
-/** A request in one form, however it was written. */
+/** A request in one form, independent of the dialect. */
 export interface OfflineConversation {
-  /** Calls and results are never text in them; the arguments of past text calls are left out. */
+  /** Without calls or results as text. The arguments of past text calls are omitted. */
   readonly messages: readonly Message[];
-  /** The names of the tools there are. */
+  /** Names of the available tools. */
   readonly tools: ReadonlySet<string>;
-  /** How to write the reply; without one there is function calling. */
+  /** Dialect of the reply; absent with native function calling. */
   readonly dialect?: TextDialect;
 }
 
@@ -37,7 +37,7 @@ function fromText(messages: readonly Message[], dialect: TextDialect): Message[]
         called = dialect.readCalls(message.content);
         return [called.length > 0 ? toCalling(called) : { ...message, content: dialect.readAnswer(message.content) }];
       case 'user': {
-        // Only what comes after calls is read as results: a user may write the same words.
+        // Only a message after calls can contain results: a user may write the same words.
         const results = waiting.length > 0 ? dialect.readResults(textOf(message)) : [];
         return results.length > 0 ? results.map((content, i) => toResult(content, i, waiting)) : [message];
       }
@@ -57,7 +57,7 @@ function toResult(content: string, i: number, names: readonly string[]): Message
   return { role: 'tool', toolCallId: `call_${i}`, name: names[i] ?? '', content };
 }
 
-/** The text of what a user said. */
+/** The text of a user message. */
 export function textOf({ content }: UserMessage): string {
   return typeof content === 'string'
     ? content

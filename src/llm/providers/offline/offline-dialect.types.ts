@@ -1,17 +1,17 @@
 import type { OfflineCall } from './offline-rule.types.js';
 
-/** What is to be said: an answer, or calls of tools. */
+/** An answer, or tool calls. */
 export type OfflineReply = { readonly text: string } | { readonly calls: readonly OfflineCall[] };
 
-/** How calls, results and answers are written when they are text. */
+/** Text format of calls, results and answers. */
 export interface TextDialect {
-  /** Stands in the system text of every request that is written so. */
+  /** Text that identifies the dialect in the system text of a request. */
   readonly marker: string;
-  /** The names of the tools that an earlier reply called; empty when it was an answer. */
+  /** Names of the tools that an earlier reply called; empty for an answer. */
   readCalls(reply: string): string[];
-  /** What an earlier reply answered. */
+  /** The answer in an earlier reply. */
   readAnswer(reply: string): string;
-  /** The results in the order of the calls. */
+  /** The results, in the order of the calls. */
   readResults(text: string): string[];
   write(reply: OfflineReply, isChinese: boolean): string;
 }

@@ -3,20 +3,20 @@ import type { OfflineAnswer, OfflineCall, OfflineQuestion } from './offline-rule
 import { beyondMeans } from './offline-text.mapper.js';
 import { maskQuotations } from './quoted-text.parser.js';
 
-/** A longer text, in characters, is none of the requests that the rules know. */
+/** Maximum length of a request, in UTF-16 units; the rules do not apply to longer texts. */
 const MAX_LENGTH = 2_000;
-/** Where one request ends and another may begin; what follows must not go on with the one before. */
+/** Separators of requests. The next part must not continue the previous one. */
 const BETWEEN =
   /(?:\band\b(?! (?:then|times|plus|minus|divided|multiplied)\b)|,(?!\d{3})|[，;；、?？\n]|和|以及|还有|并且)/i;
 
-/** Decides what to do about a question: always the same about the same one. */
+/** Plans the reply to a question; deterministic. */
 export function planFor(question: OfflineQuestion): OfflineAnswer {
   const beyond: OfflineAnswer = { kind: 'say', text: beyondMeans(question.isChinese) };
   if (question.text.length > MAX_LENGTH) return beyond;
   return inParts(question) ?? askRules(question) ?? beyond;
 }
 
-/** Takes a question apart into several requests, if each part is one by itself. */
+/** Splits a question into several requests, if each part is a request itself. */
 function inParts(question: OfflineQuestion): OfflineAnswer | undefined {
   const { masked, restore } = maskQuotations(question.text);
   const parts = masked.split(BETWEEN).filter((part) => part.trim() !== '');

@@ -4,7 +4,7 @@ const ACTION = /^Action:[ \t]*(\S+)/gm;
 const FINAL = /^Final Answer:[ \t]*/m;
 const OBSERVATION = /^Observation(?: \([^)\n]*\))?:[ \t]?/m;
 
-/** Thought, Action, Action Input, Observation, Final Answer. */
+/** ReAct: Thought, Action, Action Input, Observation, Final Answer. */
 export const REACT_DIALECT: TextDialect = {
   marker: 'Action Input:',
   readCalls: (reply) => Array.from(reply.matchAll(ACTION), ([, name = '']) => name),

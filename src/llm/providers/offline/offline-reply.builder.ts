@@ -7,10 +7,10 @@ import { lacksTool, toolFailed } from './offline-text.mapper.js';
 import { maskQuotations } from './quoted-text.parser.js';
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
-/** The first line of a result whose call a person edited, as the loop writes it. */
+/** The first line of the result of an edited call, as the reasoning loop writes it. */
 const EDIT_NOTE = /^\[A person changed the arguments of this call [^\n]*\n/;
 
-/** The question that a conversation ends with. */
+/** The last question of a conversation. */
 export function questionOf({ messages }: OfflineConversation): OfflineQuestion {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const message = messages[asked];
@@ -20,7 +20,7 @@ export function questionOf({ messages }: OfflineConversation): OfflineQuestion {
   return { text, isChinese, ...(previous !== undefined && { previous }) };
 }
 
-/** What to say to a question, or which tools to call first; once their results are there, what they are. */
+/** The reply to a question: a text or tool calls; after their results, the answer. */
 export function replyTo(question: OfflineQuestion, { messages, tools }: OfflineConversation): OfflineReply {
   const plan = planFor(question);
   if (plan.kind === 'say') return plan;
@@ -31,7 +31,7 @@ export function replyTo(question: OfflineQuestion, { messages, tools }: OfflineC
   return { text: tellAll(plan.calls, results, tools, question.isChinese) };
 }
 
-/** Results come in the order of the calls. */
+/** Expects the results in the order of the calls. */
 function tellAll(
   calls: readonly OfflineCall[],
   results: readonly ToolMessage[],
@@ -49,7 +49,9 @@ function tellAll(
   return [...(sums === '' ? [] : [sums]), ...[...lacking].map((tool) => lacksTool(tool, isChinese))].join('\n');
 }
 
-/** The result of an edited call answers another call than the planned one: its note and the result are given as they are. */
+/**
+ * The result of an edited call belongs to a call that was not planned, so its note and content are returned unchanged.
+ */
 function tell(call: OfflineCall, result: string, isOnly: boolean, isChinese: boolean): string {
   const note = EDIT_NOTE.exec(result)?.[0];
   if (note === undefined) return tellPlanned(call, result, isOnly, isChinese);
@@ -71,7 +73,7 @@ function tellPlanned(
   return isOnly ? result : `${name} = ${result}`;
 }
 
-/** The last number that a tool gave or that was an answer. */
+/** The last number in a tool result or an answer. */
 function lastNumber(messages: readonly Message[]): string | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== 'tool' && message.role !== 'assistant') continue;

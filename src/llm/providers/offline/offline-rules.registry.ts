@@ -47,7 +47,7 @@ function says(pattern: RegExp, what: (isChinese: boolean) => string): OfflineRul
   return ({ text, isChinese }) => (pattern.test(text) ? { kind: 'say', text: what(isChinese) } : undefined);
 }
 
-/** In the order in which they are asked. */
+/** In the order of evaluation; the first match applies. */
 export const OFFLINE_RULES: readonly OfflineRule[] = [
   workOnText,
   time,

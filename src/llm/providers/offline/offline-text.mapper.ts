@@ -25,7 +25,7 @@ export function describeSelf(isChinese: boolean): string {
     : `I am Jackdaw's offline model: a few rules, not a language model. ${CAN_EN}. ${HOW_EN}`;
 }
 
-/** The answer to whatever no rule understands. */
+/** Answer to a question that no rule matches. */
 export function beyondMeans(isChinese: boolean): string {
   return isChinese
     ? `我是 Jackdaw 的离线模型：一组规则，不是语言模型，没有听懂这个问题。${CAN_ZH}。${HOW_ZH}`

@@ -2,7 +2,7 @@ import type { ChatModel } from '../../chat-model.js';
 import { ModelFactory } from '../../model-factory.js';
 import { OfflineModel } from './offline.model.js';
 
-/** The model that needs nothing: no key, no network, no settings. */
+/** The model without key, network access or settings. */
 export class OfflineFactory extends ModelFactory {
   readonly name = 'offline';
   readonly defaultBaseUrl = undefined;

@@ -5,15 +5,15 @@ import { capabilitiesOf } from './capabilities.mapper.js';
 import { textOf, toConversation } from './offline-conversation.mapper.js';
 import { questionOf, replyTo } from './offline-reply.builder.js';
 
-/** A rough count: a token of English text is about four characters (help.openai.com, "What are tokens"). */
+/** Estimate: a token of English text has about four characters (help.openai.com, article on tokens). */
 const CHARS_PER_TOKEN = 4;
-/** Between words; Chinese is written without spaces, and goes out sign by sign. */
+/** Word boundaries. Chinese has no spaces, so it is streamed by character. */
 const BETWEEN_WORDS = /(?<=\s)(?=\S)|(?<=\p{Script=Han})(?=\p{Script=Han})/u;
 
 /**
- * A chat model of a few rules, without network: it makes the first minute work without a key. It plans real tool
- * calls, by function calling or in the text that the system message describes, and answers from their results. The
- * same request always gets the same reply; usage is an estimate.
+ * A chat model of a few rules, without network access, so that Jackdaw starts without a key. It plans real tool calls,
+ * by function calling or in the text dialect of the system message, and answers from their results. Deterministic;
+ * usage is an estimate.
  */
 export class OfflineModel extends ChatModel {
   readonly provider = 'offline';

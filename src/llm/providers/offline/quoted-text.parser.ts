@@ -1,15 +1,15 @@
 const QUOTED = /"([^"]*)"|“([^”]*)”|「([^」]*)」|『([^』]*)』|`([^`]*)`|(?<!\w)'([^']*)'(?!\w)|‘([^’]*)’/g;
-/** Each quotation is masked by a character of its own, from the private use area. */
+/** First of the private-use characters that mask quotations, one per quotation. */
 const FIRST_MASK = 0xe000;
 const MAX_MASKS = 256;
 const MASK = /[\ue000-\ue0ff]/g;
 
 export interface MaskedText {
-  /** The text with one character in place of each quotation, so that nothing in a quotation is taken for a request. */
+  /** The text with one character per quotation, so that no rule matches inside a quotation. */
   readonly masked: string;
-  /** Puts the quotations, without their marks, back into a part of it. */
+  /** Restores the quotations in a part, without their marks. */
   readonly unmask: (part: string) => string;
-  /** Puts them back with their marks. */
+  /** Restores them with their marks. */
   readonly restore: (part: string) => string;
 }
 

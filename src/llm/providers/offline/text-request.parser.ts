@@ -1,6 +1,6 @@
 import { maskQuotations } from './quoted-text.parser.js';
 
-/** The input of the tool for texts. */
+/** Input of the text tool. */
 export type TextRequest = Readonly<Record<'operation' | 'text', string>> & {
   readonly search?: string;
   readonly replacement?: string;
@@ -8,7 +8,7 @@ export type TextRequest = Readonly<Record<'operation' | 'text', string>> & {
 };
 type Argument = 'text' | 'search' | 'replacement' | 'count';
 
-/** What asks for an operation; what is vague needs more than one word after it to be about a text. */
+/** Patterns of operations. A vague one requires a clear frame around the text. */
 const OPERATIONS: readonly { readonly operation: string; readonly asked: RegExp; readonly isVague?: true }[] = [
   { operation: 'title', asked: /\btitle[- ]?case\b|\bcapitali[sz]e\b|首字母大写|标题格式/i },
   { operation: 'upper', asked: /\bupper[- ]?case\b|\bcapital letters\b|大写/i },
@@ -30,17 +30,17 @@ const QUOTATION = /[\ue000-\ue0ff]/g;
 const NOUN = '(?:(?:the|this) )?(?:word|text|string|phrase|sentence)';
 
 interface Frame {
-  /** On which side of what asks for the operation the text stands. */
+  /** The side of the operation's pattern on which the text is. */
   readonly side: 'before' | 'after';
   readonly pattern: RegExp;
-  /** Whether it tells even after a vague word that a text is meant. */
+  /** Whether it is sufficient after a vague pattern. */
   readonly isClear?: true;
-  /** Whether nothing but politeness may stand on the other side. */
+  /** Whether the other side must contain nothing but polite words. */
   readonly isAlone?: true;
 }
 const POLITENESS = /^(?:please|(?:can|could) you(?: please)?|请|请?帮我)?$/i;
 
-/** How the text stands in the sentence, when it is not quoted. */
+/** Sentence frames of a text without quotation marks. */
 const FRAMES: readonly Frame[] = [
   {
     side: 'before',
@@ -67,7 +67,7 @@ const FRAMES: readonly Frame[] = [
   { side: 'before', pattern: /^(?:what(?:'s| is) )?(\S+)(?: in)?$/i, isAlone: true },
 ];
 
-/** Operations that need more than the text. */
+/** Operations with further arguments. */
 const WITH_MORE: readonly { operation: string; pattern: RegExp; order: readonly Argument[] }[] = [
   {
     operation: 'replace',
@@ -95,7 +95,7 @@ const WITH_MORE: readonly { operation: string; pattern: RegExp; order: readonly 
   { operation: 'repeat', pattern: /重复\s*([\ue000-\ue0ff])\s*(\d{1,6})\s*[次遍]$/, order: ['text', 'count'] },
 ];
 
-/** Finds a request to do something with a text, in English or Chinese. */
+/** Finds a request for a text operation, in English or Chinese. */
 export function findTextRequest(question: string): TextRequest | undefined {
   const { masked, unmask } = maskQuotations(question.trim().replace(/[\s?？!！.。]+$/, ''));
   const found = withMore(masked) ?? withText(masked);
@@ -115,7 +115,7 @@ function withMore(masked: string): Record<string, string> | undefined {
 
 function withText(masked: string): Record<string, string> | undefined {
   const quotations = masked.match(QUOTATION) ?? [];
-  // Of several it would be a guess which one is meant.
+  // With several quotations, the target is ambiguous.
   if (quotations.length > 1) return undefined;
   for (const { operation, asked, isVague } of OPERATIONS) {
     const match = asked.exec(masked);

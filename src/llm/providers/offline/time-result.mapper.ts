@@ -1,6 +1,6 @@
 const ISO = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Tells an ISO 8601 time at a place, or only its day; anything else is told as it is. */
+/** Formats an ISO 8601 time at a place, or only its date; returns any other text unchanged. */
 export function tellTime(result: string, place: string, isDate: boolean, isChinese: boolean): string {
   const match = ISO.exec(result.trim());
   if (!match) return result;

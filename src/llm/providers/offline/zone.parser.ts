@@ -1,9 +1,9 @@
 import { CITY_NAME, cityNamed } from './city.registry.js';
 
-/** Where somebody wants to know the time. */
+/** A place of a time request. */
 export interface Place {
   readonly timezone: string;
-  /** As it is told in the language of the question. */
+  /** Display name in the language of the question. */
   readonly name: string;
 }
 
@@ -11,7 +11,7 @@ const OFFSET = String.raw`\b(?:UTC|GMT)\s*[+-]\s*\d{1,2}(?::?[03]0|:45)?(?![\d:]
 const IANA = String.raw`\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific)\/[a-z_]+(?:\/[a-z_]+)?(?:[+-]\d+)?`;
 const PLACE = new RegExp(`${OFFSET}|${IANA}|${String.raw`\b(?:UTC|GMT)\b`}|${CITY_NAME.source}`, 'gi');
 
-/** Finds the cities, IANA zones and offsets from UTC in a text, in their order. */
+/** Finds cities, IANA zones and UTC offsets in a text, in order. */
 export function findPlaces(text: string, isChinese: boolean): Place[] {
   const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('−', '-');
   return (ascii.match(PLACE) ?? []).map((written) => toPlace(written, isChinese));
@@ -27,7 +27,7 @@ function toPlace(written: string, isChinese: boolean): Place {
 function toOffset(name: string): Place {
   const [, sign = '', hours = '0', minutes = '00'] = /([+-])(\d{1,2}):?(\d\d)?/.exec(name) ?? [];
   if (Number(hours) + Number(minutes) === 0) return { timezone: 'UTC', name: 'UTC' };
-  // The Etc zones count from the other side: Etc/GMT-2 is two hours ahead. There are none for parts of an hour.
+  // Etc zones have inverted signs: Etc/GMT-2 is two hours ahead of UTC. They exist for whole hours only.
   if (minutes === '00') return { timezone: `Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`, name };
   return { timezone: `${sign}${hours.padStart(2, '0')}:${minutes}`, name };
 }

@@ -3,7 +3,7 @@ import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
 import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
 
-/** Models on one's own machine, through Ollama's OpenAI-compatible API (docs.ollama.com/openai). It has no keys. */
+/** Local models through Ollama's OpenAI-compatible API (docs.ollama.com/openai), without a key. */
 export class OllamaFactory extends WireModelFactory {
   readonly name = 'ollama';
   readonly defaultBaseUrl = 'http://127.0.0.1:11434/v1';

@@ -3,7 +3,9 @@ import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
 import { capabilitiesOf, formatModeOf } from './capabilities.mapper.js';
 
-/** Any server that speaks OpenAI's chat completions: vLLM, llama.cpp, LM Studio, a gateway. Nothing is assumed. */
+/**
+ * Any server with OpenAI's chat completions API: vLLM, llama.cpp, LM Studio, a gateway. It has no default URL or model.
+ */
 export class OpenAiCompatibleFactory extends WireModelFactory {
   readonly name = 'openai-compatible';
   readonly defaultBaseUrl = undefined;

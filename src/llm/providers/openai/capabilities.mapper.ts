@@ -1,22 +1,22 @@
 import type { ImageLimits, ModelCapabilities, ParameterLimits } from '../../chat.types.js';
 import type { FormatMode } from '../../openai-wire/wire-dialect.types.js';
 
-/** Read images: everything since GPT-4 Turbo but these. */
+/** Models without vision; all others since GPT-4 Turbo have it. */
 const TEXT_ONLY = /^(?:gpt-3|gpt-4(?:-\d|$)|o1-(?:mini|preview)|o3-mini)/;
-/** No tools: completion models and the first reasoning models. */
+/** Models without tools: completion models and the first reasoning models. */
 const WITHOUT_TOOLS = /instruct|^o1-(?:mini|preview)/;
-/** Before JSON mode, and before schemas in it (developers.openai.com, "Structured model outputs"). */
+/** Models before JSON mode, and before schemas (developers.openai.com, "Structured model outputs"). */
 const WITHOUT_FORMATS = /^gpt-4(?:-0\d{3}|-32k.*)?$/;
 const WITHOUT_SCHEMAS = /^(?:gpt-3|gpt-4-|gpt-4o-2024-05-13|chatgpt-)/;
-/** Think before they answer: the o series, and all since GPT-5 but its chat models. */
+/** Reasoning models: the o series, and all since GPT-5 except the chat models. */
 const REASONING = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d)(?!.*chat))/;
 /** From GPT-5.5 on, reasoning is on by default. */
 const REASONS_BY_DEFAULT = /^gpt-(?:5\.[5-9]|[6-9]|\d\d)/;
 
-/** 20 MB for an image, 500 images for a request (developers.openai.com, "Images and vision", image input requirements). */
+/** 20 MB per image, 500 images per request (developers.openai.com, "Images and vision", image input requirements). */
 const IMAGE_LIMITS: ImageLimits = { maxBase64Bytes: 20 * 1024 * 1024, maxCount: 500 };
 
-/** What OpenAI's model of that name can do; a model that is not known yet can do what the latest can. */
+/** Capabilities by model name; an unknown model has those of the latest one. */
 export function capabilitiesOf(model: string): ModelCapabilities {
   const functionCalling = !WITHOUT_TOOLS.test(model);
   return {
@@ -28,21 +28,24 @@ export function capabilitiesOf(model: string): ModelCapabilities {
   };
 }
 
-/** Reasoning models answer 400 to these (developers.openai.com, "Reasoning models"); the API has at most four stops. */
+/**
+ * Reasoning models answer 400 to these parameters (developers.openai.com, "Reasoning models"); the API accepts at most
+ * four stop sequences.
+ */
 function limitsOf(model: string): ParameterLimits {
   if (!REASONING.test(model)) return { maxStops: 4 };
   return { lacking: ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'stop'] };
 }
 
 /**
- * Chat completions refuse tools beside reasoning ("Function tools with reasoning_effort are not supported for …, use
- * /v1/responses or set reasoning_effort to 'none'"), also where reasoning is only the default.
+ * Chat completions reject tools beside reasoning ("Function tools with reasoning_effort are not supported for …, use
+ * /v1/responses or set reasoning_effort to 'none'"), even if reasoning is on by default only.
  */
 export function withoutReasoningBesideTools(model: string, hasTools: boolean): Record<string, unknown> {
   return hasTools && REASONS_BY_DEFAULT.test(model) ? { reasoning_effort: 'none' } : {};
 }
 
-/** What `response_format` of OpenAI's model of that name takes. */
+/** Response formats that a model supports, by its name. */
 export function formatModeOf(model: string): FormatMode {
   if (WITHOUT_FORMATS.test(model)) return 'none';
   return WITHOUT_SCHEMAS.test(model) ? 'object' : 'strict';

@@ -3,7 +3,7 @@ import type { WireDialect } from '../../openai-wire/wire-dialect.types.js';
 import { WireModelFactory } from '../../openai-wire/wire-model.factory.js';
 import { capabilitiesOf, formatModeOf, withoutReasoningBesideTools } from './capabilities.mapper.js';
 
-/** OpenAI's own API (developers.openai.com). */
+/** OpenAI's API (developers.openai.com). */
 export class OpenAiFactory extends WireModelFactory {
   readonly name = 'openai';
   readonly defaultBaseUrl = 'https://api.openai.com/v1';
