@@ -1,13 +1,13 @@
 import type { CallOptions, ChatRequest, ChatResult, ChatStreamPart, ModelCapabilities } from './chat.types.js';
 
 /**
- * The port to an LLM. Both verbs throw an `AppError` with a `MODEL_…` code when the call fails, and the signal's
- * reason when it is aborted; neither retries.
+ * The port to an LLM. Both methods throw an `AppError` with a `MODEL_…` code if the call fails, and the signal's reason
+ * if it is aborted. Neither retries.
  */
 export abstract class ChatModel {
   /** The provider's name, as in `LLM_PROVIDER`. */
   abstract readonly provider: string;
-  /** The model's name, as the provider knows it. */
+  /** The provider's name of the model. */
   abstract readonly name: string;
   abstract readonly capabilities: ModelCapabilities;
 

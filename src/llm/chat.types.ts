@@ -2,169 +2,169 @@ import type { ErrorCode, JsonSchema } from '../common/index.js';
 import type { BudgetLimit } from '../config/index.js';
 import type { AssistantMessage, Message } from './message.types.js';
 
-/** What a model is told about a tool. */
+/** Definition of a tool, as the model sees it. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
 }
 
-/** How a model chooses its words; what a model does not take is not sent to it. */
+/** Sampling parameters. A request to a model omits the unsupported ones. */
 export interface ModelParameters {
-  /** 0 to 2: how freely. */
+  /** Sampling temperature, 0–2. */
   readonly temperature?: number;
-  /** The longest reply, in tokens. */
+  /** Maximum length of the reply, in tokens. */
   readonly maxTokens?: number;
-  /** 0 to 1: among the likeliest words that make up so much of all likelihood. */
+  /** Nucleus sampling probability mass (top-p), 0–1. */
   readonly topP?: number;
-  /** -2 to 2: against words the more often they were said. */
+  /** Penalty of a token by its frequency in the text so far, -2 to 2. */
   readonly frequencyPenalty?: number;
-  /** -2 to 2: against words that were said. */
+  /** Penalty of a token that occurs in the text so far, -2 to 2. */
   readonly presencePenalty?: number;
-  /** Texts that end the reply where they would come. */
+  /** Stop sequences: the reply ends before the first one. */
   readonly stop?: readonly string[];
-  /** The same seed gives the same reply, as far as a provider can. */
+  /** Best-effort determinism: the same seed gives the same reply if the provider supports it. */
   readonly seed?: number;
 }
 
 export type ParameterName = keyof ModelParameters;
 
-/** What a model does not take of the parameters; all else it takes. */
+/** Unsupported parameters of a model; all others are supported. */
 export interface ParameterLimits {
   readonly lacking?: readonly ParameterName[];
-  /** 2 when left out. */
+  /** Maximum temperature; 2 by default. */
   readonly maxTemperature?: number;
-  /** How many texts may end a reply; any number when left out. */
+  /** Maximum number of stop sequences; unlimited by default. */
   readonly maxStops?: number;
-  /** Whether `temperature` and `topP` are not taken both at once. */
+  /** Whether a request may have `temperature` or `topP`, but not both. */
   readonly isOneOfTemperatureAndTopP?: boolean;
 }
 
-/** Whether the model calls tools: as it likes, none, at least one, or the one of that name. */
+/** Tool calls of the reply: optional, none, at least one, or one of the named tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** What the answer must be: one JSON object, or JSON that fits a schema. */
+/** Format of the answer: one JSON object, or JSON that matches a schema. */
 export type ResponseFormat =
   | 'json'
   | {
       readonly schema: JsonSchema;
-      /** What the answer is called, where the provider wants it to have a name; 1 to 64 of A-Z a-z 0-9 _ -. */
+      /** Name of the schema, for providers that require one; 1 to 64 of A-Z a-z 0-9 _ -. */
       readonly name?: string;
     };
 
 export interface ChatRequest {
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolSpec[];
-  /** By default `auto`. */
+  /** `auto` by default. */
   readonly toolChoice?: ToolChoice;
   readonly parameters?: ModelParameters;
-  /** A model with `jsonMode` sees to it, or tells the model so; whoever needs it looks whether it came. */
+  /** A model with `jsonMode` enforces it, others get it as an instruction. The caller must validate the reply. */
   readonly responseFormat?: ResponseFormat;
 }
 
-/** Whose call it is, and which: what it takes is counted there, once. */
+/** Identifies a call for the budgets. Its usage counts once per run and step. */
 export interface CallAccount {
   readonly tenant: string;
   readonly runId: string;
-  /** The run whose budget it counts in, when that is another one: the one at the top, where runs call others. */
+  /** The root run, whose budget counts the call; absent if it is `runId` itself. */
   readonly rootRunId?: string;
-  /** That of the run at the top. */
+  /** Session of the root run. */
   readonly sessionId: string | null;
   /** Unique in the run. */
   readonly step: string;
-  /** Whether a journal will tell of its usage. */
+  /** Whether a journal will record its usage. */
   readonly isJournaled?: boolean;
-  /** Budgets beside those of the server that it counts in: of the agent, and of runs that called its own. */
+  /** Further budgets that limit the call: of its agent, and of the agents of calling runs. */
   readonly own?: readonly OwnBudget[];
 }
 
-/** What an agent may spend, of which each part is counted by itself; as in `BUDGET_…`. */
+/** Budgets of an agent, each with a total of its own; as `BUDGET_…` of the server. */
 export interface AgentBudgets {
-  /** A run of it, with the runs that it calls. */
+  /** For a run of the agent together with its child runs. */
   readonly run?: BudgetLimit | undefined;
-  /** Its own runs, in one session. */
+  /** For the agent's own runs in one session. */
   readonly session?: BudgetLimit | undefined;
   readonly tenantDay?: BudgetLimit | undefined;
   readonly day?: BudgetLimit | undefined;
 }
 
-/** A budget of an agent, for one call. */
+/** A budget of an agent, applied to one call. */
 export interface OwnBudget {
   readonly agent: string;
-  /** The run of the agent that `run` is about. */
+  /** Run of the agent whose total `limits.run` limits. */
   readonly runId: string;
   readonly limits: AgentBudgets;
 }
 
 /** The progress of a streamed reply: the model updates it, its caller reads it. */
 export interface ReplyProgress {
-  /** UTF-16 units that were generated so far: text, reasoning and arguments of calls. */
+  /** UTF-16 units generated so far: text, reasoning and call arguments. */
   length: number;
-  /** The counts of a reply that was broken off, where the provider has reported some. */
+  /** Usage of an incomplete reply, if the provider has reported it. */
   usage?: Usage | undefined;
 }
 
 export interface CallOptions {
   /** Aborts the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Who asks: what one tenant was answered is not given to another. */
+  /** Tenant of the caller; cached replies are never shared across tenants. */
   readonly tenant?: string;
-  /** When the answer is of no use any more, epoch ms: nobody waits for another attempt beyond it. */
+  /** Time after which the reply is useless, epoch ms: no retry starts after it. */
   readonly deadlineAt?: number;
-  /** Whether a reply that was kept will not do: it was of no use. */
+  /** Bypass the cache: the cached reply was rejected. */
   readonly isFresh?: boolean;
   /**
-   * Whether the caller can use a reply. A cache stores no other reply, and ignores an entry that fails this check. Without
-   * it, a whole reply with a text or a call is usable.
+   * Whether the caller can use a reply. A cache stores no other reply, and ignores an entry that fails this check. By
+   * default, a complete reply with a text or a call is usable.
    */
   readonly accepts?: ((reply: ChatResult) => boolean) | undefined;
-  /** Without one no budget limits the call. */
+  /** Without an account, no budget limits the call. */
   readonly account?: CallAccount;
-  /** Set by the budget of a streamed call. The stream then also has empty parts while arguments of a call arrive. */
+  /** Set by the budget of a streamed call. The stream then yields empty parts while call arguments arrive. */
   readonly progress?: ReplyProgress;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
-/** In tokens, as the provider counted them. */
+/** Token counts, as the provider reports them. */
 export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly totalTokens: number;
-  /** Of the prompt: what the provider had read before. Left out where it does not say. */
+  /** Prompt tokens that the provider read from its cache; absent if not reported. */
   readonly cachedTokens?: number;
-  /** Of the completion: what was thought and not said. Left out where it does not say. */
+  /** Completion tokens that are reasoning; absent if not reported. */
   readonly reasoningTokens?: number;
-  /** What it costs, in the unit of `LLM_PRICES`, to a billionth. Left out where the model has no price. */
+  /** Cost in the unit of `LLM_PRICES`, rounded to a billionth; absent if the model has no price. */
   readonly cost?: number;
 }
 
-/** One whole reply: a model only gives it when the provider's reply was complete. */
+/** One complete reply; an incomplete one is an error. */
 export interface ChatResult {
   readonly message: AssistantMessage;
   readonly finishReason: FinishReason;
   readonly usage?: Usage;
-  /** The model that answered, as the provider names it. */
+  /** Name of the model that replied, as the provider reports it. */
   readonly model: string;
-  /** Whether it was answered before, so that nobody was asked now. */
+  /** Set if the reply comes from the cache, without a provider call. */
   readonly isCached?: true;
-  /** How it came that another model answered than was asked, in order. */
+  /** Fallbacks before the reply, in order. */
   readonly switches?: readonly ModelSwitch[];
   /** The number of earlier images that notes replaced, because the provider had refused the request with them. */
   readonly refusedImages?: number;
 }
 
-/** A model did not answer, and another one was asked; both as `provider:model`. */
+/** A fallback from a model that failed to another one; both as `provider:model`. */
 export interface ModelSwitch {
   readonly from: string;
   readonly to: string;
-  /** Why. */
+  /** Error of the failed model. */
   readonly code: ErrorCode;
 }
 
 /**
- * A stream is any number of deltas, then exactly one `finish` with the whole reply. A `restart` makes void what came
- * before it: the reply begins anew.
+ * A stream is any number of deltas, then exactly one `finish` with the complete reply. A `restart` discards all parts
+ * before it; the reply starts again.
  */
 export type ChatStreamPart =
   | { readonly type: 'text'; readonly text: string }
@@ -179,7 +179,7 @@ export interface ImageLimits {
   /** Width and height of one image, in pixels. */
   readonly maxSide?: number;
   readonly mediaTypes?: readonly string[];
-  /** Images of one request, with those of its history. */
+  /** Maximum images of one request, history included. */
   readonly maxCount?: number;
   /** A request with more than `above` images has this limit for each. */
   readonly crowd?: { readonly above: number; readonly maxSide: number };
@@ -188,16 +188,16 @@ export interface ImageLimits {
 export interface ModelCapabilities {
   readonly vision: boolean;
   readonly functionCalling: boolean;
-  /** Whether it heeds `responseFormat` of a request. */
+  /** Whether it supports `responseFormat` of a request. */
   readonly jsonMode: boolean;
-  /** Whether it can be told what its answer is to be, in words at least; it can when left out. */
+  /** Whether the answer's format can be requested, at least as an instruction; true by default. */
   readonly structuredOutput?: boolean;
-  /** Whether it fetches pictures from URLs; it does when left out, if it has vision. */
+  /** Whether it fetches images from URLs; by default true for a model with vision. */
   readonly imageUrls?: boolean;
-  /** Limits for images; without it nothing is known, and the provider decides. */
+  /** Limits for images; if absent, the limits are unknown and the provider decides. */
   readonly imageLimits?: ImageLimits;
-  /** Whether it can be made to call a tool, any or a certain one; it can when left out. */
+  /** Whether a request can force a call of any or of a certain tool; true by default. */
   readonly forcedToolChoice?: boolean;
-  /** What it does not take of the parameters; it passes over such in a request. */
+  /** Unsupported parameters; it ignores them in a request. */
   readonly parameterLimits?: ParameterLimits;
 }

@@ -1,4 +1,4 @@
-/** A tokenizer's worth of history that fits every model in use. */
+/** History budget that fits every model in use, in tokens. */
 const UNKNOWN_BUDGET = 8000;
 const MOST_BUDGET = 16_000;
 const WINDOW_SHARE = 1 / 4;
@@ -6,9 +6,10 @@ const WINDOW_SHARE = 1 / 4;
 const K = 1024;
 
 /**
- * Context windows in tokens by the name of a model; the first pattern that fits applies. From the providers' model pages:
- * platform.openai.com/docs/models, docs.claude.com/en/docs/about-claude/models, api-docs.deepseek.com/quick_start/pricing,
- * docs.bigmodel.cn, ai.google.dev/gemini-api/docs/models, docs.mistral.ai, platform.moonshot.ai.
+ * Context windows in tokens by model name; the first matching pattern applies. From the providers' model pages:
+ * platform.openai.com/docs/models, docs.claude.com/en/docs/about-claude/models,
+ * api-docs.deepseek.com/quick_start/pricing, docs.bigmodel.cn, ai.google.dev/gemini-api/docs/models, docs.mistral.ai,
+ * platform.moonshot.ai.
  */
 const WINDOWS: readonly (readonly [pattern: RegExp, window: number])[] = [
   [/^gpt-4\.1/, 1_047_576],
@@ -38,24 +39,24 @@ const WINDOWS: readonly (readonly [pattern: RegExp, window: number])[] = [
   [/^moonshot-v1-8k/, 8 * K],
 ];
 
-/** A model by its provider, as in `LLM_PROVIDER`, and its name. */
+/** A model: its provider, as in `LLM_PROVIDER`, and its name. */
 export interface NamedModel {
   readonly provider: string;
   readonly name: string;
 }
 
-/** The context window of a model, in tokens; undefined where it is not known. */
+/** The context window of a model, in tokens; undefined if unknown. */
 export function contextWindowOf({ provider, name }: NamedModel): number | undefined {
   // The window of a local model is a setting of its server.
   if (provider === 'ollama') return undefined;
-  // Gateways write the vendor before the name: `openai/gpt-4o`.
+  // Gateways prefix the name with the vendor: `openai/gpt-4o`.
   const own = name.toLowerCase().split('/').at(-1) ?? '';
   return WINDOWS.find(([pattern]) => pattern.test(own))?.[1];
 }
 
 /**
- * The tokens of the past that models are given by default: a quarter of the smallest context window, at most 16,000; 8,000
- * for a model whose window is not known.
+ * Default history budget, in tokens: a quarter of the smallest context window, at most 16,000; 8,000 for a model whose
+ * window is unknown.
  */
 export function defaultContextTokens(models: readonly NamedModel[]): number {
   const budgets = models.map((model) => {

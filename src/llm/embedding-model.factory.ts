@@ -3,12 +3,12 @@ import type { EmbeddingModel } from './embedding-model.js';
 import type { ModelStackFactory } from './wrappers/model-stack.factory.js';
 
 /**
- * Somebody waits for the answer that it is only a help to: the longest silence, in ms, whatever a chat may take. Later than this
- * after the first attempt it is not asked again.
+ * Maximum time until the reply starts, in ms, whatever the limit of a chat. No retry starts later than this after the
+ * first attempt: callers wait for embeddings that are optional to them.
  */
 const MAX_WAIT_MS = 10_000;
 
-/** The embedding model that is configured, if one is. Throws `CONFIG_INVALID` when the provider has none. */
+/** The configured embedding model, or `null`. @throws AppError `CONFIG_INVALID` if the provider has no embeddings */
 export function createEmbeddingModel(stack: ModelStackFactory, { llm }: AppConfig): EmbeddingModel | null {
   if (llm.embeddingModel === undefined) return null;
   const { idleTimeoutMs, totalTimeoutMs } = llm.resilience;

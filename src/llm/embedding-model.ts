@@ -2,26 +2,26 @@ import type { CallOptions, Usage } from './chat.types.js';
 
 /** The vectors of texts. */
 export interface EmbeddingResult {
-  /** One a text, in the order of the texts, all of one length; nobody promises that it is 1 in space. */
+  /** One vector per text, in the order of the texts, all of the same length; not necessarily normalised. */
   readonly vectors: readonly (readonly number[])[];
-  /** In tokens, as the provider counted them, and what they cost where the model has a price. */
+  /** Tokens, as the provider reports them, and their cost if the model has a price. */
   readonly usage?: Pick<Usage, 'promptTokens' | 'totalTokens' | 'cost'>;
-  /** The model that answered, as the provider names it. */
+  /** Name of the model that replied, as the provider reports it. */
   readonly model: string;
 }
 
 /**
- * The port to a model that turns texts into vectors, near each other where the texts mean something similar. Throws an
- * `AppError` with a `MODEL_…` code when the call fails, and the signal's reason when it is aborted; it does not retry.
+ * The port to a model that maps texts to vectors; texts with a similar meaning have close vectors. Throws an `AppError`
+ * with a `MODEL_…` code if the call fails, and the signal's reason if it is aborted. It does not retry.
  */
 export abstract class EmbeddingModel {
   /** The provider's name, as in `LLM_PROVIDER`. */
   abstract readonly provider: string;
-  /** The model's name, as the provider knows it. Vectors of two models cannot be compared. */
+  /** The provider's name of the model. Vectors of different models are not comparable. */
   abstract readonly name: string;
-  /** Numbers of each vector; `null` as long as the provider has not answered, where only it knows. */
+  /** Length of each vector; `null` until the first reply if only the provider knows it. */
   abstract readonly dimensions: number | null;
 
-  /** @param texts one or more, none of them empty */
+  /** @param texts at least one; no text is empty */
   abstract embed(texts: readonly string[], options?: CallOptions): Promise<EmbeddingResult>;
 }

@@ -2,25 +2,25 @@ import type { Agent, Dispatcher } from 'undici';
 import { AppError } from '../common/index.js';
 import { signatureHeaders, type SigningKey } from './wire/request-signature.factory.js';
 
-/** An idle connection is kept this long, in ms, unless the server says that it closes it earlier. */
+/** Lifetime of an idle connection, in ms, unless the server announces a shorter one. */
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 export interface HttpOptions {
-  /** How long a TCP and TLS handshake may take, in ms. */
+  /** Maximum time of the TCP and TLS handshake, in ms. */
   readonly connectTimeoutMs?: number;
   /** Signs every request. */
   readonly signingKey?: SigningKey;
 }
 
-/** The one pool of keep-alive connections to all providers. `undici` is loaded when the first call is made. */
+/** The pool of keep-alive connections to all providers. The first call loads `undici`. */
 export class HttpClient {
   private agent?: Promise<Agent>;
   private closed = false;
 
   constructor(private readonly options: HttpOptions = {}) {}
 
-  /** Gives the pool. Throws `SHUTTING_DOWN` after `close()`. */
+  /** Returns the pool. @throws AppError `SHUTTING_DOWN` after `close()` */
   async open(): Promise<Dispatcher> {
     if (this.closed) throw new AppError('SHUTTING_DOWN', 'The server is shutting down; no further model call starts.');
     this.agent ??= createAgent(this.options);
@@ -38,7 +38,7 @@ export class HttpClient {
 
 async function createAgent({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOptions): Promise<Agent> {
   const undici = await import('undici');
-  // Silence is timed by the exchange itself: undici's own timers are coarse (about 1 s) and stop between the phases.
+  // The exchange has its own timers: undici's are coarse (about 1 s) and stop between phases.
   return new undici.Agent({
     allowH2: false,
     headersTimeout: 0,
@@ -48,7 +48,7 @@ async function createAgent({ connectTimeoutMs = CONNECT_TIMEOUT_MS }: HttpOption
   });
 }
 
-/** Each attempt has a signature of its own, with its own time. */
+/** Each attempt has its own signature and time. */
 function signing(key: SigningKey): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const { method, path, body, headers } = options;

@@ -2,12 +2,12 @@ import { type ParsedImage, parseImage } from '../common/index.js';
 import type { ImageLimits, ModelCapabilities } from './chat.types.js';
 import type { ContentPart, ImagePart, Message } from './message.types.js';
 
-/** Whether the model accepts an image from there. */
+/** Whether the model supports the image's source: a URL or inline data. */
 export function canRead({ url }: Pick<ImagePart, 'url'>, { vision, imageUrls = true }: ModelCapabilities): boolean {
   return vision && (imageUrls || url.startsWith('data:'));
 }
 
-/** What of an image exceeds the limits of a provider, as the end of a sentence; `null` for an image within them. */
+/** The exceeded provider limit, as the end of a sentence; `null` for an image within the limits. */
 export function imageExcess(image: ParsedImage, limits: ImageLimits = {}): string | null {
   if (image.kind === 'url') return null;
   const { maxBase64Bytes = Infinity, maxSide = Infinity, mediaTypes } = limits;
@@ -23,9 +23,9 @@ export function imageExcess(image: ParsedImage, limits: ImageLimits = {}): strin
 }
 
 /**
- * The messages as the model can read them: a wrong media type is corrected, and a note replaces every image that the
- * model cannot see, that is no image, or that exceeds the provider's limits. Where a request has too many images, the
- * latest stay. Returns the same array when nothing changes.
+ * Adapts messages to a model: corrects wrong media types, and replaces by a note every image that the model cannot see,
+ * that is invalid, or that exceeds the provider's limits. If a request has too many images, the latest stay. Returns
+ * the same array if nothing changes.
  */
 export function fitImages(messages: readonly Message[], capabilities: ModelCapabilities): readonly Message[] {
   const fitted = new Map<ImagePart, ContentPart>();
@@ -40,14 +40,14 @@ export function fitImages(messages: readonly Message[], capabilities: ModelCapab
   return fitted.size === 0 ? messages : replaceImages(messages, (part) => fitted.get(part) ?? part);
 }
 
-/** The messages with a note in place of every image. Returns the same array when they have none. */
+/** Replaces every image by a note. Returns the same array if there are no images. */
 export function withoutImages(messages: readonly Message[], note: string): readonly Message[] {
   return messages.some((message) => imagesOf(message).length > 0)
     ? replaceImages(messages, () => toNote(note))
     : messages;
 }
 
-/** The images that a message shows. */
+/** The images of a message. */
 export function imagesOf(message: Message): readonly ImagePart[] {
   if (message.role === 'tool') return message.images ?? [];
   if (message.role !== 'user' || typeof message.content === 'string') return [];
@@ -64,14 +64,14 @@ function fitImage(part: ImagePart, capabilities: ModelCapabilities): ContentPart
   return image.url === part.url ? part : { ...part, url: image.url };
 }
 
-/** How many of these images a request may have. */
+/** Maximum number of images in a request with these images. */
 function roomFor(images: readonly (ParsedImage | string)[], { maxCount = Infinity, crowd }: ImageLimits = {}): number {
   if (!crowd || images.length <= crowd.above) return maxCount;
   const isLarge = images.some((image) => typeof image !== 'string' && imageExcess(image, crowd) !== null);
   return isLarge ? Math.min(maxCount, crowd.above) : maxCount;
 }
 
-/** A request is fitted in two places, and a history at each call: each image is read once. */
+/** Parsed images. A request is adapted in two places, and a history at each call. */
 const known = new WeakMap<ImagePart, ParsedImage | string>();
 
 function parsed(part: ImagePart): ParsedImage | string {

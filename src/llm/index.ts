@@ -1,4 +1,4 @@
-/** Chat models: one port, its message types, and a provider behind each name. */
+/** Chat and embedding models: their ports, message types, providers, wrappers, budgets and token counts. */
 import { BudgetEntryEntity } from './budget/entities/budget-entry.entity.js';
 import { BudgetTotalEntity } from './budget/entities/budget-total.entity.js';
 import { CreateBudget1764000000009 } from './budget/migrations/1764000000009-create-budget.migration.js';

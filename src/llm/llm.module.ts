@@ -20,7 +20,7 @@ function httpOptions({ resilience, signingKeys }: AppConfig['llm']): HttpOptions
   return { connectTimeoutMs: resilience.connectTimeoutMs, ...(signingKey && { signingKey }) };
 }
 
-/** Provides the `ModelRegistry` with every provider and the `TokenCounterRegistry`, and closes its connections at shutdown. */
+/** Provides the `ModelRegistry` with all providers, and the `TokenCounterRegistry`. Closes connections at shutdown. */
 @Module({
   imports: [CacheModule],
   providers: [
@@ -31,9 +31,9 @@ function httpOptions({ resilience, signingKeys }: AppConfig['llm']): HttpOptions
     },
     KeyPoolRegistry,
     ModelStackFactory,
-    // `null` where none is configured: inject it with `@Optional()`.
+    // `null` if not configured: inject it with `@Optional()`.
     { provide: EmbeddingModel, useFactory: createEmbeddingModel, inject: [ModelStackFactory, AppConfig] },
-    // `null` where there is no database.
+    // `null` without a database.
     {
       provide: ModelBudget,
       useFactory: createModelBudget,

@@ -3,13 +3,13 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A picture: an https URL, or a data URI of a PNG, JPEG, GIF or WebP in base64. */
+/** An image: an https URL, or a base64 data URI of a PNG, JPEG, GIF or WebP. */
 export interface ImagePart {
   readonly type: 'image';
   readonly url: string;
 }
 
-/** A part of what a user says. */
+/** A part of a user message. */
 export type ContentPart = TextPart | ImagePart;
 
 export interface SystemMessage {
@@ -22,25 +22,25 @@ export interface UserMessage {
   readonly content: string | readonly ContentPart[];
 }
 
-/** A tool call as the model wrote it: `arguments` is its raw text, not yet parsed nor checked. */
+/** A tool call as the model wrote it: `arguments` is the raw text, neither parsed nor validated. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
 
-/** Thoughts as their provider wants them back beside tool calls, exactly, or it refuses them; no other model sees it. */
+/** Reasoning that the provider requires unchanged beside tool calls. It is sent only to the model that wrote it. */
 export interface SignedReasoning {
   /** As in `LLM_PROVIDER`. */
   readonly provider: string;
-  /** The model that was asked: a signature is of one model. */
+  /** The requested model: a signature is valid for one model only. */
   readonly model: string;
   readonly blocks: readonly {
-    /** As the provider wrote it. */
+    /** Unchanged value of the provider. */
     readonly value: Readonly<Record<string, unknown>>;
-    /** How much of the content stood before it, in UTF-16 units. */
+    /** Length of the content before it, in UTF-16 units. */
     readonly text: number;
-    /** How many of the calls stood before it. */
+    /** Number of calls before it. */
     readonly calls: number;
   }[];
 }
@@ -48,19 +48,19 @@ export interface SignedReasoning {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
-  /** What a reasoning model thought before it answered. */
+  /** Reasoning before the answer. */
   readonly reasoning?: string;
   readonly signedReasoning?: SignedReasoning;
   readonly toolCalls?: readonly ToolCall[];
 }
 
-/** The one result of the call `toolCallId`. */
+/** The only result of the call `toolCallId`. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly toolCallId: string;
   readonly name: string;
   readonly content: string;
-  /** What the tool shows beside its text. */
+  /** Images of the tool's result. */
   readonly images?: readonly ImagePart[];
 }
 

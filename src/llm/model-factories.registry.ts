@@ -1,6 +1,6 @@
 import type { ModelFactory } from './model-factory.js';
 
-/** The providers that an application brings along. */
+/** Custom providers of an application. */
 export class ModelFactories {
   constructor(readonly factories: readonly ModelFactory[]) {}
 }

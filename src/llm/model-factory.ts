@@ -4,21 +4,22 @@ import type { EmbeddingModel } from './embedding-model.js';
 import type { HttpClient } from './http.client.js';
 import type { ModelSettings } from './model-settings.types.js';
 
-/** Makes the chat models of one provider. */
+/** Creates the chat models of one provider. */
 export abstract class ModelFactory {
   /** The provider's name, as in `LLM_PROVIDER`. */
   abstract readonly name: string;
-  /** Where the provider's API is when the settings do not say; without one the settings must. */
+  /** Default URL of the provider's API; without one, the settings must contain a URL. */
   abstract readonly defaultBaseUrl?: string;
   abstract readonly defaultModel?: string;
 
   /**
-   * Makes a model; nothing is sent yet. `http` is the registry's pool, shared by all its models.
-   * Throws `CONFIG_INVALID` when the settings lack what the provider needs.
+   * Creates a model without sending a request.
+   * @param http connection pool of the registry, shared by all its models
+   * @throws AppError `CONFIG_INVALID` if the settings lack a required value
    */
   abstract create(settings: ModelSettings, http: HttpClient): ChatModel;
 
-  /** The same for an embedding model, where the provider has such. Throws `CONFIG_INVALID` where it has none. */
+  /** Creates an embedding model. @throws AppError `CONFIG_INVALID` if the provider has no embeddings */
   createEmbedding(_settings: ModelSettings, _http: HttpClient): EmbeddingModel {
     throw new AppError(
       'CONFIG_INVALID',

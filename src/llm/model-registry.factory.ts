@@ -10,7 +10,7 @@ import { OllamaFactory } from './providers/ollama/ollama.factory.js';
 import { OpenAiCompatibleFactory } from './providers/openai-compatible/openai-compatible.factory.js';
 import { OpenAiFactory } from './providers/openai/openai.factory.js';
 
-/** A registry of every provider that comes with Jackdaw, and of an application's own. Close it when done. */
+/** Creates a registry of the built-in providers and an application's own. The caller closes it. */
 export function createModelRegistry(options?: HttpOptions, own?: ModelFactories): ModelRegistry {
   const registry = new ModelRegistry(options);
   registry.register(new OpenAiFactory());

@@ -1,23 +1,23 @@
 import type { ModelCapabilities, ModelParameters } from './chat.types.js';
 
-/** What is needed to make a chat model; what is left out is the provider's default. */
+/** Settings of a model; absent values have the provider's defaults. */
 export interface ModelSettings {
-  /** A name the registry knows, as in `LLM_PROVIDER`. */
+  /** A provider's name in the registry, as in `LLM_PROVIDER`. */
   readonly provider: string;
   readonly model?: string;
   readonly apiKey?: string;
-  /** Where the provider's API begins, `…/v1` for most. */
+  /** Base URL of the provider's API, `…/v1` for most. */
   readonly baseUrl?: string;
-  /** The version of the API, where it has several (Azure: `v1`, or a date). */
+  /** Version of the API, for providers with several (Azure: `v1`, or a date). */
   readonly apiVersion?: string;
-  /** The longest silence until the reply begins, in ms. */
+  /** Maximum time until the reply starts, in ms. */
   readonly timeoutMs: number;
-  /** The longest silence between two pieces of it, in ms; as long when left out. */
+  /** Maximum time between two chunks of the reply, in ms; `timeoutMs` by default. */
   readonly idleMs?: number;
-  /** The longest time of a call in all, in ms; without it there is no limit. */
+  /** Maximum time of the whole call, in ms; unlimited by default. */
   readonly totalMs?: number;
-  /** What the model can do, where somebody knows better than its provider's folder. */
+  /** Capabilities that override the provider's table. */
   readonly capabilities?: Partial<ModelCapabilities>;
-  /** For every call; a request's own parameters win. */
+  /** Defaults for every call; parameters of a request override them. */
   readonly parameters?: ModelParameters;
 }

@@ -7,7 +7,7 @@ import type { ModelFactory } from './model-factory.js';
 import type { ModelSettings } from './model-settings.types.js';
 import { KnownModel } from './wrappers/known-model.wrapper.js';
 
-/** The providers by name, and the connections that their models share. */
+/** The providers by name, and the connection pool of their models. */
 export class ModelRegistry {
   private readonly factories = new Map<string, ModelFactory>();
   private readonly http: HttpClient;
@@ -16,7 +16,7 @@ export class ModelRegistry {
     this.http = new HttpClient(options);
   }
 
-  /** Adds a provider. Throws `CONFIG_INVALID` when its name is taken. */
+  /** Registers a provider. @throws AppError `CONFIG_INVALID` for a duplicate name */
   register(factory: ModelFactory): void {
     if (this.factories.has(factory.name)) {
       throw new AppError('CONFIG_INVALID', `The model provider "${factory.name}" is registered twice; rename one.`);
@@ -28,7 +28,7 @@ export class ModelRegistry {
     return [...this.factories.keys()].toSorted();
   }
 
-  /** Makes a model of the provider that the settings name. Throws `CONFIG_INVALID` when it cannot be made. */
+  /** Creates a model. @throws AppError `CONFIG_INVALID` for an unknown provider or invalid settings */
   create(settings: ModelSettings): ChatModel {
     const model = this.factory(settings).create(settings, this.http);
     const known = settings.capabilities ?? {};
@@ -38,7 +38,7 @@ export class ModelRegistry {
     return isKnown ? model : new KnownModel(model, known);
   }
 
-  /** The same for an embedding model. */
+  /** Creates an embedding model. @throws AppError `CONFIG_INVALID`, as `create` */
   createEmbedding(settings: ModelSettings): EmbeddingModel {
     return this.factory(settings).createEmbedding(settings, this.http);
   }
@@ -53,7 +53,7 @@ export class ModelRegistry {
     );
   }
 
-  /** Closes every connection; calls still open fail, and later ones are refused. */
+  /** Closes all connections. Open calls fail, and later calls are rejected. */
   async close(): Promise<void> {
     await this.http.close();
   }

@@ -3,7 +3,7 @@ import { Later, provided } from '../common/index.js';
 import { ModelFactories } from './model-factories.registry.js';
 import type { ModelFactory } from './model-factory.js';
 
-/** Gives an application's own providers to the `ModelRegistry`. */
+/** Registers an application's custom providers in the `ModelRegistry`. */
 @Module({})
 export class OwnProvidersModule {
   static forRoot(factories: readonly ModelFactory[] | Later<readonly ModelFactory[]>): DynamicModule {

@@ -1,6 +1,6 @@
 import type { ModelParameters, ParameterLimits, ParameterName } from './chat.types.js';
 
-/** A parameter that is not taken, and why: the end of "… takes ". */
+/** An unsupported parameter and the reason, as the end of "… takes ". */
 export interface RefusedParameter {
   readonly name: ParameterName;
   readonly reason: string;
@@ -11,7 +11,7 @@ export interface FittedParameters {
   readonly refused: readonly RefusedParameter[];
 }
 
-/** Divides parameters into those that a model takes and those that it does not. */
+/** Splits parameters into supported and unsupported ones. */
 export function fitParameters(parameters: ModelParameters, limits: ParameterLimits = {}): FittedParameters {
   const refused: RefusedParameter[] = [];
   const taken: Record<string, unknown> = {};

@@ -1,7 +1,10 @@
 import type { ChatRequest, ModelCapabilities, ResponseFormat } from './chat.types.js';
 import type { Message } from './message.types.js';
 
-/** The format in words, for a model that nothing else holds to it. Says "JSON", as some JSON modes want. */
+/**
+ * The format as an instruction, for a model that does not enforce it. It contains "JSON", which some JSON modes
+ * require.
+ */
 export function describeFormat(format: ResponseFormat): string {
   const wanted =
     format === 'json'
@@ -11,7 +14,7 @@ export function describeFormat(format: ResponseFormat): string {
   return format === 'json' ? command : `${command}\n\n${JSON.stringify(format.schema)}`;
 }
 
-/** The messages with the format in words, in the system prompt. */
+/** Appends the format to the system prompt. */
 export function withFormat(messages: readonly Message[], format: ResponseFormat): readonly Message[] {
   const told = describeFormat(format);
   const [first, ...rest] = messages;
@@ -19,7 +22,7 @@ export function withFormat(messages: readonly Message[], format: ResponseFormat)
   return [{ ...first, content: `${first.content}\n\n${told}` }, ...rest];
 }
 
-/** The request as a model takes it that has no mode for JSON: told in words. */
+/** For a model without a JSON mode, replaces `responseFormat` by an instruction. */
 export function fitFormat(request: ChatRequest, { jsonMode }: ModelCapabilities): ChatRequest {
   const { responseFormat, messages, ...rest } = request;
   if (responseFormat === undefined || jsonMode) return request;

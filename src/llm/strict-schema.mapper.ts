@@ -1,16 +1,16 @@
 import type { JsonSchema } from '../common/index.js';
 
-/** What a provider takes of the schemas that it holds its replies to. */
+/** Schema features that a provider can enforce. */
 export interface StrictRules {
-  /** How many properties may be left out, in all objects. */
+  /** Maximum optional properties of all objects together. */
   readonly maxOptional: number;
-  /** Whether it takes `$ref` to what is inside the schema. */
+  /** Whether it supports `$ref` to definitions inside the schema. */
   readonly mayRefer: boolean;
 }
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Keywords that say what a value is made of; one that is not here and not below makes a schema one that is not taken. */
+/** Structural keywords. A schema with a keyword outside these sets is not supported. */
 const STRUCTURE = new Set([
   'type',
   'properties',
@@ -22,7 +22,10 @@ const STRUCTURE = new Set([
   'anyOf',
 ]);
 const REFERENCES = new Set(['$ref', '$defs']);
-/** Keywords that narrow a value: providers take them or not, so the model is told, and the answer is checked here. */
+/**
+ * Constraints on values: not all providers support them. They go into the description, and the answer is validated
+ * later.
+ */
 const NARROWING = new Set([
   'format',
   'pattern',
@@ -40,13 +43,12 @@ const NARROWING = new Set([
   'examples',
 ]);
 const ASIDE = new Set(['$schema', '$id', '$comment', 'title', 'description', 'deprecated', 'readOnly', 'writeOnly']);
-/** OpenAI's limit ("Structured model outputs"); deeper ones are refused. */
+/** OpenAI's limit ("Structured model outputs"); deeper schemas are not supported. */
 const MAX_LEVELS = 5;
 
 /**
- * Writes a schema so that a provider can hold its replies to it: objects that are closed, with no more optional properties
- * than the rules allow. What only narrows values stands in the descriptions. Undefined when the schema
- * says more than that.
+ * Converts a schema to the subset that a provider enforces: closed objects, and at most the allowed number of optional
+ * properties. Constraints on values move to the descriptions. Undefined if the schema has other features.
  */
 export function toStrictSchema(schema: JsonSchema, rules: StrictRules): JsonSchema | undefined {
   if (schema['type'] !== 'object') return undefined;
@@ -92,7 +94,7 @@ function child(key: string, value: unknown, rules: StrictRules, level: number): 
   }
 }
 
-/** An object names its properties, and takes no others. */
+/** An object must list its properties and exclude others. */
 function assertClosed(node: Node): void {
   const { properties, additionalProperties } = node;
   if (!isOfObjects(node)) {
@@ -102,7 +104,7 @@ function assertClosed(node: Node): void {
   if (additionalProperties !== false || !isNode(properties)) throw new NotStrict();
 }
 
-/** How many properties a written schema leaves optional, wherever they are. */
+/** Counts the optional properties of a converted schema, nested ones included. */
 function optionalsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inside = Object.values(value).reduce((sum: number, inner) => sum + optionalsOf(inner), 0);

@@ -1,8 +1,8 @@
 import type { ChatRequest, ModelCapabilities } from './chat.types.js';
 
 /**
- * The request as a model takes it that cannot be made to call a tool: told none of them where it is to call none, and
- * free where it is to call one. Whoever needs the call looks whether it came.
+ * Adapts a request to a model that does not support forced tool calls. `none` removes the tools; a forced call becomes
+ * optional, and the caller must check for it.
  */
 export function fitToolChoice(request: ChatRequest, { forcedToolChoice = true }: ModelCapabilities): ChatRequest {
   const { toolChoice, tools, ...rest } = request;

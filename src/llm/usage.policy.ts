@@ -1,21 +1,21 @@
 import type { Usage } from './chat.types.js';
 
-/** Token counts of one call as a provider, or a model of the application, reports them. Each value may be anything. */
+/** Token counts of one call as a provider or an application's model reports them, not validated. */
 export type ReportedUsage = Readonly<Partial<Record<keyof Usage, unknown>>>;
 
-/** No call has more tokens: the largest context windows hold about ten million. A larger count is a mistake. */
+/** Maximum plausible token count: the largest context windows hold about ten million. */
 const MAX_TOKENS = 100_000_000;
 
 /**
- * Checks the counts of one call. A count that is no number, negative or above 100 million is not reported. The result adds
- * up: the total is the larger of the reported total and the sum of its parts, and all tokens beside the prompt were
- * generated, so that reasoning outside the reported completion has the price of output.
- * @returns undefined where nothing is counted: the call is then not reported
+ * Validates the counts of one call. A count that is not a number, negative or above 100 million is ignored. The result
+ * is consistent: the total is the larger of the reported total and the sum of its parts. All tokens beside the prompt
+ * count as completion, so reasoning outside the reported completion has the output price.
+ * @returns undefined if all counts are zero
  */
 export function checkUsage(reported: ReportedUsage): Usage | undefined {
   const completion = tokensOf(reported.completionTokens);
   const reasoning = tokensOf(reported.reasoningTokens);
-  // More reasoning than completion cannot be a part of it.
+  // More reasoning than completion means that it is not part of the completion.
   const generated = reasoning > completion ? completion + reasoning : completion;
   const prompt = tokensOf(reported.promptTokens);
   const totalTokens = Math.max(tokensOf(reported.totalTokens), prompt + generated);
@@ -31,7 +31,7 @@ export function checkUsage(reported: ReportedUsage): Usage | undefined {
   };
 }
 
-/** A part is at most its whole; absent where it is not reported. */
+/** A part is at most its whole; absent if it is not reported. */
 function partOf(name: 'cachedTokens' | 'reasoningTokens', reported: ReportedUsage, whole: number): Partial<Usage> {
   return isCount(reported[name]) ? { [name]: Math.min(tokensOf(reported[name]), whole) } : {};
 }
