@@ -17,7 +17,7 @@ interface Happening {
 const KEYS = ['session:s', 'day:d'];
 const USED = { tokens: 3, cost: 2 };
 
-/** @returns what came of it, and the sums then */
+/** @returns the outcome, and the totals after it */
 async function happen(one: BudgetStore, wanted: BudgetEntry, { id, end, isTold }: Happening) {
   const scopes = wanted.scopes.map((key) => scope(key, { tokens: 30, cost: 30 }));
   const how = { isTold, ...(end === 'broken' && { id: `${id}~${wanted.holder}` }) };
@@ -30,7 +30,7 @@ function sumsOf(one: BudgetStore) {
   return Promise.all(KEYS.map((key) => one.sum(scope(key))));
 }
 
-/** The journal tells of all calls. */
+/** Journals the usage of all calls. */
 async function tellAll(one: BudgetStore, { database }: OpenDatabase): Promise<void> {
   for (const runId of ['a', 'b', 'c']) {
     for (let told; (told = one.journaled(runId, [USED], false));) {
@@ -40,7 +40,7 @@ async function tellAll(one: BudgetStore, { database }: OpenDatabase): Promise<vo
   }
 }
 
-it('has the same sums as a database that is asked each time, whatever happens', async () => {
+it('has the same totals as a database that is queried each time, after any sequence of operations', async () => {
   const happening = fc.record<Happening>({
     id: fc.constantFrom('a:1', 'a:2', 'b:1', 'c:1'),
     tokens: fc.integer({ min: 0, max: 9 }),
@@ -60,7 +60,7 @@ it('has the same sums as a database that is asked each time, whatever happens', 
     }
     for (const one of [own, shared]) for (const held of entries) await one.settle(held, { tokens: 0, cost: 0 }, NOW);
     await tellAll(own, here);
-    // What is there after a restart.
+    // The state after a restart.
     expect(await sumsOf(createBudgetStore(here.database))).toMatchObject(await sumsOf(shared));
     await Promise.all([here.close(), there.close()]);
   });

@@ -11,14 +11,14 @@ afterEach(() => world.close());
 const ask = (id: string, keys = KEYS) => world.take(id, 7, true, keys);
 const rows = () => world.opened.database.query('SELECT scope, tokens FROM budget_total ORDER BY scope');
 
-it('has nothing of a run alone once that ends', async () => {
+it('deletes the total of a run when the run ends', async () => {
   await ask('r:model:1');
   await world.tell('r', 7, true);
   expect(await rows()).toEqual([{ scope: 'session:s', tokens: 7 }]);
   expect([await world.sum(), await world.sum('run:r')]).toEqual([7, 0]);
 });
 
-it('has it as long as the run goes on, over a crash', async () => {
+it('retains the total of an active run across a crash', async () => {
   await ask('r:model:1');
   await world.tell('r', 7);
   expect(await rows()).toHaveLength(3);
@@ -29,7 +29,7 @@ it('has it as long as the run goes on, over a crash', async () => {
   expect(await rows()).toEqual([{ scope: 'session:s', tokens: 14 }]);
 });
 
-it('lets it go with an end that tells of no call', async () => {
+it('deletes the total of a run that ends without a further call', async () => {
   await ask('r:model:1');
   await world.tell('r', 7);
   await world.tell('r', [], true);
@@ -37,13 +37,13 @@ it('lets it go with an end that tells of no call', async () => {
   expect(world.store.journaled('r', [], true)).toBeNull();
 });
 
-it('counts each call that is told with the end', async () => {
+it('counts each call that is journaled with the end of the run', async () => {
   for (const step of [1, 2, 3]) await ask(`r:model:${step}`);
   await world.tell('r', [7, 7, 7], true);
   expect(await rows()).toEqual([{ scope: 'session:s', tokens: 21 }]);
 });
 
-it('keeps it when the batch of the end is lost', async () => {
+it('retains the total when the batch of the end is lost', async () => {
   await ask('r:model:1');
   await world.tell('r', 7);
   await ask('r:model:2');
@@ -54,14 +54,14 @@ it('keeps it when the batch of the end is lost', async () => {
   expect(await world.sum('run:r')).toBe(14);
 });
 
-it('keeps that of the run at the top when one that it called ends', async () => {
+it('retains the total of the root run when a child run ends', async () => {
   await ask('child:model:1', ['run:r', 'session:s']);
   await world.tell('child', 7, true);
   await world.crash();
   expect([await world.sum(), await world.sum('run:r')]).toEqual([7, 7]);
 });
 
-it('keeps it in memory while a run that it called still asks', async () => {
+it('retains the total in memory while a child run has an open reservation', async () => {
   await ask('r:model:1');
   const late = await world.reserved(entry('child:model:1', 100, ['run:r']));
   await world.tell('r', 7, true);
@@ -70,7 +70,7 @@ it('keeps it in memory while a run that it called still asks', async () => {
   expect(await world.sum('run:r')).toBe(7);
 });
 
-it('writes nothing of a run that is over when something comes late', async () => {
+it('writes no total of an ended run when a late call settles', async () => {
   const late = await world.reserved(entry('child:model:1', 100, ['run:r', 'session:s']));
   await ask('r:model:1');
   await world.tell('r', 7, true);

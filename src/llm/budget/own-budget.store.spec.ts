@@ -12,12 +12,12 @@ afterEach(() => {
   return world.close();
 });
 
-it('is what counts in a database of this process alone', () => {
+it('is the store of a database that only this process uses', () => {
   expect(world.store).toBeInstanceOf(OwnBudgetStore);
 });
 
-describe('what calls took', () => {
-  it('is written in the batch that tells of it, and survives a crash then', async () => {
+describe('usage of calls', () => {
+  it('is written in the batch that journals it, and then survives a crash', async () => {
     await world.take('r:model:1', 7);
     await world.take('r:model:2', 5);
     await world.take('q:model:1', 3);
@@ -32,13 +32,13 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(12);
   });
 
-  it('is written by itself where nothing will tell of it', async () => {
+  it('is written separately if no journal records it', async () => {
     await world.take('r:model:1', 7, false);
     await world.crash();
     expect(await world.sum()).toBe(7);
   });
 
-  it('is written by itself when nothing has told of it', async () => {
+  it('is written separately after a delay without a journal batch', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     await world.take('r:model:1', 7);
     await jest.advanceTimersByTimeAsync(20_000);
@@ -49,7 +49,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
-  it('is written by itself when the batch that told of it was lost after its time', async () => {
+  it('is written separately when its journal batch fails after the delay', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     await world.take('r:model:1', 7);
     const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
@@ -62,7 +62,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
-  it('counts once when a step asks again, whether it was written or not', async () => {
+  it('counts once when a step calls again, whether it was written or not', async () => {
     await world.take('r:model:1', 7);
     await world.take('q:model:1', 5, false);
     await world.take('r:model:1', 6);
@@ -77,7 +77,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(10);
   });
 
-  it('is written later when the batch was refused', async () => {
+  it('is written later when its batch was rejected', async () => {
     await world.take('r:model:1', 7);
     world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!.discard();
     await world.tell('r', 7);
@@ -85,7 +85,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
-  it('is counted, and written later, when the database does not take it now', async () => {
+  it('is counted, and written later, when the database fails', async () => {
     const fault = jest.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
     await expect(world.take('r:model:1', 7, false)).rejects.toThrow('full');
     fault.mockRestore();
@@ -95,7 +95,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
-  it('is never out of memory while somebody reserves', async () => {
+  it('stays available to concurrent reservations', async () => {
     const ask = async (n: number) => {
       const one = await world.reserved(entry(`r${n}:model:1`, 1, [`session:${n}`]));
       await world.store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: true });
@@ -105,7 +105,7 @@ describe('what calls took', () => {
     expect(await world.store.sum(scope('session:0'))).toMatchObject({ tokens: 7 });
   });
 
-  it('stays as it was when a step that asks again cannot take its place', async () => {
+  it('stays unchanged when a repeated step cannot replace it', async () => {
     await world.take('r:model:1', 7, false);
     const before = await world.store.find('r:model:1');
     const fault = jest.spyOn(world.opened.database, 'commit').mockRejectedValueOnce(new Error('full'));
@@ -117,7 +117,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
-  it('is read again when it is in memory no more', async () => {
+  it('is loaded again after its eviction', async () => {
     for (let n = 0; n < 2100; n++) {
       const one = await world.reserved(entry(`r${n}:model:1`, 100, [`session:${n}`]));
       await world.store.settle(one, { tokens: 7, cost: 7 }, NOW, { isTold: n === 0 || n > 400 });
@@ -126,12 +126,12 @@ describe('what calls took', () => {
     await new Promise(setImmediate);
     const found = await Promise.all([1, 2099].map((n) => world.store.find(`r${n}:model:1`)));
     expect(found).toEqual([null, null]);
-    // What is not written is held.
+    // Unwritten usage is not evicted.
     expect(await world.store.find('r0:model:1')).toMatchObject({ tokens: 7 });
     for (const n of [0, 1, 2, 2099]) expect(await world.store.sum(scope(`session:${n}`))).toMatchObject({ tokens: 7 });
   });
 
-  it('counts while it is on its way to the database', async () => {
+  it('counts while its batch is in progress', async () => {
     await world.take('r:model:1', 7);
     beginMany(world.store);
     const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
@@ -143,7 +143,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(8);
   });
 
-  it('is written when its batch was lost after what nobody uses was let go', async () => {
+  it('is written when its batch fails after an eviction of idle totals', async () => {
     await world.take('r:model:1', 7);
     beginMany(world.store);
     const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
@@ -155,7 +155,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(7);
   });
 
-  it('is not taken for nothing where it is let go while another sum is read', async () => {
+  it('is not taken for zero when its total is evicted while another one loads', async () => {
     await world.take('r:model:1', 7, false);
     const query = world.opened.database.query.bind(world.opened.database);
     jest.spyOn(world.opened.database, 'query').mockImplementationOnce(async (...asked) => {
@@ -168,7 +168,7 @@ describe('what calls took', () => {
     expect(await world.sum()).toBe(8);
   });
 
-  it('counts when its reservation had expired, and its sums had been let go and read again', async () => {
+  it('counts when its reservation has expired and its totals were evicted and loaded again', async () => {
     const late = await world.reserved(entry('r:model:1', 100, ['session:s', 'run:r']));
     await world.store.settle(late, { tokens: 0, cost: 0 }, NOW);
     beginMany(world.store);
@@ -180,7 +180,7 @@ describe('what calls took', () => {
     expect([await world.sum(), await world.store.sum(scope('run:r'))]).toEqual([7, { tokens: 7, cost: 7 }]);
   });
 
-  it('is written once, however often it is settled', async () => {
+  it('is written once, however often it settles', async () => {
     const held = await world.reserved(entry('r:model:1', 100));
     for (let time = 0; time < 2; time++) {
       const there = (await world.store.find(held.id))!;
@@ -192,7 +192,7 @@ describe('what calls took', () => {
   });
 });
 
-it('forgets what a process that crashed has left reserved in the database', async () => {
+it('releases the reservations of a crashed process', async () => {
   const shared = new SharedBudgetStore(world.opened.database);
   await shared.open([scope('session:s')], NOW);
   for (const id of ['r:model:1', 'q:model:1']) {
@@ -202,7 +202,7 @@ it('forgets what a process that crashed has left reserved in the database', asyn
   expect(await world.sum()).toBe(4);
 });
 
-it('refuses with the first budget that has no room, and keeps what was there', async () => {
+it('rejects with the first budget without room, and keeps the previous entry', async () => {
   await world.take('r:model:1', 7);
   const before = await world.store.find('r:model:1');
   const scopes = [scope('session:s'), scope('day:d', { tokens: 20, cost: 20 })];
@@ -212,12 +212,12 @@ it('refuses with the first budget that has no room, and keeps what was there', a
   expect(await world.sum()).toBe(7);
 });
 
-it('is not replaced while a call goes on, nor asked meanwhile', async () => {
+it('does not replace totals during a call, and blocks reservations during a replacement', async () => {
   const held = await world.reserved(entry('r:model:1', 100));
   const sums = new Map([[scope('session:s'), { tokens: 50, cost: 50 }]]);
   expect(await world.store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
   await world.store.settle(held, { tokens: 7, cost: 7 }, NOW - 5, { isTold: true });
-  // What the journal does not tell of yet would be lost.
+  // Usage that is not journaled yet would be lost.
   expect(await world.store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
   const told = world.store.journaled('r', [{ tokens: 7, cost: 7 }], false)!;
   expect(await world.store.replaceAll(sums, NOW - 1, NOW)).toBe(false);
@@ -229,7 +229,7 @@ it('is not replaced while a call goes on, nor asked meanwhile', async () => {
   expect(await world.sum()).toBe(150);
 });
 
-it('has every reservation, whenever sums are replaced beside it', async () => {
+it('loses no reservation when totals are replaced at the same time', async () => {
   for (let ticks = 0; ticks < 40; ticks++) {
     const { database } = world.opened;
     const own = new OwnBudgetStore(database, new SharedBudgetStore(database));
@@ -243,7 +243,7 @@ it('has every reservation, whenever sums are replaced beside it', async () => {
   }
 });
 
-it('has no reservation that was made of sums which were replaced', async () => {
+it('makes no reservation against replaced totals', async () => {
   const { promise: read, resolve: go } = Promise.withResolvers<void>();
   const query = world.opened.database.query.bind(world.opened.database);
   jest.spyOn(world.opened.database, 'query').mockImplementation(async (...asked) => {
@@ -259,7 +259,7 @@ it('has no reservation that was made of sums which were replaced', async () => {
   expect(await world.sum()).toBe(150);
 });
 
-it('looks for no sum of what has just begun, and keeps those that are there', async () => {
+it('queries no total of a new run, and keeps existing totals', async () => {
   await world.take('old:model:1', 30);
   const query = jest.spyOn(world.opened.database, 'query');
   world.store.begun([scope('run:new'), scope('session:s')], NOW);
@@ -268,14 +268,14 @@ it('looks for no sum of what has just begun, and keeps those that are there', as
   expect([await world.store.sum(scope('run:new')), await world.sum()]).toEqual([{ tokens: 100, cost: 100 }, 130]);
 });
 
-it('takes no notice of a sum that is there no more', async () => {
+it('ignores a total that no longer exists', async () => {
   const before = entry('r:model:1', 5, ['gone']);
   expect(await world.store.reserve(entry('r:model:1', 100), before, [scope('session:s')], NOW)).toEqual({
     kind: 'taken',
   });
 });
 
-it('tells what is wrong with the database, and answers once it is well', async () => {
+it('reports a database error, and recovers after it', async () => {
   const query = jest.spyOn(world.opened.database, 'query').mockRejectedValueOnce(new AppError('INTERNAL', 'away'));
   await expect(world.sum()).rejects.toThrow('away');
   query.mockRestore();

@@ -23,7 +23,7 @@ const account = { tenant: 't', runId: 'r', sessionId: null, step: 'model:1' };
 const REFUSED = '{"kind":"refused"}';
 const broken = (said: string) => JSON.stringify({ kind: 'broken', said });
 
-/** Notes what is reserved, and what is settled. */
+/** Records reservations and settlements. */
 class NotedBudget extends ModelBudget {
   readonly isForAll = true;
   readonly noted: string[] = [];
@@ -48,7 +48,7 @@ function budgeted(script: readonly Scripted[]) {
   return { budget, model: new BudgetedModel(new ScriptedChatModel(script), budget, undefined) };
 }
 
-it('reserves before each attempt and settles what became of it', async () => {
+it('reserves before each attempt and settles its outcome', async () => {
   const { budget, model } = budgeted([down(), says('fine')]);
   const retrying = new RetryingModel(model, { maxAttempts: 2, baseDelayMs: 0, maxDelayMs: 0 });
   await retrying.generate(REQUEST, { account });
@@ -62,7 +62,7 @@ it('settles a stream that is read to its end, and one that is not', async () => 
   expect(budget.noted).toEqual(['r:model:1', 'whole', 'r:model:1', broken('lef')]);
 });
 
-it('reserves nothing for a call of nobody, for one that is aborted, and for a reply that was kept', async () => {
+it('reserves nothing for a call without account, an aborted call, or a cached reply', async () => {
   const { budget, model } = budgeted([says('free'), says('kept')]);
   await model.generate(REQUEST);
   await expect(model.generate(REQUEST, { account, signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
@@ -91,7 +91,7 @@ it.each<[string, Error, string]>([
   expect(budget.noted).toEqual(['r:model:1', end, 'r:model:1', end]);
 });
 
-it('settles what was said before a stream broke, whatever it broke of', async () => {
+it('settles the received text of a failed stream, whatever the error', async () => {
   const budget = new NotedBudget();
   const model = new BudgetedModel(new BreakingOffModel([breaksOff('half an ans')]), budget, undefined);
   await expect(parts(model, { account })).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' });

@@ -15,7 +15,7 @@ function cached(script: readonly Scripted[], cache = new MemoryCache(60_000, 1_0
   return { inner, cache, model: new CachingModel(inner, cache) };
 }
 
-/** A model that answers when it is let, and may be given up. */
+/** A model that replies on demand, and can be aborted. */
 function slow() {
   const given: { answer: (result: ChatResult) => void; signal: AbortSignal }[] = [];
   const reply: Scripted = (_request, signal) =>
@@ -33,7 +33,7 @@ async function streamed(model: ChatModel, request: ChatRequest): Promise<string>
 }
 
 describe('a reply from the cache', () => {
-  it('is given again, streamed or not, says so, and costs nothing', async () => {
+  it('is returned again, streamed or not, marked as cached and without usage', async () => {
     const { model, inner } = cached([says('fine')]);
     expect(await model.generate(ASKED)).toMatchObject({ message: { content: 'fine' }, usage: { totalTokens: 15 } });
     const again = await model.generate(structuredClone(ASKED));
@@ -43,7 +43,7 @@ describe('a reply from the cache', () => {
     expect(inner.requests).toHaveLength(1);
   });
 
-  it('is for the same request of the same tenant only', async () => {
+  it('applies only to the same request of the same tenant', async () => {
     const others: [ChatRequest, string?][] = [
       [{ ...ASKED, messages: [{ role: 'user', content: 'hi!' }] }],
       [{ ...ASKED, tools: [{ name: 't', description: '', inputSchema: {} }] }],
@@ -56,7 +56,7 @@ describe('a reply from the cache', () => {
     expect(inner.requests).toHaveLength(5);
   });
 
-  it('is not kept when it may be another one next time, was cut, or failed', async () => {
+  it('is not stored if it is not deterministic, truncated, from a fallback, or an error', async () => {
     const warm = { ...ASKED, parameters: { temperature: 0.7 } };
     for (const request of [warm, { messages: ASKED.messages }]) {
       const { model, inner } = cached([says('one'), says('two')]);
@@ -71,7 +71,7 @@ describe('a reply from the cache', () => {
     expect(inner.requests).toHaveLength(4);
   });
 
-  it('is stored only when the caller accepts it, and given again only to a caller who accepts it', async () => {
+  it('is stored and returned only if the caller accepts it', async () => {
     const { model, inner } = cached([says('one'), says('two'), says('three'), says('four')]);
     const only = (content: string) => ({ accepts: ({ message }: ChatResult) => message.content === content });
     const contents: string[] = [];
@@ -81,7 +81,7 @@ describe('a reply from the cache', () => {
     expect(inner.requests).toHaveLength(4);
   });
 
-  it('is not taken from an entry that is damaged, empty or cut', async () => {
+  it('is not read from a damaged, empty or truncated entry', async () => {
     const entries = ['', '{', 'null', '{}', '[]', says(' '), says('cut', { finishReason: 'length' })];
     for (const entry of entries) {
       const { model, inner, cache } = cached([says('fine')]);
@@ -93,7 +93,7 @@ describe('a reply from the cache', () => {
     }
   });
 
-  it('goes when its time is over, and when there is no room', async () => {
+  it('expires after its lifetime, and is evicted if the cache is full', async () => {
     const short = cached([says('one'), says('two')], new MemoryCache(5, 1_000_000));
     await short.model.generate(ASKED);
     const until = performance.now() + 10;
@@ -108,8 +108,8 @@ describe('a reply from the cache', () => {
   });
 });
 
-describe('twins', () => {
-  it('ask once, and each hears the whole reply', async () => {
+describe('equal concurrent requests', () => {
+  it('share one call, and each gets the whole reply', async () => {
     const { given, reply } = slow();
     const { model, inner } = cached([reply]);
     const all = [model.generate(ASKED), model.generate(ASKED)];
@@ -124,7 +124,7 @@ describe('twins', () => {
     expect(inner.requests).toHaveLength(1);
   });
 
-  it('do not lose the reply when the one who asked goes away, and give it up when all have', async () => {
+  it('keep the call if its first caller leaves, and abort it after the last one', async () => {
     const { given, reply } = slow();
     const { model, inner } = cached([reply, reply, says('anew')]);
     const [one, two] = [new AbortController(), new AbortController()];
@@ -147,7 +147,7 @@ describe('twins', () => {
     expect(inner.requests).toHaveLength(3);
   });
 
-  it('share a failure, which is not kept', async () => {
+  it('share an error, which is not cached', async () => {
     const { model } = cached([down(), says('fine')]);
     expect(await Promise.all([outcome(model.generate(ASKED)), outcome(model.generate(ASKED))])).toEqual([
       'MODEL_UNAVAILABLE',
@@ -157,7 +157,7 @@ describe('twins', () => {
   });
 });
 
-it('twins do not share that one of them has no budget left', async () => {
+it('equal requests do not share an exceeded budget', async () => {
   const over = fails('BUDGET_EXCEEDED', { isRetryable: false });
   const { model, inner } = cached([over, over, says('fine')]);
   const asked = [ASKED, ASKED, ASKED].map((request, at) =>
@@ -167,7 +167,7 @@ it('twins do not share that one of them has no budget left', async () => {
   expect(inner.requests).toHaveLength(3);
 });
 
-it('twins tell once what the reply took, also when the one who asked goes away', async () => {
+it('equal requests report usage once, also if the first caller leaves', async () => {
   const { given, reply } = slow();
   const { model } = cached([reply]);
   const controller = new AbortController();
@@ -187,13 +187,13 @@ it('twins tell once what the reply took, also when the one who asked goes away',
 
 describe('the key of a request', () => {
   const asked = { tenant: 't', provider: 'p', model: 'm' };
-  it('does not depend on the order of fields, and on nothing that has no value', () => {
+  it('does not depend on the order of fields, or on undefined fields', () => {
     const one = { messages: [], parameters: { temperature: 0, topP: 1 } };
     const same = { parameters: { topP: 1, temperature: 0, seed: undefined }, messages: [] };
     expect(requestKey(asked, one)).toBe(requestKey({ ...asked }, same));
   });
 
-  it('tells apart what only looks alike', () => {
+  it('distinguishes similar requests', () => {
     const keys = [
       requestKey({ tenant: 'a', provider: 'b', model: 'c' }, ASKED),
       requestKey({ tenant: 'ab', provider: '', model: 'c' }, ASKED),

@@ -26,18 +26,18 @@ describe('a pool of keys', () => {
     return { pool, model, asked: () => [...models].map(([key, { requests }]) => `${key}:${requests.length}`) };
   };
 
-  it('tries the next key when one is limited, and leaves that alone as long as it was asked to', async () => {
+  it('tries the next key after a rate limit, and respects its retry delay', async () => {
     const { pool, model, asked } = pooled({ a: [busy(5000), says('a')], b: [says('b1'), says('b2'), busy(60_000)] });
     expect(await outcome(model.generate(REQUEST))).toBe('b1');
     expect(pool.state()).toEqual({ total: 2, cooling: 1, retired: 0 });
     expect(await outcome(parts(model))).toEqual(['b2', 'b2']);
     await jest.advanceTimersByTimeAsync(5000);
-    // The key that was limited less recently comes first.
+    // The least recently rate-limited key is first.
     expect(await outcome(model.generate(REQUEST))).toBe('a');
     expect(asked()).toEqual(['a:2', 'b:3']);
   });
 
-  it('retires a key that is refused, and says when there is none', async () => {
+  it('retires a rejected key, and reports if no key is left', async () => {
     const { pool, model } = pooled({ a: [deadKey()], b: [busy(9000), deadKey()] });
     await expect(model.generate(REQUEST)).rejects.toMatchObject({
       code: 'MODEL_RATE_LIMITED',
@@ -50,7 +50,7 @@ describe('a pool of keys', () => {
     expect(pool.usable()).toEqual(['c']);
   });
 
-  it('keeps a key that may not what was asked, and tries the others', async () => {
+  it('keeps a key without permission for the request, and tries the others', async () => {
     const forbidden = new AppError('MODEL_AUTHENTICATION', 'no access to that model', {
       details: { provider_status: 403 },
     });
@@ -62,7 +62,7 @@ describe('a pool of keys', () => {
     expect(pool.state()).toEqual({ total: 2, cooling: 0, retired: 0 });
   });
 
-  it('tries no other key for what is no key’s fault, nor when something was shown', async () => {
+  it('tries no other key for other errors, or after a part was emitted', async () => {
     const faults = pooled({ a: [refused(), down()], b: [says('b')] });
     expect(await outcome(faults.model.generate(REQUEST))).toBe('MODEL_REFUSED');
     expect(await outcome(faults.model.generate(REQUEST))).toBe('MODEL_UNAVAILABLE');

@@ -8,7 +8,7 @@ import { PricedModel } from './priced-model.wrapper.js';
 const PRICE = { input: 2, output: 10, cachedInput: 0.5 };
 const USAGE = { promptTokens: 1000, completionTokens: 100, totalTokens: 1100 };
 
-it('costs what its tokens cost, those read before their own price', () => {
+it('costs the price of its tokens, with a separate price for cached ones', () => {
   expect(costOf(USAGE, PRICE)).toBe(0.003);
   expect(costOf({ ...USAGE, cachedTokens: 600 }, PRICE)).toBe(0.0021);
   expect(costOf({ ...USAGE, cachedTokens: 600 }, { input: 2, output: 10 })).toBe(0.003);
@@ -16,7 +16,7 @@ it('costs what its tokens cost, those read before their own price', () => {
   expect([roundCost(0.1 + 0.2), roundCost(undefined)]).toEqual([0.3, undefined]);
 });
 
-it('tells the cost with the usage, and nothing where there is none', async () => {
+it('adds the cost to the usage, and nothing without usage', async () => {
   const { usage: _none, ...silent } = says('b');
   const model = new PricedModel(new ScriptedChatModel([says('a', { usage: USAGE }), silent, says('c')]), PRICE);
   expect((await model.generate(REQUEST)).usage).toEqual({ ...USAGE, cost: 0.003 });

@@ -29,7 +29,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Lets time pass until the work is done. @returns what became of it, and after how many ms */
+/** Advances the clock until the work is done. @returns its outcome, and its duration in ms */
 async function timed(work: Promise<ChatResult | unknown[]>): Promise<[unknown, number]> {
   const state = { isDone: false };
   const ended = outcome(work).finally(() => (state.isDone = true));
@@ -46,7 +46,7 @@ describe('retries', () => {
     return { inner, model: new RetryingModel(inner, RULES) };
   };
 
-  it('wait a random part of a time that doubles', async () => {
+  it('wait a random part of an exponentially growing delay', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
     const { model, inner } = retrying([down(), down(), says('fine')]);
     const [answer, ms] = await timed(model.generate(REQUEST));
@@ -56,7 +56,7 @@ describe('retries', () => {
     expect(inner.requests).toHaveLength(3);
   });
 
-  it('wait as long as the provider asks, a minute at most', async () => {
+  it('wait for the provider’s retry delay, at most a minute', async () => {
     const asked = retrying([busy(700), says('fine')]);
     expect((await timed(asked.model.generate(REQUEST)))[1]).toBeLessThanOrEqual(710);
     const long = retrying([busy(3_600_000), says('fine')]);
@@ -66,7 +66,7 @@ describe('retries', () => {
     expect(Date.now() - from).toBeLessThan(60_020);
   });
 
-  it('end with the last failure, and never repeat what was refused', async () => {
+  it('end with the last error, and never repeat a rejected request', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
     const spent = retrying([down(), down(), busy(1), says('late')]);
     expect((await timed(spent.model.generate(REQUEST)))[0]).toBe('MODEL_RATE_LIMITED');
@@ -77,7 +77,7 @@ describe('retries', () => {
     }
   });
 
-  it('do not go beyond the deadline, and stop at once when the call is given up', async () => {
+  it('do not exceed the deadline, and stop immediately on abort', async () => {
     const late = retrying([busy(5000), says('late')]);
     const [code, ms] = await timed(late.model.generate(REQUEST, { deadlineAt: Date.now() + 4999 }));
     expect([code, ms]).toEqual(['MODEL_RATE_LIMITED', 0]);
@@ -90,7 +90,7 @@ describe('retries', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('begin a stream anew that had shown something', async () => {
+  it('restart a stream with emitted parts', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
     const shown = new RetryingModel(new BreakingOffModel([breaksOff('wro'), down(), says('right')]), RULES);
     expect((await timed(parts(shown)))[0]).toEqual(['wro', 'restart', 'right', 'right']);
@@ -99,7 +99,7 @@ describe('retries', () => {
   });
 });
 
-describe('a circuit', () => {
+describe('a circuit breaker', () => {
   const rules = { failures: 5, resetMs: 30_000 };
   const breaking = (script: readonly Scripted[]) => {
     const inner = new ScriptedChatModel(script);
@@ -108,7 +108,7 @@ describe('a circuit', () => {
   };
   const five = () => Array.from({ length: 5 }, down);
 
-  it('opens after five failures in a row, answers at once, and closes when the probe is answered', async () => {
+  it('opens after five consecutive failures, rejects immediately, and closes when the probe succeeds', async () => {
     const { model, inner, breaker } = breaking([...five(), says('up')]);
     for (let call = 0; call < 5; call++) expect(await outcome(model.generate(REQUEST))).toBe('MODEL_UNAVAILABLE');
     expect(breaker.state).toBe('open');
@@ -124,7 +124,7 @@ describe('a circuit', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('lets one probe through, and stays open when that fails', async () => {
+  it('admits one probe, and stays open if the probe fails', async () => {
     let answer!: (result: ChatResult) => void;
     const slow = () => new Promise<ChatResult>((resolve) => (answer = resolve));
     const { model, inner, breaker } = breaking([...five(), down(), slow, says('more')]);
@@ -141,7 +141,7 @@ describe('a circuit', () => {
     expect(inner.requests).toHaveLength(8);
   });
 
-  it('counts neither refusals nor limits nor calls that were given up, and a success begins the count anew', async () => {
+  it('ignores rejections, rate limits and aborted calls, and a success resets the count', async () => {
     const given = () => Promise.reject(new Error('away'));
     const others = [refused(), busy(), deadKey(), given, given];
     const { model, breaker } = breaking([...five().slice(1), ...others, says('up'), ...five().slice(1), given]);
@@ -149,7 +149,7 @@ describe('a circuit', () => {
     expect(breaker.state).toBe('closed');
   });
 
-  it('is told of streams: whole ones, broken ones, and those that nobody reads to their end', async () => {
+  it('observes streams: complete, broken, and not read to the end', async () => {
     const script = [
       ...Array.from({ length: 4 }, () => breaksOff('x')),
       says('whole'),
@@ -164,7 +164,7 @@ describe('a circuit', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('lets no second probe through for a call that was begun before it opened', async () => {
+  it('admits no second probe after a call from before it opened', async () => {
     let fail!: (error: Error) => void;
     const early = () => new Promise<ChatResult>((_resolve, reject) => (fail = reject));
     const slow = () => new Promise<ChatResult>(() => undefined);
@@ -178,7 +178,7 @@ describe('a circuit', () => {
     expect(await outcome(model.generate(REQUEST))).toBe('MODEL_CIRCUIT_OPEN');
   });
 
-  it('lets another probe through when one is given up', async () => {
+  it('admits another probe after an aborted one', async () => {
     const { model } = breaking([...five(), () => Promise.reject(new Error('away')), says('up')]);
     for (let call = 0; call < 5; call++) await outcome(model.generate(REQUEST));
     await jest.advanceTimersByTimeAsync(30_000);
@@ -197,7 +197,7 @@ describe('a bulkhead', () => {
   };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('lets so many calls through, so many wait, and refuses the others', async () => {
+  it('limits concurrent and queued calls, and rejects the others', async () => {
     const { model, inner } = bounded([slow, slow, says('third'), says('fourth')]);
     const [first, , third] = [1, 2, 3].map(() => outcome(model.generate(REQUEST)));
     expect(await outcome(model.generate(REQUEST))).toBe('MODEL_BUSY');
@@ -207,7 +207,7 @@ describe('a bulkhead', () => {
     expect(await outcome(model.generate(REQUEST))).toBe('fourth');
   });
 
-  it('gives the place of a failed call, of a stream and of one that nobody reads to its end back', async () => {
+  it('releases the place of a failed call, of a stream and of one that is not read to its end', async () => {
     const { model } = bounded([down(), says('stream'), says('left'), says('fine')], 1, 0);
     await outcome(model.generate(REQUEST));
     await parts(model);
@@ -215,7 +215,7 @@ describe('a bulkhead', () => {
     expect(await outcome(model.generate(REQUEST))).toBe('fine');
   });
 
-  it('forgets who waits and goes away', async () => {
+  it('removes aborted calls from the queue', async () => {
     const { model, inner } = bounded([slow, says('third')], 1, 1);
     const first = outcome(model.generate(REQUEST));
     const controller = new AbortController();
@@ -237,7 +237,7 @@ describe('a fallback', () => {
     return new FallbackModel(first!, others);
   };
 
-  it('asks the next model, and says who did not answer and why', async () => {
+  it('calls the next model, and reports the failed ones with their errors', async () => {
     const model = falling([down()], [fails('MODEL_CIRCUIT_OPEN')], [says('third')]);
     expect(await model.generate(REQUEST)).toMatchObject({
       message: { content: 'third' },
@@ -258,13 +258,13 @@ describe('a fallback', () => {
     'MODEL_AUTHENTICATION',
     'MODEL_CIRCUIT_OPEN',
     'MODEL_BUSY',
-  ] as const)('asks the next model after %s, streamed or not', async (code) => {
+  ] as const)('calls the next model after %s, streamed or not', async (code) => {
     const model = falling([fails(code), fails(code)], [says('fine'), says('fine')]);
     expect(await model.generate(REQUEST)).toMatchObject({ message: { content: 'fine' }, switches: [{ code }] });
     expect(await parts(model)).toEqual(['fine', 'fine']);
   });
 
-  it('asks nobody else for what was refused or given up, and ends with the last failure', async () => {
+  it('calls no other model after a rejection, an abort or the deadline, and ends with the last error', async () => {
     expect(await outcome(falling([refused()], [says('no')]).generate(REQUEST))).toBe('MODEL_REFUSED');
     expect(await outcome(falling([new Error('bug')], [says('no')]).generate(REQUEST))).toEqual(new Error('bug'));
     expect(await outcome(falling([down()], [deadKey()]).generate(REQUEST))).toBe('MODEL_AUTHENTICATION');
@@ -272,7 +272,7 @@ describe('a fallback', () => {
     expect(await outcome(late)).toBe('MODEL_UNAVAILABLE');
   });
 
-  it('begins a stream anew that had shown something', async () => {
+  it('restarts a stream with emitted parts', async () => {
     expect(await parts(falling([breaksOff('wro')], [says('right')]))).toEqual(['wro', 'restart', 'right', 'right']);
     expect(await parts(falling([down()], [says('right')]))).toEqual(['right', 'right']);
   });
