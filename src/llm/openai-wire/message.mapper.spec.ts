@@ -5,7 +5,7 @@ import { toWireMessage, toWireMessages } from './message.mapper.js';
 const calls = [{ id: 'c1', name: 'add', arguments: '{ "a" : 1 }' }];
 
 describe('toWireMessage', () => {
-  it('leaves content as it is', () => {
+  it('does not change content', () => {
     const content = '  Observation: <x>\n\u0000 "é" 你好 \\n  ';
     for (const role of ['system', 'user', 'assistant'] as const) {
       expect(toWireMessage({ role, content }, 'never')).toEqual({ role, content });
@@ -16,7 +16,7 @@ describe('toWireMessage', () => {
     expect(toWireMessage(parts, 'never')).toEqual({ role: 'user', content: [{ type: 'text', text: content }] });
   });
 
-  it('writes calls with their arguments to the byte, and no empty content beside them', () => {
+  it('writes call arguments unchanged, and no empty content beside calls', () => {
     expect(toWireMessage({ role: 'assistant', content: '', toolCalls: calls }, 'never')).toEqual({
       role: 'assistant',
       content: null,
@@ -29,7 +29,7 @@ describe('toWireMessage', () => {
     });
   });
 
-  it('sends reasoning back as the provider wants it', () => {
+  it('sends reasoning back as the provider requires', () => {
     const plain: Message = { role: 'assistant', content: 'a', reasoning: 'because' };
     const silent: Message = { role: 'assistant', content: '', toolCalls: calls };
     expect(toWireMessage(plain, 'never').reasoning_content).toBeUndefined();
@@ -50,7 +50,7 @@ describe('toWireMessages', () => {
   });
   const picture = (one: string) => ({ type: 'image_url', image_url: { url: one } });
 
-  it('shows what tools show behind the results of one reply, with the tools’ names', () => {
+  it('adds the images of tools after the results of one reply, with the names of the tools', () => {
     const asks: Message = { role: 'assistant', content: '', toolCalls: [] };
     const answer: Message = { role: 'assistant', content: 'ok' };
     const results = [
@@ -70,7 +70,7 @@ describe('toWireMessages', () => {
     ]);
   });
 
-  it('shows them at the end, too, and nothing where there are none', () => {
+  it('adds images at the end, too, and nothing without images', () => {
     expect(toWireMessages([result('c1', 'plot', url)], 'never').at(-1)?.role).toBe('user');
     expect(toWireMessages([result('c1', 'plot')], 'never')).toHaveLength(1);
   });

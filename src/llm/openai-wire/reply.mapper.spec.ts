@@ -21,13 +21,13 @@ describe('toChatResult', () => {
     expect(read({ content: [{ type: 'text', text: 'a' }, { type: 'image' }, 'b'] }).message.content).toBe('ab');
   });
 
-  it('reads reasoning under both of its names', () => {
+  it('reads reasoning from both field names', () => {
     expect(read({ content: 'a', reasoning_content: 'r' }).message.reasoning).toBe('r');
     expect(read({ content: 'a', reasoning: 'r' }).message.reasoning).toBe('r');
     expect(read({ content: 'a', reasoning_content: null }).message).toEqual({ role: 'assistant', content: 'a' });
   });
 
-  it('makes a refusal the content, filtered', () => {
+  it('returns a refusal as filtered content', () => {
     const { message, finishReason } = read({ content: null, refusal: 'I cannot.' });
     expect([message.content, finishReason]).toEqual(['I cannot.', 'content_filter']);
   });
@@ -42,18 +42,18 @@ describe('toChatResult', () => {
     ['something_new', 'stop'],
     ['constructor', 'stop'],
     [null, 'stop'],
-  ])('reads the finish reason %s as %s', (wire, expected) => {
+  ])('maps the finish reason %s to %s', (wire, expected) => {
     expect(read({ content: 'a' }, wire).finishReason).toBe(expected);
   });
 
-  it('takes calls whatever the finish reason says of them', () => {
+  it('returns tool calls for any finish reason', () => {
     const message = { content: null, tool_calls: [{ id: 'c', function: { name: 'add', arguments: '{}' } }] };
     expect(read(message, 'stop').finishReason).toBe('tool_calls');
     expect(read(message, 'length').finishReason).toBe('length');
     expect(read(message, 'content_filter').finishReason).toBe('content_filter');
   });
 
-  it('gives every call an id of its own and arguments that are text', () => {
+  it('gives every call a unique id and arguments as text', () => {
     const wire = [call('x', { a: 1 }), call('x', ''), call(null, null), call('', ' '), call('x', '{"a":'), null];
     expect(read({ tool_calls: wire }).message.toolCalls).toEqual([
       { id: 'x', name: 'add', arguments: '{"a":1}' },
@@ -64,13 +64,13 @@ describe('toChatResult', () => {
     ]);
   });
 
-  it('drops a nameless call only where the reply was cut', () => {
+  it('drops a call without a name only in a truncated reply', () => {
     const message = { content: 'a', tool_calls: [{ id: 'c', function: { arguments: '{' } }] };
     expect(() => read(message, 'stop')).toThrow('a tool call without a name');
     expect(read(message, 'length').message).toEqual({ role: 'assistant', content: 'a' });
   });
 
-  it("reads what was cached and what was only thought, OpenAI's way and DeepSeek's", () => {
+  it('reads cached and reasoning tokens from the fields of OpenAI and DeepSeek', () => {
     const counts = { prompt_tokens: 30, completion_tokens: 40, total_tokens: 70 };
     const details = {
       prompt_tokens_details: { cached_tokens: 20 },
@@ -83,7 +83,7 @@ describe('toChatResult', () => {
     expect(usage({ ...counts, prompt_cache_hit_tokens: 99 })).toEqual({ ...sums, cachedTokens: 30 });
   });
 
-  it('reads usage as far as it is there', () => {
+  it('reads incomplete usage', () => {
     expect(usage(null)).toBeUndefined();
     expect(usage({ prompt_tokens: 'many' })).toBeUndefined();
     expect(usage({ prompt_tokens: 3, completion_tokens: 4 })).toEqual({

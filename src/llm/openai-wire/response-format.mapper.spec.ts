@@ -33,9 +33,9 @@ describe('toWireFormat', () => {
     ['gpt-3.5-turbo', 'object'],
     ['gpt-4', 'none'],
     ['gpt-4-0613', 'none'],
-  ])('%s takes %s', (model, mode) => expect(formatModeOf(model)).toBe(mode));
+  ])('%s supports %s', (model, mode) => expect(formatModeOf(model)).toBe(mode));
 
-  it('leaves Ollama a way to call tools', () => {
+  it('sets no schema for Ollama beside tools', () => {
     expect([true, false].map((hasTools) => ollamaFormatMode('qwen3', hasTools))).toEqual(['none', 'schema']);
   });
 });

@@ -9,7 +9,7 @@ function build(...fragments: WireToolCall[]): string[] {
 }
 
 describe('StreamCallBuilder', () => {
-  it('joins fragments by index, also when they alternate', () => {
+  it('joins fragments by index, also if they alternate', () => {
     expect(
       build(
         { index: 0, id: 'a', function: { name: 'f', arguments: '' } },
@@ -21,7 +21,7 @@ describe('StreamCallBuilder', () => {
     ).toEqual(['a f {"x":1}', 'b g {}']);
   });
 
-  it('takes servers that repeat id and name in each fragment', () => {
+  it('supports servers that repeat id and name in each fragment', () => {
     expect(
       build(
         { index: 0, id: 'a', function: { name: 'f', arguments: '{' } },
@@ -30,7 +30,7 @@ describe('StreamCallBuilder', () => {
     ).toEqual(['a f {}']);
   });
 
-  it('takes servers that number every call 0', () => {
+  it('supports servers that number every call 0', () => {
     expect(
       build(
         { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } },
@@ -39,7 +39,7 @@ describe('StreamCallBuilder', () => {
     ).toEqual(['a f {}', 'b f {}']);
   });
 
-  it('takes fragments without an index, by id or in order', () => {
+  it('joins fragments without an index, by id or in order', () => {
     expect(
       build(
         { id: 'a', function: { name: 'f', arguments: '{' } },

@@ -33,7 +33,7 @@ async function collect(request: ChatRequest): Promise<ChatStreamPart[]> {
 }
 
 describe('generate', () => {
-  it('gives text, finish reason, usage and the model that answered', async () => {
+  it('returns text, finish reason, usage and the model that replied', async () => {
     llm.reply({ text: 'Hi there', model: 'test-model-7', usage: [12, 3] });
     expect(await model.generate(ask)).toEqual({
       message: { role: 'assistant', content: 'Hi there' },
@@ -43,7 +43,7 @@ describe('generate', () => {
     });
   });
 
-  it('sends key, messages, tools and parameters, the request’s own winning', async () => {
+  it('sends key, messages, tools and parameters; those of the request override the defaults', async () => {
     llm.reply({ text: 'ok' });
     await model.generate({ ...ask, tools, parameters: { temperature: 0, stop: ['END'] } });
     expect(llm.lastRequest).toEqual({
@@ -65,7 +65,7 @@ describe('generate', () => {
     });
   });
 
-  it('gives tool calls', async () => {
+  it('returns tool calls', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: { expression: '1+1' }, id: 'c1' }] });
     const { message, finishReason } = await model.generate({ ...ask, tools });
     expect(finishReason).toBe('tool_calls');
@@ -76,16 +76,16 @@ describe('generate', () => {
     });
   });
 
-  it('keeps its connections for calls that follow each other', async () => {
+  it('reuses connections for consecutive calls', async () => {
     llm.always({ text: 'ok' });
     for (let n = 0; n < 8; n++) await model.generate(ask);
-    // undici rests a connection for a turn of the event loop, so two take turns.
+    // undici reuses a connection in the next turn of the event loop, so two connections alternate.
     expect(llm.openConnections).toBeLessThanOrEqual(2);
   });
 });
 
 describe('stream', () => {
-  it('gives reasoning and text as they come, then the whole', async () => {
+  it('yields reasoning and text incrementally, then the complete reply', async () => {
     llm.reply({ reasoning: 'Let me think', text: 'Hi 你好 there', usage: [7, 2] });
     const parts = await collect(ask);
     expect(parts.slice(0, -1)).toEqual([
@@ -108,7 +108,7 @@ describe('stream', () => {
     expect(llm.lastRequest).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
-  it('puts tool calls together and yields only the finish', async () => {
+  it('assembles tool calls and yields only the finish', async () => {
     llm.reply({
       calls: [{ name: 'calculator', arguments: { expression: '1+1' } }, { name: 'get_timestamp' }],
     });
@@ -132,7 +132,7 @@ describe('stream', () => {
     ]);
   });
 
-  it('keeps the connection after a whole stream and closes it when the reader goes away', async () => {
+  it('reuses the connection after a complete stream and closes it if the reader leaves', async () => {
     llm.always({ text: 'one two three' });
     for (let n = 0; n < 8; n++) await collect(ask);
     expect(llm.openConnections).toBeLessThanOrEqual(2);
@@ -141,7 +141,7 @@ describe('stream', () => {
     await llm.waitForAbort();
   });
 
-  it('takes a whole reply from a server that does not stream', async () => {
+  it('accepts a complete reply from a server that does not stream', async () => {
     llm.reply({
       status: 200,
       body: { choices: [{ message: { content: 'whole', tool_calls: null }, finish_reason: 'stop' }] },
@@ -151,7 +151,7 @@ describe('stream', () => {
     expect(parts[1]).toMatchObject({ type: 'finish', result: { finishReason: 'stop' } });
   });
 
-  it('gives what stood before a cut: length and its half call', async () => {
+  it('returns a truncated call with the finish reason length', async () => {
     llm.reply({ calls: [{ name: 'calculator', arguments: '{"expression":"1+' }], finishReason: 'length' });
     expect(await collect(ask)).toMatchObject([
       {
@@ -161,13 +161,13 @@ describe('stream', () => {
     ]);
   });
 
-  it('takes a stream that ends after its finish reason without more', async () => {
+  it('accepts a stream that ends directly after its finish reason', async () => {
     llm.reply({ text: 'a', cutAfter: 3 });
     expect((await collect(ask)).at(-1)).toMatchObject({ type: 'finish', result: { finishReason: 'stop' } });
   });
 });
 
-it('closes the connections when the registry is closed, and refuses further calls', async () => {
+it('closes the connections with the registry, and rejects further calls', async () => {
   const other = createModelRegistry();
   const closed = other.create({ provider: 'ollama', baseUrl: llm.url, timeoutMs: 1_000 });
   llm.always({ text: 'ok' });

@@ -22,7 +22,7 @@ afterAll(async () => {
 const body = (data: unknown, more: object = {}): FakeReply => ({ status: 200, body: { data, ...more } });
 
 describe('an embedding model', () => {
-  it('gives a vector for each text, in their order, and says how long they are', async () => {
+  it('returns a vector for each text, in order, and their dimensions', async () => {
     expect(model).toMatchObject({ provider: 'openai', name: 'embed-1', dimensions: null });
     const { vectors, ...rest } = await model.embed(['a cat', 'tea', 'a cat']);
     expect(vectors.map(({ length }) => length)).toEqual([64, 64, 64]);
@@ -33,7 +33,7 @@ describe('an embedding model', () => {
     expect(model.dimensions).toBe(64);
   });
 
-  it('reads a reply without numbers of places, usage or a name', async () => {
+  it('parses a reply without indexes, usage or a model name', async () => {
     llm.embeddings.reply(body([{ embedding: [1, 0] }, { embedding: [0, 1] }]));
     expect(await model.embed(['a', 'b'])).toEqual({ vectors: [[1, 0], [0, 1]], model: 'embed-1' }); // prettier-ignore
   });
@@ -54,7 +54,7 @@ describe('an embedding model', () => {
     ['a fault', { status: 503, body: {} }, 'MODEL_UNAVAILABLE'],
     ['a reset', { reset: true }, 'MODEL_UNREACHABLE'],
     ['silence', { hang: true }, 'MODEL_TIMEOUT'],
-  ])('says what is wrong when the answer is %s', async (_what, reply, code) => {
+  ])('reports the error when the reply is %s', async (_what, reply, code) => {
     llm.embeddings.reply(reply);
     if ('hang' in reply) model = registry.createEmbedding({ ...settings, baseUrl: llm.url, timeoutMs: 50 });
     const error: unknown = await model.embed(['a', 'b']).catch((thrown: unknown) => thrown);
@@ -62,7 +62,7 @@ describe('an embedding model', () => {
     expect((error as Error).message).not.toContain('key-1');
   });
 
-  it('is aborted with the signal’s own reason', async () => {
+  it('is aborted with the reason of the signal', async () => {
     const reason = new Error('enough');
     await expect(model.embed(['a'], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(llm.embeddings.requests).toEqual([]);
@@ -74,7 +74,7 @@ describe('a provider', () => {
     expect(registry.createEmbedding({ ...settings, provider, baseUrl: llm.url })).toMatchObject({ provider });
   });
 
-  it.each(['deepseek', 'offline'])('%s has none, and says so', (provider) => {
+  it.each(['deepseek', 'offline'])('%s reports that it has no embeddings', (provider) => {
     expect(() => registry.createEmbedding({ ...settings, provider })).toThrow(
       `The model provider "${provider}" has no embeddings: leave EMBEDDING_MODEL out, or choose another LLM_PROVIDER.`,
     );

@@ -18,8 +18,8 @@ describe.each([
   const count = (text: string) => countBytePairTokens(vocabulary, text);
   const expected = (text: string) => library.countTokens(text, asPlainText);
 
-  it.each(Object.entries(sampleTexts()))('counts as the library does: %s', (_, text) => {
-    // Where a piece is too long to be merged at once, each cut may add one.
+  it.each(Object.entries(sampleTexts()))('matches the library: %s', (_, text) => {
+    // Each cut of a piece that is too long for one merge may add a token.
     const cuts = Math.floor(Buffer.byteLength(text) / 200);
     const known = expected(text.slice(0, 4000));
     expect(count(text.slice(0, 4000))).toBeGreaterThanOrEqual(known);
@@ -27,7 +27,7 @@ describe.each([
   });
 
   it.each(['grapheme', 'binary', 'binary-ascii'] as const)(
-    'counts any text of %s characters as the library does',
+    'matches the library for any text of %s characters',
     (unit) => {
       fc.assert(
         fc.property(fc.string({ unit, maxLength: 60 }), (text) => {
@@ -38,7 +38,7 @@ describe.each([
     },
   );
 
-  it('takes the names of special tokens as text', () => {
+  it('counts names of special tokens as text', () => {
     expect(count('<|endoftext|>')).toBeGreaterThan(1);
     expect(count('')).toBe(0);
   });

@@ -11,11 +11,11 @@ const sampling = { maxLength: 1000, windows: 10, windowLength: 50 };
 const { English: prose = '', base64 = '', hex = '', JSON: json = '', Chinese: chinese = '' } = sampleTexts();
 
 describe('countSampled', () => {
-  it('counts a text up to the bound whole', () => {
+  it('counts a text up to the limit without sampling', () => {
     expect(countSampled('x'.repeat(1000), sampling, (text) => text.length)).toBe(1000);
   });
 
-  it('hands out no more than its windows of a longer one, from its first to its last character', () => {
+  it('counts only the windows of a longer text, from its first to its last character', () => {
     const seen: string[] = [];
     const text = `a${'b'.repeat(999_998)}c`;
     expect(countSampled(text, sampling, (part) => seen.push(part))).toBeGreaterThan(0);
@@ -23,7 +23,7 @@ describe('countSampled', () => {
     expect([seen[0]![0], seen.at(-1)!.at(-1)]).toEqual(['a', 'c']);
   });
 
-  it('extrapolates an even text exactly, and a patchy one upwards', () => {
+  it('extrapolates a uniform text exactly, and an uneven one upwards', () => {
     expect(countSampled('x'.repeat(12_345), sampling, (part) => part.length)).toBe(12_345);
     const patchy = '.'.repeat(6000) + 'x'.repeat(6000);
     expect(countSampled(patchy, sampling, (part) => part.replaceAll('.', '').length)).toBeGreaterThan(6000);
@@ -43,7 +43,7 @@ describe('the counters of long texts', () => {
     ['prose and base64 by turns', (prose.repeat(5) + base64.slice(0, 1500)).repeat(75)],
     ['one letter', 'a'.repeat(150_000)],
     ['blanks', ' '.repeat(150_000)],
-  ])('are at most a tenth below: %s', (_, text) => {
+  ])('are at most a tenth below the exact count: %s', (_, text) => {
     const whole = text.match(/[^]{1,10000}/g)!.reduce((sum, part) => sum + countBytePairTokens(vocabulary, part), 0);
     expect(new ExactTokenCounter(vocabulary).count(text)).toBeGreaterThanOrEqual(0.9 * whole);
     expect(new EstimatedTokenCounter().count(text)).toBeGreaterThanOrEqual(0.9 * whole);

@@ -56,11 +56,11 @@ it.each<[string, Message, number]>([
     AROUND + (5 + 3 + 2) + (5 + 1),
   ],
   ['a result', { role: 'tool', toolCallId: 'call_1', name: 'now', content: 'noon' }, AROUND + 1 + 3 + 4],
-])('counts what is written of %s and what stands around it', (_, message, tokens) => {
+])('counts the content of %s and its overhead', (_, message, tokens) => {
   expect(countMessages(perCharacter, [message])).toBe(tokens);
   expect(countMessages(perCharacter, [message, message])).toBe(2 * tokens);
 });
 
-it('counts no messages as nothing', () => {
+it('counts zero for no messages', () => {
   expect(countMessages(perCharacter, [])).toBe(0);
 });

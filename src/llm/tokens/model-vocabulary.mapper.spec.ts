@@ -19,10 +19,10 @@ it.each([
   'openrouter/openai/o3',
   'ft:gpt-4o-2024-08-06:org::id',
   'Azure/GPT-4o',
-])('knows that %s has o200k_base', (model) => expect(vocabularyOf(model)).toBe('o200k_base'));
+])('maps %s to o200k_base', (model) => expect(vocabularyOf(model)).toBe('o200k_base'));
 
 it.each(['gpt-4', 'gpt-4-0613', 'gpt-4-turbo-2024-04-09', 'gpt-3.5-turbo', 'gpt-35-turbo-16k', 'ft:gpt-3.5-turbo:org'])(
-  'knows that %s has cl100k_base',
+  'maps %s to cl100k_base',
   (model) => expect(vocabularyOf(model)).toBe('cl100k_base'),
 );
 
@@ -40,4 +40,4 @@ it.each([
   'openai/',
   'my-gpt-4o',
   'offline',
-])('does not know %p', (model) => expect(vocabularyOf(model)).toBeUndefined());
+])('has no vocabulary for %p', (model) => expect(vocabularyOf(model)).toBeUndefined());

@@ -31,9 +31,9 @@ describe('the pieces', () => {
     expect([...found].filter((piece) => !isToken(piece))).toEqual([]);
   });
 
-  it('are all words of both vocabularies that are not ASCII, and the most frequent that are', () => {
+  it('contain all non-ASCII words of both vocabularies, and the most frequent ASCII words', () => {
     const tokens = cl100k.filter((token) => typeof token === 'string').filter(isToken);
-    // Of one character repeated byte-pair encoding takes two where three are a token as well.
+    // Of one repeated character, byte-pair encoding takes two even if three are also a token.
     const words = tokens.filter((token) => !/^(.)\1+$/.test(token));
     const foreign = words.filter((token) => /^ ?[\u0080-\uffff]{1,15}$/.test(token));
     const frequent = words.slice(0, 20_000).filter((token) => /^ ?[a-z]{2,14}$/i.test(token));
@@ -41,13 +41,13 @@ describe('the pieces', () => {
     expect([...foreign, ...frequent].filter((token) => pieces.longestAt(token, 0) !== token.length)).toEqual([]);
   });
 
-  it('are found by their longest, and not where none begins', () => {
+  it('match the longest piece, and nothing if no piece starts there', () => {
     expect(pieces.longestAt('a function(', 1)).toBe(' function'.length);
     expect(pieces.longestAt('functionx', 0)).toBe('function'.length);
     expect([pieces.longestAt('7', 0), pieces.longestAt('\n', 0), pieces.longestAt('\ud83d', 0)]).toEqual([0, 0, 0]);
   });
 
-  it('leave over characters that cost what they do in the dearer vocabulary', () => {
+  it('leave characters with the cost of the less efficient vocabulary', () => {
     const character = fc.integer({ min: 0x250, max: 0x2_ffff }).map((code) => String.fromCodePoint(code));
     const leftOver = character.filter((text) => /\P{Surrogate}/u.test(text) && pieces.longestAt(text, 0) === 0);
     fc.assert(

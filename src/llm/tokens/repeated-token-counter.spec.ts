@@ -3,14 +3,14 @@ import { RepeatedTokenCounter } from './repeated-token-counter.js';
 
 const textOf = (n: number) => `${n} `.padEnd(40, 'x');
 
-it('counts a text once that comes again, and what came long ago anew', () => {
+it('counts a repeated text once, and an evicted one again', () => {
   const counted: string[] = [];
   const counter = new RepeatedTokenCounter({ isExact: true, count: (text) => counted.push(text) && text.length });
   expect([counter.isExact, counter.count(textOf(0)), counter.count(textOf(0))]).toEqual([true, 40, 40]);
   expect(counted).toEqual([textOf(0)]);
   for (let n = 1; n <= 200; n++) {
     counter.count(textOf(n));
-    // What is asked for now and then stays, whatever comes between.
+    // A text that is used now and then stays cached.
     counter.count(textOf(0));
   }
   expect(counted).toHaveLength(201);
@@ -18,7 +18,7 @@ it('counts a text once that comes again, and what came long ago anew', () => {
   expect(counted).toHaveLength(202);
 });
 
-it('looks up no short text', () => {
+it('does not cache short texts', () => {
   let counted = 0;
   const counter = new RepeatedTokenCounter({ isExact: false, count: () => ++counted });
   expect([counter.count('Hi'), counter.count('Hi')]).toEqual([1, 2]);

@@ -26,7 +26,7 @@ function registryWith(loader: VocabularyLoader, env: Record<string, string> = {}
 }
 
 describe('TokenCounterRegistry', () => {
-  it('loads a vocabulary when it is first needed, once for all that ask', async () => {
+  it('loads a vocabulary on first use, once for all callers', async () => {
     const loader = new CountingLoader();
     const registry = registryWith(loader);
     expect((await registry.of('claude-sonnet-4-5')).isExact).toBe(false);
@@ -38,7 +38,7 @@ describe('TokenCounterRegistry', () => {
     expect(loader.loaded).toEqual(['o200k_base', 'cl100k_base']);
   });
 
-  it('estimates, with one warning, when the library cannot be loaded', async () => {
+  it('estimates, with one warning, if the library cannot be loaded', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const loader = new BrokenLoader();
     const registry = registryWith(loader);
@@ -51,7 +51,7 @@ describe('TokenCounterRegistry', () => {
     warn.mockRestore();
   });
 
-  it('has an estimate at hand until the vocabulary is there, and loads it without being waited for', async () => {
+  it('returns an estimate until the vocabulary is loaded, and loads it in the background', async () => {
     const loader = new CountingLoader();
     const registry = registryWith(loader);
     jest.useFakeTimers();
@@ -64,7 +64,7 @@ describe('TokenCounterRegistry', () => {
     expect(registry.atHand('claude-sonnet-4-5').isExact).toBe(false);
   });
 
-  it('never loads one when TOKEN_COUNTING is estimate', async () => {
+  it('loads no vocabulary if TOKEN_COUNTING is estimate', async () => {
     const loader = new CountingLoader();
     expect((await registryWith(loader, { TOKEN_COUNTING: 'estimate' }).of('gpt-4o')).isExact).toBe(false);
     expect(loader.loaded).toEqual([]);

@@ -7,9 +7,9 @@ import { estimateTokens } from './token-estimate.mapper.js';
 import { VocabularyLoader } from './vocabulary.loader.js';
 import type { Vocabulary } from './vocabulary.types.js';
 
-/** Tokens that the estimate of a few words may be below what it promises. */
+/** Tolerance below the promised minimum for a text of a few words, in tokens. */
 const SLACK = 2;
-/** Shorter than this a text is a few words, in tokens. */
+/** Texts below this length have the tolerance, in tokens. */
 const SHORT = 100;
 
 const SAMPLES = sampleTexts();
@@ -36,17 +36,17 @@ describe('the estimate', () => {
     expect(estimateTokens(text)).toBeGreaterThanOrEqual(0.9 * dearest(text));
   });
 
-  it.each(Object.entries(inventedTexts()))('is at most a tenth below both vocabularies: %s', (_, text) => {
+  it.each(Object.entries(inventedTexts()))('is at most a tenth below for invented text: %s', (_, text) => {
     expect(estimateTokens(text)).toBeGreaterThanOrEqual(0.9 * dearest(text));
   });
 
-  it.each(PROSE_AND_CODE)('is not a third more: %s', (name) => {
+  it.each(PROSE_AND_CODE)('is less than a third above: %s', (name) => {
     const text = SAMPLES[name]!;
     expect(estimateTokens(text)).toBeLessThan(1.34 * dearest(text));
   });
 
-  // Each digit is a token, which it is to other models.
-  it.each(['JSON', 'base64', 'hex', 'URLs', 'HTML'])('is not twice as much: %s', (name) => {
+  // Each digit counts as a token, as for other models.
+  it.each(['JSON', 'base64', 'hex', 'URLs', 'HTML'])('is less than twice the count: %s', (name) => {
     const text = SAMPLES[name]!;
     expect(estimateTokens(text)).toBeLessThan(1.8 * dearest(text));
   });
@@ -62,7 +62,7 @@ describe('the estimate', () => {
     },
   );
 
-  it('is at most a tenth, or two tokens, below for any words of any scripts', () => {
+  it('is at most a tenth, or two tokens, below for any words of any script', () => {
     const words = fc.constantFrom(...Object.values(SCRIPTS)).chain(([min, max]) => {
       const letter = fc.integer({ min, max }).map((code) => String.fromCodePoint(code));
       const word = fc.array(letter, { minLength: 1, maxLength: 12 }).map((letters) => letters.join(''));
@@ -75,7 +75,7 @@ describe('the estimate', () => {
     );
   });
 
-  it('is nothing for nothing', () => {
+  it('is zero for an empty text', () => {
     expect(estimateTokens('')).toBe(0);
   });
 });

@@ -35,7 +35,7 @@ async function errorOf(call: Promise<unknown>): Promise<AppError> {
   return error;
 }
 
-/** The errors of both verbs for the same reply. */
+/** The errors of `generate` and `stream` for the same reply. */
 async function failBoth(script: FakeScript): Promise<AppError[]> {
   llm.reply(script, script);
   const model = modelAt(llm.url);
@@ -72,7 +72,7 @@ describe('an error status', () => {
     expect(llm.requests).toHaveLength(2);
   });
 
-  it('names the variable of the key, and masks keys that the provider repeats', async () => {
+  it('names the variable of the key, and masks keys in the provider’s message', async () => {
     const body = said(`Incorrect API key provided: ${KEY}, Bearer abc.def, sk-proj-zzzz`);
     for (const error of await failBoth({ status: 401, body })) {
       expect(error.message).toContain('OPENAI_API_KEY');
@@ -80,7 +80,7 @@ describe('an error status', () => {
     }
   });
 
-  it('cuts what the provider says at 500 characters, and does not quote HTML', async () => {
+  it('truncates the provider’s message at 500 characters, and does not quote HTML', async () => {
     const [long] = await failBoth({ status: 400, body: said('x'.repeat(5_000)) });
     expect(long?.message.length).toBeLessThan(700);
     const [html] = await failBoth({ status: 502, body: '<html>nginx</html>' });
@@ -93,20 +93,20 @@ describe('an error status', () => {
     [{ 'retry-after': '2' }, 2_000],
     [{ 'retry-after-ms': '150', 'retry-after': '9' }, 150],
     [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
-  ])('gives how long to wait: %j', async (headers, expected) => {
+  ])('returns the retry delay: %j', async (headers, expected) => {
     for (const error of await failBoth({ status: 429, body: said('slow down'), headers })) {
       expect(error.details).toMatchObject({ retry_after_ms: expected });
     }
   });
 
-  it('does not call an empty account retryable', async () => {
+  it('is not retryable for an exceeded quota', async () => {
     const body = { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } };
     const [error] = await failBoth({ status: 429, body });
     expect(error).toMatchObject({ code: 'MODEL_RATE_LIMITED', isRetryable: false });
   });
 });
 
-describe('a reply that is none', () => {
+describe('an invalid reply', () => {
   const cases: [string, FakeScript, string][] = [
     ['HTML', { status: 200, body: '<!doctype html><p>Login' }, 'an HTML page instead of JSON'],
     ['an empty body', { status: 200, body: '' }, ''],
@@ -124,13 +124,13 @@ describe('a reply that is none', () => {
     }
   });
 
-  it('takes the status that an error inside a 200 claims', async () => {
+  it('has the status of an error object in a reply with status 200', async () => {
     for (const error of await failBoth({ status: 200, body: { error: { code: 429, message: 'busy' } } })) {
       expect(error.code).toBe('MODEL_RATE_LIMITED');
     }
   });
 
-  it('a stream that is cut, reset or fails before its finish reason', async () => {
+  it('includes a stream that ends, resets or fails before its finish reason', async () => {
     const cut: FakeScript[] = [
       { text: 'one two three', cutAfter: 2 },
       { text: 'one two three', resetAfter: 2 },
@@ -146,13 +146,13 @@ describe('a reply that is none', () => {
 });
 
 describe('no reply', () => {
-  it('a reset connection', async () => {
+  it('has a code for a reset connection', async () => {
     for (const error of await failBoth({ reset: true })) {
       expect(error).toMatchObject({ code: 'MODEL_UNREACHABLE', isRetryable: true });
     }
   });
 
-  it('nobody listens, or no such host', async () => {
+  it('has a code for a refused connection or an unknown host', async () => {
     const gone = await FakeLlm.start();
     const { url } = gone;
     await gone.close();

@@ -26,7 +26,7 @@ async function readAll(model: ChatModel, signal?: AbortSignal): Promise<void> {
 }
 
 describe('silence', () => {
-  it('before the reply ends the call and its connection', async () => {
+  it('before the reply aborts the call and closes its connection', async () => {
     llm.always({ hang: true });
     const expected = { code: 'MODEL_TIMEOUT', isRetryable: true };
     await expect(modelWith(60).generate(ask)).rejects.toMatchObject(expected);
@@ -34,7 +34,7 @@ describe('silence', () => {
     await llm.waitForAbort(2);
   });
 
-  it('in the middle of a stream ends it, after what came was given', async () => {
+  it('in a stream aborts it, after the received parts', async () => {
     llm.reply({ text: 'one two three', stallAfter: 3 });
     const seen: string[] = [];
     const reading = (async () => {
@@ -45,7 +45,7 @@ describe('silence', () => {
     await llm.waitForAbort();
   });
 
-  it('after the finish reason takes nothing from the reply', async () => {
+  it('after the finish reason does not affect the reply', async () => {
     llm.reply({ text: 'one', stallAfter: 3 });
     const parts = await readStream(modelWith(80).stream(ask));
     expect(parts.at(-1)).toMatchObject({ type: 'finish', result: { message: { content: 'one' } } });
@@ -53,7 +53,7 @@ describe('silence', () => {
 });
 
 describe('abort', () => {
-  it('before the call sends nothing', async () => {
+  it('before the call sends no request', async () => {
     const reason = new Error('not wanted');
     const options = { signal: AbortSignal.abort(reason) };
     await expect(modelWith(5_000).generate(ask, options)).rejects.toBe(reason);
@@ -62,7 +62,7 @@ describe('abort', () => {
   });
 
   it.each(['generate', 'stream'] as const)(
-    'during %s rejects with the reason and ends the connection',
+    'during %s rejects with the reason and closes the connection',
     async (verb) => {
       llm.reply({ hang: true });
       const controller = new AbortController();
@@ -89,7 +89,7 @@ describe('abort', () => {
     await llm.waitForAbort();
   });
 
-  it('leaves no listener behind on a signal that lives long', async () => {
+  it('leaves no listener on a long-lived signal', async () => {
     llm.always({ text: 'ok then' });
     const { signal } = new AbortController();
     const model = modelWith(5_000);
@@ -101,7 +101,7 @@ describe('abort', () => {
   });
 });
 
-it('tells the provider to wait when the reader is slow, and loses nothing', async () => {
+it('applies backpressure to the provider if the reader is slow, and loses no data', async () => {
   const piece = 'x'.repeat(64 * 1024);
   const events = Array.from({ length: 64 }, () => ({ choices: [{ delta: { content: piece } }] }));
   llm.reply({ events: [...events, { choices: [{ delta: {}, finish_reason: 'stop' }] }, '[DONE]'] });

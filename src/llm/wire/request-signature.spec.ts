@@ -19,7 +19,7 @@ interface Received {
   readonly body: string;
 }
 
-/** What a gateway does: written after RFC 9421 and RFC 9530, not after what it checks. */
+/** Verifies a request as a gateway does: written from RFC 9421 and RFC 9530, independently of the tested code. */
 function refusal({ method, url, headers, body }: Received, now = Date.now()): string | null {
   const given = /^sha-256=:(.+):$/.exec(String(headers['content-digest']))?.[1];
   if (given !== createHash('sha256').update(body).digest('base64')) return 'another body';
@@ -57,7 +57,7 @@ function isSigned(base: string, signature: string, key: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-describe('a gateway that checks signatures', () => {
+describe('a gateway that verifies signatures', () => {
   const received: Received[] = [];
   let gateway: Server;
   let url = '';
@@ -100,14 +100,14 @@ describe('a gateway that checks signatures', () => {
     }
   }
 
-  it('lets in what any of its keys signed, with a query too, and nothing else', async () => {
+  it('accepts requests signed with any of its keys, and no others', async () => {
     expect(await ask('old')).toBe('let in');
     expect(await ask('new')).toBe('let in');
     expect(await ask('other')).toContain('unknown key');
     expect(await ask(null)).toContain('another body');
   });
 
-  it('notices what was changed, and what is sent again too late', () => {
+  it('detects changed and late requests', () => {
     const request = received[0]!;
     const wrong: [Partial<Received>, string][] = [
       [{ body: request.body.replace('straße', 'strasse') }, 'another body'],
@@ -124,7 +124,7 @@ describe('a gateway that checks signatures', () => {
     expect(refusal(request, Date.now() + 120_000)).toBe('too old');
   });
 
-  it('finds the query under the signature', () => {
+  it('verifies that the signature includes the query', () => {
     const key = { id: 'new', key: KEYS['new']!.toString('base64') };
     const headers = Object.fromEntries(
       signatureHeaders({ method: 'POST', path: '/a?api-version=1', body: '{}' }, key, Date.now()),

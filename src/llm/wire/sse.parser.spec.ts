@@ -9,19 +9,19 @@ function parse(...pieces: (string | Uint8Array)[]): string[] {
 }
 
 describe('SseParser', () => {
-  it('gives the data of each event, and nothing for comments and other fields', () => {
+  it('returns the data of each event, and nothing for comments and other fields', () => {
     expect(parse(': keep-alive\n\nevent: x\nid: 1\ndata: a\n\nretry: 5\n\ndata:b\r\n\r\ndata: c\ndata: d\n\n')).toEqual(
       ['a', 'b', 'c\nd'],
     );
   });
 
-  it('gives an event that the stream ends with, blank line or not', () => {
+  it('returns the last event with or without a blank line', () => {
     expect(parse('data: a')).toEqual(['a']);
     expect(parse('data: a\n')).toEqual(['a']);
     expect(parse('')).toEqual([]);
   });
 
-  it('gives the same however the bytes are cut', () => {
+  it('returns the same events for any chunk boundaries', () => {
     const stream = Buffer.from('data: {"text":"你好 🐦"}\r\n\r\n: x\n\ndata: é\ndata: ü\n\ndata: [DONE]\n\n');
     const whole = parse(stream);
     assert(
@@ -33,7 +33,7 @@ describe('SseParser', () => {
     );
   });
 
-  it('takes a line of many pieces in linear time', () => {
+  it('parses a line of many chunks in linear time', () => {
     const piece = 'x'.repeat(100);
     const pieces = Array.from({ length: 20_000 }, () => piece);
     const [event] = parse('data: ', ...pieces, '\n\n');
