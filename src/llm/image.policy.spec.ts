@@ -15,13 +15,13 @@ const plain: Message = { role: 'user', content: 'x' };
 const shows: Message = { role: 'tool', toolCallId: 'c', name: 'plot', content: 'done', images: [DATA, LINK] };
 
 describe('fitImages', () => {
-  it('gives the same messages to a model that reads them all', () => {
+  it('returns the same messages if the model can read all images', () => {
     const messages = [plain, shows, { role: 'user', content: [DATA] } as const];
     expect(fitImages(messages, capabilities(true))).toBe(messages);
     expect(fitImages([plain], capabilities(false))).toEqual([plain]);
   });
 
-  it('tells a model that cannot see what it cannot see, in what users say and in results', () => {
+  it('replaces images by notes for a model without vision, in user messages and results', () => {
     const said: Message = { role: 'user', content: [DATA, { type: 'text', text: 'what?' }] };
     expect(fitImages([plain, said, shows], capabilities(false))).toEqual([
       plain,
@@ -36,14 +36,14 @@ describe('fitImages', () => {
     ]);
   });
 
-  it('leaves a model what it can read', () => {
+  it('keeps the images that the model can read', () => {
     expect(fitImages([shows], capabilities(true, false))).toEqual([
       { ...shows, content: `done\n${NOTE}`, images: [DATA] },
     ]);
   });
 });
 
-/** A GIF of that size. */
+/** A GIF of the given size. */
 function gif(width: number, height = 1, label = 'image/gif') {
   const bytes = Buffer.from('GIF89a\0\0\0\0');
   bytes.writeUInt16LE(width, 6);
@@ -54,7 +54,7 @@ function gif(width: number, height = 1, label = 'image/gif') {
 describe('the images of a request', () => {
   const seeing = capabilities(true);
 
-  it('get the media type of their bytes, also where a session was stored with another', () => {
+  it('get the media type of their bytes, also in a session that has stored another one', () => {
     const stored = [{ role: 'user', content: [gif(3, 3, 'image/png'), LINK] } as const, { ...shows, images: [gif(1)] }];
     expect(fitImages(stored, seeing)).toEqual([{ role: 'user', content: [gif(3, 3), LINK] }, stored[1]]);
     const capital = { ...gif(3), url: gif(3).url.replace('data', 'DATA') };
@@ -63,7 +63,7 @@ describe('the images of a request', () => {
     ]);
   });
 
-  it('are replaced by a note where their bytes are no image', () => {
+  it('are replaced by a note if their bytes are not an image', () => {
     const page = { type: 'image', url: 'data:image/png;base64,PGh0bWw+' } as const;
     const [said] = fitImages([{ role: 'user', content: [page] }], seeing);
     expect(said?.content).toMatchObject([{ text: expect.stringMatching(/^\[An image that cannot be read: .*PNG/) }]);
@@ -80,7 +80,7 @@ describe('the images of a request', () => {
     expect(said?.content).toEqual([{ type: 'text', text: expect.stringContaining(reason) }, within, LINK]);
   });
 
-  it('make room for the latest where they are more than a request may have', () => {
+  it('keep the latest ones if a request has too many', () => {
     const turns = Array.from({ length: 4 }, (_, at) => ({ role: 'user', content: [gif(at + 1)] }) as const);
     const kept = (imageLimits: object) =>
       fitImages(turns, { ...seeing, imageLimits }).map(({ content }) => (content[0] as { type: string }).type);

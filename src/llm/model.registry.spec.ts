@@ -13,7 +13,7 @@ function refusal(message: string): unknown {
 }
 
 describe('ModelRegistry', () => {
-  it('knows the providers by name', () => {
+  it('lists the providers by name', () => {
     expect(registry.names()).toEqual([
       'anthropic',
       'azure',
@@ -26,7 +26,7 @@ describe('ModelRegistry', () => {
     ]);
   });
 
-  it('says which names there are when it is asked for another', () => {
+  it('lists the known names in the error for an unknown one', () => {
     expect(make({ provider: 'opnai' })).toThrow(
       refusal(
         'There is no model provider "opnai"; set LLM_PROVIDER to one of: anthropic, azure, deepseek, glm, offline, ollama,',
@@ -34,7 +34,7 @@ describe('ModelRegistry', () => {
     );
   });
 
-  it('refuses a second provider of the same name', () => {
+  it('rejects a second provider with the same name', () => {
     const own = new ModelRegistry();
     own.register(new OfflineFactory());
     expect(() => own.register(new OfflineFactory())).toThrow(refusal('"offline" is registered twice'));
@@ -47,32 +47,32 @@ describe('a provider', () => {
     ['anthropic', 'ANTHROPIC_API_KEY'],
     ['deepseek', 'DEEPSEEK_API_KEY'],
     ['glm', 'GLM_API_KEY'],
-  ])('%s needs its key', (provider, variable) => {
+  ])('%s requires its key', (provider, variable) => {
     expect(make({ provider })).toThrow(refusal(`"${provider}" needs an API key; set ${variable}.`));
     expect(make({ provider, apiKey: '  ' })).toThrow(refusal(variable));
     expect(make({ provider, apiKey: 'k' })()).toMatchObject({ provider, capabilities: { functionCalling: true } });
   });
 
-  it('openai-compatible needs a model and a base URL, and no key', () => {
+  it('openai-compatible requires a model and a base URL, and no key', () => {
     const provider = 'openai-compatible';
     expect(make({ provider, baseUrl: 'http://x/v1' })).toThrow(refusal('needs a model; set LLM_MODEL'));
     expect(make({ provider, model: 'm' })).toThrow(refusal('needs a base URL; set LLM_BASE_URL'));
     expect(make({ provider, model: 'm', baseUrl: 'http://x/v1' })().name).toBe('m');
   });
 
-  it('azure needs a deployment and an endpoint', () => {
+  it('azure requires a deployment and an endpoint', () => {
     const azure = { provider: 'azure', apiKey: 'k' };
     expect(make({ ...azure, baseUrl: 'http://x' })).toThrow(refusal('needs a model; set LLM_MODEL'));
     expect(make({ ...azure, model: 'gpt-4o' })).toThrow(refusal('needs a base URL; set AZURE_OPENAI_ENDPOINT'));
     expect(make({ ...azure, model: 'gpt-4o', baseUrl: 'http://x' })().capabilities.vision).toBe(true);
   });
 
-  it('ollama and offline need nothing', () => {
+  it('ollama and offline require no settings', () => {
     expect(make({ provider: 'ollama' })().provider).toBe('ollama');
     expect(make({ provider: 'offline' })().name).toBe('offline');
   });
 
-  it('refuses what cannot be sent', () => {
+  it('rejects an invalid key or URL', () => {
     expect(make({ apiKey: 'a\nb' })).toThrow(refusal('OPENAI_API_KEY'));
     expect(make({ apiKey: 'k', baseUrl: 'localhost:8000' })).toThrow(refusal('"localhost:8000", which is not'));
     expect(make({ apiKey: 'k', baseUrl: 'http://u:secret@x/v1' })).toThrow(refusal('a base URL with a password'));
@@ -90,7 +90,7 @@ describe('a provider', () => {
     ['anthropic', 'claude-haiku-5-5', true, true],
     ['anthropic', 'claude-2.1', false, false],
     ['deepseek', 'deepseek-chat', false, true],
-  ])('%s knows what %s can do', (provider, model, vision, functionCalling) => {
+  ])('%s has the capabilities of %s', (provider, model, vision, functionCalling) => {
     expect(make({ provider, model, apiKey: 'k' })().capabilities).toMatchObject({ vision, functionCalling });
   });
 });

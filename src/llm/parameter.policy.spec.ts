@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { fitParameters } from './parameter.policy.js';
 
-it('takes everything where nothing is said, but what is undefined', () => {
+it('accepts all defined parameters without limits', () => {
   const parameters = { temperature: 2, topP: 1, stop: ['a', 'b', 'c', 'd', 'e'], seed: 1 };
   expect(fitParameters({ ...parameters, maxTokens: undefined }, {})).toEqual({ taken: parameters, refused: [] });
 });
 
-it('refuses what a model lacks, and what is too much for it, saying why', () => {
+it('rejects unsupported and excessive parameters with a reason', () => {
   const limits = { lacking: ['seed', 'frequencyPenalty'], maxTemperature: 1, maxStops: 1 } as const;
   const given = { temperature: 1.5, seed: 7, stop: ['a', 'b'], maxTokens: 9, presencePenalty: 0 };
   expect(fitParameters(given, limits)).toEqual({
@@ -20,7 +20,7 @@ it('refuses what a model lacks, and what is too much for it, saying why', () => 
   expect(fitParameters({ temperature: 1, stop: ['a'] }, limits).refused).toEqual([]);
 });
 
-it('knows models that take a temperature or topP, and not both', () => {
+it('supports models that accept a temperature or topP, but not both', () => {
   const limits = { isOneOfTemperatureAndTopP: true };
   expect(fitParameters({ topP: 0.5 }, limits).taken).toEqual({ topP: 0.5 });
   expect(fitParameters({ topP: 0.5, temperature: 0 }, limits)).toEqual({

@@ -9,7 +9,7 @@ function closed(properties: Record<string, unknown>, required = Object.keys(prop
 }
 
 describe('toStrictSchema', () => {
-  it('keeps what a value is made of, and tells in the description what narrows it', () => {
+  it('keeps structural keywords, and moves constraints to the description', () => {
     const schema = closed({
       n: { type: 'integer', minimum: 0, description: 'How many' },
       list: { type: 'array', items: { enum: ['a', 'b'] }, minItems: 1 },
@@ -24,7 +24,7 @@ describe('toStrictSchema', () => {
     );
   });
 
-  it('has nothing for a schema that says what cannot be kept', () => {
+  it('is undefined for an unsupported schema', () => {
     const text = { type: 'string' };
     for (const schema of [
       { type: 'array', items: text },
@@ -41,7 +41,7 @@ describe('toStrictSchema', () => {
     }
   });
 
-  it('knows who takes optional properties, and who references', () => {
+  it('allows optional properties and references by provider', () => {
     const optional = closed({ a: { type: 'string' } }, []);
     const referring = { ...closed({ a: { $ref: '#/$defs/a' } }), $defs: { a: { type: 'string' } } };
     expect([OPENAI, CLAUDE].map((rules) => toStrictSchema(optional, rules))).toEqual([undefined, optional]);
@@ -49,7 +49,7 @@ describe('toStrictSchema', () => {
     expect([OPENAI, CLAUDE].map((rules) => toStrictSchema(referring, rules))).toEqual([referring, undefined]);
   });
 
-  it('goes five levels deep', () => {
+  it('supports five levels', () => {
     const deep = (levels: number): Record<string, unknown> =>
       levels === 0 ? { type: 'string' } : closed({ a: deep(levels - 1) });
     expect(toStrictSchema(deep(5), OPENAI)).toEqual(deep(5));

@@ -21,7 +21,7 @@ describe('checkUsage', () => {
     ['a total that is no number', { promptTokens: 50, completionTokens: 400, totalTokens: '9' }, [50, 400, 450]],
     ['a total that is absurd', { promptTokens: 50, completionTokens: 400, totalTokens: 1e15 }, [50, 400, 450]],
     ['fractions', { promptTokens: 49.5, completionTokens: 400 }, [50, 400, 450]],
-  ])('makes the counts add up of %s', (_what, reported, [promptTokens, completionTokens, totalTokens]) => {
+  ])('makes the counts consistent for %s', (_what, reported, [promptTokens, completionTokens, totalTokens]) => {
     expect(checkUsage(reported)).toMatchObject({ promptTokens, completionTokens, totalTokens });
   });
 
@@ -33,7 +33,7 @@ describe('checkUsage', () => {
     ['NaN and infinity', { promptTokens: Number.NaN, completionTokens: Number.POSITIVE_INFINITY }],
     ['null and lists', { promptTokens: null, completionTokens: [400], totalTokens: {} }],
     ['absurd numbers', { promptTokens: 1e15, completionTokens: 1e300 }],
-  ])('takes %s as not reported', (_what, reported) => {
+  ])('ignores %s', (_what, reported) => {
     expect(checkUsage(reported)).toBeUndefined();
   });
 

@@ -32,20 +32,20 @@ async function send(provider: string, model: string) {
   return llm.lastRequest;
 }
 
-it('openai limits by max_completion_tokens, and turns reasoning off beside tools where it would refuse', async () => {
+it('openai limits replies by max_completion_tokens, and disables reasoning beside tools if the API rejects both', async () => {
   const newer = await send('openai', 'gpt-5.6-luna');
   expect(newer).toMatchObject({ max_completion_tokens: 7, reasoning_effort: 'none' });
   expect(newer).not.toHaveProperty('max_tokens');
   expect(await send('openai', 'gpt-4o')).not.toHaveProperty('reasoning_effort');
 });
 
-it('deepseek gets reasoning with every call, be it empty', async () => {
+it('deepseek gets reasoning with every call, even if empty', async () => {
   const { messages, ...rest } = await send('deepseek', 'deepseek-v4-flash');
   expect(messages[1]).toMatchObject({ reasoning_content: '', content: null });
   expect(rest).toMatchObject({ max_tokens: 7 });
 });
 
-it.each(['glm', 'ollama', 'openai-compatible'])('%s gets the plain wire', async (provider) => {
+it.each(['glm', 'ollama', 'openai-compatible'])('%s gets the plain wire format', async (provider) => {
   const { messages, ...rest } = await send(provider, 'some-model');
   expect(messages[1]).not.toHaveProperty('reasoning_content');
   expect(rest).toMatchObject({ max_tokens: 7, model: 'some-model' });
@@ -65,13 +65,13 @@ describe('azure', () => {
     return llm.envelopes[0]?.path;
   }
 
-  it('is asked at its v1 address, or at that of a deployment and a version', async () => {
+  it('uses the v1 URL, or the URL of a deployment and a version', async () => {
     expect(await at('/')).toBe('/openai/v1/chat/completions');
     expect(await at('/openai/v1/')).toBe('/openai/v1/chat/completions');
     expect(await at('/', '2024-10-21')).toBe('/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21');
   });
 
-  it('is asked at its address when that of a whole deployment was given', async () => {
+  it('accepts the URL of a deployment as endpoint', async () => {
     const whole = '/openai/deployments/other?api-version=2024-10-21';
     const dated = '/openai/deployments/my%20gpt/chat/completions?api-version=';
     expect(await at(whole)).toBe(`${dated}2024-10-21`);
@@ -82,7 +82,7 @@ describe('azure', () => {
     expect(await at('/gateway/?key=a', '2024-10-21')).toBe(`/gateway${dated.replace('?', '?key=a&')}2024-10-21`);
   });
 
-  it('has embeddings, of a deployment of their own', async () => {
+  it('has embeddings, with a deployment of their own', async () => {
     const baseUrl = new URL('/', llm.url).href;
     const settings = { provider: 'azure', model: 'embed', apiKey: 'k', baseUrl, apiVersion: '2024-10-21' };
     const { vectors } = await registry.createEmbedding({ ...settings, timeoutMs: 5_000 }).embed(['a', 'b']);
@@ -90,7 +90,7 @@ describe('azure', () => {
   });
 });
 
-it('every provider’s folder holds the same files', () => {
+it('every provider has the same files', () => {
   const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );

@@ -32,7 +32,7 @@ describe('usage in an OpenAI stream', () => {
     expect(openAiUsage(...chunks)).toEqual(whole);
   });
 
-  it('has no completion where text follows the last count', () => {
+  it('has no completion if text follows the last count', () => {
     expect(openAiUsage(text('a', counted(50, 1, 51)), text('b'), end)).toEqual({
       promptTokens: 50,
       completionTokens: 0,
@@ -41,7 +41,7 @@ describe('usage in an OpenAI stream', () => {
     expect(openAiUsage({ usage: counted(0, 0, 0) }, text('b'), end)).toBeUndefined();
   });
 
-  it('counts a call of a tool as a part of the reply', () => {
+  it('counts a tool call as a part of the reply', () => {
     const call = { index: 0, id: 'c', function: { name: 'add', arguments: '{"a":1}' } };
     const chunks = [text('', counted(50, 1, 51)), { choices: [{ delta: { tool_calls: [call] } }] }, end];
     expect(openAiUsage(...chunks)).toMatchObject({ completionTokens: 0 });
@@ -63,13 +63,13 @@ describe('usage in an Anthropic stream', () => {
   };
   const start = { input_tokens: 20, cache_read_input_tokens: 30, output_tokens: 1 };
 
-  it('adds up the prompt and takes the output of the end', () => {
+  it('adds up the prompt and takes the output count of the end', () => {
     const whole = { promptTokens: 50, completionTokens: 40, totalTokens: 90, cachedTokens: 30 };
     expect(usageOf(start, { output_tokens: 40 })).toEqual(whole);
     expect(usageOf(start, { input_tokens: 20, output_tokens: 40, cache_read_input_tokens: null })).toEqual(whole);
   });
 
-  it('has no completion where only its start has counts', () => {
+  it('has no completion if only its start has counts', () => {
     expect(usageOf(start)).toMatchObject({ promptTokens: 50, completionTokens: 0 });
     expect(usageOf({ input_tokens: 0, output_tokens: 0 }, { output_tokens: 0 })).toBeUndefined();
   });

@@ -15,7 +15,7 @@ interface Expected {
   readonly calls?: readonly (readonly [string, object])[];
 }
 
-/** What a provider's documents show of its replies, whole and streamed. */
+/** Documented replies of a provider, complete and streamed. */
 interface Example {
   readonly reply: unknown;
   readonly stream: readonly unknown[];
@@ -39,7 +39,7 @@ afterAll(async () => {
   await llm.close();
 });
 
-/** In the form of the fixtures. */
+/** Converts a result to the form of the fixtures. */
 function toPlain({ message, finishReason, usage, model }: ChatResult): Expected {
   const { content, reasoning, signedReasoning, toolCalls } = message;
   return {
@@ -53,16 +53,16 @@ function toPlain({ message, finishReason, usage, model }: ChatResult): Expected 
   };
 }
 
-describe.each(PROVIDERS)('what %s sends', (provider) => {
+describe.each(PROVIDERS)('a reply of %s', (provider) => {
   const data = JSON.parse(readFileSync(`test/fixtures/wire/${provider}.json`, 'utf8')) as WireData;
   const make = () => registry.create({ provider, model: data.model, apiKey: 'k', baseUrl: llm.url, timeoutMs: 5_000 });
 
-  it.each(['text', 'calls'] as const)('as a whole is read: %s', async (kind) => {
+  it.each(['text', 'calls'] as const)('is parsed without streaming: %s', async (kind) => {
     llm.reply({ status: 200, body: data[kind].reply });
     expect(toPlain(await make().generate(ask))).toEqual(data[kind].expected);
   });
 
-  it.each(['text', 'calls'] as const)('as a stream is read: %s', async (kind) => {
+  it.each(['text', 'calls'] as const)('is parsed as a stream: %s', async (kind) => {
     const { stream, expected } = data[kind];
     llm.reply({ events: stream });
     const parts = await readStream(make().stream(ask));
@@ -73,7 +73,7 @@ describe.each(PROVIDERS)('what %s sends', (provider) => {
     expect([said('text'), said('reasoning')]).toEqual([expected.content, expected.reasoning ?? '']);
   });
 
-  it('as a stream is never taken for whole when it is cut before its end', async () => {
+  it('is never accepted as a truncated stream', async () => {
     const { stream } = data.calls;
     const ends = stream.findIndex((event) => /"(finish|stop)_reason":"/.test(JSON.stringify(event)));
     for (let cutAfter = 0; cutAfter <= ends; cutAfter++) {
@@ -85,7 +85,7 @@ describe.each(PROVIDERS)('what %s sends', (provider) => {
     }
   });
 
-  it('goes back with the results of the calls, in its own form', async () => {
+  it('goes back with the results of its calls, in the wire format of the provider', async () => {
     llm.reply({ status: 200, body: data.calls.reply }).reply({ status: 200, body: data.text.reply });
     const { message } = await make().generate(ask);
     const results = message.toolCalls!.map(({ id, name }) => ({

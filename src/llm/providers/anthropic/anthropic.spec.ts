@@ -30,7 +30,7 @@ async function sent(request: ChatRequest, model?: string, parameters?: ModelPara
 }
 
 describe('a request', () => {
-  it('goes to /v1/messages with key, version, system text, tools and the longest reply that may come', async () => {
+  it('goes to /v1/messages with key, version, system text, tools and max_tokens', async () => {
     const messages = [{ role: 'system', content: 'Be kind.' } as const, ...ask.messages];
     expect(await sent({ messages, tools })).toEqual({
       model: 'claude-haiku-5-5',
@@ -47,7 +47,7 @@ describe('a request', () => {
     expect(llm.envelopes[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('with a temperature goes by the version of the API that has one', async () => {
+  it('with a temperature has the API version that supports it', async () => {
     const body = await sent(ask, 'claude-sonnet-4-5', { temperature: 0.5, maxTokens: 9, stop: ['END'] });
     expect(body).toMatchObject({ temperature: 0.5, max_tokens: 9, stop_sequences: ['END'] });
     expect(body).not.toHaveProperty('thinking');
@@ -59,12 +59,12 @@ describe('a request', () => {
     ['none', { type: 'none' }],
     ['required', { type: 'any' }],
     [{ name: 'add' }, { type: 'tool', name: 'add' }],
-  ] as const)('with the tool choice %j says %j', async (toolChoice, expected) => {
+  ] as const)('with the tool choice %j sends %j', async (toolChoice, expected) => {
     const { tool_choice } = await sent({ ...ask, tools, toolChoice }, 'claude-sonnet-4-5');
     expect(tool_choice).toEqual(expected);
   });
 
-  it('without tools, but with calls in its history, has tools in their stead that cannot be called', async () => {
+  it('without tools, but with calls in its history, has placeholder tools that cannot be called', async () => {
     const toolCalls = [{ id: 'c', name: 'gone', arguments: '{}' }];
     const body = await sent({
       messages: [
@@ -88,7 +88,7 @@ describe.each(['generate', 'stream'] as const)('%s', (verb) => {
     return last?.type === 'finish' ? last.result : undefined;
   }
 
-  it('gives text, usage and the model that answered', async () => {
+  it('returns text, usage and the model that replied', async () => {
     expect(await reply({ text: 'Hi 你好 there', model: 'claude-haiku-5-5-20261007', usage: [12, 3] })).toEqual({
       message: { role: 'assistant', content: 'Hi 你好 there' },
       finishReason: 'stop',
@@ -98,7 +98,7 @@ describe.each(['generate', 'stream'] as const)('%s', (verb) => {
     expect(await reply({ text: 'a', usage: null })).not.toHaveProperty('usage');
   });
 
-  it('gives thoughts, and signed ones so that they can go back beside their calls', async () => {
+  it('returns reasoning, and signed blocks that go back beside their calls', async () => {
     const calls = [
       { id: 'c', name: 'add', arguments: { a: 1 } },
       { id: 'd', name: 'add' },
@@ -138,11 +138,11 @@ describe.each(['generate', 'stream'] as const)('%s', (verb) => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content_filter'],
     ['something_new', 'stop'],
-  ])('reads the stop reason %s as %s', async (finishReason, expected) => {
+  ])('maps the stop reason %s to %s', async (finishReason, expected) => {
     expect(await reply({ text: 'a', finishReason })).toMatchObject({ finishReason: expected });
   });
 
-  it('gives a call that was cut as it came, by the reason', async () => {
+  it('returns a truncated call with the finish reason length', async () => {
     const result = await reply({ calls: [{ id: 'c', name: 'add', arguments: '{"a": 1' }], finishReason: 'length' });
     expect(result).toMatchObject({ finishReason: 'length', message: { toolCalls: [{ id: 'c' }] } });
   });
@@ -161,12 +161,12 @@ describe.each(['generate', 'stream'] as const)('%s', (verb) => {
       { code: 'MODEL_RATE_LIMITED', details: { retry_after_ms: 3000 } },
     ],
     ['529', { status: 529, body: wrong('overloaded_error') }, { code: 'MODEL_UNAVAILABLE', isRetryable: true }],
-  ])('fails after %s, saying why', async (_name, script, expected) => {
+  ])('fails after %s with a matching error code', async (_name, script, expected) => {
     await expect(reply(script)).rejects.toMatchObject(expected);
     expect(llm.requests).toHaveLength(1);
   });
 
-  it('says what Anthropic said of an error', async () => {
+  it('quotes the error message of Anthropic', async () => {
     const refusal = reply({ status: 400, body: wrong('invalid_request_error') });
     await expect(refusal).rejects.toThrow('(HTTP 400): this is why.');
   });
@@ -177,7 +177,7 @@ function wrong(type: string) {
 }
 
 describe('a stream', () => {
-  it('gives thoughts and text as they come', async () => {
+  it('yields reasoning and text incrementally', async () => {
     llm.reply({ reasoning: 'Let me', text: 'Hi there' });
     const parts = await readStream(claude().stream(ask));
     expect(parts.slice(0, -1)).toEqual([
@@ -204,14 +204,14 @@ describe('a stream', () => {
     await expect(readStream(claude().stream({ ...ask, tools }))).rejects.toMatchObject({ code, isRetryable: true });
   });
 
-  it('that falls silent is ended, and its connection', async () => {
+  it('that falls silent is aborted, and its connection closed', async () => {
     llm.reply({ text: 'one two', stallAfter: 4 });
     const settings = { provider: 'anthropic', apiKey: 'k', baseUrl: llm.url, timeoutMs: 80 };
     await expect(readStream(registry.create(settings).stream(ask))).rejects.toMatchObject({ code: 'MODEL_TIMEOUT' });
     await llm.waitForAbort();
   });
 
-  it('is cancelled by its signal, and keeps its connection when it is whole', async () => {
+  it('is cancelled by its signal, and reuses its connection when it is complete', async () => {
     const controller = new AbortController();
     llm.reply({ text: 'one two', stallAfter: 4 });
     const reading = (async () => {
@@ -225,7 +225,7 @@ describe('a stream', () => {
     expect(llm.openConnections).toBeLessThanOrEqual(3);
   });
 
-  it('may come whole from a server that does not stream', async () => {
+  it('accepts a complete reply from a server that does not stream', async () => {
     const content = [{ type: 'thinking', thinking: 't' }, { type: 'text', text: 'whole' }, null, { type: 'new' }];
     llm.reply({ status: 200, body: { content, stop_reason: 'end_turn' } });
     const parts = await readStream(claude().stream(ask));

@@ -16,7 +16,7 @@ it.each([
   expect(generationOf(model)).toBe(generation);
 });
 
-it('asks for replies as long as a model can give them in time', () => {
+it('limits max_tokens to a reply that fits the time limit', () => {
   const models = ['claude-opus-5', 'claude-sonnet-4-5', 'claude-3-5-haiku-20241022', 'claude-3-opus-20240229', 'other'];
   expect(models.map(defaultMaxTokens)).toEqual([32_000, 32_000, 8192, 4096, 8192]);
   expect(models.map(thinksByDefault)).toEqual([true, false, false, false, false]);

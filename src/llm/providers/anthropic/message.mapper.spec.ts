@@ -15,13 +15,13 @@ const result = (toolCallId: string, content: string): Message => ({ role: 'tool'
 const text = (value: string) => ({ type: 'text', text: value });
 
 describe('toWireConversation', () => {
-  it('takes the system texts out', () => {
+  it('separates the system texts', () => {
     const { system, messages } = write({ role: 'system', content: 'a' }, user('x'), { role: 'system', content: 'b' });
     expect(system).toBe('a\n\nb');
     expect(messages).toEqual([{ role: 'user', content: [text('x')] }]);
   });
 
-  it('shows what a tool shows within its result', () => {
+  it('puts the images of a tool into its result', () => {
     const images = [
       { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
       { type: 'image', url: 'https://a.example/b.png' },
@@ -44,7 +44,7 @@ describe('toWireConversation', () => {
     expect(blank.messages[2]?.content[0]?.['content']).toHaveLength(1);
   });
 
-  it('makes one turn of what one side says in a row, results first', () => {
+  it('joins consecutive messages of one role into a turn, results first', () => {
     const { messages } = write(
       user('x'),
       says('', call('c1'), call('c2')),
@@ -77,13 +77,13 @@ describe('toWireConversation', () => {
     ]);
   });
 
-  it('leaves blank texts out, and messages that have nothing else', () => {
+  it('omits blank texts, and messages without other content', () => {
     expect(write(user('x'), says(' \n'), user('y')).messages).toEqual([
       { role: 'user', content: [text('x'), text('y')] },
     ]);
   });
 
-  it('gives calls ids that are taken, no two alike, and results the ids of their calls', () => {
+  it('gives calls unique valid ids, and results the ids of their calls', () => {
     const { messages } = write(
       user('x'),
       says('', call('functions.add:0')),
@@ -107,7 +107,7 @@ describe('toWireConversation', () => {
     ]);
   });
 
-  it('makes an input an object and a name one that a tool can have, whatever a model wrote', () => {
+  it('makes every input an object and every name valid', () => {
     const { messages } = write(
       user('x'),
       says('', call('c', '{"n": 1', 'my tool!'), call('d', '[1]', ''), call('e', '{"n":1}')),
@@ -123,7 +123,7 @@ describe('toWireConversation', () => {
     ]);
   });
 
-  describe('signed thoughts', () => {
+  describe('signed reasoning', () => {
     const value = (thinking: string) => ({ type: 'thinking', thinking, signature: 's' });
     const thinking = (model: string, provider = 'anthropic'): Message => ({
       role: 'assistant',
@@ -140,7 +140,7 @@ describe('toWireConversation', () => {
       toolCalls: [call('c')],
     });
 
-    it('go back as they were, where they were', () => {
+    it('goes back unchanged, at its original positions', () => {
       expect(write(thinking(MODEL)).messages[0]?.content).toEqual([
         value('a'),
         text('one'),
@@ -150,7 +150,7 @@ describe('toWireConversation', () => {
       ]);
     });
 
-    it('go to no other model, and not without their calls', () => {
+    it('goes to no other model, and not without its calls', () => {
       const plain = [text('onetwo'), { type: 'tool_use', id: 'c', name: 'add', input: {} }];
       expect(write(thinking('claude-opus-5')).messages[0]?.content).toEqual(plain);
       expect(write(thinking(MODEL, 'other')).messages[0]?.content).toEqual(plain);

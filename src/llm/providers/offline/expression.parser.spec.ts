@@ -40,7 +40,7 @@ it.each([
   ['half of 9', '9 / 2'],
 ])('%s', (text, expected) => expect(found(text)).toEqual([expected]));
 
-it('finds several', () => {
+it('finds several expressions', () => {
   expect(found('计算 1+1 和 2*3')).toEqual(['1+1', '2*3']);
   expect(found('1+1 2*3, 4-4')).toEqual(['1+1', '2*3', '4-4']);
 });
@@ -62,11 +62,11 @@ it.each([
   ['square root of that', '7^0.5'],
   ['-3 + 5', '-3 + 5'],
   ['1+1', '1+1'],
-])('goes on after 7: %s', (text, expected) => expect(found(text, '7')).toEqual([expected]));
+])('continues from 7: %s', (text, expected) => expect(found(text, '7')).toEqual([expected]));
 
 it('puts a negative number into parentheses', () => expect(found('times 3', '-7')).toEqual(['(-7) * 3']));
 
-it('tells that there is nothing to go on with', () => {
+it('reports a missing previous result', () => {
   expect(findArithmetic('times 3')).toEqual({ expressions: [], lacksPrevious: true });
   expect(findArithmetic('再减 3')).toEqual({ expressions: [], lacksPrevious: true });
 });
@@ -82,4 +82,4 @@ it.each([
   '',
   'one of a kind',
   '一个人',
-])('nothing in: %s', (text) => expect(findArithmetic(text)).toEqual({ expressions: [], lacksPrevious: false }));
+])('finds nothing in: %s', (text) => expect(findArithmetic(text)).toEqual({ expressions: [], lacksPrevious: false }));

@@ -18,7 +18,7 @@ async function reply(system: string, ...turns: readonly string[]): Promise<strin
 }
 
 describe('in ReAct text', () => {
-  it('calls, and answers from the observations in their order', async () => {
+  it('calls tools, and answers from the observations in order', async () => {
     const question = '计算 1+1 和 2*3';
     const calls = await reply(REACT, question);
     expect(calls).toBe(
@@ -33,12 +33,12 @@ describe('in ReAct text', () => {
     );
   });
 
-  it('goes on with an earlier final answer', async () => {
+  it('continues from an earlier final answer', async () => {
     const earlier = ['100 + 200', 'Thought: I can answer now.\nFinal Answer: 300'];
     expect(await reply(REACT, ...earlier, 'and times 3?')).toContain('Action Input: {"expression":"300 * 3"}');
   });
 
-  it('keeps results of several lines, and tells failures', async () => {
+  it('keeps results of several lines, and reports failures', async () => {
     const calls = await reply(REACT, 'reverse "a\nb"');
     expect(calls).toContain(String.raw`Action Input: {"operation":"reverse","text":"a\nb"}`);
     expect(await reply(REACT, 'reverse "a\nb"', calls, 'Observation: b\na')).toMatch(/Final Answer: b\na$/);
@@ -47,14 +47,14 @@ describe('in ReAct text', () => {
     );
   });
 
-  it('takes no question for an observation', async () => {
+  it('does not take a question for an observation', async () => {
     expect(await reply(REACT, 'Observation: 2+2')).toContain('Action: calculator');
     expect(await reply(REACT, 'hello')).toMatch(/^Thought: .*\nFinal Answer: Hello!/);
   });
 });
 
 describe('in XML text', () => {
-  it('calls, and answers from the results in their order', async () => {
+  it('calls tools, and answers from the results in order', async () => {
     const question = 'reverse "<a> & b" and what is 2+2?';
     const calls = await reply(XML, question);
     expect(calls).toBe(
@@ -70,7 +70,7 @@ describe('in XML text', () => {
     expect(await reply(XML, question, calls, results)).toBe('reverse("<a> & b") = b & >a<, 2+2 = 4');
   });
 
-  it('goes on with an earlier answer, or with the result where the answer is none', async () => {
+  it('continues from an earlier answer, or from the result if the answer has no number', async () => {
     expect(await reply(XML, '100 + 200', '300', 'plus 10')).toContain('<parameter name="expression">300 + 10<');
     const calls = await reply(XML, '100 + 200');
     const results = '<function_results><result tool="calculator">300</result></function_results>';
@@ -78,12 +78,12 @@ describe('in XML text', () => {
   });
 });
 
-it('says which tool is not in the list', async () => {
+it('names the tool that is not in the list', async () => {
   const system = REACT.replace(/^- calculator.*\n/m, '');
   expect(await reply(system, '1+1')).toMatch(/Final Answer: .*needs the tool calculator/);
 });
 
-it('prefers function calling where it is offered', async () => {
+it('prefers function calling if the request has tools', async () => {
   const { message } = await model.generate({
     messages: [
       { role: 'system', content: REACT },
@@ -94,7 +94,7 @@ it('prefers function calling where it is offered', async () => {
   expect(message.toolCalls).toHaveLength(1);
 });
 
-it('streams the text in pieces', async () => {
+it('streams the text in chunks', async () => {
   const messages: Message[] = [
     { role: 'system', content: XML },
     { role: 'user', content: '你好' },
@@ -105,7 +105,7 @@ it('streams the text in pieces', async () => {
   expect(texts.join('')).toBe((await model.generate({ messages })).message.content);
 });
 
-it('reads long conversations quickly', async () => {
+it('parses long conversations quickly', async () => {
   const pieces = ['Action: a\n', 'Observation (', '<invoke name="', '<result tool="a">', 'Final Answer', '\n', '- a'];
   for (const piece of pieces) {
     const long = piece.repeat(1_000_000 / piece.length);

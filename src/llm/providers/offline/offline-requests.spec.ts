@@ -3,7 +3,7 @@ import type { ChatRequest } from '../../chat.types.js';
 import type { Message } from '../../message.types.js';
 import { OfflineModel } from './offline.model.js';
 
-/** The request; the calls wanted, as `tool {arguments}`; the results of the tools; the answer. */
+/** The request; the expected calls, as `tool {arguments}`; the results of the tools; the answer. */
 type Row = readonly [request: string, calls: readonly Call[], results: readonly string[], answer: string];
 type Call = readonly [tool: string, input: Readonly<Record<string, string | number>>];
 
@@ -113,7 +113,7 @@ const TEXT: readonly Row[] = [
   ],
 ];
 
-/** After `100 + 200` was answered by 300. */
+/** After `100 + 200` with the answer 300. */
 const FOLLOW_UPS: readonly Row[] = [
   ['and times 3?', [calc('300 * 3')], ['900'], '900'],
   ['再乘以 3', [calc('300 * 3')], ['900'], '900'],
@@ -208,7 +208,7 @@ describe('the offline model answers', () => {
     expect(message.content).toContain(part);
   });
 
-  it('goes on with the last of several answers, also when only the answer is left of the turn', async () => {
+  it('continues from the last of several answers, also if the turn has only the answer', async () => {
     const messages: Message[] = [
       { role: 'assistant', content: '1+1 = 2, 2*3 = 6' },
       { role: 'user', content: 'minus 1' },
@@ -216,7 +216,7 @@ describe('the offline model answers', () => {
     expect((await plannedFor(messages)).calls).toEqual([calc('6 - 1')]);
   });
 
-  it('what it can, and says which tool it lacks for the rest', async () => {
+  it('partly, and names the missing tool', async () => {
     const messages: Message[] = [{ role: 'user', content: 'what is 2+2 and what time is it in Oslo?' }];
     const request = { messages, tools: tools.slice(0, 1) };
     const { message } = await model.generate(request);
@@ -226,7 +226,7 @@ describe('the offline model answers', () => {
     expect(last.message.content).toMatch(/^2\+2 = 4\n.*needs the tool get_timestamp.*OPENAI_API_KEY=/);
   });
 
-  it('whatever it is asked, quickly', async () => {
+  it('any request quickly', async () => {
     const pieces = [
       '1+',
       'a b ',

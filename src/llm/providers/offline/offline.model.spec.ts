@@ -23,7 +23,7 @@ async function answerAfter(content: string, result: string): Promise<string> {
 }
 
 describe('OfflineModel', () => {
-  it('plans a call and answers with just its value', async () => {
+  it('plans a call and answers with its value only', async () => {
     const planned = await model.generate(ask('计算 100 + 200'));
     expect(planned).toMatchObject({
       finishReason: 'tool_calls',
@@ -40,18 +40,18 @@ describe('OfflineModel', () => {
     ['what time is it', {}],
     ['现在几点', {}],
     ['What time is it now in Asia/Shanghai?', { timezone: 'Asia/Shanghai' }],
-  ])('plans to ask for the time: %s', async (text, expected) => {
+  ])('plans a call for the time: %s', async (text, expected) => {
     const { message } = await model.generate(ask(text));
     expect(message.toolCalls?.[0]).toMatchObject({ name: 'get_timestamp', arguments: JSON.stringify(expected) });
   });
 
-  it('says what failed', async () => {
+  it('reports a failed tool', async () => {
     expect(await answerAfter('1/0', 'Error: division by zero')).toBe(
       'The tool calculator failed: Error: division by zero',
     );
   });
 
-  it('gives the note of a call that a person edited with its result', async () => {
+  it('returns the note of an edited call with its result', async () => {
     const note =
       '[A person changed the arguments of this call to {"expression":"1/0"}. The following is the result of the changed call.]\n';
     expect(await answerAfter('1+1', `${note}7`)).toBe(`${note}7`);
@@ -60,7 +60,7 @@ describe('OfflineModel', () => {
     );
   });
 
-  it('says what it is and how to set a real model', async () => {
+  it('describes itself and how to configure a real model', async () => {
     for (const [text, word] of [
       ['hello', 'Hello!'],
       ['你好', '你好！'],
@@ -75,14 +75,14 @@ describe('OfflineModel', () => {
     }
   });
 
-  it('says which tool it lacks', async () => {
+  it('names a missing tool', async () => {
     const { message } = await model.generate(ask('6*7', []));
     expect(message.toolCalls).toBeUndefined();
     expect(message.content).toContain('calculator');
     expect(message.content).toContain('OPENAI_API_KEY=');
   });
 
-  it('looks at the last question only, and gives each turn its own call id', async () => {
+  it('uses the last question only, and gives each turn its own call id', async () => {
     const first = await model.generate(ask('1+1'));
     const earlier: Message[] = [
       ...ask('1+1').messages,
@@ -94,7 +94,7 @@ describe('OfflineModel', () => {
     expect(next.message.toolCalls?.[0]).toMatchObject({ id: 'call_2_1', arguments: '{"expression":"2+2"}' });
   });
 
-  it('streams word by word what it would give whole, and always the same', async () => {
+  it('streams the same reply by words, deterministically', async () => {
     const whole = await model.generate(ask('hello'));
     const parts = await readStream(model.stream(ask('hello')));
     const words = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
