@@ -3,7 +3,7 @@ import type { EmbeddingModel } from './embedding-model.js';
 import type { ModelStackFactory } from './wrappers/model-stack.factory.js';
 
 /**
- * Maximum time until the reply starts, in ms, whatever the limit of a chat. No retry starts later than this after the
+ * Maximum silence of the provider, in ms, even if chats have a longer limit. No retry starts later than this after the
  * first attempt: callers wait for embeddings that are optional to them.
  */
 const MAX_WAIT_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { TokenCounter } from './token-counter.js';
 
-/** Number of cached texts; at most twice as many. */
+/** Minimum number of cached texts; the maximum is twice as many. */
 const REMEMBERED = 50;
 /** Minimum length of a cached text, in UTF-16 units: shorter ones are faster to count than to look up. */
 const WORTH_IT = 32;

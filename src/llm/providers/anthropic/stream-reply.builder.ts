@@ -53,7 +53,7 @@ export class StreamReplyBuilder implements StreamedReply {
     return this.stopped;
   }
 
-  /** Requires both the stop reason and the end event; a lost event between them is not detectable otherwise. */
+  /** Requires both the stop reason and the end event. */
   get isComplete(): boolean {
     return this.whole !== undefined || (this.stopped && typeof this.stopReason === 'string');
   }
