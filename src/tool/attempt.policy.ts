@@ -1,6 +1,9 @@
 import { messageOf } from '../common/index.js';
 
-/** What `make` gives; when it throws, nothing, and `problems` has what it said. So that one mistake hides no other. */
+/**
+ * Result of `make`; if it throws, undefined, and its message is added to `problems`. Collects all mistakes instead of
+ * the first.
+ */
 export function attempt<T>(make: () => T, problems: string[]): T | undefined {
   try {
     return make();

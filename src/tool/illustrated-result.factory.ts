@@ -1,6 +1,6 @@
 import { AppError, parseImage } from '../common/index.js';
 
-/** What a tool returns that shows something: made by `withImages`, and a class, so that no other result is taken for it. */
+/** Tool result with images, created by `withImages`. A class, so that plain results cannot be mistaken for it. */
 export class IllustratedResult {
   constructor(
     readonly result: unknown,
@@ -26,13 +26,13 @@ export function withImages(result: unknown, images: readonly string[]): Illustra
   return new IllustratedResult(result, [...images]);
 }
 
-/** A mistake of the tool's code; `null` for a link or a data URI, whatever its bytes are. */
+/** Mistake of the tool's code; `null` for a link or a base64 data URI, whatever its bytes are. */
 function formProblem(url: string): string | null {
   const image = parseImage(url);
   return typeof image !== 'string' || /^\s*data:[^,]*;\s*base64\s*,/i.test(url) ? null : image;
 }
 
-/** What a tool returned, apart. */
+/** Separates the value and the images of a returned result. */
 export function unfold(returned: unknown): { readonly value: unknown; readonly images: readonly string[] } {
   if (!(returned instanceof IllustratedResult)) return { value: returned, images: [] };
   return { value: returned.result, images: returned.images };

@@ -11,7 +11,7 @@ import type { ToolRegistration } from './tool-registration.types.js';
 
 Logger.overrideLogger(false);
 const LINK = 'https://a.example/b.png';
-/** A JPEG of so many bytes, 3 at least. */
+/** A JPEG. @param bytes its size, at least 3 */
 const picture = (bytes: number, label = 'image/jpeg') => {
   const content = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(bytes - 3)]);
   return `data:${label};base64,${content.toString('base64')}`;

@@ -1,4 +1,4 @@
-/** What a run can do besides talk: tools are declared, found, owned by one registry and called by one executor. */
+/** Tools: declaration, discovery, registry and execution. */
 import { ToolStateChangeEntity } from './state/entities/tool-state-change.entity.js';
 import { ToolStateEntryEntity } from './state/entities/tool-state-entry.entity.js';
 import { ToolStateHistoryEntity } from './state/entities/tool-state-history.entity.js';

@@ -1,4 +1,4 @@
-/** The names (at most three) that a misspelt one may have meant, nearest first; programs without types may leave it out. */
+/** Up to three known names that resemble a misspelt one, nearest first. @param name may be absent in untyped code */
 export function nearNames(name: unknown, names: Iterable<string>): string[] {
   const wanted = String(name).toLowerCase().slice(0, 64);
   const limit = Math.max(2, Math.floor(wanted.length / 3));
@@ -10,7 +10,7 @@ export function nearNames(name: unknown, names: Iterable<string>): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Levenshtein distance, by rows. */
+/** Levenshtein distance, row by row. */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

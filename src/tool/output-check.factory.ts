@@ -6,13 +6,13 @@ import { isStandardSchema } from './standard-schema.types.js';
 import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolInput } from './tool.types.js';
 
-/** What a tool says of its results, and the check that holds them to it. */
+/** Output schema of a tool and the check of results against it. */
 export interface OutputSource {
   readonly schema: JsonSchema;
   check(result: JsonValue): ToolInput;
 }
 
-/** Throws `TOOL_INVALID` for a schema that cannot be used. */
+/** @throws AppError `TOOL_INVALID` for an unusable schema */
 export function createOutputCheck(output: NonNullable<ToolHandling['output']>): OutputSource {
   const schema = isStandardSchema(output) ? jsonSchemaOf(output, 'its output', 'output') : toCurrentDraft(output);
   return { schema, check: createValueCheck(schema, 'result', 'its output') };

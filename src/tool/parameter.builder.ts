@@ -3,10 +3,11 @@ import { AppError, type JsonSchema, type JsonValue } from '../common/index.js';
 type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
 
 /**
- * One parameter of a tool, built step by step; every step gives a new one. A limit that the type cannot have throws
- * `TOOL_INVALID`.
+ * Immutable builder for one parameter of a tool.
  *
- *     Parameter.integer('days', 'How many days ahead').min(1).max(7).default(3)
+ *     Parameter.integer('days', 'Number of days').min(1).max(7).default(3)
+ *
+ * @throws AppError `TOOL_INVALID` for a constraint that does not apply to the type
  */
 export class Parameter {
   private constructor(
@@ -32,7 +33,7 @@ export class Parameter {
     return Parameter.of('boolean', name, description, required);
   }
 
-  /** The name of `items` plays no part. */
+  /** @param items schema of the members; its name is ignored */
   static array(name: string, items?: Parameter, description?: string, required = false): Parameter {
     const array = Parameter.of('array', name, description, required);
     return items ? array.items(items) : array;
@@ -52,37 +53,37 @@ export class Parameter {
     return new Parameter(name, type, required, description ? { description } : {});
   }
 
-  /** The least value of a number. */
+  /** Minimum of a number, inclusive. */
   min(minimum: number): Parameter {
     return this.with({ minimum }, ['integer', 'number']);
   }
 
-  /** The greatest value of a number. */
+  /** Maximum of a number, inclusive. */
   max(maximum: number): Parameter {
     return this.with({ maximum }, ['integer', 'number']);
   }
 
-  /** In characters. */
+  /** Minimum length in characters. */
   minLength(minLength: number): Parameter {
     return this.with({ minLength }, ['string']);
   }
 
-  /** In characters. */
+  /** Maximum length in characters. */
   maxLength(maxLength: number): Parameter {
     return this.with({ maxLength }, ['string']);
   }
 
-  /** The only values it may have. */
+  /** Allowed values. */
   enum(values: readonly JsonValue[]): Parameter {
     return this.with({ enum: [...values] });
   }
 
-  /** What the tool gets when the model leaves it out. */
+  /** Value for a call that omits the parameter. */
   default(value: JsonValue): Parameter {
     return this.with({ default: value });
   }
 
-  /** For the model. */
+  /** Description for the model. */
   description(description: string): Parameter {
     return this.with({ description });
   }
@@ -91,17 +92,17 @@ export class Parameter {
     return new Parameter(this.name, this.type, isRequired, this.keywords);
   }
 
-  /** What an array holds. */
+  /** Schema of the members of an array. */
   items(item: Parameter): Parameter {
     return this.with({ items: item.toSchema() }, ['array']);
   }
 
-  /** What an object holds; nothing else is allowed in it. */
+  /** Properties of an object; additional properties are rejected. */
   properties(properties: readonly Parameter[]): Parameter {
     return this.with(shapeOf(properties), ['object']);
   }
 
-  /** The JSON Schema of its value. */
+  /** JSON Schema of the value. */
   toSchema(): JsonSchema {
     return { type: this.type, ...this.keywords };
   }
@@ -118,7 +119,7 @@ export class Parameter {
   }
 }
 
-/** The JSON Schema of arguments by their parameters. Throws `TOOL_INVALID` for two of one name. */
+/** JSON Schema of the arguments. @throws AppError `TOOL_INVALID` for a duplicate name */
 export function parametersSchema(parameters: readonly Parameter[]): JsonSchema {
   return { type: 'object', ...shapeOf(parameters) };
 }

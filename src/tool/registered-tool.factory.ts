@@ -32,10 +32,10 @@ const KEYS: ReadonlySet<string> = new Set<keyof ToolRegistration>([
   'source',
 ]);
 
-/** Under which name a function finds the state, when it says none. */
+/** Default name of the argument with the state. */
 const STATE = 'state';
 
-/** A tool of a registration; its schema is compiled at once. Throws `TOOL_INVALID` with all that is wrong. */
+/** Creates the tool of a registration and compiles its schema. @throws AppError `TOOL_INVALID` with all mistakes */
 export function createRegisteredTool(registration: ToolRegistration): Tool {
   const { source = `registry.register(${JSON.stringify(registration.name)})` } = registration;
   const unknown = Object.keys(registration).filter((key) => !KEYS.has(key));
@@ -53,14 +53,14 @@ export function createRegisteredTool(registration: ToolRegistration): Tool {
   return registration.holder ? { ...tool, metadata: { ...tool.metadata, isReturnForeign: true } } : tool;
 }
 
-/** Gives the arguments with the state among them. */
+/** Adds the state to the arguments. */
 function withState(registration: ToolRegistration, handler: ToolHandler): ToolHandler {
   const { stateful, holder, stateParameterName = STATE } = registration;
   if (!toStateful(stateful) || holder) return handler;
   return (args, context) => handler({ ...(args as object), [stateParameterName]: context.state!.data }, context);
 }
 
-/** @throws Error when the state would have no place of its own among the arguments */
+/** @throws Error if the name of the state argument is invalid, unused or already a parameter */
 function withPlaceFor(registration: ToolRegistration, input: InputSource): InputSource {
   const { stateful, holder, stateParameterName: given } = registration;
   if (!toStateful(stateful) || holder) {
@@ -75,7 +75,7 @@ function withPlaceFor(registration: ToolRegistration, input: InputSource): Input
   return input;
 }
 
-/** Called on the registration, like its handler. */
+/** `reconcile` is called as a method of the registration, like its handler. */
 function reconciliationOf(registration: ToolRegistration): Pick<ToolDeclaration, 'reconcile' | 'problems'> {
   if (registration.reconcile === undefined) return {};
   if (typeof registration.reconcile !== 'function')
@@ -83,7 +83,7 @@ function reconciliationOf(registration: ToolRegistration): Pick<ToolDeclaration,
   return { reconcile: (key, context) => registration.reconcile!(key, context) };
 }
 
-/** The input that a registration says. Throws `TOOL_INVALID` */
+/** Input of a registration's `parameters`. @throws AppError `TOOL_INVALID` */
 export function inputOf(parameters: ToolRegistration['parameters'] = [], large?: LargeIntegers): InputSource {
   if (isList(parameters)) return createSchemaInput(parametersSchema(parameters), large);
   return isStandardSchema(parameters) ? createStandardInput(parameters) : createSchemaInput(parameters, large);

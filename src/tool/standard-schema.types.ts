@@ -1,6 +1,6 @@
 /**
- * What this module uses of a Standard Schema (https://standardschema.dev, version 1) that can also describe itself as
- * JSON Schema: zod 4.2 and later, ArkType, Valibot and others give it.
+ * The used part of a Standard Schema (https://standardschema.dev, version 1) that can describe itself as JSON Schema:
+ * zod 4.2 and later, ArkType, Valibot and others.
  */
 export interface StandardInputSchema {
   readonly '~standard': {

@@ -2,17 +2,23 @@ import { AppError, type JsonValue, messageOf, parseExactJson } from '../common/i
 import { createValueCheck } from './input/schema-input.factory.js';
 import type { SuspendOptions } from './tool.types.js';
 
-/** What a question may leave in the journal for its tool, in bytes of JSON (UTF-8). */
+/** Maximum size of a memo, in bytes of JSON (UTF-8). */
 const MAX_MEMO_BYTES = 65_536;
 
-/** What a tool returns that needs a person: made by `suspend`, and a class, so that no result is taken for it. */
+/**
+ * Return value of a tool that asks a person, created by `suspend`. A class, so that plain results cannot be mistaken
+ * for it.
+ */
 export class Suspension {
   constructor(readonly asked: SuspendOptions) {}
 }
 
-/** What a tool returns that cannot tell whether its call has happened: a class, so that no result is taken for it. */
+/**
+ * Return value of a tool that cannot determine whether its call took effect. A class, so that plain results cannot be
+ * mistaken for it.
+ */
 export class UnknownOutcome {
-  /** @param reason for the person who is to say what became of it */
+  /** @param reason explanation for the person who settles the call */
   constructor(readonly reason: string) {}
 }
 

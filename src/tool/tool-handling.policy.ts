@@ -3,11 +3,11 @@ import type { ToolHandling } from './tool-handling.types.js';
 import type { ToolEffect, ToolMetadata } from './tool.types.js';
 
 const EFFECTS: ReadonlySet<string> = new Set<ToolEffect>(['read', 'idempotent', 'once']);
-/** The longest delay of a timer; a longer one would fire at once. */
+/** Maximum delay of a Node.js timer (ms); a longer one fires immediately. */
 const MAX_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 10;
 
-/** How the executor handles a tool, by what its author said and by default. */
+/** Metadata of a tool: its author's settings and defaults. */
 export function toMetadata(handling: ToolHandling, source: string): ToolMetadata {
   const {
     effect = 'once',
@@ -31,7 +31,7 @@ export function toMetadata(handling: ToolHandling, source: string): ToolMetadata
   };
 }
 
-/** All that is wrong with what an author says, each for the end of a sentence about the tool. */
+/** All mistakes in an author's settings, as clauses about the tool. */
 export function handlingProblems(handling: ToolHandling): string[] {
   const {
     effect = 'once',

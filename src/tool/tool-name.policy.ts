@@ -1,10 +1,10 @@
-/** The names every provider's function calling accepts. */
+/** Names accepted by the function calling of every provider. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** As actions of the text protocols these end a run, or say that no tool is wanted; in any case. */
+/** Reserved: in the text protocols these actions end a run or mean that no tool is called; case-insensitive. */
 const RESERVED = new Set(['finish', 'none', 'null', 'nil', 'na', 'nothing']);
 
-/** Why a tool cannot bear this name; undefined when it can. */
+/** Reason why a tool name is rejected; undefined for a valid name. */
 export function refusedName(name: unknown): string | undefined {
   if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
     return `the name ${JSON.stringify(name)} is refused: use 1 to 64 letters, digits, "_" or "-"`;

@@ -1,8 +1,8 @@
 import type { ToolResult } from './tool.types.js';
 
 /**
- * What the model reads of a result: a string as it is, another value as JSON, a failure as `Error: …`; and of images that it
- * cannot be shown, that there are some.
+ * Text of a result for the model: a string unchanged, another value as JSON, a failure as `Error: …`. A note states the
+ * number of images that are left out.
  */
 export function toolResultText(result: ToolResult): string {
   if (!result.success) return `Error: ${result.error}`;

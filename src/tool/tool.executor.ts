@@ -32,9 +32,9 @@ import type {
 } from './tool.types.js';
 
 export interface InvokeOptions {
-  /** The most bytes (UTF-8) of a result or an error that are kept; by default 65,536. */
+  /** Maximum size of a result or an error, in bytes (UTF-8); longer ones are cut. Default 65,536. */
   readonly maxResultBytes?: number;
-  /** The place that `admit` gave; without it `invoke` waits for one. */
+  /** Place returned by `admit`; by default `invoke` waits for one. */
   readonly place?: CallPlace;
 }
 
@@ -42,21 +42,21 @@ const DEFAULT_MAX_RESULT_BYTES = 65_536;
 const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
 
 /**
- * The one way a tool is called: `plan` decides, `invoke` does, `reconcile` finds out what became of a call that a crash
- * cut off. None of them throws: whatever goes wrong is a result that the model can read.
+ * Executes all tool calls: `plan` decides, `invoke` calls, `reconcile` determines the outcome of a call that a crash
+ * interrupted. No method throws: every error becomes a result that the model can read.
  */
 @Injectable()
 export class ToolExecutor {
   private readonly logger = new Logger('ToolExecutor');
-  /** Bytes that the images of one result may have together. */
+  /** Maximum size of all images of one result, in bytes. */
   readonly maxImageBytes: number;
   private readonly results: CallResults;
 
   /**
-   * @param switches without them every tool is on
-   * @param states without them states are in this process's memory
-   * @param config without it results may show 5 MiB
-   * @param security masks thrown errors in the log; without it they are logged as they are
+   * @param switches by default every tool is enabled
+   * @param states by default states are in memory
+   * @param config by default images of a result may have 5 MiB
+   * @param security redacts thrown errors in the log; by default the log has them unchanged
    */
   constructor(
     @Optional() private readonly policies: ToolPolicyRegistry = new ToolPolicyRegistry(),
@@ -70,8 +70,8 @@ export class ToolExecutor {
   }
 
   /**
-   * Finds the tool among those of the run, checks that it is on and the arguments, and asks the policies and the tool
-   * itself whether the call may be made; nothing is called yet.
+   * Finds the tool among those of the run, checks its switch and the arguments, and asks the policies and the tool's
+   * own approval rule. Does not call the tool.
    */
   async plan(call: RequestedCall, tools: ReadonlyMap<string, Tool>, site: CallSite): Promise<PlannedCall> {
     const off = await this.switchedOff(call.name, site);
@@ -85,7 +85,7 @@ export class ToolExecutor {
     return { kind: 'rejected', result: failedResult(call.name, 'TOOL_DENIED', `Denied: ${decision.deny}`), ...notes };
   }
 
-  /** Finds the tool and checks the arguments; whether the call may be made is not asked. */
+  /** Finds the tool and checks the arguments, without policies. */
   async check(
     call: RequestedCall,
     tools: ReadonlyMap<string, Tool>,
@@ -110,7 +110,7 @@ export class ToolExecutor {
     return { kind: 'run', tool, input: input.value };
   }
 
-  /** What a call works on, as its tool says; nothing for a call that will be refused for its arguments. */
+  /** Resources of a call according to its tool; empty for invalid arguments. */
   async resources(tool: Tool, call: RequestedCall): Promise<CallResources> {
     const { definition, metadata } = tool;
     const { resources = [], effect } = metadata;
@@ -126,7 +126,7 @@ export class ToolExecutor {
     }
   }
 
-  /** The longest wait of a call for its turn, in ms. */
+  /** Maximum wait of a call for its turn, in ms. */
   queueTimeout(tool: Tool | undefined): number {
     return queueTimeoutOf(tool);
   }
@@ -149,7 +149,7 @@ export class ToolExecutor {
     }
   }
 
-  /** Calls the tool within its time and the run's signal. */
+  /** Calls the tool within its time limit and the run's signal. */
   async invoke(call: CheckedCall, site: CallSite, options: InvokeOptions = {}): Promise<Invoked> {
     if (options.place) return this.invokeAt(options.place, call, site, options);
     const admission = await this.admit(call, site);
@@ -180,7 +180,7 @@ export class ToolExecutor {
     return this.keep(tool, held, done, { ...options, site });
   }
 
-  /** A state that cannot be kept is the call's failure. */
+  /** Stores the state of a call. A storage error makes the call fail. */
   private async keep<Done extends { readonly result: ToolResult }>(
     tool: Tool,
     held: StatefulCall,
@@ -200,7 +200,7 @@ export class ToolExecutor {
     return this.security?.for(rules).log;
   }
 
-  /** Brings back what a call that is recorded made of its tool's state, where that is not kept. */
+  /** Applies the recorded state change of a replayed call to a state that is not durable. */
   async replayed(tool: Tool, site: CallSite, changed: ChangedState): Promise<void> {
     if (tool.metadata.state) await this.states.replayed(tool, site, changed);
   }
@@ -232,8 +232,8 @@ export class ToolExecutor {
   }
 
   /**
-   * Asks the tool what became of a call that was begun before a crash; `unknown` when it cannot tell. What it tells of a call
-   * that has come to its end changes the state as the call would have.
+   * Asks the tool for the outcome of a call that was started before a crash; `unknown` if the tool cannot determine it.
+   * The reported result of a finished call changes the state as the call would have.
    */
   async reconcile(tool: Tool, site: CallSite, options: InvokeOptions = {}): Promise<Reconciled> {
     if (!tool.reconcile) return { kind: 'unknown' };
@@ -262,7 +262,7 @@ export class ToolExecutor {
     return { kind: 'unknown' };
   }
 
-  /** The result of a call of a tool that is off, also when that cannot be told; undefined when it is on. */
+  /** Error result for a disabled tool or an unreadable switch; undefined for an enabled tool. */
   private async switchedOff(name: string, { principal }: CallSite): Promise<ToolResult | undefined> {
     try {
       const off = await this.switches?.disabled(principal.tenant);
@@ -289,7 +289,7 @@ export class ToolExecutor {
   }
 }
 
-/** Only a call that was claimed can be settled by a person. */
+/** A person can settle only a claimed call (effect `once`). */
 function undecided({ definition, metadata }: Tool, { reason }: UnknownOutcome): Invoked {
   if (metadata.effect === 'once') return { kind: 'unknown', reason };
   return { kind: 'result', result: failedResult(definition.name, 'TOOL_OUTCOME_UNKNOWN', reason) };

@@ -7,27 +7,27 @@ import type { ToolHandling } from './tool-handling.types.js';
 import { refusedName } from './tool-name.policy.js';
 import type { Tool, ToolContext } from './tool.types.js';
 
-/** A tool as its author declares it, from whatever source. */
+/** Declaration of a tool, independent of its source. */
 export interface ToolDeclaration extends ToolHandling {
   readonly name: string;
   readonly description: string;
-  /** Where it was declared, for people. */
+  /** Place of the declaration, used in error messages. */
   readonly source: string;
-  /** The module that provides it, if one does. */
+  /** Name of the Nest module that provides the tool, if any. */
   readonly module?: string;
   readonly reconcile?: ToolReconciler;
-  /** What whoever declares it has found wrong. */
+  /** Mistakes that the declaring code found. */
   readonly problems?: readonly string[];
 }
 
 export type ToolReconciler = (key: string, context: ToolContext) => unknown;
 
-/** Takes what the input's `validate` gave. */
+/** Receives the value returned by the input's `validate`. */
 export type ToolHandler = (input: unknown, context: ToolContext) => unknown;
 
 /**
- * Puts a tool together. All that is wrong with the declaration and its input comes in one `TOOL_INVALID`, which names
- * the source.
+ * Creates a tool.
+ * @throws AppError `TOOL_INVALID` with the source and all mistakes of the declaration and its input
  */
 export async function createTool(
   declaration: ToolDeclaration,
@@ -41,7 +41,7 @@ export async function createTool(
   return assemble(declaration, inputSource, problems, handler);
 }
 
-/** `createTool` for an input that needs no waiting. */
+/** Synchronous `createTool`. */
 export function createToolNow(declaration: ToolDeclaration, input: () => InputSource, handler: ToolHandler): Tool {
   const problems: string[] = [];
   return assemble(declaration, attempt(input, problems), problems, handler);

@@ -14,42 +14,45 @@ import type { ToolRegistration } from './tool-registration.types.js';
 import type { CallSite, Tool, ToolMetadata } from './tool.types.js';
 import { wrapTool } from './wrappers/tool-wrapper.factory.js';
 
-/** Where results are kept when no cache is configured: how long at most, in ms, and how much of them, in bytes. */
+/** Limits of the default cache of results: time to live (ms) and size (bytes). */
 const OWN_CACHE_TTL_MS = 3_600_000;
 const OWN_CACHE_BYTES = 16 * 1024 * 1024;
 
-/** Owns every tool by its name, whatever kind it is. Works without Nest too. */
+/** Owns all tools by name. Works without Nest too. */
 @Injectable()
 export class ToolRegistry implements OnApplicationShutdown {
   private readonly tools = new Map<string, Tool>();
   private readonly cache: Cache;
-  /** What ends the holding of tools that hold something for contexts. */
+  /** Functions that release all instances of tools with a holder, by tool name. */
   private readonly holders = new Map<string, () => Promise<void>>();
-  /** How the names of tools begin that may come later, each with what ends when they have come first, or will not soon. */
+  /**
+   * Announced name prefixes. The promise settles after the first arrival or if the tools are delayed; then the value is
+   * `null`.
+   */
   private readonly announced = new Map<string, Promise<void> | null>();
-  /** What was selected since the last change: the same array each time, so that what others make of it is made once. */
+  /** Selections since the last change: a stable array lets callers cache values derived from it. */
   private selected = new Map<readonly string[] | '*', readonly Tool[]>();
   private exploreModule: ((moduleRef: ModuleRef) => Promise<readonly string[]>) | null = null;
-  /** Hear that a tool came or went, or was switched off or on for somebody. */
+  /** Listeners for registered, unregistered and switched tools. */
   readonly changes = new ChangeListeners();
 
   constructor(
     @Optional() @Inject(Cache) cache: Cache | null = null,
-    /** Where its stateful tools keep what they keep. */
+    /** States of the registered stateful tools. */
     @Optional() readonly states: ToolStates = ToolStates.inMemory(),
   ) {
     this.cache = cache ?? new MemoryCache(OWN_CACHE_TTL_MS, OWN_CACHE_BYTES);
   }
 
   /**
-   * Takes a whole tool, or a name, a description, parameters and a handler, whose schema it compiles at once. Throws
-   * `TOOL_DUPLICATE` naming both places, or `TOOL_INVALID` for what no model could call.
+   * Registers a tool, or a registration, whose schema is compiled immediately.
+   * @throws AppError `TOOL_DUPLICATE` naming both places; `TOOL_INVALID` for a declaration that no model can call
    */
   register(added: Tool | ToolRegistration): void {
     this.registerAll([added]);
   }
 
-  /** The same for several: all of them, or none where one is refused. */
+  /** Registers several tools: all or none. */
   registerAll(added: readonly (Tool | ToolRegistration)[]): void {
     const coming = new Map<string, Tool>();
     for (const one of added) {
@@ -85,12 +88,12 @@ export class ToolRegistry implements OnApplicationShutdown {
     this.exploreModule = explore;
   }
 
-  /** A tool that is not registered, called as its metadata wants it: so many at once, again when it fails, from the cache. */
+  /** Wraps an unregistered tool according to its metadata: concurrency limit, retries, cache. */
   wrapped(tool: Tool): Tool {
     return wrapTool(tool, this.cache);
   }
 
-  /** Gives whether there was one. Runs that already hold the tool keep it. */
+  /** Returns whether the tool existed. Runs that already hold the tool can still call it. */
   unregister(name: string): boolean {
     this.selected = new Map();
     void this.holders.get(name)?.();
@@ -100,9 +103,10 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   /**
-   * Says that tools whose names begin so may come and go: who names one before it is there names no wrong one.
-   * @param first ends when they have come for the first time, or will not soon: runs that begin before wait for it
-   * @returns what takes it back: they will not come any more
+   * Announces that tools with this name prefix may be registered and unregistered. Their names are then valid in
+   * selections before the tools exist.
+   * @param first settles after their first arrival, or if they are delayed: runs that start earlier wait for it
+   * @returns a function that withdraws the announcement
    */
   announce(prefix: string, first: Promise<void>): () => void {
     const arrival = first.finally(() => {
@@ -112,7 +116,7 @@ export class ToolRegistry implements OnApplicationShutdown {
     return () => void this.announced.delete(prefix);
   }
 
-  /** Waits for tools that were announced and may be meant, as far as they are still to come; never throws. */
+  /** Waits for announced tools that match the patterns and have not arrived yet; never throws. */
   async arrived(patterns: readonly unknown[] | '*', signal: AbortSignal): Promise<void> {
     if (this.announced.size === 0) return;
     const { wanted, unwanted } = readSelection(patterns);
@@ -131,7 +135,7 @@ export class ToolRegistry implements OnApplicationShutdown {
     return this.tools.has(name);
   }
 
-  /** Throws `TOOL_NOT_FOUND` with the names that were perhaps meant. */
+  /** @throws AppError `TOOL_NOT_FOUND` with similar names */
   get(name: string): Tool {
     const tool = this.tools.get(name);
     if (!tool) throw this.notFound(name);
@@ -139,9 +143,11 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   /**
-   * Checks the arguments (a JSON object) and calls the tool outside of a run; what it returned comes as it is. The caller
-   * answers for the call: neither approval, policies nor switches play a part (a person's call is `DirectCallService`'s). What `site` leaves out is filled
-   * in. Throws `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its cause, `TOOL_TIMEOUT` or, when the signal of `site` is aborted, `TOOL_CANCELLED`.
+   * Validates the arguments (a JSON object) and calls the tool outside of a run; returns the result unchanged. The
+   * caller is responsible for the call: approval, policies and switches do not apply (use `DirectCallService` for a
+   * person's call). @param site missing fields get defaults
+   * @throws AppError `TOOL_NOT_FOUND`, `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with its cause, `TOOL_TIMEOUT`, or
+   * `TOOL_CANCELLED` if the signal of `site` is aborted
    */
   async call(
     name: string,
@@ -151,15 +157,15 @@ export class ToolRegistry implements OnApplicationShutdown {
     return callDirectly(this.get(name), args, createCallSite(site), this.states);
   }
 
-  /** All tools in the order of their registration. */
+  /** All tools in order of registration. */
   list(): readonly Tool[] {
     return [...this.tools.values()];
   }
 
   /**
-   * The tools of a list of names, each once, in the order given; `*` in a name stands for any characters
-   * (`github_*`), and `'*'` alone for all tools; one with `!` before it takes tools away, whatever names them. Throws
-   * `TOOL_NOT_FOUND` for a plain name that is not there nor announced.
+   * Tools that match the patterns, without duplicates, in the order of the patterns. `*` in a name matches any
+   * characters (`github_*`); `'*'` alone matches all tools; a leading `!` excludes tools.
+   * @throws AppError `TOOL_NOT_FOUND` for a plain name that is neither registered nor announced
    */
   select(patterns: readonly string[] | '*'): readonly Tool[] {
     if (patterns === '*') return this.list();
@@ -169,7 +175,9 @@ export class ToolRegistry implements OnApplicationShutdown {
     return [...tools].filter(({ definition }) => !isUnwanted(definition.name));
   }
 
-  /** As `select`, but a plain name that is not there is passed over; the same array until a tool comes or goes. */
+  /**
+   * Like `select`, but skips unknown plain names. Returns the same array until a tool is registered or unregistered.
+   */
   available(patterns: readonly string[] | '*'): readonly Tool[] {
     let tools = this.selected.get(patterns);
     if (!tools) {
@@ -210,8 +218,7 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 }
 
-/** What is named, and what is named with `!` before it. */
-/** In code without types a name may be missing; it is none then. */
+/** Names to include; names prefixed with `!` to exclude. @param patterns in untyped code a name may be absent */
 function readSelection(patterns: readonly unknown[] | '*') {
   const all = (patterns === '*' ? [patterns] : patterns).map(String);
   return {
@@ -228,7 +235,7 @@ function duplicateOf(name: string, first: ToolMetadata, second: ToolMetadata): A
   return new AppError('TOOL_DUPLICATE', message, { details: { tool: name, sources, modules } });
 }
 
-/** Which modules provide them, as far as modules do. */
+/** Modules of the two tools, as far as known, for an error message. */
 function inModules(first: ToolMetadata, second: ToolMetadata): string {
   const [one, other] = [first.module, second.module];
   if (one !== undefined && one === other) return ` (both in the module ${one})`;

@@ -8,135 +8,144 @@ import type { StatefulOptions } from './state/stateful-options.types.js';
 import type { ToolState } from './state/tool-state-handle.factory.js';
 
 /**
- * What may happen when a call is repeated after a crash: `read` may repeat, `idempotent` may repeat with the same
+ * Whether a call may be repeated after a crash: `read` may repeat, `idempotent` may repeat with the same idempotency
  * key, `once` must not repeat.
  */
 export type ToolEffect = 'read' | 'idempotent' | 'once';
 
-/** Whether a person must agree to a call before it is made: of the checked input, by the tool itself. */
+/** The tool's own decision, by the validated input, whether a call needs approval. */
 export type ApprovalPredicate = (input: never, context: ToolContext) => boolean | Promise<boolean>;
 
-/** When a call waits for a person: `never` (the default), `always`, or when the predicate says so or throws. */
+/** Whether a call needs approval: `never` (default), `always`, or if the predicate returns true or throws. */
 export type ToolApproval = 'never' | 'always' | ApprovalPredicate;
 
-/** Names of what calls work on (`order:17`): always the same ones, or told by a call's checked input. */
+/** Names of the resources that calls use (`order:17`): a fixed list, or a function of the validated input. */
 export type ToolResources = readonly string[] | ((input: never) => readonly string[]);
 
-/** What the model sees. */
+/** The part of a tool that the model sees. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  /** What results hold to, where the tool says it. */
+  /** Schema of results, if the tool declares one. */
   readonly outputSchema?: JsonSchema;
 }
 
-/** How the executor handles it. */
+/** Settings for the executor. */
 export interface ToolMetadata {
   readonly effect: ToolEffect;
-  /** Where it was declared, for people: `WeatherTools.forecast`. */
+  /** Place of the declaration, used in messages: `WeatherTools.forecast`. */
   readonly source: string;
-  /** The name of the Nest module that provides it; only of a method. */
+  /** Name of the Nest module that provides the tool; for methods only. */
   readonly module?: string;
-  /** The longest one call may take from the start of the tool's code, in ms; without it the run's own limit. */
+  /** Time limit of one call from the start of the tool's code, in ms; by default the run's limit. */
   readonly timeoutMs?: number;
   readonly approval?: ToolApproval;
-  /** How often a failed call is made again; never set for the effect `once`. */
+  /** Maximum retries of a failed call; never set for the effect `once`. */
   readonly retries?: number;
-  /** How long a result serves the same call again, in ms; only set for the effect `read`. */
+  /** Time to live of a cached result, in ms; only set for the effect `read`. */
   readonly cacheTtlMs?: number;
-  /** The most calls at once in this process. */
+  /** Maximum concurrent calls in this process. */
   readonly concurrency?: number;
-  /** The longest wait of a call for its turn, in ms; 300,000 by default. */
+  /** Maximum wait of a call for its turn, in ms; default 300,000. */
   readonly queueTimeoutMs?: number;
-  /** Whether a call can carry data out of the application. */
+  /** Whether a call can send data out of the application. */
   readonly egress: boolean;
-  /** Whether results hold text of strangers. */
+  /** Whether results may contain untrusted text (prompt injection). */
   readonly untrusted: boolean;
-  /** Whether name, description and schema are a stranger's text too, which nobody has looked at: whoever is shown them has read it. */
+  /**
+   * Whether name, description and schema are unreviewed, untrusted text too: a model that gets them has read untrusted
+   * content.
+   */
   readonly untrustedDefinition?: boolean;
   readonly resources?: ToolResources;
-  /** How it keeps state, if it does. */
+  /** State options of a stateful tool. */
   readonly state?: StatefulOptions;
-  /** Whether what it returns is another's words: a `state` in it is then a part of the result and changes nothing. */
+  /** Whether the return value is foreign data: a `state` in it is part of the result and does not change the state. */
   readonly isReturnForeign?: boolean;
 }
 
-/** A question to a person. */
+/** A question for a person. */
 export interface SuspendOptions {
   readonly question: string;
-  /** JSON Schema (2020-12) of the answer; any JSON value when left out. */
+  /** JSON Schema (2020-12) of the answer; default: any JSON value. */
   readonly schema?: JsonSchema;
-  /** How long the question stays open, in ms; by default as long as the agent's definition says. */
+  /** Time to answer, in ms; default: the setting of the agent's definition. */
   readonly expiresInMs?: number;
-  /** What the tool gets again with the answer: up to 64 KiB of JSON, journaled with the question and shown to nobody. */
+  /**
+   * Data that the tool gets back with the answer: up to 64 KiB of JSON, journaled with the question and never
+   * displayed.
+   */
   readonly memo?: JsonValue;
-  /** Whether the tool is called again with a denial, too. Without it a call whose question is denied fails (`TOOL_DENIED`). */
+  /**
+   * Whether the tool is called again after a denial too. By default a call with a denied question fails
+   * (`TOOL_DENIED`).
+   */
   readonly takesDenial?: boolean;
 }
 
-/** What a person said to the question that a call returned by `suspend`. */
+/** A person's answer to the question of a `suspend`. */
 export interface SuspensionAnswer {
-  /** Valid against the question's schema; `null` when the question was denied. */
+  /** Valid against the question's schema; `null` for a denied question. */
   readonly value: JsonValue;
-  /** The id of the principal who said it. */
+  /** Principal id of the person. */
   readonly by: string;
-  /** The `memo` of the question that this answers. */
+  /** The `memo` of the answered question. */
   readonly memo?: JsonValue;
-  /** Set when somebody said that there will be no answer; only of a question with `takesDenial`. */
+  /** Set if a person denied the question; only with `takesDenial`. */
   readonly denied?: { readonly reason?: string };
 }
 
-/** Where a call is made, by whom and for what, as its caller knows it. */
+/** Context of a call, provided by its caller. */
 export interface CallSite {
   readonly principal: Principal;
-  /** The name of the agent that calls; `null` outside of an agent's run. */
+  /** Name of the calling agent; `null` outside of an agent's run. */
   readonly agent: string | null;
-  /** What that agent may not do, beside what no agent may. */
+  /** Rules of that agent, in addition to the global rules. */
   readonly rules?: AgentRules | undefined;
   readonly sessionId: string | null;
   readonly runId: string;
-  /** The model's id of the call. */
+  /** Call id assigned by the model. */
   readonly callId: string;
-  /** Stable over crashes: the same call of the same run always has the same key. */
+  /** Idempotency key: a repeated call of the same run has the same key, also after a crash. */
   readonly key: string;
-  /** Aborted when the run is cancelled, times out or the call's own time is over. */
+  /** Aborted if the run is cancelled or times out, or if the call exceeds its own time limit. */
   readonly signal: AbortSignal;
-  /** Whether the model had read what strangers wrote when it made the call. */
+  /** Whether the model had read untrusted content before it made the call. */
   readonly isTainted: boolean;
-  /** Set when the call was suspended and is made again: the answer to its last question. */
+  /** Answer to the last question; set if the call was suspended and is repeated. */
   readonly answer?: SuspensionAnswer;
-  /** Hears how far a call has come. */
+  /** Receives the progress of the call. */
   readonly report?: (progress: ToolProgress) => void;
-  /** Counts what models take that the tool asks; only in a run. */
+  /** Counts the usage of model calls by the tool; only in a run. */
   readonly meter?: ModelMeter;
 }
 
-/** How far a call has come. */
+/** Progress of a call. */
 export interface ToolProgress {
-  /** In the unit of `total`; grows. */
+  /** In the unit of `total`; increasing. */
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** What one call may know about itself and about where it runs. */
+/** Context of one call, for the tool. */
 export interface ToolContext extends Omit<CallSite, 'report' | 'rules' | 'meter'> {
-  /** The tool's name. */
+  /** Name of the tool. */
   readonly tool: string;
-  /** The principal's tenant. */
+  /** Tenant of the principal. */
   readonly tenant: string;
-  /** The checked arguments. */
+  /** Validated arguments. */
   readonly arguments: unknown;
-  /** The tool's state in this session; only of a stateful tool. */
+  /** State of the tool in this session; for stateful tools only. */
   readonly state?: ToolState;
-  /** Says with every line which run and session it is about. */
+  /** Adds the ids of run and session to each line. */
   readonly logger: ToolLogger;
-  /** Tells those who follow the run how far the call has come (`tool.progress`). Outside of a run nobody hears it. */
+  /** Publishes the progress of the call (`tool.progress`) to clients of the run. No effect outside of a run. */
   progress(progress: number, total?: number, message?: string): void;
 }
 
-/** What a tool finds out about a call of which nobody recorded how it ended. */
+/** Outcome of a call without a recorded result, determined by its tool. */
 export type Reconciliation =
   | { readonly outcome: 'succeeded'; readonly result?: unknown }
   | { readonly outcome: 'failed'; readonly error: string }
@@ -145,45 +154,43 @@ export type Reconciliation =
 
 export type ToolInput =
   | { readonly valid: true; readonly value: unknown }
-  /** `reason` says which argument and why, for the model to read; `mistakes` the same apart, where that is known. */
+  /** `reason` names the argument and the cause, for the model; `mistakes` are the same as data, if known. */
   | { readonly valid: false; readonly reason: string; readonly mistakes?: readonly FieldMistake[] };
 
-/** Whatever a tool is (a method, an MCP tool, an endpoint, an agent), it is one of these in the registry. */
+/** Common form of all tools in the registry: methods, MCP tools, REST endpoints, agents. */
 export interface Tool {
   readonly definition: ToolDefinition;
   readonly metadata: ToolMetadata;
-  /** Checks parsed JSON arguments; the value of a valid input is what `invoke` takes. */
+  /** Validates parsed JSON arguments; the value of a valid input is the input of `invoke`. */
   validate(args: unknown): ToolInput | Promise<ToolInput>;
-  /** Gives the result, or the question that `suspend` makes. */
+  /** Returns the result, or the question created by `suspend`. */
   invoke(input: unknown, context: ToolContext): unknown;
-  /** The places of calls at the same time in this process; without it there is no limit. A registry sets it. */
+  /** Limits concurrent calls in this process; by default there is no limit. Set by a registry. */
   readonly places?: Semaphore;
-  /** Gives the cached result of the call, if there is one. A registry sets it. */
+  /** Returns the cached result of the call, if any. Set by a registry. */
   recall?(context: ToolContext): Promise<{ readonly value: unknown } | undefined>;
-  /** Set when each call is a run of its own: a run starts, joins and records that run, and does not call `invoke`. */
+  /** Set if each call is a child run: the calling run starts, joins and records it, and does not call `invoke`. */
   readonly child?: Pick<ChildRunRequest, 'kind' | 'name' | 'isHandoff'>;
-  /**
-   * Checks a result that is JSON by now against what the tool says of its results; without it any will do.
-   */
+  /** Validates a JSON result against the output schema; by default every result is valid. */
   checkOutput?(result: JsonValue): ToolInput;
   /**
-   * Finds out whether a call that was begun before a crash happened: gives (or resolves to) a `Reconciliation`.
-   * @param key the `ToolContext.key` that the call had
+   * Determines the outcome of a call that was started before a crash; returns (or resolves to) a `Reconciliation`.
+   * @param key `ToolContext.key` of the call
    */
   reconcile?(key: string, context: ToolContext): unknown;
 }
 
-/** What came of a call. Wire form, as it stands in events and in the API. */
+/** Result of a call, in the wire format of events and API. */
 export type ToolResult =
   | {
       readonly tool: string;
       readonly success: true;
       readonly result: JsonValue;
-      /** Only of a result that was cut: how long it was, in bytes (UTF-8). The run's journal has it whole. */
+      /** Only of a truncated result: its full size in bytes (UTF-8). The run's journal has the full result. */
       readonly result_bytes?: number;
-      /** What it shows beside that: https URLs and data URIs. */
+      /** Images of the result: https URLs and data URIs. */
       readonly images?: readonly string[];
-      /** The number of its other images: too many, too large, or no PNG, JPEG, GIF or WebP. */
+      /** Number of images left out: too many, too large, or not a PNG, JPEG, GIF or WebP. */
       readonly images_left_out?: number;
       readonly execution_time_ms: number;
     }
@@ -195,46 +202,46 @@ export type ToolResult =
       readonly execution_time_ms: number;
     };
 
-/** A call as the loop hands it over: `arguments` is the model's raw text. */
+/** A call as the model requested it: `arguments` is the model's raw text. */
 export interface RequestedCall {
   readonly name: string;
   readonly arguments: string;
 }
 
-/** A call with its tool and its checked input. */
+/** A call with its tool and its validated input. */
 export interface CheckedCall {
   readonly tool: Tool;
   readonly input: unknown;
 }
 
-/** What a call works on. */
+/** Resources of a call. */
 export interface CallResources {
   readonly names: readonly string[];
   readonly isChanging: boolean;
 }
 
-/** What is to happen to a call: it runs, a person must agree to it first, or it already has its (error) result. */
+/** Decision on a call: run it, ask for approval first, or reject it with an error result. */
 export type PlannedCall = {
-  /** What policies said that were asked; without it none was. */
+  /** Notes of the policies that were asked; absent if none was asked. */
   readonly notes?: readonly PolicyNote[];
 } & (
   | (CheckedCall & { readonly kind: 'run' })
-  /** `reason` is for the person. */
+  /** `reason` is for the person who approves. */
   | (CheckedCall & { readonly kind: 'approval'; readonly reason: string })
   | { readonly kind: 'rejected'; readonly result: ToolResult; readonly mistakes?: readonly FieldMistake[] }
 );
 
-/** What came of an invocation: a result, or the question that a person must answer before the call is made again. */
+/** Outcome of an invocation: a result, or a question that a person must answer before the call is repeated. */
 export type Invoked =
-  /** `whole` is what the result was before it was cut, if it was; `kept` what a stateful tool left behind. */
+  /** `whole` is the full result of a truncated one; `kept` is the state change of a stateful tool. */
   | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
-  /** The tool cannot tell whether it happened: a person must. */
+  /** The tool cannot determine whether the call took effect: a person must settle it. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** What became of a call that was begun before a crash, as far as its tool can tell. */
+/** Outcome of a call that was started before a crash, as far as its tool can determine it. */
 export type Reconciled =
-  /** As of `Invoked`. */
+  /** See `Invoked`. */
   | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'not_happened' }
   | { readonly kind: 'unknown' };
