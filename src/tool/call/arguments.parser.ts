@@ -9,7 +9,7 @@ export type ParsedArguments =
 const EXCERPT_CHARACTERS = 20;
 
 /**
- * Reads the model's text of a call's arguments. Blank text, which models write for a tool without arguments, is an
+ * Parses the model's text of a call's arguments. Blank text, which models send for a tool without parameters, is an
  * empty object.
  */
 export function parseArguments(text: string): ParsedArguments {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../common/index.js';
 
-/** What came of a call that may be stopped from outside. */
+/** Outcome of a call that can be aborted. */
 export type CallOutcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
@@ -11,8 +11,8 @@ type Call = (signal: AbortSignal) => unknown;
 type Settled = Exclude<CallOutcome, { kind: 'timed_out' }>;
 
 /**
- * Calls and waits, but no longer than until the signal is aborted or `timeoutMs` are over; then it gives up at once,
- * also on a call that ignores its signal, and what that call still does is dropped. Never throws.
+ * Executes a call until the signal is aborted or `timeoutMs` have passed. It then returns immediately, even if the call
+ * ignores its signal, and discards the later result. Never throws.
  */
 export async function callBounded(call: Call, signal: AbortSignal, timeoutMs?: number): Promise<CallOutcome> {
   if (signal.aborted) return { kind: 'cancelled' };
@@ -49,7 +49,7 @@ async function callUntil(call: Call, signal: AbortSignal): Promise<Settled> {
   return outcome;
 }
 
-/** A call that obeys its signal throws: that is no failure of its own. */
+/** After an abort an error is the expected reaction of the call, not a failure. */
 function stoppedOr(signal: AbortSignal, error: unknown): Settled {
   return signal.aborted ? { kind: 'cancelled' } : { kind: 'threw', error };
 }
@@ -58,7 +58,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** Why a call gave no usable value. */
+/** Reason why a call returned no usable value. */
 export function whyNot(outcome: Exclude<CallOutcome, { kind: 'cancelled' }>): string {
   switch (outcome.kind) {
     case 'returned':

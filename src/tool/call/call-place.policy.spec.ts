@@ -10,7 +10,7 @@ Logger.overrideLogger(false);
 const executor = new ToolExecutor();
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A tool with one place. Each call ends when the test ends it. */
+/** A tool with one slot. The test ends each call. */
 function worldOf(more: Partial<ToolRegistration> = {}) {
   const registry = new ToolRegistry();
   const ends: (() => void)[] = [];
@@ -36,7 +36,7 @@ describe('a call of a tool with a concurrency', () => {
     const [first, second] = [call(1), call(2)];
     expect(await first).toMatchObject({ code: 'TOOL_TIMEOUT', error: 'The tool did not finish within 40 ms.' });
     await tick();
-    // The code of the first call ignores its signal and still has the place.
+    // The code of the first call ignores its signal and still has the slot.
     expect(ends).toHaveLength(1);
     ends[0]!();
     while (ends.length < 2) await tick();

@@ -1,14 +1,14 @@
 import { AppError, type Semaphore } from '../../common/index.js';
 import type { Tool, ToolResult } from '../tool.types.js';
 
-/** The longest wait of a call for its turn where its tool has no `queueTimeoutMs`, in ms. */
+/** Default maximum wait of a call for its turn, in ms. */
 const QUEUE_TIMEOUT_MS = 300_000;
 
-/** One of the places of a tool with a `concurrency`; of another tool, a place without a limit. */
+/** A concurrency slot of a tool with `concurrency`; for other tools a slot without a limit. */
 export class CallPlace {
   private isInUse = false;
 
-  /** @param recalled the cached result of the call, which needs no place */
+  /** @param recalled the cached result of the call, which needs no slot */
   constructor(
     private readonly places?: Semaphore,
     readonly recalled?: { readonly value: unknown },
@@ -19,7 +19,7 @@ export class CallPlace {
     return this.isInUse;
   }
 
-  /** Runs the tool's code. The place is free when that code has ended, also if its caller does not wait so long. */
+  /** Runs the tool's code. The slot is released when that code ends, even after its caller has abandoned it. */
   run(code: () => unknown): unknown {
     this.isInUse = true;
     let isPending = false;
@@ -33,7 +33,7 @@ export class CallPlace {
     }
   }
 
-  /** Leaves the place if the tool's code was not started. Call it once. */
+  /** Releases the slot if the tool's code was not started. Call it once. */
   close(): void {
     if (!this.isInUse) this.places?.leave();
   }
@@ -44,18 +44,18 @@ export class CallPlace {
   }
 }
 
-/** The turn of a call, or the result of a call that does not start. */
+/** The slot of a call, or the result of a call that does not start. */
 export type Admission = { readonly place: CallPlace } | { readonly result: ToolResult };
 
-/** The longest wait of a call for its turn, in ms. */
+/** Maximum wait of a call for its turn, in ms. */
 export function queueTimeoutOf(tool: Tool | undefined): number {
   return tool?.metadata.queueTimeoutMs ?? QUEUE_TIMEOUT_MS;
 }
 
 /**
- * Waits for a place among the calls that the tool executes at the same time.
- * @param mayWaitMs the longest wait, in ms; without any of it left the call does not start
- * @throws AppError `TOOL_TIMEOUT` after that; the signal's reason when the signal is aborted
+ * Waits for a concurrency slot of the tool.
+ * @param mayWaitMs maximum wait, in ms; 0 or less rejects immediately
+ * @throws AppError `TOOL_TIMEOUT` after that time; the signal's reason if the signal is aborted
  */
 export async function enterPlace(
   tool: Tool,
@@ -76,7 +76,7 @@ export async function enterPlace(
   return new CallPlace(places);
 }
 
-/** Whether a call waited too long for its turn. */
+/** Whether a call exceeded its maximum wait. */
 export function isQueueTimeout(error: unknown): error is QueueTimeout {
   return error instanceof QueueTimeout;
 }

@@ -13,12 +13,12 @@ import { cancelledBeforeStart, failedResult, succeededCall, type SucceededCall }
 
 const VALID = { valid: true } as const;
 
-/** It only masks. */
+/** A filter that only masks. */
 type LogFilter = ContentFilter | null;
 
-/** Makes of what came of calls what a model reads; never throws. */
+/** Maps the outcomes of calls to results for the model; never throws. */
 export class CallResults {
-  /** @param maxImageBytes that the images of one result may have together */
+  /** @param maxImageBytes maximum size of all images of one result */
   constructor(
     private readonly logger: Logger,
     readonly maxImageBytes: number,
@@ -26,7 +26,7 @@ export class CallResults {
 
   /**
    * @param isStarted whether the tool's own code was started
-   * @param filter masks the log
+   * @param filter masks secrets in the log
    */
   of(
     tool: Tool,
@@ -99,7 +99,7 @@ export class CallResults {
   }
 }
 
-/** The outcome without the returned `state`; an invalid `state` is the call's failure. */
+/** Removes the returned `state`; an invalid `state` makes the call fail. */
 export function withoutState(held: StatefulCall | undefined, outcome: CallOutcome): CallOutcome {
   if (!held || outcome.kind !== 'returned') return outcome;
   try {
@@ -114,7 +114,7 @@ function masked(text: string, filter: LogFilter | undefined): string {
   return filtered?.kind === 'masked' ? filtered.value : text;
 }
 
-/** A tool that was given up on may go on; only a reading one leaves nothing behind. */
+/** An abandoned call may still have an effect, unless its tool only reads. */
 function failed({ definition, metadata }: Tool, code: ErrorCode, error: string, elapsedMs: number): SucceededCall {
   const doubt = metadata.effect === 'read' ? '' : ' It may have taken effect all the same.';
   return { result: failedResult(definition.name, code, error + doubt, elapsedMs) };

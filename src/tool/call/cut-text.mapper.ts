@@ -1,11 +1,11 @@
 const encoder = new TextEncoder();
 
 /**
- * Gives a text whole when it has at most `maxBytes` bytes of UTF-8; else as many whole characters as fit, and a mark
- * that says so.
+ * Truncates a text to `maxBytes` bytes of UTF-8, at a character boundary, and appends a mark. A shorter text stays
+ * unchanged.
  */
 export function cutText(text: string, maxBytes: number): string {
-  // One UTF-16 unit is at most 3 bytes of UTF-8: most results need no counting.
+  // Fast path: a UTF-16 unit has at most 3 bytes of UTF-8.
   if (text.length * 3 <= maxBytes) return text;
   const total = Buffer.byteLength(text);
   if (total <= maxBytes) return text;

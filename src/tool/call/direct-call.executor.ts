@@ -9,8 +9,9 @@ import type { ToolStates } from '../state/tool-states.service.js';
 import { ToolRequest } from './tool-request.factory.js';
 
 /**
- * Calls a tool outside of a run and gives what it returned, as it is. Throws `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED`
- * with what the tool threw as its cause, `TOOL_TIMEOUT`, and `TOOL_CANCELLED` when the context's signal is aborted.
+ * Calls a tool outside of a run and returns its result unchanged.
+ * @throws AppError `TOOL_INVALID_ARGUMENTS`, `TOOL_FAILED` with the tool's error as its cause, `TOOL_TIMEOUT`,
+ * `TOOL_OUTCOME_UNKNOWN`, and `TOOL_CANCELLED` if the signal is aborted
  */
 export async function callDirectly(tool: Tool, args: unknown, site: CallSite, states: ToolStates): Promise<unknown> {
   const { name } = tool.definition;
@@ -39,7 +40,7 @@ async function make(call: CheckedCall, site: CallSite, held?: StatefulCall): Pro
   }
 }
 
-/** @throws AppError `TOOL_TIMEOUT`, `TOOL_CANCELLED` when the call does not start */
+/** @throws AppError `TOOL_TIMEOUT`, `TOOL_CANCELLED` if the call does not start */
 async function placeOf({ tool }: CheckedCall, site: CallSite): Promise<CallPlace> {
   const { name } = tool.definition;
   try {

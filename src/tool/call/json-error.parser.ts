@@ -1,15 +1,15 @@
-/** One JSON token after white space; sticky, linear in the text. The characters of a string are U+0020 and up. */
+/** One JSON token after white space; sticky, linear time. Characters of a string are U+0020 and above. */
 const TOKEN =
   /[\t\n\r ]*(?:([{}[\],:])|("[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*")|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y;
-/** As much of a string as is well formed. */
+/** The well-formed head of a string. */
 const STRING_HEAD = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
-/** What a string cut off inside an escape leaves over. */
+/** Rest of a string that ends inside an escape. */
 const ESCAPE_HEAD = /^\\(?:u[\da-fA-F]{0,3})?$/;
-/** What a number cut off behind its point or exponent leaves over. */
+/** Rest of a number that ends after its point or exponent. */
 const NUMBER_TAIL = /^(?:\.|[eE][+-]?)$/;
 const UNFINISHED = ['true', 'false', 'null', '-'];
 
-/** The tokens that may follow, by what is expected; `0` stands for a number, true, false or null. */
+/** Allowed tokens by parser state; `0` represents a number, true, false or null. */
 const ALLOWED = {
   value: '{["0',
   'first value': '{["0]',
@@ -22,7 +22,7 @@ const ALLOWED = {
 } as const;
 type Expected = keyof typeof ALLOWED;
 
-/** Finds where a text stops being JSON: the offset of what is wrong, or the text's length when it ends too early. */
+/** Offset of the first JSON error in a text; the text's length if the text ends too early. */
 export function jsonErrorOffset(text: string): number {
   const open: string[] = [];
   let expected: Expected = 'value';
@@ -63,7 +63,7 @@ function afterValue(open: readonly string[]): Expected {
   return open.at(-1) === '{' ? 'next key' : 'next value';
 }
 
-/** Where the token behind `offset` goes wrong; the text's length when it is only cut off. */
+/** Offset of the error in the token after `offset`; the text's length for a truncated token. */
 function faultIn(text: string, offset: number, expected: Expected): number {
   if (NUMBER_TAIL.test(text.slice(offset, offset + 3))) return text.length;
   const start = offset + /^[\t\n\r ]*/.exec(text.slice(offset))![0].length;

@@ -2,13 +2,13 @@ import { AppError, type JsonValue, messageOf, parseExactJson } from '../../commo
 
 export interface JsonResult {
   readonly value: JsonValue;
-  /** What a reader sees: strings as they are, anything else as JSON. */
+  /** Text form: a string unchanged, any other value as JSON. */
   readonly text: string;
 }
 
 /**
- * Makes a JSON value of whatever a tool returned; `undefined` is null, `toJSON` is honoured. Throws `TOOL_FAILED` for
- * what JSON cannot hold: a BigInt, a function, a symbol, a cycle.
+ * Converts a tool's return value to JSON; `undefined` becomes null, `toJSON` is called.
+ * @throws AppError `TOOL_FAILED` for a bigint, a function, a symbol or a circular reference
  */
 export function toJsonResult(returned: unknown): JsonResult {
   if (typeof returned === 'string') return { value: returned, text: returned };

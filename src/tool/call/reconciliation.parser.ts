@@ -1,6 +1,9 @@
 import type { Reconciliation } from '../tool.types.js';
 
-/** What a tool's `reconcile` gave, if it is one of the four answers; strict, because a call may be repeated on it. */
+/**
+ * Parses the return value of a tool's `reconcile`; undefined if invalid. Strict, since `not_happened` lets the call be
+ * repeated.
+ */
 export function parseReconciliation(given: unknown): Reconciliation | undefined {
   if (typeof given !== 'object' || given === null || !('outcome' in given)) return undefined;
   const { outcome, error, result } = given as { outcome: unknown; error?: unknown; result?: unknown };

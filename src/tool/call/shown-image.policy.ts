@@ -1,13 +1,13 @@
 import { MAX_IMAGES, parseImage } from '../../common/index.js';
 import type { ToolResult } from '../tool.types.js';
 
-/** The parts of a result that its images are. */
+/** Image fields of a result. */
 export type ShownImages = Pick<Extract<ToolResult, { success: true }>, 'images' | 'images_left_out'>;
 
 /**
- * A result with these images, each with the media type of its bytes. Images beyond the limits, and bytes that are no image,
- * are left out. A failed result has none.
- * @param maxBytes of all images that are data, decoded
+ * Adds images to a result, each with the media type of its bytes. Images beyond the limits and invalid images are left
+ * out; a failed result stays unchanged.
+ * @param maxBytes maximum size of all data-URI images together, decoded
  */
 export function illustrated<Call extends { readonly result: ToolResult }>(
   call: Call,
@@ -28,7 +28,7 @@ export function illustrated<Call extends { readonly result: ToolResult }>(
   return { ...call, result: { ...call.result, ...toShown(shown, images.length - shown.length) } };
 }
 
-/** The images of a result, for another one that takes its place. */
+/** The image fields of a result, for its replacement. */
 export function imagesOf(result: ToolResult): ShownImages {
   return result.success ? toShown(result.images ?? [], result.images_left_out ?? 0) : {};
 }

@@ -1,18 +1,18 @@
 import { HttpException } from '@nestjs/common';
 import { AppError, type ErrorCode, messageOf } from '../../common/index.js';
 
-/** What a thrown value says to the model. */
+/** Error of a call, mapped for the model. */
 export interface ThrownError {
   readonly code: ErrorCode;
   readonly message: string;
-  /** For the log: errors that were thrown on purpose say all in their message; of others the stack is wanted. */
+  /** Text for the log: the message of an expected error, the stack of any other error. */
   readonly detail: string;
 }
 
 const DENYING_STATUS: ReadonlySet<number> = new Set([401, 403]);
 const DENYING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['FORBIDDEN', 'UNAUTHENTICATED']);
 
-/** What says itself what a call failed for. */
+/** Codes that describe the failure themselves and stay unchanged. */
 const OWN_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TOOL_INVALID_RESULT',
   'TOOL_STATE_TOO_LARGE',
@@ -21,7 +21,7 @@ const OWN_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'TOOL_STATE_UNAVAILABLE',
 ]);
 
-/** A tool's own failure is `TOOL_FAILED`; what a guard, or the tool itself, says of rights is `TOOL_DENIED`. */
+/** Maps a thrown value: `TOOL_DENIED` for an authorisation error of a guard or the tool, otherwise `TOOL_FAILED`. */
 export function toThrownError(error: unknown): ThrownError {
   const message = saidBy(error);
   const isOnPurpose = error instanceof AppError || error instanceof HttpException;
@@ -39,7 +39,7 @@ function isDenial(error: unknown): boolean {
   return error instanceof AppError && DENYING_CODES.has(error.code);
 }
 
-/** Nest's `ValidationPipe` tells what is wrong in a list. */
+/** Nest's `ValidationPipe` reports a list of messages. */
 function saidBy(error: unknown): string {
   if (!(error instanceof HttpException)) return messageOf(error);
   const response = error.getResponse();

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** Writes what a call has to say to the application's log, with its run, session and tool. */
+/** Logger of a call: adds tool, run and session to each line of the application's log. */
 export class ToolLogger {
   private static readonly logger = new Logger('Tool');
 

@@ -6,8 +6,8 @@ import type { ToolStateHandle } from '../state/tool-state-handle.factory.js';
 import { ToolLogger } from './tool-logger.factory.js';
 
 /**
- * One call: what it is, where it is made and by whom. A tool's method gets it as its `ToolContext`, a request-scoped
- * provider as `REQUEST`, a guard by `ToolExecutionContext`.
+ * One tool call with its context. A tool method receives it as `ToolContext`, a request-scoped provider as `REQUEST`, a
+ * guard by `ToolExecutionContext`.
  */
 export class ToolRequest implements ToolContext {
   readonly tool: string;
@@ -62,17 +62,17 @@ export class ToolRequest implements ToolContext {
   }
 }
 
-/** What the agent that makes the call may not do, which is for policies alone to know. */
+/** Rules of the calling agent; visible to policies only. */
 export function rulesOf(context: ToolContext): AgentRules | undefined {
   return context instanceof ToolRequest ? context.rules : undefined;
 }
 
-/** Where what a model takes counts that a tool of ours asks; nowhere outside of a run. */
+/** Usage meter for model calls by built-in tools; undefined outside of a run. */
 export function meterOf(context: ToolContext): ModelMeter | undefined {
   return context instanceof ToolRequest ? context.meter : undefined;
 }
 
-/** A call outside of a run; what `given` leaves out is filled in. */
+/** Creates the context of a call outside of a run; missing fields get defaults. */
 export function createCallSite(given: Partial<CallSite> = {}): CallSite {
   const id = newId();
   return {

@@ -4,34 +4,34 @@ import { cutText } from './cut-text.mapper.js';
 import { type JsonResult, toJsonResult } from './json-result.mapper.js';
 import { imagesOf } from './shown-image.policy.js';
 
-/** The most of a result that is kept beside what the model is given of it, in bytes (UTF-8): what every database takes. */
+/** Maximum stored size of a full result beside its truncated form, in bytes (UTF-8); all databases accept it. */
 const MAX_WHOLE_BYTES = 4 * 1024 * 1024;
 
 type FailedResult = Extract<ToolResult, { readonly success: false }>;
 
-/** A result, and what it was before it was cut, if it was. */
+/** A result, and its full value if it was truncated. */
 export interface SucceededCall {
   readonly result: ToolResult;
   readonly whole?: JsonValue;
 }
 
-/** A call that failed, or was never made. */
+/** Result of a call that failed or did not start. */
 export function failedResult(tool: string, code: ErrorCode, error: string, elapsedMs = 0): FailedResult {
   return { tool, success: false, error, code, execution_time_ms: elapsedMs };
 }
 
-/** The error text for a name that is not among the tools of the run. */
+/** Error text for a tool name that is unknown in the run. */
 export function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): string {
   const available = tools.size > 0 ? `Available tools: ${[...tools.keys()].join(', ')}.` : 'No tools are available.';
   return `Unknown tool "${name}". ${available}`;
 }
 
-/** A call that was cancelled while it waited for its turn. */
+/** Result of a call that was cancelled while it waited for its turn. */
 export function cancelledBeforeStart(tool: string): FailedResult {
   return failedResult(tool, 'TOOL_CANCELLED', 'Not executed: the call was cancelled before it started.');
 }
 
-/** A call that succeeded with a value; a long one is cut to `maxBytes` (UTF-8), and then given whole, too. */
+/** Result of a successful call. A value above `maxBytes` (UTF-8) is truncated, and also returned in full. */
 export function succeededCall(
   tool: string,
   { value, text }: JsonResult,
@@ -47,13 +47,13 @@ export function succeededCall(
   };
 }
 
-/** A result with another value in the place of its own. */
+/** Replaces the value of a result. */
 export function withValue(result: ToolResult, value: JsonValue, maxBytes: number): SucceededCall {
   const call = succeededCall(result.tool, toJsonResult(value), maxBytes, result.execution_time_ms);
   return { ...call, result: { ...call.result, ...imagesOf(result) } };
 }
 
-/** What is given for a call's value by somebody else. Throws `TOOL_FAILED` for what JSON cannot hold. */
+/** Result with a value provided by a person. @throws AppError `TOOL_FAILED` for a value that JSON cannot represent */
 export function succeededResult(tool: string, given: unknown, maxBytes: number): ToolResult {
   return succeededCall(tool, toJsonResult(given), maxBytes).result;
 }

@@ -27,7 +27,7 @@ import { Tool } from './tool.decorator.js';
 
 Logger.overrideLogger(false);
 
-/** What was gone through, in order. */
+/** Invoked enhancers, in order. */
 const story: string[] = [];
 
 function guard(where: string): Type<CanActivate> {
@@ -63,7 +63,7 @@ class Fault extends Error {
   }
 }
 
-/** Takes the faults of its place, and leaves the others to whoever is further out. */
+/** Catches the faults of its own place; outer filters handle the others. */
 function filter(where: string): Type<ExceptionFilter> {
   class OfPlace extends Error {
     static override [Symbol.hasInstance](error: unknown): boolean {

@@ -10,8 +10,8 @@ import type { ToolProvider } from './method-handler.factory.js';
 const ENHANCERS = [GUARDS_METADATA, INTERCEPTORS_METADATA, PIPES_METADATA, EXCEPTION_FILTERS_METADATA];
 
 /**
- * The classes that are bound to a tool by `@UseGuards` and its like, and that Nest has not made: it makes those of class
- * providers only, and passes over the others in silence. A guard that is left out is a hole, so such a tool is refused.
+ * Classes bound by `@UseGuards` and the like that Nest has not instantiated. Nest instantiates only those of class
+ * providers and silently ignores the others. An ignored guard is a security hole, so such a tool is rejected.
  */
 export function missingEnhancers({ wrapper, declared: { instance, method } }: ToolProvider): string[] {
   const places = [(instance as Record<string, object>)[method]!, instance.constructor];

@@ -40,7 +40,7 @@ Logger.overrideLogger(false);
 
 const description = 'For a test.';
 const INPUT = { type: 'object', properties: { n: { type: 'integer' } } } as const;
-/** What happened, in order. */
+/** Observed calls, in order. */
 const story: string[] = [];
 let madeInstances = 0;
 

@@ -18,19 +18,19 @@ type Host = NonNullable<Wrapper['host']>;
 type Method = (...args: unknown[]) => unknown;
 
 const ENHANCERS = { guards: true, interceptors: true, filters: true };
-/** Parameters without a decorator are marked by `@Tool`; those of HTTP (`@Body()`) have nothing to take here. */
+/** `@Tool` decorates all other parameters; HTTP decorators such as `@Body()` yield undefined. */
 const PARAMETERS = { exchangeKeyForValue: () => undefined };
 
-/** A provider whose method is a tool, where Nest knows it. */
+/** A provider with a tool method, and Nest's wrapper of it. */
 export interface ToolProvider {
   readonly wrapper: Wrapper;
   readonly declared: DeclaredTool;
 }
 
 /**
- * Makes handlers that call a provider's method as Nest calls a controller's: through the guards, interceptors, pipes and
- * filters of the method, the class and the application, and, where the provider or one of those is request-scoped, on an
- * instance of the call's own, with the call as `REQUEST`.
+ * Creates handlers that call a provider's method in the Nest pipeline: with guards, interceptors, pipes and filters of
+ * the method, the class and the application. If the provider or one of these is request-scoped, each call gets its own
+ * instance, with the call as `REQUEST`.
  */
 @Injectable()
 export class MethodHandlerFactory {
@@ -55,7 +55,7 @@ export class MethodHandlerFactory {
     const collection = host.controllers.get(wrapper.token) === wrapper ? host.controllers : host.providers;
     return async (_input, request) => {
       const contextId = ContextIdFactory.getByRequest(request);
-      // Only with a strategy several calls share a durable instance, which must not see the request of the first one.
+      // Only a durable strategy shares an instance between calls; it must not see the request of the first call.
       const { payload } = contextId as ContextId & { payload?: unknown };
       const isShared = contextId.getParent !== undefined && wrapper.isDependencyTreeDurable();
       this.contexts.registerRequestProvider(isShared ? payload : request, contextId);
@@ -81,8 +81,8 @@ export class MethodHandlerFactory {
 }
 
 /**
- * Nest looks for a method's module among providers only, and passes over the enhancers of a class that it does not find
- * there: here controllers have tools too.
+ * Nest searches a method's module among providers only, and ignores the enhancers of other classes. This extension also
+ * finds controllers.
  */
 function alsoForControllers(contexts: ExternalContextCreator, modules: ModulesContainer): ExternalContextCreator {
   const getContextModuleKey: ExternalContextCreator['getContextModuleKey'] = (type) => {

@@ -9,7 +9,7 @@ import { createTextInput } from '../input/text-input.factory.js';
 
 const ADVICE = 'give @Tool an `input` schema, or type the parameter as a class with class-validator decorators';
 
-/** Decides which of the input forms a method's declaration has. Throws `TOOL_INVALID` when it has none. */
+/** Creates the input of a method from its declaration. @throws AppError `TOOL_INVALID` if it declares none */
 export async function createMethodInput(declared: DeclaredTool): Promise<InputSource> {
   const { options, parameter, takesInput } = declared;
   if (typeof options.input === 'function') return classInput(options.input);
@@ -27,7 +27,7 @@ export async function createMethodInput(declared: DeclaredTool): Promise<InputSo
   return classInput(parameter as DtoClass);
 }
 
-/** Some libraries' schemas are functions, too. */
+/** Schemas of some libraries are functions too. */
 async function classInput(dto: DtoClass | StandardInputSchema): Promise<InputSource> {
   if (isStandardSchema(dto)) return createStandardInput(dto);
   const { createDtoInput } = await import('../input/dto-input.factory.js');

@@ -169,7 +169,7 @@ async function schemaOf(method: string): Promise<unknown> {
   return (await toolOf(new FormTools(), method)).definition.inputSchema;
 }
 
-/** Gives the result, or the reason why the arguments are refused. */
+/** Returns the result, or the reason why the arguments are rejected. */
 async function call(method: string, args: unknown): Promise<unknown> {
   const tool = await toolOf(new FormTools(), method);
   const input = await tool.validate(args);

@@ -11,8 +11,8 @@ import type { Tool } from '../tool.types.js';
 type Methods = Record<string, ((key: string, context: unknown) => unknown) | undefined>;
 
 /**
- * A tool of a method that bears `@Tool`, called by `handler`.
- * @param module the name of the module that provides the method's class, if one does
+ * Creates the tool of a method with `@Tool`.
+ * @param module name of the Nest module that provides the class, if any
  * @throws AppError `TOOL_INVALID` naming `Class.method`
  */
 export async function createMethodTool(declared: DeclaredTool, handler: ToolHandler, module?: string): Promise<Tool> {
@@ -36,7 +36,7 @@ export async function createMethodTool(declared: DeclaredTool, handler: ToolHand
   );
 }
 
-/** A class is described by its decorators, as one of arguments is. */
+/** The decorators of a DTO class define its schema. */
 async function outputOf(output: ToolOptions['output']): Promise<Pick<ToolDeclaration, 'output' | 'problems'>> {
   if (typeof output !== 'function' || isStandardSchema(output)) return output ? { output: output as JsonSchema } : {};
   const { createDtoSchema } = await import('../input/dto-schema.factory.js');

@@ -10,7 +10,7 @@ import { ToolExplorer } from './tool.explorer.js';
 const description = 'For a test.';
 const SIGN = Symbol('sign');
 type AnyDecorator = (...args: readonly unknown[]) => void;
-/** As code has it that is compiled without a check of types. */
+/** Simulates code that is compiled without type checks. */
 const anywhere = (options = { description }) => Tool(options) as unknown as AnyDecorator & ClassDecorator;
 
 class StaticTools {
@@ -72,7 +72,7 @@ class HeirTools extends FieldTools {
 
 class OtherHeirTools extends FieldTools {}
 
-/** Puts another function in the place of a method, without its metadata. */
+/** Replaces a method by another function without its metadata. */
 const Timed = () => (_target: object, _member: string, descriptor: PropertyDescriptor) => {
   const inner = descriptor.value as (...args: unknown[]) => unknown;
   descriptor.value = function timed(this: unknown, ...args: unknown[]): unknown {
@@ -94,7 +94,7 @@ class WrappedTools {
   }
 }
 
-/** Gives the error that stopped the boot. */
+/** Returns the error of a failed boot. */
 async function boot(providers: Provider[]): Promise<unknown> {
   @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
   class FaultyModule {}

@@ -89,7 +89,7 @@ class TransientRequestTools {
   }
 }
 
-/** One for each tenant. */
+/** One instance per tenant. */
 @Injectable({ scope: Scope.REQUEST, durable: true })
 class TenantStore {
   readonly at = ++made;
@@ -110,7 +110,7 @@ class DurableTools {
   }
 }
 
-/** Made for each call, although its dependency is made for each tenant. */
+/** One instance per call, although its dependency has one per tenant. */
 @Injectable({ scope: Scope.REQUEST })
 class MixedTools {
   private readonly at = ++made;
@@ -142,7 +142,7 @@ class MadeTools extends FactoryTools {
   }
 }
 
-/** By tenant, as an application's own would be. */
+/** A tenant-based strategy, as an application would define it. */
 class TenantStrategy implements ContextIdStrategy<ToolRequest> {
   private readonly tenants = new Map<string, ContextId>();
 

@@ -2,12 +2,12 @@ import type { ArgumentsHost, ExecutionContext } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { ToolRequest } from '../call/tool-request.factory.js';
 
-/** What `ExecutionContext.getType()` says while a tool is called. */
+/** Value of `ExecutionContext.getType()` during a tool call. */
 export const TOOL_CONTEXT_TYPE = 'tool';
 
-/** An execution context of a tool call, for guards, interceptors and filters: `ToolExecutionContext.create(context)`. */
+/** Execution context of a tool call, for guards, interceptors and filters: `ToolExecutionContext.create(context)`. */
 export class ToolExecutionContext extends ExecutionContextHost {
-  /** Throws a TypeError when the context is of another type than `tool`: ask `getType()` first. */
+  /** @throws TypeError for a context of another type than `tool`; check `getType()` first */
   static create(context: ExecutionContext | ArgumentsHost): ToolExecutionContext {
     const type = context.getType<string>();
     if (type !== TOOL_CONTEXT_TYPE) {
@@ -18,7 +18,9 @@ export class ToolExecutionContext extends ExecutionContextHost {
     return created;
   }
 
-  /** The call: its tool, arguments, principal, tenant, session, run, signal; the same object as the method's `ToolContext`. */
+  /**
+   * The call: tool, arguments, principal, tenant, session, run, signal. The same object as the method's `ToolContext`.
+   */
   getRequest(): ToolRequest {
     return this.getArgByIndex<ToolRequest>(0);
   }

@@ -5,20 +5,20 @@ import type { ToolOptions } from './tool-options.types.js';
 import { MARKS_METADATA, TOOL_METADATA, type Mark } from './tool.decorator.js';
 import { inputIndex } from './tool-parameter.decorator.js';
 
-/** A method that bears `@Tool`, as it was declared. */
+/** A method with `@Tool`, as declared. */
 export interface DeclaredTool {
   readonly instance: object;
   readonly method: string;
   /** `Class.method`. */
   readonly source: string;
   readonly options: ToolOptions;
-  /** The class of the parameter that takes the arguments as the compiler wrote it down; undefined when there is none. */
+  /** Class of the argument parameter, emitted by the compiler; undefined if absent. */
   readonly parameter: unknown;
-  /** Whether the method takes arguments at all, also where no compiler wrote its class down. */
+  /** Whether the method has an argument parameter, even without emitted types. */
   readonly takesInput: boolean;
 }
 
-/** Why no tool comes of a mark. */
+/** Reasons why a decorated member is not a tool. */
 const PROBLEMS: Readonly<Record<Exclude<Mark['kind'], 'method'>, string>> = {
   'static member': 'is on a static member; make it an instance method (remove "static")',
   symbol: 'is on a member with a symbol as its name; give the method a text as its name',
@@ -28,12 +28,12 @@ const PROBLEMS: Readonly<Record<Exclude<Mark['kind'], 'method'>, string>> = {
   class: 'is on the class; put it on a method',
 };
 
-/** The only reader of what `@Tool` wrote. */
+/** The only reader of the metadata of `@Tool`. */
 @Injectable()
 export class ToolMetadataAccessor {
   constructor(private readonly scanner: MetadataScanner) {}
 
-  /** The tools among an instance's methods, its own and inherited ones, or what is marked under another key. */
+  /** Tools among the own and inherited methods of an instance. @param key metadata key of the decorator */
   declaredTools(instance: object, key = TOOL_METADATA): DeclaredTool[] {
     const prototype = Object.getPrototypeOf(instance) as object | null;
     return this.scanner.getAllMethodNames(prototype).flatMap((method) => {
@@ -55,7 +55,7 @@ export class ToolMetadataAccessor {
     });
   }
 
-  /** Errors in the marks of a class and of its base classes; each error names the class and the member. */
+  /** Errors in the decorators of a class and its base classes; each error names the class and the member. */
   problems(type: unknown, key = TOOL_METADATA): string[] {
     const problems: string[] = [];
     for (let at = type; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {

@@ -21,24 +21,27 @@ const signalOf = (_data: unknown, context: ExecutionContext) =>
 const stateOf = (_data: unknown, context: ExecutionContext) => ToolExecutionContext.create(context).getRequest().state;
 
 const ToolInput = createParamDecorator(inputOf);
-/** The type and the decorator share their name, as a class does with its constructor. */
+/** Type and decorator share the name. */
 export type ToolContext = ToolContextType;
-/** A parameter of a tool's method that takes the call's `ToolContext`. */
+/** Injects the call's `ToolContext` into a parameter of a tool method. */
 export const ToolContext = createParamDecorator(requestOf);
-/** A parameter of a tool's method that takes the signal which says that the call is to stop. */
+/** Injects the call's abort signal into a parameter of a tool method. */
 export const ToolSignal = createParamDecorator(signalOf);
 
-/** The type and the decorator share their name, as a class does with its constructor. */
+/** Type and decorator share the name. */
 export type ToolState<T extends object = StateData> = ToolStateType<T>;
-/** A parameter of a stateful tool's method that takes its `ToolState`. */
+/** Injects the `ToolState` into a parameter of a stateful tool's method. */
 export const ToolState = createParamDecorator(stateOf);
 
-/** Whether a parameter of a tool's method takes its state. */
+/** Whether a tool method has a `@ToolState()` parameter. */
 export function takesState(type: object, method: string): boolean {
   return parametersOf(type, method).some(({ factory }) => factory === stateOf);
 }
 
-/** Marks what no decorator claims of a tool's parameters: the first takes the checked arguments, the next the context. */
+/**
+ * Decorates the first undecorated parameters of a tool method: the first gets the validated arguments, the second the
+ * context.
+ */
 export function markParameters(target: object, method: string): void {
   const taken = new Set(parametersOf(target.constructor, method).map(({ index }) => index));
   let index = 0;
@@ -48,12 +51,12 @@ export function markParameters(target: object, method: string): void {
   }
 }
 
-/** Which parameter of a tool's method takes the arguments. */
+/** Index of the parameter with the arguments. */
 export function inputIndex(type: object, method: string): number {
   return parametersOf(type, method).find(({ factory }) => factory === inputOf)?.index ?? 0;
 }
 
-/** The pipes that are bound to the parameters of a tool's method. */
+/** Pipes bound to the parameters of a tool method. */
 export function parameterPipes(type: object, method: string): unknown[] {
   return parametersOf(type, method).flatMap(({ pipes = [] }) => pipes);
 }

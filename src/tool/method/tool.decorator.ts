@@ -7,39 +7,43 @@ import type { ToolOptions } from './tool-options.types.js';
 import type { Tool as ToolType } from '../tool.types.js';
 
 export const TOOL_METADATA = 'jackdaw:tool';
-/** On a class: where its members bear a mark, right or wrong; the key of the mark follows. */
+/**
+ * Metadata key prefix on a class: all uses of a decorator on its members, valid or not. The decorator's own key
+ * follows.
+ */
 export const MARKS_METADATA = 'jackdaw:marks:';
 
-/** The type and the decorator share their name, as a class does with its constructor. */
+/** Type and decorator share the name. */
 export type Tool = ToolType;
 
 /** One use of a decorator on a class or one of its members. */
 export interface Mark {
-  /** The decorator's name: `@Tool`. */
+  /** Name of the decorator: `@Tool`. */
   readonly decorator: string;
-  /** The member; none for a class or the parameter of a constructor. */
+  /** Name of the member; absent for a class or a constructor parameter. */
   readonly member?: string | symbol;
   readonly kind: 'method' | 'static member' | 'symbol' | 'accessor' | 'field' | 'parameter' | 'class';
 }
 
-/** The second argument of a decorator of the ECMAScript standard, which TypeScript writes without `experimentalDecorators`. */
+/** Second argument of a standard ECMAScript decorator, which TypeScript emits without `experimentalDecorators`. */
 interface StandardContext {
   readonly kind: string;
   readonly name?: string | symbol;
 }
 
 /**
- * Makes a provider's method a tool. Its first parameter takes the checked arguments, the second, if there is one, the
- * `ToolContext`, others what their decorators say (`@ToolSignal()`, or one's own); what it returns (or resolves to) is the result, what it throws goes to the model as an error.
- * On anything else than an instance method with a text as its name, the start fails with `TOOL_INVALID`.
+ * Declares a provider's method as a tool. The first parameter gets the validated arguments, the second the
+ * `ToolContext`; decorated parameters (`@ToolSignal()`, custom ones) get their own values. The (resolved) return value
+ * is the result; a thrown error is reported to the model. On any other member than an instance method with a string
+ * name, the start fails with `TOOL_INVALID`.
  */
 export function Tool(options: ToolOptions) {
   return markMethod(TOOL_METADATA, options, '@Tool');
 }
 
 /**
- * Marks a method in the same way as a tool, under another metadata key: it is called like a tool, and no model sees it.
- * @param decorator the name of the decorator, for messages
+ * Marks a method like `@Tool`, under another metadata key: callable like a tool, but invisible to models.
+ * @param decorator name of the decorator, for messages
  */
 export function markMethod(key: string, options: ToolOptions, decorator: string) {
   return (target: object, method: string, descriptor: PropertyDescriptor): void => {
@@ -48,7 +52,7 @@ export function markMethod(key: string, options: ToolOptions, decorator: string)
     const type = typeof target === 'function' ? target : target.constructor;
     const marks = (Reflect.getOwnMetadata(MARKS_METADATA + key, type) as readonly Mark[] | undefined) ?? [];
     Reflect.defineMetadata(MARKS_METADATA + key, [...marks, { decorator, member: method, kind }], type);
-    // The reader of the marks rejects the others, with the names of all invalid members.
+    // The metadata accessor rejects invalid members, all in one error.
     if (kind !== 'method') return;
     markParameters(target, method);
     Reflect.defineMetadata(ENTRY_PROVIDER_WATERMARK, true, type);
@@ -56,7 +60,7 @@ export function markMethod(key: string, options: ToolOptions, decorator: string)
   };
 }
 
-/** Decorators are typed for methods; code that is compiled without a check of types has them everywhere. */
+/** The types allow methods only, but code compiled without type checks can decorate any member. */
 function kindOf(target: object, member: unknown, descriptor: unknown): Mark['kind'] {
   if (typeof descriptor === 'number') return 'parameter';
   if (member === undefined) return 'class';
@@ -67,7 +71,10 @@ function kindOf(target: object, member: unknown, descriptor: unknown): Mark['kin
   return typeof (descriptor as PropertyDescriptor).value === 'function' ? 'method' : 'field';
 }
 
-/** A standard decorator is not given its class, and Nest does not support it: all that can be named is the member. */
+/**
+ * Rejects standard decorators, which Nest does not support. They do not receive their class, so the error names the
+ * member only.
+ */
 function assertLegacy(decorator: string, given: unknown): void {
   if (typeof given !== 'object' || given === null) return;
   const { kind, name } = given as StandardContext;

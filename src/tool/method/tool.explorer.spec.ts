@@ -42,7 +42,7 @@ class DerivedTools extends BaseTools {
     super();
   }
 
-  /** An override without a decorator is no tool. */
+  /** An override without a decorator is not a tool. */
   override hidden(): string {
     return 'shown';
   }
@@ -205,7 +205,7 @@ class SecondTools {
   two(): void {}
 }
 
-/** Gives the error that stopped the boot. */
+/** Returns the error of a failed boot. */
 async function boot(providers: Provider[]): Promise<unknown> {
   @Module({ imports: [AppConfigModule.forRoot({}), ToolModule], providers })
   class FaultyModule {}

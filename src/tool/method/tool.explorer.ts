@@ -13,23 +13,23 @@ import { TOOL_METADATA } from './tool.decorator.js';
 type Wrapper = ToolProvider['wrapper'];
 type Host = NonNullable<Wrapper['host']>;
 
-/** A provider and the object whose methods may be tools. */
+/** A provider and its instance. */
 interface Provided {
   readonly instance: object;
   readonly wrapper: Wrapper;
 }
 
 /**
- * Walks all providers and controllers once, when every one of them exists and before the hooks of the modules above
- * run, and registers the methods that bear `@Tool`; those of lazily loaded modules when it is given the module.
+ * Registers the methods with `@Tool` of all providers and controllers at start: after their instantiation, and before
+ * the init hooks of dependent modules. Tools of lazily loaded modules are registered on request.
  */
 @Injectable()
 export class ToolExplorer implements OnModuleInit {
   private readonly logger = new Logger('ToolExplorer');
-  /** The tools of each instance, so that a second registration, and an alias of the provider, finds the same ones. */
+  /** Tools by instance, so that a repeated registration or an alias of the provider gets the same ones. */
   private readonly created = new WeakMap<object, Promise<readonly Tool[]>>();
   private readonly standIns = new WeakMap<Wrapper, object>();
-  /** Modules whose tools are registered, each with those that it brought along. */
+  /** Registered modules, each with the modules that it imported. */
   private readonly explored = new Map<Host, readonly Host[]>();
 
   constructor(
@@ -58,8 +58,8 @@ export class ToolExplorer implements OnModuleInit {
   }
 
   /**
-   * The methods that bear the mark of a key other than that of `@Tool`, as tools; nothing is registered.
-   * @throws AppError `TOOL_INVALID` with every mistake
+   * Methods marked under another key than that of `@Tool`, as unregistered tools.
+   * @throws AppError `TOOL_INVALID` with all mistakes
    */
   marked(key: string): Promise<Tool[]> {
     return this.allOf([...this.modules.values()], key, ({ instance, wrapper }) => {
@@ -68,8 +68,8 @@ export class ToolExplorer implements OnModuleInit {
   }
 
   /**
-   * Registers the tools of an object that Nest did not make: all of them, or none.
-   * @returns their names @throws AppError `TOOL_INVALID`, also when it has none; `TOOL_DUPLICATE`
+   * Registers the tools of an object that Nest did not create: all or none.
+   * @returns their names @throws AppError `TOOL_INVALID`, also without any tool; `TOOL_DUPLICATE`
    */
   async register(instance: object): Promise<readonly string[]> {
     const { name } = instance.constructor;
@@ -83,7 +83,7 @@ export class ToolExplorer implements OnModuleInit {
     return tools.map(({ definition }) => definition.name);
   }
 
-  /** As `ToolRegistry.registerModule`. */
+  /** See `ToolRegistry.registerModule`. */
   async registerModule(moduleRef: ModuleRef): Promise<readonly string[]> {
     const host = this.hostOf(moduleRef);
     const hosts = this.explored.get(host) ?? this.unexplored(host);
@@ -111,7 +111,7 @@ export class ToolExplorer implements OnModuleInit {
     );
   }
 
-  /** The module and its imported modules whose tools are not registered yet. */
+  /** The module and its imported modules whose tools are not registered. */
   private unexplored(root: Host): readonly Host[] {
     const found = new Set([root]);
     for (const host of found) {
@@ -120,7 +120,7 @@ export class ToolExplorer implements OnModuleInit {
     return [...found];
   }
 
-  /** @throws AppError `TOOL_INVALID` with every mistake */
+  /** @throws AppError `TOOL_INVALID` with all mistakes */
   private toolsOf(hosts: readonly Host[]): Promise<Tool[]> {
     return this.allOf(hosts, TOOL_METADATA, ({ instance, wrapper }) => {
       let tools = this.created.get(instance);
@@ -178,7 +178,7 @@ export class ToolExplorer implements OnModuleInit {
     return createMethodTool(declared, this.handlers.create(provider), wrapper.host && this.nameOf(wrapper.host));
   }
 
-  /** A module's name; where several have it, as dynamic modules do, with those that import it. */
+  /** Name of a module; an ambiguous name, as of dynamic modules, includes the importing modules. */
   private nameOf(host: Host): string {
     const modules = [...this.modules.values()];
     if (modules.every((one) => one === host || one.name !== host.name)) return host.name;
@@ -187,7 +187,7 @@ export class ToolExplorer implements OnModuleInit {
   }
 }
 
-/** A scoped provider of a factory has no instance before a call; the class that is its token has the decorators. */
+/** A scoped factory provider has no instance before a call; the class that is its token has the decorators. */
 function instanceOf(wrapper: Wrapper, standIns: WeakMap<Wrapper, object>): object | null {
   const instance: unknown = wrapper.instance;
   if (typeof instance === 'object' && instance !== null) return instance;
@@ -200,7 +200,7 @@ function instanceOf(wrapper: Wrapper, standIns: WeakMap<Wrapper, object>): objec
   return standIn;
 }
 
-/** Asks the prototype: reading a property of a foreign object may have effects. */
+/** Reads the prototype only: a property access on a foreign object may have side effects. */
 function typeOf(instance: object): unknown {
   return (Object.getPrototypeOf(instance) as object | null)?.constructor;
 }

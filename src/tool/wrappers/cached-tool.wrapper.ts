@@ -7,8 +7,8 @@ import { Suspension, UnknownOutcome } from '../suspension.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
 /**
- * A tool whose results serve again for `ttlMs`: to the same principal with the same roles and arguments only, since a
- * guard of the tool is not asked again. A result that the tool's output schema does not allow is neither stored nor given.
+ * Caches the results of a tool for `ttlMs`. The key includes principal, roles and arguments, since a cached call passes
+ * no guard. A result that violates the output schema is neither stored nor returned.
  */
 export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
   const recall = async (context: ToolContext): Promise<{ readonly value: unknown } | undefined> => {
@@ -28,7 +28,7 @@ export function cachedTool(tool: Tool, ttlMs: number, cache: Cache): Tool {
   return { ...tool, invoke, recall };
 }
 
-/** A result as the cache has it. */
+/** A cached result. */
 interface Entry {
   readonly value: JsonValue;
   readonly images?: readonly string[];

@@ -4,13 +4,13 @@ import { AppError } from '../../common/index.js';
 import { ToolRequest } from '../call/tool-request.factory.js';
 import type { Tool, ToolContext } from '../tool.types.js';
 
-/** The longest wait before the second call, in ms; it doubles with each. */
+/** Maximum delay before the first retry, in ms; it doubles with each retry. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
 const BAD_REQUEST = 400;
 const SERVER_ERROR = 500;
 
-/** A tool that is called again when it failed, up to `retries` times, after a random wait that grows (full jitter). */
+/** Retries failed calls up to `retries` times, with exponential backoff and full jitter. */
 export function retryingTool(tool: Tool, retries: number): Tool {
   const invoke = async (input: unknown, context: ToolContext): Promise<unknown> => {
     for (let attempt = 0; ; attempt++) {
@@ -27,7 +27,7 @@ export function retryingTool(tool: Tool, retries: number): Tool {
   return { ...tool, invoke };
 }
 
-/** Whether the same call may succeed next time: not when the call itself is what is wrong. */
+/** Whether a retry may succeed; false if the call itself is invalid. */
 function mayPass(error: unknown): boolean {
   if (error instanceof AppError) return error.isRetryable;
   if (!(error instanceof HttpException)) return true;

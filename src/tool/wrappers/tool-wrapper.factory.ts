@@ -5,8 +5,8 @@ import { cachedTool } from './cached-tool.wrapper.js';
 import { retryingTool } from './retrying-tool.wrapper.js';
 
 /**
- * A tool as its metadata wants it called, from the inside out: so many at once, again when it fails, from the cache
- * when it was called before. A tool that wants nothing of this is given back as it is.
+ * Wraps a tool according to its metadata, from the inside out: concurrency limit, retries, cache. Without any of them
+ * the tool itself is returned.
  */
 export function wrapTool(tool: Tool, cache: Cache): Tool {
   const { concurrency, retries, cacheTtlMs } = tool.metadata;
