@@ -14,7 +14,7 @@ interface TimestampInput {
   readonly format?: string;
 }
 
-/** The tools every agent can have: sums that are right, and the time. */
+/** Built-in tools: an exact calculator and the current time. */
 @Injectable()
 export class BuiltinTools {
   constructor(private readonly clock: Clock) {}
@@ -69,7 +69,7 @@ export class BuiltinTools {
     },
   })
   getTimestamp({ timezone, format = 'iso' }: TimestampInput): string | number {
-    // Models send an empty text for an argument that they leave out.
+    // Models send an empty string for an omitted argument.
     const zone = timezone?.trim() || 'UTC';
     const now = this.clock.now();
     const time = formatTime(now, zone, format);

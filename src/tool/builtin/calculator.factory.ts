@@ -7,15 +7,15 @@ import { loadMathParser, type MathParser } from './math-parser.loader.js';
 import { type MathSource, readMathSource } from './math-source.parser.js';
 import { nonsenseAt } from './math-token.parser.js';
 
-/** Takes an expression and gives its value as text; throws `TOOL_FAILED` saying what is wrong and where. */
+/** Evaluates an expression and formats its value. @throws AppError `TOOL_FAILED` with the error and its position */
 export type Calculator = (expression: string) => string;
 
 const MAX_CHARACTERS = 1_000;
 
 /**
- * A calculator with exact fractions, whose results are rounded to 15 significant digits where they are not exact. `^`
- * binds closer than a sign before it and to the right; `%` is the remainder (with the divisor's sign) when an operand
- * follows, else percent, and after + or - percent of what stands before: `200 + 10%` is 220.
+ * Creates a calculator with exact fractions; inexact results are rounded to 15 significant digits. `^` binds more
+ * tightly than a preceding sign and is right-associative. `%` before an operand is the remainder, with the divisor's
+ * sign. Otherwise it is percent; after + or - it is a percentage of the left operand: `200 + 10%` is 220.
  */
 export async function createCalculator(): Promise<Calculator> {
   const parse = await loadMathParser();

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
-/** The time a tool tells; provide another for tests. */
+/** Source of the current time; tests provide their own. */
 @Injectable()
 export class Clock {
-  /** Milliseconds since the epoch. */
+  /** Current time, epoch ms. */
   now(): number {
     return Date.now();
   }

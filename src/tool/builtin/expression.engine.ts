@@ -7,7 +7,7 @@ import { MATH_CONSTANTS, MATH_FUNCTIONS } from './math-function.registry.js';
 type Operation = (...args: Fraction[]) => Fraction;
 
 const HUNDRED: Fraction = { n: 100n, d: 1n };
-/** By the library's names; `ctranspose` is the postfix sign that stands for percent. */
+/** Operations by the library's names; `ctranspose` is the postfix percent sign. */
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
   Object.entries<Operation>({
     add,
@@ -23,7 +23,7 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
   }),
 );
 
-/** Computes a tree. Throws `TOOL_FAILED` for what has no value, and for every operation that is not listed. */
+/** Evaluates a tree. @throws AppError `TOOL_FAILED` for an undefined value, and for every unlisted operation */
 export function evaluate(node: ExpressionNode): Fraction {
   if (node instanceof ConstantNode) return node.value;
   if (node instanceof ParenthesisNode) return evaluate(node.content);
@@ -50,7 +50,7 @@ function isPercent(node: ExpressionNode): boolean {
   return node instanceof OperatorNode && node.fn === 'ctranspose';
 }
 
-/** Some read `1/2(3)` as 3/2 and some as 1/6. */
+/** Rejects `1/2(3)`: it can mean 3/2 or 1/6. */
 function refuseAmbiguous({ fn, implicit, args }: OperatorNode): void {
   const isDivided = implicit && args.some((arg) => arg instanceof OperatorNode && arg.fn === 'divide');
   const isDivisor = fn === 'divide' && args.some((arg) => arg instanceof OperatorNode && arg.implicit);

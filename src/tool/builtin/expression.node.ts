@@ -1,24 +1,24 @@
 import { AppError } from '../../common/index.js';
 import type { Fraction } from './fraction.engine.js';
 
-/** What the parser may build; whatever else it reads is refused while it reads. */
+/** The nodes that the parser may create; it rejects all others while it parses. */
 export type ExpressionNode = ConstantNode | SymbolNode | ParenthesisNode | OperatorNode | FunctionNode;
 
-/** The library knows a node by these two marks. */
+/** The library recognises a node by `isNode` and its own `is…Node` property. */
 abstract class MathNode {
   get isNode(): true {
     return true;
   }
 }
 
-// As the library does, the mark is on the prototype.
+// On the prototype, as in the library.
 Object.defineProperty(MathNode.prototype, 'isNode', { value: true });
 
 export class ConstantNode extends MathNode {
   readonly isConstantNode = true;
   constructor(readonly value: Fraction) {
     super();
-    // The library also makes constants of texts and of words such as `true`.
+    // The library also creates constants for strings and for words such as `true`.
     if (typeof value?.n !== 'bigint') throw refusal();
   }
 }
@@ -41,10 +41,10 @@ export class OperatorNode extends MathNode {
   readonly isOperatorNode = true;
   constructor(
     readonly op: string,
-    /** The library's name of the operation: `add`, `unaryMinus`. */
+    /** Name of the operation in the library: `add`, `unaryMinus`. */
     readonly fn: string,
     readonly args: readonly ExpressionNode[],
-    /** Whether it is a multiplication that nobody wrote: `2 pi`. */
+    /** Whether it is a multiplication without an operator: `2 pi`. */
     readonly implicit = false,
   ) {
     super();
@@ -61,7 +61,10 @@ export class FunctionNode extends MathNode {
   }
 }
 
-/** Stands for everything else the library can read: assignments, lists, texts, access to properties, functions. */
+/**
+ * Rejects everything else that the library can parse: assignments, lists, strings, property access, function
+ * definitions.
+ */
 export class RefusedNode extends MathNode {
   constructor() {
     super();

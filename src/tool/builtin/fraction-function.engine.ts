@@ -7,7 +7,7 @@ const ROOT_SCALE = 10n ** 40n;
 const TEN: Fraction = { n: 10n, d: 1n };
 const HALF: Fraction = { n: 1n, d: 2n };
 
-/** Below 0, 0 or above 0, as `a` is less than, equal to or more than `b`. */
+/** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
 export function compare(a: Fraction, b: Fraction): number {
   const difference = a.n * b.d - b.n * a.d;
   if (difference === 0n) return 0;
@@ -22,7 +22,7 @@ export function floor({ n, d }: Fraction): Fraction {
   return { n: n / d - (n % d < 0n ? 1n : 0n), d: 1n };
 }
 
-/** Rounds to decimal places (0 without; below 0 to tens, hundreds), halves away from 0. */
+/** Rounds to decimal places (default 0; negative: to tens, hundreds), halves away from 0. */
 export function roundTo(x: Fraction, places: Fraction = { n: 0n, d: 1n }): Fraction {
   if (places.d !== 1n || places.n > MAX_PLACES || places.n < -MAX_PLACES) {
     throw new AppError('TOOL_FAILED', `round takes whole decimal places from -${MAX_PLACES} to ${MAX_PLACES}.`);
@@ -33,7 +33,7 @@ export function roundTo(x: Fraction, places: Fraction = { n: 0n, d: 1n }): Fract
   return x.n < 0n ? { n: -size.n, d: size.d } : size;
 }
 
-/** The square root; exact where there is one, else to 40 digits, so that its square is right again. */
+/** Square root; exact if rational, otherwise to 40 decimal places, so that its square rounds to `x`. */
 export function rootOf(x: Fraction): Fraction {
   if (x.n < 0n) throw new AppError('TOOL_FAILED', 'A negative number has no real square root.');
   const [n, d] = [wholeRoot(x.n), wholeRoot(x.d)];
@@ -41,7 +41,7 @@ export function rootOf(x: Fraction): Fraction {
   return bounded(wholeRoot(x.n * x.d * ROOT_SCALE * ROOT_SCALE), x.d * ROOT_SCALE);
 }
 
-/** The largest whole number whose square is not above `x`, by Newton's method. */
+/** The largest integer whose square is at most `x`, by Newton's method. */
 function wholeRoot(x: bigint): bigint {
   if (x < 2n) return x;
   let root = 1n << BigInt(Math.ceil(x.toString(2).length / 2));

@@ -1,16 +1,19 @@
 import { AppError } from '../../common/index.js';
 
-/** An exact number, n / d with d > 0. */
+/** An exact rational number n / d with d > 0. */
 export interface Fraction {
   readonly n: bigint;
   readonly d: bigint;
 }
 
-/** Above this many bits a number is kept to 15 significant digits instead of exactly. */
+/** Maximum bits of an exact number; a larger one is rounded to 15 significant digits. */
 const MAX_EXACT_BITS = 2_048;
-/** A power is computed exactly up to here, then rounded: that of a rounded base would be wrong in its last digits. */
+/**
+ * Maximum bits of an exactly computed power, which is then rounded: the power of a rounded base would have wrong last
+ * digits.
+ */
 const MAX_POWER_BITS = 32_768n;
-/** Of the largest double; what is larger is called an overflow, as everywhere else. */
+/** Bits of the largest double; a larger number is an overflow. */
 const MAX_BITS = 1_024;
 const ZERO: Fraction = { n: 0n, d: 1n };
 
@@ -36,7 +39,7 @@ export function divide(a: Fraction, b: Fraction): Fraction {
   return b.n > 0n ? bounded(a.n * b.d, a.d * b.n) : bounded(-a.n * b.d, a.d * -b.n);
 }
 
-/** What is left of `a` after whole times `b`; it has the sign of `b`. */
+/** Remainder of the floored division; it has the sign of `b`. */
 export function modulo(a: Fraction, b: Fraction): Fraction {
   if (b.n === 0n) throw new AppError('TOOL_FAILED', 'Division by zero.');
   const quotient = divide(a, b);
@@ -64,12 +67,12 @@ export function toNumber({ n, d }: Fraction): number {
   return Number(`${digits}e${-shift}`);
 }
 
-/** A double to 15 significant digits; 0 is 0. */
+/** Rounds a double to 15 significant digits; 0 stays 0. */
 export function fromNumber(value: number): Fraction {
   return value === 0 ? ZERO : rounded(value);
 }
 
-/** A double to 15 significant digits; it is never 0 but by underflow. */
+/** Rounds a double to 15 significant digits; 0 means an underflow. */
 function rounded(value: number): Fraction {
   if (!Number.isFinite(value)) throw overflow();
   if (value === 0) throw underflow();
@@ -79,7 +82,10 @@ function rounded(value: number): Fraction {
   return shift >= 0 ? reduced(n * 10n ** BigInt(shift), 1n) : reduced(n, 10n ** BigInt(-shift));
 }
 
-/** Makes a fraction in lowest terms; `d` is above 0. Throws `TOOL_FAILED` for a number no double comes near. */
+/**
+ * A fraction in lowest terms. @param d above 0 @throws AppError `TOOL_FAILED` for a number outside of the range of
+ * doubles
+ */
 export function bounded(n: bigint, d: bigint): Fraction {
   return limited(reduced(n, d));
 }
@@ -100,7 +106,7 @@ function reduced(n: bigint, d: bigint): Fraction {
 }
 
 function bitsOf(value: bigint): number {
-  // Most numbers are small: a double tells their size without a text.
+  // Fast path for small numbers.
   if (value < 2n ** 53n && value > -(2n ** 53n)) return Math.ceil(Math.log2(Math.abs(Number(value)) + 1));
   return value.toString(16).length * 4;
 }

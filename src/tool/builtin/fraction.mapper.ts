@@ -1,12 +1,12 @@
 import { bounded, type Fraction } from './fraction.engine.js';
 
 const SIGNIFICANT_DIGITS = 15;
-/** Up to so many places a decimal that ends is written whole. */
+/** Maximum decimal places of a terminating decimal that is formatted exactly. */
 const EXACT_PLACES = 20;
-/** With more zeros after the point a number is written as `1.5e-9`. */
+/** A number with more zeros after the point is formatted as `1.5e-9`. */
 const MAX_LEADING_ZEROS = 6;
 
-/** Reads what the tokenizer calls a number: `12`, `.5`, `3.`, `1.5e3`. */
+/** Parses a number token: `12`, `.5`, `3.`, `1.5e3`. */
 export function parseFraction(text: string): Fraction {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -15,7 +15,7 @@ export function parseFraction(text: string): Fraction {
   return shift >= 0 ? bounded(n * 10n ** BigInt(shift), 1n) : bounded(n, 10n ** BigInt(-shift));
 }
 
-/** Writes whole numbers plain, decimals that end within 20 places whole, others to 15 significant digits. */
+/** Formats integers and decimals of up to 20 places exactly, other numbers to 15 significant digits. */
 export function formatFraction({ n, d }: Fraction): string {
   const sign = n < 0n ? '-' : '';
   const size = n < 0n ? -n : n;
@@ -37,7 +37,7 @@ function placesOf(whole: bigint, rest: bigint, d: bigint, zeros: number): number
   return zeros + SIGNIFICANT_DIGITS;
 }
 
-/** How many zeros stand between the point and the first other digit of rest / d, which is below 1. */
+/** Number of zeros between the point and the first other digit of rest / d, which is below 1. */
 function leadingZeros(rest: bigint, d: bigint): number {
   const guess = Math.max(d.toString().length - rest.toString().length - 1, 0);
   return rest * 10n ** BigInt(guess + 1) >= d ? guess : guess + 1;

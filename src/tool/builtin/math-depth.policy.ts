@@ -5,11 +5,11 @@ const MAX_DEPTH = 100;
 const BINARY: ReadonlySet<string> = new Set(['+', '-', '*', '/', 'mod', ',']);
 
 /**
- * Counts what nests in the library's parser and in the tree: parentheses, prefix signs and powers. Throws
- * `TOOL_FAILED` for more than 100 levels.
+ * Counts nesting levels in the library's parser and in the tree: parentheses, prefix signs and powers.
+ * @throws AppError `TOOL_FAILED` for more than 100 levels
  */
 export function refuseDepth(tokens: readonly MathToken[]): void {
-  /** For each open parenthesis, and for the whole, how many signs and powers wait for the end of their operand. */
+  /** For the whole and each open parenthesis: the number of signs and powers whose operand has not ended. */
   const open = [0];
   let isOperandNext = true;
   for (const { text } of tokens) {

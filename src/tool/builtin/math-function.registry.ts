@@ -13,7 +13,7 @@ import {
 import { parseFraction } from './fraction.mapper.js';
 
 interface MathFunction {
-  /** How many arguments it takes, at least and at most. */
+  /** Minimum and maximum number of arguments. */
   readonly takes: readonly [number, number];
   readonly compute: (...args: Fraction[]) => Fraction;
 }
@@ -22,7 +22,7 @@ const PI = parseFraction('3.14159265358979323846264338327950288419716939937510')
 const E = parseFraction('2.71828182845904523536028747135266249775724709369995');
 const ONE: Fraction = { n: 1n, d: 1n };
 const TWO_PI: Fraction = { n: PI.n * 2n, d: PI.d };
-/** Larger angles have lost the digits that place them in the circle. */
+/** For larger angles a double has lost the digits of its position in the circle. */
 const MAX_ANGLE = 1e15;
 const ROUNDING_ERROR = 1e-15;
 const MANY = 1_000;
@@ -62,7 +62,7 @@ export const MATH_FUNCTIONS: ReadonlyMap<string, MathFunction> = new Map(
 
 export const MATH_NAMES: ReadonlySet<string> = new Set([...MATH_FUNCTIONS.keys(), ...MATH_CONSTANTS.keys()]);
 
-/** A function of doubles that gives no number outside its domain. */
+/** A function of doubles, with an error for arguments outside of its domain. */
 function real(name: string, compute: (x: number) => number, domain: string): MathFunction {
   return {
     takes: [1, 1],
@@ -100,7 +100,7 @@ function angleOf(x: Fraction): number {
   return toNumber(size > 4 ? subtract(modulo(x, TWO_PI), PI) : x) + (size > 4 ? Math.PI : 0);
 }
 
-/** What is 0 but for the rounding of the angle is 0. */
+/** Rounds a value to 0 if it differs from 0 only by the rounding of the angle. */
 function snapped(value: number, x: Fraction): number {
   return Math.abs(value) < ROUNDING_ERROR && Math.abs(toNumber(x)) > ROUNDING_ERROR ** 0.5 ? 0 : value;
 }

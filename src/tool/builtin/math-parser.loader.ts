@@ -9,7 +9,7 @@ import {
 } from './expression.node.js';
 import { parseFraction } from './fraction.mapper.js';
 
-/** Throws an error with `char`, the place in the text from 1, for what it cannot read. */
+/** @throws SyntaxError with `char`, the position in the text from 1, for an invalid expression */
 export type MathParser = (text: string) => ExpressionNode;
 
 interface ParserModule {
@@ -33,9 +33,9 @@ const REFUSED = [
 let loading: Promise<MathParser> | undefined;
 
 /**
- * Loads the parser of mathjs, once, when it is first wanted. Only its file is imported (10 ms and 2 MB; the package's
- * face takes 400 ms and 120 MB, its number-only build 240 ms and 70 MB), past the package's `exports`: hence the exact
- * version in package.json. It gets nodes of ours that hold exact fractions and cannot be evaluated.
+ * Loads the parser of mathjs, once, on first use. It imports one file past the package's `exports` (10 ms and 2 MB; the
+ * main entry takes 400 ms and 120 MB, the number-only build 240 ms and 70 MB): hence the exact version in package.json.
+ * The parser gets our own nodes, which contain exact fractions and cannot be evaluated by the library.
  */
 export function loadMathParser(): Promise<MathParser> {
   loading ??= load();
@@ -54,7 +54,7 @@ async function load(): Promise<MathParser> {
   });
 }
 
-/** The library dispatches by the types of arguments; ours is always a text. */
+/** Replaces the library's dispatch by argument types; our argument is always a string. */
 function onlyForText(_name: string, signatures: { readonly string: MathParser }): MathParser {
   return signatures.string;
 }

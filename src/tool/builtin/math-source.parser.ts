@@ -1,20 +1,20 @@
 import { refuseDepth } from './math-depth.policy.js';
 import { type MathToken, nonsenseAt, tokenize } from './math-token.parser.js';
 
-/** An expression as the maths library is to read it, and where each of its characters comes from. */
+/** An expression rewritten for the maths library, with the source position of each character. */
 export interface MathSource {
   readonly text: string;
-  /** For each character of `text` the place of its token in the expression, from 0. */
+  /** For each character of `text` the position of its token in the expression, from 0. */
   readonly positions: readonly number[];
-  /** Where the expression ends. */
+  /** Position of the end of the expression. */
   readonly end: number;
 }
 
 /**
- * Reads an expression down to numbers, the names in `names`, and operators, and writes it anew for the library:
- * without thousands separators, `%` as `mod` where an operand follows and else as the postfix sign `'`. The library
- * would read what is behind each `%` twice, and in nested parentheses so 2^depth times. Throws `TOOL_FAILED` with the
- * place of the first character that means nothing, and for more than 100 levels.
+ * Tokenises an expression into numbers, the names in `names`, and operators, and rewrites it for the library: without
+ * thousands separators, `%` as `mod` before an operand and otherwise as the postfix sign `'`. The library would parse
+ * the text after each `%` twice, and 2^depth times in nested parentheses.
+ * @throws AppError `TOOL_FAILED` with the position of the first unknown character, and for more than 100 levels
  */
 export function readMathSource(expression: string, names: ReadonlySet<string>): MathSource {
   const tokens = withPercents(tokenize(expression, names), expression);
@@ -37,7 +37,7 @@ function withPercents(tokens: readonly MathToken[], expression: string): MathTok
   });
 }
 
-/** At any other place the library would take the sign for the quote of a text. */
+/** At any other position the library would read the sign as a quote. */
 function endsOperand(token: MathToken | undefined): boolean {
   return token !== undefined && (startsOperand(token) ? token.text !== '(' : /^[)!%]$/.test(token.text));
 }

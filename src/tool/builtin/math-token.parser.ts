@@ -2,12 +2,12 @@ import { AppError } from '../../common/index.js';
 
 export interface MathToken {
   readonly kind: 'number' | 'name' | 'sign';
-  /** As the library reads it. */
+  /** The text in the library's syntax. */
   readonly text: string;
   readonly position: number;
 }
 
-/** Signs people write for the operators, beside the full-width forms that differ from ASCII by a constant. */
+/** Other signs for the operators. Full-width forms are converted by an offset instead. */
 const SAME_AS: ReadonlyMap<string, string> = new Map(
   Object.entries({ '*': '×·⋅∗', '/': '÷∕', '-': '−–‑', '.': '。' }).flatMap(([sign, others]) =>
     Array.from(others, (other) => [other, sign]),
@@ -16,23 +16,23 @@ const SAME_AS: ReadonlyMap<string, string> = new Map(
 const FULL_WIDTH = /[！-～]/g;
 const FULL_WIDTH_OFFSET = 0xfee0;
 const TOKEN = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?)|([A-Za-z_]\w*|π)|(\*\*|[-+*/%^!(),]))/y;
-/** `1,234.5`: outside a call its commas separate thousands. */
+/** `1,234.5`: outside of a function call commas separate thousands. */
 const THOUSANDS = /\s*([1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?)(?![\d,.])/y;
 
-/** The same in a call, where its commas stand between arguments. */
+/** The same form inside a function call, where commas separate arguments. */
 const SEPARATED = /\s*([1-9]\d{0,2}(?:,\d{3})+)(?!\d)/y;
 
-/** A token, and where the next one begins. */
+/** A token, and the position after it. */
 interface Read extends MathToken {
   readonly next: number;
 }
 
-/** Throws `TOOL_FAILED` with the place of the first character or name that means nothing. */
+/** @throws AppError `TOOL_FAILED` with the position of the first unknown character or name */
 export function tokenize(expression: string, names: ReadonlySet<string>): MathToken[] {
   const text = toAscii(expression);
   const end = text.trimEnd().length;
   const tokens: MathToken[] = [];
-  /** For each open parenthesis, whether it holds the arguments of a function. */
+  /** For each open parenthesis, whether it contains the arguments of a function. */
   const calls: boolean[] = [];
   for (let offset = 0; offset < end;) {
     if (calls.at(-1)) refuseAmbiguous(text, offset);
@@ -50,7 +50,7 @@ function isUnknown({ kind, text }: MathToken, names: ReadonlySet<string>): boole
   return kind === 'name' && !names.has(text);
 }
 
-/** `mod` is an operator as well: then an operand stands before it. */
+/** `mod` is also an operator: then an operand precedes it. */
 function opensCall(before: readonly MathToken[]): boolean {
   const [operand, name] = [before.at(-2), before.at(-1)];
   if (name?.kind !== 'name') return false;
@@ -65,7 +65,9 @@ function groupedAt(text: string, offset: number): Read | undefined {
   return { kind: 'number', text: grouped.replaceAll(',', ''), position: next - grouped.length, next };
 }
 
-/** No argument is written as `000`, and who sets commas apart from what follows has written a thousand in `max(1,234, 5)`. */
+/**
+ * Rejects commas in arguments that may separate thousands: `000` is no argument, and `max(1,234, 5)` mixes both styles.
+ */
 function refuseAmbiguous(text: string, offset: number): void {
   SEPARATED.lastIndex = offset;
   const [grouped = '', number = ''] = SEPARATED.exec(text) ?? [];
@@ -91,14 +93,14 @@ function canonical(name: string): string {
   return name === 'π' ? 'pi' : name.toLowerCase();
 }
 
-/** Says what stands at a place where it makes no sense. */
+/** Error for an unexpected token. @param position its position in the expression */
 export function nonsenseAt(expression: string, position: number, hint = ''): AppError {
   const rest = expression.slice(position, position + 20).trimEnd();
   const found = rest === '' ? 'it ends too early' : `unexpected ${JSON.stringify(rest)}`;
   return new AppError('TOOL_FAILED', `The expression is not arithmetic: ${found} at position ${position}${hint}.`);
 }
 
-/** Changes no lengths, so that positions stay true. */
+/** Preserves the length, so that positions stay valid. */
 function toAscii(expression: string): string {
   return expression
     .replace(FULL_WIDTH, (character) => String.fromCharCode(character.charCodeAt(0) - FULL_WIDTH_OFFSET))

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Tool } from '../method/tool.decorator.js';
 import { ToolState } from '../method/tool-parameter.decorator.js';
 
-/** Numbers and flags also as text: models write them so. */
+/** Numbers and flags may be strings, as models send them. */
 interface ThoughtInput {
   readonly thought: string;
   readonly nextThoughtNeeded: boolean | string;
@@ -27,17 +27,17 @@ interface Thought {
   readonly needsMoreThoughts?: boolean;
 }
 
-/** What a session has thought so far. */
+/** Thoughts of a session. */
 interface Thinking {
-  /** How many thoughts there were, kept ones or not. */
+  /** Number of all thoughts, including removed ones. */
   readonly count: number;
-  /** In the order in which they began. */
+  /** In order of creation. */
   readonly branches: readonly string[];
-  /** The last ones. */
+  /** The newest thoughts. */
   readonly thoughts: readonly Thought[];
 }
 
-/** The answer of the public server's tool, field by field. */
+/** Answer fields of the public sequential thinking server. */
 interface ThoughtAnswer {
   readonly thoughtNumber: number;
   readonly totalThoughts: number;
@@ -47,7 +47,10 @@ interface ThoughtAnswer {
 }
 
 const NOTHING_YET = { count: 0, branches: [], thoughts: [] };
-/** How much of thoughts is kept, in UTF-16 units: every step holds the whole state, and thinking must not end by its length. */
+/**
+ * Maximum size of stored thoughts, in UTF-16 units. Every step contains the whole state, and a long session must not
+ * fail.
+ */
 const MAX_KEPT = 100_000;
 const MAX_STATE_BYTES = 1024 * 1024;
 
@@ -60,10 +63,10 @@ const number = (description: string) => ({
   description,
 });
 
-/** Thinking aloud, kept by session; name, arguments and answers are those of the public sequential thinking server. */
+/** Sequential thinking, stored per session; name, arguments and answers match the public sequential thinking server. */
 @Injectable()
 export class SequentialThinkingTools {
-  // A `read`: all that a call changes is its own state, in the batch of its step, so that to repeat one is harmless.
+  // Effect `read`: a call changes only its own state, in the batch of its step, so a repeated call is harmless.
   @Tool({
     name: 'sequentialthinking',
     description:
@@ -142,18 +145,18 @@ function isTrue(said: boolean | string): boolean {
   return String(said).toLowerCase() === 'true';
 }
 
-/** A branch has a place that it begins at and a name. */
+/** A branch has a start thought and a name. */
 function withBranch(branches: readonly string[], { branchFromThought, branchId }: Thought): readonly string[] {
   if (branchFromThought === undefined || !branchId || branches.includes(branchId)) return branches;
   return [...branches, branchId];
 }
 
-/** As keys of an object come, for that is how the public server keeps them: whole numbers first. */
+/** Order of object keys, integers first, as the public server returns them. */
 function asKeys(branches: readonly string[]): string[] {
   return Object.keys(Object.fromEntries(branches.map((branch) => [branch, true])));
 }
 
-/** The newest always, before it as many as there is room for. */
+/** The newest thought, and as many earlier ones as fit. */
 function lastOf(thoughts: readonly Thought[]): readonly Thought[] {
   let length = 0;
   const from = thoughts.findLastIndex(({ thought }) => (length += thought.length) > MAX_KEPT) + 1;

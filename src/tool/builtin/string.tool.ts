@@ -15,7 +15,7 @@ const BARE = /^\s*([A-Za-z]+(?:[ _-][A-Za-z]+)?)\s*[:：]\s*/;
 
 const text = (description: string) => ({ type: 'string', maxLength: MAX_TEXT, description });
 
-/** What models are bad at with texts: letters, lengths, order. */
+/** Exact text operations: letter case, lengths, order. Models often get these wrong. */
 @Injectable()
 export class StringTools {
   @Tool({

@@ -14,20 +14,20 @@ export interface TextInput {
 type TextResult = string | number | boolean | string[];
 
 interface TextOperation {
-  /** Arguments it cannot do without, beside the text. */
+  /** Required arguments beside the text. */
   readonly needs: readonly (keyof TextInput)[];
   readonly apply: (input: TextInput) => TextResult;
 }
 
-/** In UTF-16 units, of a text that grows out of a short call. */
+/** Maximum result of `repeat`, in UTF-16 units; its call is short. */
 const MAX_REPEATED = 10_000;
 const MAX_RESULT = 100_000;
 
-/** Made when first wanted: they take 10 ms. */
+/** Created on first use (10 ms). */
 const segmenters = new Map<'grapheme' | 'word', Intl.Segmenter>();
 const ASCII = /^[\0-\x7f]*$/;
 
-/** What `string_tools` can do, by name. A character is what a reader sees as one (a grapheme). */
+/** Operations of `string_tools` by name. A character is a grapheme. */
 export const TEXT_OPERATIONS: ReadonlyMap<string, TextOperation> = new Map(
   Object.entries<TextOperation>({
     upper: { needs: [], apply: ({ text }) => text.toUpperCase() },
@@ -72,7 +72,7 @@ function toTitle(text: string): string {
   }).join('');
 }
 
-/** What stands between the places where `search` is found as whole characters: `👨` is not in `👨‍👩‍👧`, nor `e` in `é`. */
+/** The parts between matches of `search` at grapheme boundaries: `👨` does not match in `👨‍👩‍👧`, nor `e` in `é`. */
 function partsBetween(text: string, search: string): string[] {
   if (ASCII.test(text)) return text.split(search);
   const places = placesOf(text);
@@ -88,7 +88,7 @@ function partsBetween(text: string, search: string): string[] {
   return [...parts, text.slice(from)];
 }
 
-/** Where characters begin and end; a line break of two counts as two, so that either is found. */
+/** Grapheme boundaries; CRLF counts as two characters, so that either can be found. */
 function placesOf(text: string): ReadonlySet<number> {
   const places = new Set([0]);
   let at = 0;
@@ -104,7 +104,7 @@ function replace({ text, search = '', replacement = '' }: TextInput): string {
   return joined(partsBetween(text, search), replacement);
 }
 
-/** Without a separator the text itself stands between the parts. */
+/** Without a separator the text itself is the separator. */
 function join({ text, separator = text, parts = [] }: TextInput): string {
   return joined(parts, separator);
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../common/index.js';
 import { toIsoInZone } from './timestamp.mapper.js';
 
-/** The formats that have a name, as patterns. */
+/** Patterns of the named formats. */
 const NAMED: Readonly<Record<string, string>> = {
   date: 'YYYY-MM-DD',
   time: 'HH:mm:ss',
@@ -10,7 +10,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
-/** `[…]` stands for itself; a run of one letter is a token. */
+/** `[…]` is literal text; a run of one letter is a token. */
 const PIECE = /\[([^\]]*)\]|([A-Za-z])\2*/g;
 const PARTS = /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)(.+)$/;
 
@@ -18,8 +18,9 @@ type IsoParts = [string, string, string, string, string, string, string];
 type Tokens = Readonly<Record<string, string>>;
 
 /**
- * Writes a time (epoch ms) in a zone: `iso`, `epoch_s` and `epoch_ms` (numbers), `date`, `time`, `datetime`, `rfc2822`,
- * or a pattern such as `YYYY-MM-DD HH:mm:ss`. Throws `TOOL_FAILED` for a zone or a token nobody knows.
+ * Formats a time (epoch ms) in a zone: `iso`, `epoch_s` and `epoch_ms` (numbers), `date`, `time`, `datetime`,
+ * `rfc2822`, or a pattern such as `YYYY-MM-DD HH:mm:ss`.
+ * @throws AppError `TOOL_FAILED` for an unknown zone or token
  */
 export function formatTime(epochMs: number, timezone: string, format: string): string | number {
   const iso = toIsoInZone(epochMs, timezone);

@@ -1,14 +1,14 @@
 import { AppError } from '../../common/index.js';
 
 const ABBREVIATION = /^[A-Za-z]{2,4}$/;
-/** Short names with one meaning. */
+/** Unambiguous short names. */
 const CLEAR: ReadonlySet<string> = new Set('UTC GMT UCT CET EET MET WET PRC ROC ROK CUBA EIRE IRAN ZULU'.split(' '));
-/** Of `2026-01-31T09:05:00`. */
+/** Length of `2026-01-31T09:05:00`. */
 const ISO_LOCAL_LENGTH = 19;
 
 /**
- * Writes a time (epoch ms) as ISO 8601 to the second with the zone's offset at that time; `Z` for UTC. Throws
- * `TOOL_FAILED` for a zone nobody knows.
+ * Formats a time (epoch ms) as ISO 8601 with seconds and the zone's offset at that time; `Z` for UTC.
+ * @throws AppError `TOOL_FAILED` for an unknown zone
  */
 export function toIsoInZone(epochMs: number, timezone: string): string {
   if (timezone === 'UTC') return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
@@ -23,8 +23,8 @@ export function toIsoInZone(epochMs: number, timezone: string): string {
 }
 
 /**
- * Says as which zone an abbreviation was read that several zones share, or that is not the zone's own name (`CST`: America/Chicago,
- * also used for China and Cuba); `null` for all other zones.
+ * Note on the interpretation of an ambiguous zone abbreviation (`CST`: America/Chicago, also used for China and Cuba);
+ * `null` for all other zones.
  */
 export function abbreviationNote(epochMs: number, timezone: string): string | null {
   if (!ABBREVIATION.test(timezone) || CLEAR.has(timezone.toUpperCase())) return null;

@@ -2,9 +2,9 @@ import type { JsonSchema } from '../../common/index.js';
 import { isSchemaNode, mapSubschemas, type SchemaNode } from './subschema.mapper.js';
 
 /**
- * Gives a schema in words that ajv 8 reads as 2020-12 means them; nobody else sees it. ajv refuses an empty `enum`, fails
- * on a resource inside another one that has `$ref` beside `$id`, takes for evaluated what an `if` has seen that
- * did not hold, and all items where there is a `contains`.
+ * Rewrites a schema so that ajv 8 conforms to 2020-12; the result is for ajv only. It works around four deviations. ajv
+ * rejects an empty `enum`. It fails for an inner resource with `$ref` beside `$id`. It counts properties seen by a
+ * failed `if` as evaluated. It counts all items as evaluated if there is a `contains`.
  */
 export function toAjvSchema(schema: JsonSchema): JsonSchema {
   const isTracking = JSON.stringify(schema).includes('"unevaluated');
@@ -30,7 +30,7 @@ function withInnerRef(node: SchemaNode): SchemaNode {
   return also(rest, { $ref });
 }
 
-/** The condition evaluates nothing where it is asked, and where it held it is there once more. */
+/** Double negation makes the condition evaluate nothing; a condition that holds is repeated in `then`. */
 function withHeldCondition(node: SchemaNode): SchemaNode {
   if (!('if' in node)) return node;
   const { if: condition, then } = node;
@@ -40,7 +40,7 @@ function withHeldCondition(node: SchemaNode): SchemaNode {
   return Object.fromEntries(told);
 }
 
-/** `contains` where it evaluates nothing, and what it would have evaluated among what need not be. */
+/** Makes `contains` evaluate nothing, and exempts its matches from `unevaluatedItems`. */
 function withContained(node: SchemaNode, original: SchemaNode): SchemaNode {
   const seen = containedIn(original);
   const hidden = 'contains' in node ? hideContains(node) : node;
@@ -56,7 +56,7 @@ function hideContains({ contains, minContains, maxContains, ...rest }: SchemaNod
   return also(rest, { not: { not: { contains, ...counts } } });
 }
 
-/** What `contains` says of the items of the same value, here and in what must hold, too. */
+/** The `contains` schemas for the same value, including those of `allOf`. */
 function containedIn(node: unknown): unknown[] {
   if (!isSchemaNode(node)) return [];
   const parts = Array.isArray(node['allOf']) ? node['allOf'].flatMap(containedIn) : [];

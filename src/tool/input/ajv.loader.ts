@@ -6,13 +6,13 @@ type Formats = typeof import('ajv-formats');
 export interface LoadedAjv {
   readonly Ajv2020: Ajv['Ajv2020'];
   readonly addFormats: Formats['default'];
-  /** Knows what a schema must look like; compiles none. */
+  /** Validates schemas; compiles none. */
   readonly metaschema: InstanceType<Ajv['Ajv2020']>;
 }
 
 let loaded: LoadedAjv | undefined;
 
-/** It takes 40 ms to load: nobody waits for that who has no schema. At once, since schemas are compiled at once. */
+/** Loads ajv on first use (40 ms). Synchronous, since schemas are compiled synchronously. */
 export function ajv(): LoadedAjv {
   return (loaded ??= load());
 }

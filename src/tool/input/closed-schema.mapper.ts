@@ -2,19 +2,18 @@ import type { JsonSchema } from '../../common/index.js';
 
 type Node = Record<string, unknown>;
 
-/** Keywords that hold one schema, or several, about other values than the node's own. */
+/** Keywords with schemas for other values than the node's own. */
 const CHILD = ['items', 'prefixItems', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains'];
 const CHILD_MAPS = ['properties', 'patternProperties'];
-/** Keywords whose schemas speak about the same value as the node: what they leave open, the node may close. */
+/** Keywords with schemas for the same value as the node: the node closes what they leave open. */
 const SAME = ['allOf', 'if', 'then', 'else'];
 const CHOICES = ['anyOf', 'oneOf'];
 const DEFINITIONS = ['$defs', 'definitions'];
 
 /**
- * Gives a copy of a schema in which every object that names its properties and says nothing of others takes no
- * others, so that a misspelt argument is an error. A schema that describes the same value together with others (in
- * `allOf`, or beside `properties`) stays open, and the whole is closed by `unevaluatedProperties`. `$schema` is
- * dropped: all is read as 2020-12.
+ * Closes a schema: every object with named properties rejects unknown ones, unless it specifies otherwise. A misspelt
+ * argument is thus an error. A schema that describes a value together with others (in `allOf`, or beside `properties`)
+ * stays open; `unevaluatedProperties` closes the whole. `$schema` is removed: all schemas are 2020-12.
  */
 export function closeSchema(schema: JsonSchema): JsonSchema {
   const { $schema: _dropped, ...root } = schema;
@@ -48,13 +47,13 @@ function closingOf(node: Node): 'additionalProperties' | 'unevaluatedProperties'
   return isAlone ? 'additionalProperties' : 'unevaluatedProperties';
 }
 
-/** Whether a node itself says which properties there are, alone or with its parts. */
+/** Whether a node names its properties, directly or in its parts. */
 function isComposed(node: Node): boolean {
   if ('properties' in node) return true;
   return Array.isArray(node.allOf) && node.allOf.some((part) => isNode(part) && ('$ref' in part || isComposed(part)));
 }
 
-/** The local references that stand for a part of an object, so that their target must stay open. */
+/** Local references to a part of an object, whose targets must stay open. */
 function partsOf(node: unknown, isPart = false, found = new Set<string>()): Set<string> {
   if (Array.isArray(node)) node.forEach((member) => partsOf(member, isPart, found));
   if (!isNode(node)) return found;

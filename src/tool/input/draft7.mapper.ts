@@ -2,12 +2,12 @@ import type { JsonSchema } from '../../common/index.js';
 import { isSchemaNode, mapSubschemas, type SchemaNode } from './subschema.mapper.js';
 
 const OLD_DRAFT = /^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/;
-/** What counts beside `$ref`: nothing, but what is defined there can be referred to. */
+/** Draft 7 ignores siblings of `$ref`, except definitions, which remain referable. */
 const BESIDE_REF = new Set(['$ref', 'definitions', '$defs']);
 
 /**
- * Gives a schema that says by its `$schema` that it is of draft 6 or 7 as one of 2020-12, so that whoever reads it after
- * us (model, check, documentation) has one draft to know; any other schema as it is.
+ * Converts a schema whose `$schema` is draft 6 or 7 to 2020-12, so that all consumers (model, validation,
+ * documentation) deal with one draft. Other schemas stay unchanged.
  */
 export function toCurrentDraft(schema: JsonSchema): JsonSchema {
   if (typeof schema['$schema'] !== 'string' || !OLD_DRAFT.test(schema['$schema'])) return schema;
@@ -40,7 +40,7 @@ function renamed(key: string, value: unknown, isTuple: boolean, root: SchemaNode
   }
 }
 
-/** What a list names is required; what a schema says holds for the whole. */
+/** A list makes properties required; a schema applies to the whole object. */
 function dependencies(all: readonly (readonly [string, unknown])[]): (readonly [string, unknown])[] {
   const lists = all.filter(([, needed]) => Array.isArray(needed));
   const schemas = all.filter(([, needed]) => !Array.isArray(needed));
@@ -50,7 +50,7 @@ function dependencies(all: readonly (readonly [string, unknown])[]): (readonly [
   ];
 }
 
-/** A JSON pointer into the schema, by the new names of what it goes through. */
+/** Rewrites a JSON pointer into the schema to the renamed keywords. */
 function movedPointer(ref: string, root: SchemaNode): string {
   if (!ref.startsWith('#/')) return ref;
   let at: unknown = root;

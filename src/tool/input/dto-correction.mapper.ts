@@ -6,9 +6,9 @@ type Converters = NonNullable<NonNullable<Parameters<typeof targetConstructorToS
 type Constraints = readonly unknown[];
 
 /**
- * What class-validator-jsonschema 5 gets wrong. It merges the types of all decorators of a property, so that those that
- * say nothing of a type must not set one; and where it is stricter than class-validator, what that takes would be refused.
- * Whatever is left out here class-validator still checks.
+ * Corrections of class-validator-jsonschema 5. It merges the types of all decorators of a property, so a decorator
+ * without a type must not set one. It is sometimes stricter than class-validator and would reject valid values.
+ * class-validator still checks every omitted constraint.
  */
 const CORRECTIONS: Converters = {
   [validators.IS_NOT_EMPTY]: {},
@@ -31,12 +31,12 @@ const CORRECTIONS: Converters = {
   [validators.MATCHES]: ({ constraints }) => patternOf((constraints as readonly RegExp[])[0]!),
 };
 
-/** @param refer what describes a property that holds other classes */
+/** @param refer schema of a property with nested classes */
 export function dtoConverters(refer: (property: string) => JsonSchema): Converters {
   return { ...CORRECTIONS, [validators.ValidationTypes.NESTED_VALIDATION]: ({ propertyName }) => refer(propertyName) };
 }
 
-/** Some models want the type beside the values. */
+/** Some models require the type beside the values. */
 function oneOf(values: unknown[]): Record<string, unknown> {
   const types = new Set(values.map((value) => typeof value));
   const [type = ''] = types;
@@ -53,7 +53,7 @@ function addressOf(version: unknown): Record<string, unknown> {
   return { type: 'string', format: `ipv${version as string}` };
 }
 
-/** JSON Schema's patterns have no flags; all are read as with `u`. */
+/** JSON Schema patterns have no flags; they are compiled with the `u` flag. */
 function patternOf({ source, flags }: RegExp): Record<string, unknown> {
   const isSame = /^[gu]*$/.test(flags) && isUnicode(source);
   return { type: 'string', ...(isSame && { pattern: source }) };

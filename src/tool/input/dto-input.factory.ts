@@ -9,8 +9,9 @@ import type { DtoClass } from './nested-class.accessor.js';
 import { createSchemaInput } from './schema-input.factory.js';
 
 /**
- * The input of a tool whose parameter is a DTO class: its JSON Schema is checked first, then class-validator; the tool
- * gets an instance. Loaded for such tools only. Throws `TOOL_INVALID` for a class that cannot be described.
+ * Input of a tool with a DTO class: validates against its JSON Schema, then with class-validator, and creates an
+ * instance. Loaded on demand.
+ * @throws AppError `TOOL_INVALID` for a class without a JSON Schema form
  */
 export function createDtoInput(dto: DtoClass, advice: string): InputSource {
   const base = createSchemaInput(createDtoSchema(dto, advice), 'refuse');
@@ -26,7 +27,7 @@ export function createDtoInput(dto: DtoClass, advice: string): InputSource {
   };
 }
 
-/** Every rule that does not hold, of fields of fields too, with the path and the type of what stands there. */
+/** All violated rules, including those of nested fields, with the path and the type of the value. */
 function reasonsOf(errors: readonly ValidationError[], parent = ''): string[] {
   return errors.flatMap(({ property, constraints = {}, children = [], value }) => {
     const path = joinedPath(parent, property);

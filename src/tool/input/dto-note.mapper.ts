@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import type { DtoClass } from './nested-class.accessor.js';
 
-/** Where `@ApiProperty` of @nestjs/swagger writes; that library need not be there. */
+/** Metadata key of `@ApiProperty` from @nestjs/swagger, an optional library. */
 const SWAGGER = 'swagger/apiModelProperties';
 const TOLD = ['title', 'description', 'default', 'example', 'examples', 'format', 'deprecated'] as const;
 
 type Notes = Partial<Record<(typeof TOLD)[number], unknown>>;
 
-/** What a field's `@ApiProperty` tells a reader, as JSON Schema; what must hold of it class-validator says. */
+/** Annotations of a field's `@ApiProperty` as JSON Schema; constraints come from class-validator. */
 export function notesOf(dto: DtoClass, property: string): Record<string, unknown> {
   const given = Reflect.getMetadata(SWAGGER, dto.prototype as object, property) as Notes | undefined;
   if (!given) return {};

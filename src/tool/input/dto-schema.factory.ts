@@ -10,16 +10,16 @@ type Property = Record<string, unknown> & { items?: Record<string, unknown> };
 type Decorated = ReturnType<ReturnType<typeof validators.getMetadataStorage>['getTargetValidationMetadatas']>;
 
 /**
- * The JSON Schema of a DTO class: what class-validator says of its fields, and of classes inside it (in `$defs`, so that
- * one may hold itself); texts by `@JSONSchema` or `@ApiProperty`; a field with an initial value may be left out. Throws
- * `TOOL_INVALID` for a class that cannot be described.
+ * JSON Schema of a DTO class from its class-validator decorators. Nested classes are in `$defs`, which allows
+ * recursion. Descriptions come from `@JSONSchema` or `@ApiProperty`; a field with an initial value is optional.
+ * @throws AppError `TOOL_INVALID` for a class without a JSON Schema form
  */
 export function createDtoSchema(dto: DtoClass, advice: string): JsonSchema {
   return new DtoDescription(dto, advice).describe();
 }
 
 class DtoDescription {
-  /** The key in `$defs` of every class that is held, by the class; the root is `#`. */
+  /** Key in `$defs` of each nested class; the root is `#`. */
   private readonly places = new Map<DtoClass, string>();
   private readonly waiting: [string, DtoClass][] = [];
 
@@ -31,7 +31,7 @@ class DtoDescription {
   describe(): JsonSchema {
     const schema = this.schemaOf(this.root);
     const definitions: Record<string, JsonSchema> = {};
-    // Describing one may find another.
+    // A definition may add further definitions to the queue.
     for (let next = this.waiting.shift(); next; next = this.waiting.shift())
       definitions[next[0]] = this.schemaOf(next[1]);
     return Object.keys(definitions).length > 0 ? { ...schema, $defs: definitions } : schema;
@@ -51,7 +51,7 @@ class DtoDescription {
     return this.complete(dto, schema, decorated);
   }
 
-  /** What class-validator-jsonschema leaves out: whole numbers, texts of others' decorators, initial values. */
+  /** Adds what class-validator-jsonschema omits: integers, descriptions by other decorators, initial values. */
   private complete(dto: DtoClass, schema: JsonSchema, decorated: Decorated): JsonSchema {
     const properties = schema['properties'] as Record<string, Property>;
     for (const { name, propertyName, each } of decorated) {
@@ -106,7 +106,7 @@ class DtoDescription {
   }
 }
 
-/** What an instance has from the start, as JSON; nothing of a class that cannot be made without more. */
+/** Initial field values as JSON; empty for a class whose constructor fails without arguments. */
 function initialValues(dto: DtoClass): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify({ ...new dto() })) as Record<string, unknown>;

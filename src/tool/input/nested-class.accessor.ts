@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 
 export type DtoClass = new () => object;
 
-/** Which class a field holds: one, or one of several, told apart by a field of theirs. */
+/** Class of a nested field: one, or several with a discriminator. */
 export type NestedClasses =
   | { readonly kind: 'one'; readonly type: DtoClass }
   | {
@@ -16,12 +16,12 @@ interface TypeStorage {
   findTypeMetadata(target: Function, property: string): TypeMetadata | undefined;
 }
 
-/** class-transformer has it, and exports no way to it. */
+/** class-transformer does not export its metadata storage. */
 const { defaultMetadataStorage: storage } = createRequire(import.meta.url)('class-transformer/cjs/storage.js') as {
   readonly defaultMetadataStorage: TypeStorage;
 };
 
-/** What `@Type` says of a field; undefined where there is none. */
+/** The `@Type` of a field; undefined if absent. */
 export function nestedClasses(dto: DtoClass, property: string): NestedClasses | undefined {
   const found = storage.findTypeMetadata(dto, property);
   if (!found) return undefined;

@@ -1,19 +1,19 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { ExactInteger, fieldMistake, type FieldMistake } from '../../common/index.js';
 
-/** How many problems the model is told of at once. */
+/** Maximum number of problems reported to the model at once. */
 export const MAX_PROBLEMS = 10;
 const MAX_LISTED = 30;
 const MAX_SHOWN_CHARACTERS = 60;
 
-/** Says in plain English which arguments are wrong and why. */
+/** Describes in plain English which arguments are invalid and why. */
 export function toReason(errors: readonly ErrorObject[]): string {
   const problems = [...new Set(outermost(errors).map((error) => problemOf(error, errors)))];
   const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
   return problems.length > MAX_PROBLEMS ? `${shown}; and ${problems.length - MAX_PROBLEMS} more` : shown;
 }
 
-/** The same, apart. @param root what the paths are of, if they do not begin with it */
+/** The same problems as data. @param root first segment of the paths, if not included */
 export function toMistakes(errors: readonly ErrorObject[], root = ''): FieldMistake[] {
   return outermost(errors)
     .slice(0, MAX_PROBLEMS)
@@ -27,7 +27,7 @@ export function toMistakes(errors: readonly ErrorObject[], root = ''): FieldMist
     });
 }
 
-/** A failed choice comes with the errors of all its branches, and an `if` with those of its branch: keep one each. */
+/** A failed choice includes the errors of all its branches, and an `if` those of its branch: retains one each. */
 function outermost(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const choices = errors.filter(isChoice);
   const kept = errors.filter((error) => error.keyword !== 'if' && !choices.some((choice) => isInside(error, choice)));
@@ -72,7 +72,7 @@ function wanted(keyword: 'type' | 'enum' | 'const', params: Record<string, unkno
   }
 }
 
-/** Of a value of the wrong type its type says most; of a number that is not the right kind of number, the number. */
+/** For a wrong type the type of the value; for a wrong kind of number the number itself. */
 function given({ keyword, data, params }: ErrorObject): string {
   if (keyword !== 'type') return valueText(data);
   const types = [(params as { type: unknown }).type].flat();
@@ -84,7 +84,7 @@ function ruleOf({ keyword, message = '' }: ErrorObject): string {
   return keyword === 'false schema' ? 'is not allowed' : message.replace('must NOT', 'must not');
 }
 
-/** The type of a value as JSON has it, for the end of a sentence; of a number, the number. */
+/** JSON type of a value, for the end of a sentence; of a number the number itself. */
 export function typeText(value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (value === null) return 'null';
@@ -107,7 +107,7 @@ function unknownArgument(path: string, error: ErrorObject): string {
   return `unknown argument ${quoted(path)} (${known.length > 0 ? `known: ${known.join(', ')}` : 'there are none'})`;
 }
 
-/** Turns a JSON pointer into `items[0].name`. */
+/** Converts a JSON pointer to `items[0].name`. */
 function pathOf(pointer: string): string {
   return keysOf(pointer).reduce(joinedPath, '');
 }
@@ -117,7 +117,7 @@ export function keysOf(pointer: string): string[] {
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** `items[0].name` of `items[0]` and `name`. */
+/** Appends a key: `items[0]` and `name` make `items[0].name`. */
 export function joinedPath(path: string, key: string): string {
   if (path === '') return key;
   return /^\d+$/.test(key) ? `${path}[${key}]` : `${path}.${key}`;

@@ -18,15 +18,16 @@ import type { SyncInputSource } from './input.types.js';
 import { joinedPath, keysOf, MAX_PROBLEMS, shortened, toMistakes, toReason } from './reason.mapper.js';
 
 /**
- * How an integer that no number holds exactly reaches a tool: `exact` as an `ExactInteger`, for tools that write JSON again;
- * `text` only as a string of digits, which integer schemas accept; `refuse` not where the schema says integer, since a
- * validator behind the schema could round the digits. With `text` and `refuse` such a number is an error.
+ * Handling of integers that a JavaScript number cannot represent exactly. `exact`: passed as `ExactInteger`, for tools
+ * that serialise JSON again. `text`: accepted only as a string of digits, which integer schemas then allow. `refuse`:
+ * such strings are rejected for integer schemas, since a later validator could round the digits. With `text` and
+ * `refuse` a number token of this size is an error.
  */
 export type LargeIntegers = 'exact' | 'text' | 'refuse';
 
 /**
- * The input of a tool whose arguments a JSON Schema (2020-12) describes: closed, compiled once. Throws `TOOL_INVALID`
- * for a schema that does not describe an object, is malformed, or refers to what is not inside it.
+ * Input of a tool with a JSON Schema (2020-12): the schema is closed and compiled once.
+ * @throws AppError `TOOL_INVALID` for a schema that is malformed, not an object's, or has an external reference
  */
 export function createSchemaInput(input: JsonSchema, large: LargeIntegers = 'text'): SyncInputSource {
   const schema = closeSchema(asObjectSchema(toCurrentDraft(input)));
@@ -52,15 +53,16 @@ function invalid(errors: readonly ErrorObject[]): ToolInput {
 
 const DIGITS = /^(?:0|-?[1-9]\d*)$/;
 
-/** A string of digits where the schema says integer. */
+/** A string of digits for a schema with type integer. */
 function isDigitText({ keyword, params, data }: ErrorObject): boolean {
   const types = [(params as { readonly type?: unknown }).type].flat();
   return keyword === 'type' && types.includes('integer') && typeof data === 'string' && DIGITS.test(data);
 }
 
 /**
- * Checks the value again with numbers in the place of digit strings. Digits that a number holds become one; others stay a string.
- * @param found the errors about such strings; without any there is nothing to check again
+ * Validates again with numbers in place of digit strings. Digits that a number represents exactly become a number;
+ * others stay a string.
+ * @param found errors about digit strings; without any there is nothing to validate again
  */
 function checkDigits(
   check: ValidateFunction,
@@ -90,7 +92,9 @@ function put(root: unknown, path: readonly string[], value: unknown): void {
   place[path.at(-1)!] = value;
 }
 
-/** A checked copy with the exact integers of its original. The copy may have more members: defaults. */
+/**
+ * Copies the exact integers of the original into its validated copy. The copy may have additional members: defaults.
+ */
 function withExact(copy: unknown, original: unknown): unknown {
   for (const { path, value } of exactIn(original)) put(copy, path, value);
   return copy;
@@ -116,9 +120,9 @@ function notExact(args: unknown, large: LargeIntegers): ToolInput {
 }
 
 /**
- * The check of a value that a JSON Schema describes, which is not closed. Its reasons name the value. Throws `TOOL_INVALID` for a
- * schema that cannot be used.
- * @param hasDefaults whether the checked value is a copy with the defaults of the schema
+ * Creates a validator for values of an open JSON Schema. Its reasons name the value.
+ * @param hasDefaults whether a valid value is returned as a copy with the schema's defaults
+ * @throws AppError `TOOL_INVALID` for an unusable schema
  */
 export function createValueCheck(
   schema: JsonSchema,
@@ -138,7 +142,9 @@ export function createValueCheck(
   };
 }
 
-/** For the defaults to go into. In the realm of the caller, unlike a structuredClone: under jest those are two. */
+/**
+ * Deep copy that receives the defaults. Unlike `structuredClone` it uses the caller's realm, which differs under jest.
+ */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== 'object' || value === null || !isPlain(value)) return value;
@@ -159,8 +165,8 @@ function asObjectSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Arguments are never coerced, and keywords nobody knows are kept. An instance for each (0.1 ms), so that no schema
- * sees the `$id`s of another and all goes when the tool goes.
+ * Compiles a schema without type coercion; unknown keywords are allowed. Each schema has its own ajv instance (0.1 ms),
+ * so that `$id`s cannot collide and the instance is collected with its tool.
  */
 function compile(given: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
   try {

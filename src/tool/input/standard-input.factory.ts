@@ -6,8 +6,9 @@ import { joinedPath, typeText } from './reason.mapper.js';
 import { createSchemaInput } from './schema-input.factory.js';
 
 /**
- * The input of a tool whose arguments a Standard Schema describes: its JSON Schema is checked first, then its own
- * validator, whose output the tool gets. Throws `TOOL_INVALID` when the schema cannot be written as JSON Schema.
+ * Input of a tool with a Standard Schema: validates against its JSON Schema, then with its own validator, whose output
+ * the tool receives.
+ * @throws AppError `TOOL_INVALID` if the schema has no JSON Schema form
  */
 export function createStandardInput(schema: StandardInputSchema): InputSource {
   const base = createSchemaInput(jsonSchemaOf(schema), 'refuse');
@@ -25,8 +26,8 @@ export function createStandardInput(schema: StandardInputSchema): InputSource {
 }
 
 /**
- * The JSON Schema of what a Standard Schema takes, or gives. Throws `TOOL_INVALID` when it cannot describe itself.
- * @param what the schema is of
+ * JSON Schema of a Standard Schema's input or output. @throws AppError `TOOL_INVALID` if it has none
+ * @param what subject of the error message
  */
 export function jsonSchemaOf(
   schema: StandardInputSchema,

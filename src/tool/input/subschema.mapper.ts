@@ -1,9 +1,9 @@
-/** A JSON Schema as an object. */
+/** A JSON Schema that is an object. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-/** Keywords that hold schemas by name. */
+/** Keywords with schemas by name. */
 const MAPS = new Set(['properties', 'patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions']);
-/** Keywords that hold one schema, or a list of them. */
+/** Keywords with one schema or a list of schemas. */
 const SCHEMAS = new Set([
   'allOf',
   'anyOf',
@@ -22,7 +22,7 @@ const SCHEMAS = new Set([
   'propertyNames',
 ]);
 
-/** A copy of a schema with all schemas right inside it changed; what is data (`enum`, `default`) stays as it is. */
+/** Copies a schema and maps its direct subschemas; data (`enum`, `default`) stay unchanged. */
 export function mapSubschemas(node: SchemaNode, change: (child: unknown) => unknown): SchemaNode {
   return Object.fromEntries(
     Object.entries(node).map(([key, value]) => {

@@ -1,7 +1,7 @@
 import type { SyncInputSource } from './input.types.js';
 import { createSchemaInput } from './schema-input.factory.js';
 
-/** The input of a tool that takes one text: the model writes it as `input`, the tool gets the bare string. */
+/** Input of a tool with one string: the model sends it as `input`, the tool receives the plain string. */
 export function createTextInput(description = 'The input, as plain text.'): SyncInputSource {
   const base = createSchemaInput({
     type: 'object',
