@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A change that is on its way to another store than the journal's database. */
+/** Outbox entry: a change not yet applied to a store outside of the journal's database. */
 @Entity('tool_state_change', { withoutRowid: true })
 @Index('tool_state_change_by_context', ['contextId', 'createdAt'])
 @Index('tool_state_change_by_age', ['createdAt'])
@@ -14,7 +14,7 @@ export class ToolStateChangeEntity {
   @Column('varchar', { length: 128 })
   tenant!: string;
 
-  /** JSON, sealed. */
+  /** Encrypted JSON. */
   @Column('text')
   data!: string;
 

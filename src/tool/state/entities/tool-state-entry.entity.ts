@@ -6,14 +6,14 @@ export class ToolStateEntryEntity {
   @PrimaryColumn('varchar', { name: 'context_id', length: 64 })
   contextId!: string;
 
-  /** `business`, … */
+  /** One of `STATE_TYPES`. */
   @PrimaryColumn('varchar', { length: 16 })
   type!: string;
 
   @Column('varchar', { length: 128 })
   tenant!: string;
 
-  /** JSON; compressed if that is configured, then sealed. */
+  /** JSON; compressed if configured, then encrypted. */
   @Column('text')
   data!: string;
 

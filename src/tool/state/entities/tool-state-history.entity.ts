@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What happened to a context. */
+/** One event in the history of a context. */
 @Entity('tool_state_history', { withoutRowid: true })
 export class ToolStateHistoryEntity {
   @PrimaryColumn('varchar', { name: 'context_id', length: 64 })
@@ -15,11 +15,11 @@ export class ToolStateHistoryEntity {
   @Column('varchar', { length: 32 })
   kind!: string;
 
-  /** JSON of its details, as in `tool_state_entry`. */
+  /** JSON of the details, stored as in `tool_state_entry`. */
   @Column('text')
   data!: string;
 
-  /** The key of the call. */
+  /** Key of the call that caused it. */
   @Column('varchar', { name: 'made_by', length: 255, nullable: true })
   madeBy!: string | null;
 

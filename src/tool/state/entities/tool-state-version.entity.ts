@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A business state as it was. */
+/** A stored version of a business state. */
 @Entity('tool_state_version', { withoutRowid: true })
 export class ToolStateVersionEntity {
   @PrimaryColumn('varchar', { name: 'context_id', length: 64 })
@@ -16,7 +16,7 @@ export class ToolStateVersionEntity {
   @Column('text')
   data!: string;
 
-  /** The key of the call. */
+  /** Key of the call that wrote it. */
   @Column('varchar', { name: 'made_by', length: 255, nullable: true })
   madeBy!: string | null;
 

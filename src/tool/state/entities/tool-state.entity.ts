@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A context: what one tool keeps in one session. */
+/** A context: the states of one tool in one session. */
 @Entity('tool_state', { withoutRowid: true })
 @Index('tool_state_by_tenant', ['tenant', 'id'])
 @Index('tool_state_by_session', ['tenant', 'sessionId', 'id'])
@@ -13,14 +13,14 @@ export class ToolStateEntity {
   @Column('varchar', { length: 128 })
   tenant!: string;
 
-  /** Of one that goes with a run without a session, `run:` and the run's id. */
+  /** For a run without a session: `run:` and the run id. */
   @Column('varchar', { name: 'session_id', length: 128 })
   sessionId!: string;
 
   @Column('varchar', { length: 128 })
   tool!: string;
 
-  /** One more with every write; 0 only within the batch that removes it. */
+  /** Increases by 1 with each write; 0 only inside the batch that deletes it. */
   @Column('integer')
   revision!: number;
 
@@ -37,11 +37,11 @@ export class ToolStateEntity {
   @Column('integer', { name: 'is_of_run' })
   isOfRun!: number;
 
-  /** The number of the last entry of its history. */
+  /** Number of the last history entry. */
   @Column('integer', { name: 'last_history' })
   lastHistory!: number;
 
-  /** The last change that was carried over from the journal. */
+  /** Number of the last applied outbox change. */
   @Column('varchar', { name: 'last_change', length: 255, nullable: true })
   lastChange!: string | null;
 }

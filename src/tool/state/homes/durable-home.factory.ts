@@ -19,7 +19,7 @@ interface Means {
   readonly cipher: Cipher;
 }
 
-/** Where the managers keep states that outlive the process, as configured; what it needs is loaded only now. */
+/** Opens the configured backend of a durable manager; loads its driver on demand. */
 export async function openDurableHome(name: 'persistent' | 'distributed', means: Means): Promise<StateHome> {
   const { config, database, cipher } = means;
   const { isCompressed, sync } = config.toolState;

@@ -9,7 +9,7 @@ import type { StateManagerName } from '../stateful-options.types.js';
 import type { ContextWrite } from '../stores/state-store.js';
 import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
-/** In the journal's own database: a change is in the batch that records its step. */
+/** Backend in the journal's database: the batch that records a step includes its change. */
 export class JournalStateHome extends StateHome {
   readonly isVolatile = false;
 

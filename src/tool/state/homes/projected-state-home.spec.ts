@@ -42,7 +42,7 @@ function change(seq: number): StateChange {
   };
 }
 
-/** Reads what waits, and then is held up. */
+/** Reads the pending changes, then blocks until the test continues. */
 class FrozenChanges extends StateChangeStore {
   readonly frozen = gate();
   readonly hasRead = gate();

@@ -12,15 +12,15 @@ import type { StateManagerName } from '../stateful-options.types.js';
 import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
 /**
- * Beside the journal's database: a change is in the journal from the moment its step is recorded, and is carried over
- * then, or when its context is opened next, or by the next sync.
+ * Backend outside of the journal's database. A change is committed to the journal's outbox with its step. It is applied
+ * to the store afterwards: immediately, at the next access to its context, or by the next sync.
  */
 export class ProjectedStateHome extends StateHome {
   readonly isVolatile = false;
 
   /**
-   * @param changes that wait
-   * @param isEager whether a change is carried over as soon as its step is recorded
+   * @param changes outbox of pending changes
+   * @param isEager whether to apply a change immediately after its step is recorded
    */
   constructor(
     name: StateManagerName,
@@ -72,7 +72,7 @@ export class ProjectedStateHome extends StateHome {
     const waiting = (await this.changes.waiting(contextId)).filter(({ outgoing }) => outgoing.home === this.name);
     const removal = waiting.findLastIndex(({ outgoing }) => 'isRemoval' in outgoing);
     for (const [at, { id, outgoing }] of waiting.entries()) {
-      // What is to be forgotten need not be there before, and perhaps cannot be.
+      // A removal makes earlier changes obsolete; they may even be inapplicable.
       if (at >= removal) await this.make(outgoing, contextId);
       await this.changes.done(id);
     }
@@ -84,7 +84,7 @@ export class ProjectedStateHome extends StateHome {
     else await this.makeOnce(outgoing, contextId);
   }
 
-  /** Whoever carries it over as well, or later than the next one. */
+  /** Idempotent: skips a change that is already applied or older than the last applied one. */
   private async makeOnce({ change, policy, seq }: CountedChange, contextId: string): Promise<void> {
     await this.applyRecorded(change, policy, contextId, (draft, one) => {
       if (seq <= draft.lastChange) return;

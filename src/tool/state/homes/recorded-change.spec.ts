@@ -45,7 +45,7 @@ function changeTo(data: StateData, n = 1): StateChange {
   };
 }
 
-/** As a run does it whose step is recorded; code changes the state before. */
+/** Records a change as a run does. @param meanwhile state written concurrently, before the commit */
 async function record(home: StateHome, change: StateChange, policy: StatePolicy, meanwhile: StateData): Promise<void> {
   const manager = home.manager(POLICY);
   const companion = home.companion(change, policy, await manager.open(ID, change));

@@ -14,28 +14,28 @@ import type { StatePolicy } from '../tool-state.types.js';
 
 const PAGE = 100;
 
-/** What forgets states: in the batch of what they go with, and once that is durable. */
+/** Deletion of states: statements for a batch, and an action after its commit. */
 export interface StatesEnd {
   readonly statements: readonly Statement[];
   /** Never throws. */
   readonly ended: () => Promise<void>;
 }
 
-/** What makes states with a batch: of those that are beside it, `undone` forgets what a refused one leaves. */
+/** Creation of states with a batch; `undone` cleans up after a rejected batch. */
 export interface StatesCopy extends StatesEnd {
   readonly undone: () => void;
 }
 
-/** The port to how the changes that calls make come to where contexts are stored. */
+/** Port to a backend: how the state changes of calls reach their store. */
 export abstract class StateHome {
-  /** Whether what is in it ends with the process, so that a run that goes on must bring its changes back. */
+  /** Whether its data end with the process, so that a resumed run must replay its changes. */
   abstract readonly isVolatile: boolean;
   protected readonly logger = new Logger('ToolState');
   private closings = new ContextClosings();
 
   /**
-   * @param name of the manager, as it stands in contexts' information
-   * @param queue one for the store
+   * @param name manager name, shown in contexts' metadata
+   * @param queue write queue of the store
    */
   constructor(
     readonly name: StateManagerName,
@@ -43,27 +43,27 @@ export abstract class StateHome {
     private readonly queue: ContextQueue,
   ) {}
 
-  /** Has its managers tell of contexts that are gone. */
+  /** Makes its managers report closed contexts. */
   telling(closings: ContextClosings): this {
     this.closings = closings;
     return this;
   }
 
-  /** A manager over its store. */
+  /** Creates a manager for the store. */
   manager(policy: StatePolicy): StoredStateManager {
     return new StoredStateManager(this.name, this.store, policy, this.queue, this.closings);
   }
 
-  /** What goes with the step of the call. @param draft the context with the change in it */
+  /** The part of a change that belongs to the step of the call. @param draft the changed context */
   abstract companion(change: StateChange, policy: StatePolicy, draft: ContextDraft): StepCompanion;
 
-  /** Carries over what the journal still holds of a context's changes. */
+  /** Applies pending changes of a context from the journal's outbox. */
   async catchUp(_contextId: string): Promise<void> {}
 
-  /** Has nothing left of what was forgotten, also in files, where states are kept beside the journal's database. */
+  /** Removes deleted data from files, for stores outside of the journal's database. */
   async purge(): Promise<void> {}
 
-  /** Forgets contexts of a tenant with a batch, or after it; they need not be there. */
+  /** Deletes contexts of a tenant with a batch, or after it; absent contexts are ignored. */
   forgetting(tenant: string, contextIds: readonly string[]): StatesEnd {
     const { statements, ended } = this.removal(tenant, contextIds);
     return {
@@ -75,10 +75,10 @@ export abstract class StateHome {
     };
   }
 
-  /** Makes a context with a batch. */
+  /** Creates a context with a batch. */
   abstract creating(write: ContextWrite): StatesCopy;
 
-  /** The ids of all that a tenant has, page by page. */
+  /** Ids of all contexts of a tenant, read page by page. */
   async *contextsOf(tenant: string): AsyncGenerator<string> {
     for (let after = ''; ;) {
       const ids = await this.store.list({ tenant, after, limit: PAGE });
@@ -88,7 +88,7 @@ export abstract class StateHome {
     }
   }
 
-  /** Forgets a context that has expired, unless it was used meanwhile. Gives whether it did. */
+  /** Deletes an expired context, unless it was used meanwhile. Returns whether it was deleted. */
   async removeExpired(contextId: string): Promise<boolean> {
     const revision = await this.expiredRevision(contextId);
     if (revision === null) return false;
@@ -97,7 +97,7 @@ export abstract class StateHome {
     return isRemoved;
   }
 
-  /** `undefined` for one that cannot be read: nobody can have used it. `null` when it has not expired. */
+  /** `undefined` for an unreadable context, which no call can have used. `null` for a live or absent one. */
   private async expiredRevision(contextId: string): Promise<number | undefined | null> {
     try {
       const stored = await this.store.load(contextId);
@@ -110,7 +110,7 @@ export abstract class StateHome {
 
   protected abstract removal(tenant: string, contextIds: readonly string[]): StatesEnd;
 
-  /** Makes the change now. @param make how */
+  /** Applies a change immediately. @param make function that applies it to the draft */
   protected async apply(
     change: StateChange,
     policy: StatePolicy,
@@ -121,9 +121,8 @@ export abstract class StateHome {
   }
 
   /**
-   * Makes a change whose step is recorded. When others have come in between so that it cannot be made any more, that the
-   * call was is all that is kept of it, or not even that where they have taken its room: nobody can be told any more, and
-   * the next change must not wait for it.
+   * Applies the change of a recorded step. If other changes make it impossible, only the failed call is recorded; if
+   * the session has no room, nothing is. The call has already ended, and later changes must not be blocked.
    */
   protected async applyRecorded(
     change: StateChange,

@@ -5,10 +5,10 @@ import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextWrite } from '../stores/state-store.js';
 import { StateHome, type StatesCopy, type StatesEnd } from './state-home.js';
 
-/** In this process's memory: changes are made when their step is durable. */
+/** Backend in memory: changes are applied after their step is durable. */
 export class VolatileStateHome extends StateHome {
   readonly isVolatile = true;
-  /** Contexts that are there once the batch is durable which they go with. */
+  /** Contexts to create after the commit of their batch. */
   private readonly coming = new Map<string, ContextWrite>();
 
   companion(change: StateChange, policy: StatePolicy): StepCompanion {

@@ -6,10 +6,10 @@ import type { StoredContext, StoredState, StoredVersion } from './state-store.js
 
 const FORMAT = 1;
 const TEXT = '("(?:[^"\\\\]|\\\\.)*")';
-/** As a file has them, the first ones of it. */
+/** The fields of a context key, in file order; the first match counts. */
 const KEY = new RegExp(`"tenant":${TEXT},"session":${TEXT},"tool":${TEXT}`);
 
-/** Data as the value that they are, so that a file can be read by people. */
+/** Data as a nested JSON value, so that the file is readable. */
 type WithData<T extends { readonly json: string }> = Omit<T, 'json'> & { readonly data: unknown };
 
 interface ContextFile {
@@ -20,7 +20,7 @@ interface ContextFile {
   readonly history: readonly StateHistoryEntry[];
 }
 
-/** A context as one JSON text. Its data are texts already and stay byte for byte what they are. */
+/** Serialises a context as one JSON text. Stored data texts are embedded byte for byte. */
 export function toFileText({ context: { states, ...context }, versions, history }: KeptContext): string {
   const stored = Object.entries(states).map(([type, state]) => `"${type}":${withData(state)}`);
   const parts = [
@@ -33,7 +33,7 @@ export function toFileText({ context: { states, ...context }, versions, history 
   return `{${parts.join(',')}}\n`;
 }
 
-/** @throws Error saying what is wrong with it */
+/** @throws Error naming the mistake */
 export function parseFileText(text: string, id: string): KeptContext {
   const file = parseExactJson(text) as ContextFile;
   assertFile(file, id);
@@ -45,7 +45,7 @@ export function parseFileText(text: string, id: string): KeptContext {
   };
 }
 
-/** Whose a context is, from what is left of its file: only what its id proves. `null` when nothing does. */
+/** Context key from the rest of a damaged file, verified by the context id; `null` if it cannot be verified. */
 export function keyInDamaged(text: string, id: string): ContextKey | null {
   const [tenant = '', session = '', tool = ''] = KEY.exec(text)?.slice(1).map(textOf) ?? [];
   const key = { tenant, session, tool };

@@ -1,13 +1,13 @@
 import type { ContextFilter, ContextKey } from '../tool-state.types.js';
 import type { StoredContext } from './state-store.js';
 
-/** What is known of a context without reading it. */
+/** Metadata of a context, available without reading it. */
 export type ContextHead = Pick<StoredContext, 'id' | 'tenant' | 'session' | 'tool' | 'expiresAt'>;
 
-/** Which contexts there are, for stores whose place cannot be asked. */
+/** In-memory index of contexts, for stores without queries. */
 export class ContextIndex {
   private readonly heads = new Map<string, ContextHead>();
-  /** Their ids by tenant and session: a session has few. */
+  /** Context ids by tenant and session. */
   private readonly sessions = new Map<string, Set<string>>();
 
   put(head: ContextHead): void {
@@ -38,7 +38,7 @@ export class ContextIndex {
     if (ids.size === 0) this.sessions.delete(sessionOf(head));
   }
 
-  /** Ids in order, of contexts that have not expired. @param now epoch ms */
+  /** Sorted ids of unexpired contexts. @param now epoch ms */
   list(filter: ContextFilter, now: number): string[] {
     const ids: string[] = [];
     for (const head of this.candidates(filter)) if (isMeant(head, filter, now)) ids.push(head.id);
@@ -49,7 +49,7 @@ export class ContextIndex {
     return [...new Set([...this.heads.values()].map(({ tenant }) => tenant))];
   }
 
-  /** Ids of contexts that have expired, up to `limit`. @param now epoch ms */
+  /** Ids of expired contexts, up to `limit`. @param now epoch ms */
   expired(now: number, limit: number): string[] {
     const ids: string[] = [];
     for (const { id, expiresAt } of this.heads.values()) {

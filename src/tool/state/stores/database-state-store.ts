@@ -25,7 +25,7 @@ interface ContextRow {
   readonly last_change: string | null;
 }
 
-/** With one state of the context; its type is `null` when it has none. */
+/** A context joined with one of its states; `type` is `null` for a context without states. */
 interface StateRow extends ContextRow {
   readonly type: StateType | null;
   readonly data: string;
@@ -53,14 +53,14 @@ const LOAD = `SELECT c.tenant, c.session_id, c.tool, c.revision, c.created_at, c
   FROM tool_state c LEFT JOIN tool_state_entry s ON s.context_id = c.id WHERE c.id = ?`;
 const VERSIONS = `SELECT tenant, version AS n, data, made_by, created_at FROM tool_state_version
   WHERE context_id = ? ORDER BY version DESC`;
-/** What has no limit has this one. */
+/** `LIMIT` of an unlimited query. */
 const NO_LIMIT = 1_000_000;
 
-/** Contexts in a database: the journal's own, whose batches can carry what is written here, or another one. */
+/** Stores contexts in the journal's database, whose batches can include the writes, or in another database. */
 export class DatabaseStateStore extends StateStore {
   private readonly factory: StateStatementFactory;
 
-  /** @param closeDatabase closes one that nobody else uses */
+  /** @param closeDatabase closes a database that only this store uses */
   constructor(
     private readonly database: Database,
     private readonly codec: StateCodec,
@@ -89,7 +89,7 @@ export class DatabaseStateStore extends StateStore {
     return this.commit(this.statements(write));
   }
 
-  /** What a write commits. The first one refuses the batch when the context is not as it was read. */
+  /** Statements of a write. The first one rejects the batch if the revision has changed. */
   statements(write: ContextWrite): Statement[] {
     return this.factory.write(write);
   }
@@ -123,17 +123,17 @@ export class DatabaseStateStore extends StateStore {
     return this.commit([{ sql: context!.sql + only.sql, params: [id, ...only.params], rows: 1 }, ...parts]);
   }
 
-  /** What forgets a context, whether or not it is there. */
+  /** Statements that delete a context, whether or not it exists. */
   statementsToRemove(id: string): Statement[] {
     return this.factory.remove(id);
   }
 
-  /** What forgets all contexts of a session. */
+  /** Statements that delete all contexts of a session. */
   statementsToRemoveOf(tenant: string, session: string): Statement[] {
     return this.factory.removeAll('tenant = ? AND session_id = ?', [tenant, session]);
   }
 
-  /** What forgets the contexts of a session that go with the run that made them. */
+  /** Statements that delete the run-scoped contexts of a session. */
   statementsToRemoveRun(tenant: string, session: string): Statement[] {
     return this.factory.removeAll('tenant = ? AND session_id = ? AND is_of_run = 1', [tenant, session]);
   }
@@ -169,7 +169,7 @@ export class DatabaseStateStore extends StateStore {
     return this.closeDatabase();
   }
 
-  /** @returns whether the first statement found what it had to find */
+  /** @returns false if the first statement affected no row */
   private async commit(statements: readonly Statement[]): Promise<boolean> {
     try {
       await this.database.commit(statements);

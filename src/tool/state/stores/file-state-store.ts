@@ -16,16 +16,16 @@ export interface FileStateOptions {
   readonly isCompressed?: boolean;
 }
 
-/** Files that are read at once when the folder is opened. */
+/** Number of files read concurrently at start. */
 const AT_ONCE = 16;
 
-/** Contexts in files of a folder, one a context. One process may use it. */
+/** Stores contexts as files of a folder, one per context. The folder belongs to one process. */
 export class FileStateStore extends StateStore {
   private readonly logger = new Logger(FileStateStore.name);
   private readonly index = new ContextIndex();
-  /** What is wrong with files that could not be read; nothing takes their place. */
+  /** Errors of unreadable files, by context id. Such a context is not replaced by an empty one. */
   private readonly spoilt = new Map<string, AppError>();
-  /** Who removes a context that has expired is in no queue of those who write to it. */
+  /** Own queue per context: the removal of an expired context does not pass the queue of its writers. */
   private readonly queue = new ContextQueue();
 
   private constructor(
@@ -36,11 +36,12 @@ export class FileStateStore extends StateStore {
   }
 
   /**
-   * Files that are not stored as is wanted now, compressed or encrypted, are rewritten.
-   * @throws AppError `DATABASE_LOCKED` when another process uses the folder, `TOOL_STATE_UNAVAILABLE`, `ENCRYPTION_KEY_UNKNOWN`
+   * Rewrites files whose compression or encryption differs from the settings.
+   * @throws AppError `DATABASE_LOCKED` if another process uses the folder, `TOOL_STATE_UNAVAILABLE`,
+   * `ENCRYPTION_KEY_UNKNOWN`
    */
   static async open(path: string, { cipher, isCompressed = false }: FileStateOptions = {}): Promise<FileStateStore> {
-    // What is encrypted is compressed before, or not at all.
+    // Encrypted data do not compress: compress before encryption.
     const isSealed = (cipher?.head ?? null) !== null;
     const codec = new StateCodec({ ...(cipher && { cipher }), isCompressed: isCompressed && isSealed });
     const folder = await StateFolder.open(path, isCompressed && !isSealed);
@@ -81,7 +82,7 @@ export class FileStateStore extends StateStore {
     return kept ? historyOf(kept, limit, before) : [];
   }
 
-  /** One that cannot be read is removed all the same, when it is removed whatever its revision. */
+  /** Without a revision an unreadable context is removed too. */
   remove(id: string, revision?: number): Promise<boolean> {
     return this.queue.next(id, async () => {
       if (!this.knows(id)) return false;
@@ -113,7 +114,7 @@ export class FileStateStore extends StateStore {
     return this.index.has(id) || this.spoilt.has(id);
   }
 
-  /** Only of names that were found or written here: an id may be anything that somebody asks for. */
+  /** Reads indexed ids only: an id from a request can be any text. */
   private async read(id: string): Promise<KeptContext | null> {
     if (!this.knows(id)) return null;
     const text = await this.folder.read(id);
@@ -144,7 +145,7 @@ export class FileStateStore extends StateStore {
     const known = new Set(current);
     const files = [
       ...current.map((id) => () => this.take(id)),
-      // Both are there when a crash came between: the other one is the newer then.
+      // A crash between writing the new file and removing the old one leaves both; the new one is current.
       ...old.map((id) => () => (known.has(id) ? this.folder.remove(id, true) : this.take(id, true))),
     ];
     const next = files.values();
@@ -172,7 +173,7 @@ export class FileStateStore extends StateStore {
   }
 }
 
-/** Whose it is is told by what is sealed: nothing is known of a file but its name. */
+/** The key is part of the encrypted data: before decryption only the file name is known. */
 function placeOf(id: string): RowPlace {
   return { tenant: '', column: 'tool_state.file', owner: id, row: '' };
 }

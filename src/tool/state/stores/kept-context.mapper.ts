@@ -1,14 +1,14 @@
 import type { StateHistoryEntry, StateType } from '../tool-state.types.js';
 import type { ContextWrite, StoredContext, StoredVersion } from './state-store.js';
 
-/** A context with all that is kept of it, the oldest first. */
+/** A context with its versions and history, oldest first. */
 export interface KeptContext {
   context: StoredContext;
   readonly versions: StoredVersion[];
   readonly history: StateHistoryEntry[];
 }
 
-/** Changes what is kept. Gives `null`, and has changed nothing, when the write was made on another revision. */
+/** Applies a write in place. Returns `null` without a change if the write is based on another revision. */
 export function applyWrite(kept: KeptContext | null, write: ContextWrite): KeptContext | null {
   const { context, version, oldestVersion, history, oldestHistory } = write;
   if ((kept?.context.revision ?? 0) !== context.revision - 1) return null;
@@ -21,20 +21,20 @@ export function applyWrite(kept: KeptContext | null, write: ContextWrite): KeptC
   return kept;
 }
 
-/** The last first. */
+/** Newest first. */
 export function historyOf({ history }: KeptContext, limit: number, before = Infinity): StateHistoryEntry[] {
   const meant = history.filter(({ n }) => n < before);
   return meant.toReversed().slice(0, limit);
 }
 
-/** Takes away what comes first of a list and is too old. */
+/** Removes the leading old entries of a list. */
 function drop<T>(list: T[], isOld: (one: T) => boolean): void {
   let count = 0;
   while (count < list.length && isOld(list[count]!)) count++;
   if (count > 0) list.splice(0, count);
 }
 
-/** What makes a context that is not there what it was: a write for each of its versions, the last one with all else. */
+/** Writes that recreate an absent context: one per version; the last one also restores everything else. */
 export function writesOf({ context, versions, history }: KeptContext): ContextWrite[] {
   const earlier = versions.slice(0, -1).map((version, at): ContextWrite => ({
     context: { ...context, revision: at + 1, states: {} },

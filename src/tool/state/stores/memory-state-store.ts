@@ -3,7 +3,7 @@ import { ContextIndex } from './context-index.registry.js';
 import { applyWrite, historyOf, type KeptContext } from './kept-context.mapper.js';
 import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
 
-/** Contexts in this process; they end with it. */
+/** Stores contexts in memory; they end with the process. */
 export class MemoryStateStore extends StateStore {
   private readonly kept = new Map<string, KeptContext>();
   private readonly index = new ContextIndex();
@@ -20,7 +20,7 @@ export class MemoryStateStore extends StateStore {
     const { id } = write.context;
     const { history } = write;
     const before = this.kept.get(id) ?? null;
-    // States are texts; the details of what happened are whoever's who told them.
+    // States are immutable texts; history details are the caller's objects and need a copy.
     const kept = applyWrite(before, history.length > 0 ? { ...write, history: structuredClone(history) } : write);
     if (!kept) return false;
     if (!before) this.kept.set(id, kept);

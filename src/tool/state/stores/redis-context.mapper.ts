@@ -6,15 +6,15 @@ import { historyPlace, statePlace, versionPlace, type ContextOwner } from './sta
 import type { ContextWrite, StoredContext, StoredState, StoredVersion } from './state-store.js';
 
 /**
- * Fields of a context's hash: `revision`, `owner`, `about`, and one for each state. Whatever is written with every change is
- * short: lists, not objects. A state's text comes after a line about it, so that it need not be JSON within JSON.
+ * Fields of a context's hash: `revision`, `owner`, `about`, and one per state. Values written with every change are
+ * lists instead of objects, to save space. A line of metadata precedes the text of a state, which avoids nested JSON.
  */
 export type ContextFields = Readonly<Record<string, string>>;
 
-/** As `owner`, and as a member of the index of those that expire: Redis may have dropped the rest then. */
+/** Field `owner`, and member of the expiry index, which outlives the hash. */
 type Owner = readonly [id: string, tenant: string, session: string, tool: string];
 
-/** As `about`, with what tells the write that set it from all others. */
+/** Field `about`, including the id of its last write. */
 type About = readonly [
   createdAt: number,
   usedAt: number,
@@ -30,7 +30,7 @@ type VersionLine = readonly [version: number, at: number, by: string | null];
 type EntryLine = readonly [n: number, at: number, kind: StateHistoryEntry['kind'], by: string | null];
 type Numbered = readonly [n: number, member: string];
 
-/** What is known of a context without its states. */
+/** A context without its id, revision and states. */
 export type ContextHead = Omit<StoredContext, 'id' | 'revision' | 'states'>;
 
 export function toOwnerText(id: string, { tenant, session, tool }: ContextKey): string {
@@ -42,14 +42,14 @@ export function readOwner(text: string): ContextKey & { readonly id: string } {
   return { id, tenant, session, tool };
 }
 
-/** @param write tells it from all others */
+/** @param write unique id of the write */
 export function toAboutText(context: ContextHead, write: string): string {
   const { createdAt, usedAt, expiresAt, isOfRun, lastHistory, lastChange } = context;
   const about: About = [createdAt, usedAt, expiresAt, isOfRun ? 1 : 0, lastHistory, lastChange, write];
   return JSON.stringify(about);
 }
 
-/** Gives `null` when there is none. */
+/** Returns `null` for an absent context. */
 export function readHead(owner: string | null | undefined, about: string | null | undefined): ContextHead | null {
   if (!owner || !about) return null;
   const { tenant, session, tool } = readOwner(owner);
@@ -57,7 +57,7 @@ export function readHead(owner: string | null | undefined, about: string | null 
   return { tenant, session, tool, createdAt, usedAt, expiresAt, isOfRun: isOfRun === 1, lastHistory, lastChange };
 }
 
-/** Gives `null` when there are no fields. */
+/** Returns `null` for an absent context. */
 export function readContext(id: string, fields: ContextFields, codec: StateCodec): StoredContext | null {
   const head = readHead(fields['owner'], fields['about']);
   if (!head) return null;
@@ -73,7 +73,7 @@ export function readContext(id: string, fields: ContextFields, codec: StateCodec
   return { ...head, id, revision: Number(fields['revision']), states };
 }
 
-/** Fields and texts of states that a write sets, and fields that it drops. */
+/** Fields and texts that a write sets, and fields that it drops. */
 export function changedFields(
   { context, changed }: ContextWrite,
   codec: StateCodec,
@@ -87,7 +87,7 @@ export function changedFields(
   return fields;
 }
 
-/** As a member of a sorted set, with its number. */
+/** Member of a sorted set, with its score. */
 export function writeVersion(
   owner: ContextOwner,
   { version, json, at, by }: StoredVersion,
@@ -121,7 +121,7 @@ function toStateText({ tenant, id }: ContextOwner, type: StateType, state: Store
   return joined(line, codec.seal(json, statePlace({ tenant, id }, type, version)));
 }
 
-/** JSON has no line breaks of its own. */
+/** `JSON.stringify` emits no line breaks, so the first one ends the line. */
 function joined(line: readonly unknown[], rest: string): string {
   return `${JSON.stringify(line)}\n${rest}`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A Lua script: Redis serves nobody else meanwhile. */
+/** A Lua script, which Redis executes atomically. */
 export class RedisScript {
   private readonly sha: string;
 
@@ -20,11 +20,11 @@ export class RedisScript {
 }
 
 /**
- * KEYS: the context, its versions, its history, the index of those that expire, and for a new one the indexes that it comes
- * into. ARGV: the revision that it was made on; what is known of it then, unlike that of any other write; when it expires, or
- * nothing; how many arguments are fields and texts to be set, how many are fields to be dropped, how many are numbers and
- * texts of versions, the oldest version that is kept, the same two of the history; then all of these, and of a new one the id.
- * Gives 1 when it was done.
+ * KEYS: context, versions, history, expiry index, and for a new context the indexes to add it to.
+ * ARGV: expected revision; new `about`, unique to this write; expiry time or empty; number of arguments that are fields
+ * and texts to set; number of fields to drop; number of arguments that are scores and members of versions; oldest
+ * version to retain; the same two of the history; then all these arguments, and for a new context its id.
+ * Returns 1 on success.
  */
 export const WRITE = new RedisScript(`
 local there = redis.call('HMGET', KEYS[1], 'revision', 'about')
@@ -62,8 +62,9 @@ return 1
 `);
 
 /**
- * KEYS: the context, its versions, its history, the indexes of its tenant, its session and its tool, and of those that expire.
- * ARGV: the id, its member in the last index, and the revision that alone is removed, or nothing. Gives 1 when it was there.
+ * KEYS: context, versions, history, the indexes of tenant, session and tool, expiry index.
+ * ARGV: id, member of the expiry index, required revision or empty.
+ * Returns 1 if the context existed.
  */
 export const REMOVE = new RedisScript(`
 local revision = redis.call('HGET', KEYS[1], 'revision')
@@ -74,7 +75,10 @@ redis.call('ZREM', KEYS[7], ARGV[2])
 return 1
 `);
 
-/** Takes one that Redis has let expire out of the indexes. KEYS and ARGV as of `REMOVE`. Gives 1 when it is still there. */
+/**
+ * Removes a context that Redis has expired from the indexes. KEYS and ARGV as for `REMOVE`. Returns 1 if the context
+ * still exists.
+ */
 export const TIDY = new RedisScript(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 1 end
 for key = 4, 6 do redis.call('ZREM', KEYS[key], ARGV[1]) end

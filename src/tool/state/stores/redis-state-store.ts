@@ -20,19 +20,19 @@ import type { StateCodec } from './state-codec.mapper.js';
 import { storeUnavailable } from './state-store.error.js';
 import { StateStore, type ContextWrite, type StoredContext, type StoredVersion } from './state-store.js';
 
-/** How many ids are looked at in one go. */
+/** Number of ids per page. */
 const PAGE = 500;
 
 /**
- * Contexts in Redis, for all processes that share it: a hash each, sorted sets of its versions and of its history, and sorted
- * sets of ids by tenant, session and tool. Redis itself lets one that expires go.
+ * Stores contexts in Redis, shared by all its processes: a hash per context, sorted sets of its versions and its
+ * history, and sorted sets of ids by tenant, session and tool. Redis expires the contexts.
  */
 export class RedisStateStore extends StateStore {
-  /** Tells this store's writes from all others. */
+  /** Distinguishes the writes of this store from all others. */
   private readonly writer = randomBytes(9).toString('base64url');
   private writes = 0;
 
-  /** @param prefix keeps applications apart that share a Redis */
+  /** @param prefix separates applications that share a Redis */
   constructor(
     private readonly redis: Redis,
     private readonly prefix: string,
@@ -105,7 +105,7 @@ export class RedisStateStore extends StateStore {
     return found.slice(0, limit);
   }
 
-  /** Those that Redis has let go are taken out of the indexes. */
+  /** Removes contexts that Redis has expired from the indexes. */
   async expired(now: number, limit: number): Promise<string[]> {
     for (;;) {
       const range = [this.expiries, '-inf', now, 'LIMIT', 0, limit] as const;
@@ -176,12 +176,12 @@ export class RedisStateStore extends StateStore {
     return `${this.nameOf(id)}:history`;
   }
 
-  /** Of those that expire, by when they do. */
+  /** Index of contexts with an expiry, by expiry time. */
   private get expiries(): string {
     return `${this.prefix}expiries`;
   }
 
-  /** The smallest one that holds all that is meant; a session has few contexts. */
+  /** The smallest index that contains all matches. */
   private indexOf({ tenant, session, tool }: ContextFilter): string {
     if (session !== undefined) return `${this.prefix}session:${JSON.stringify([tenant, session])}`;
     if (tool !== undefined) return `${this.prefix}tool:${JSON.stringify([tenant, tool])}`;

@@ -7,22 +7,22 @@ import type { StatePolicy } from '../tool-state.types.js';
 import type { ContextWrite } from './state-store.js';
 import { changePlace } from './state-place.factory.js';
 
-/** A change with its number in its context: it is made once, and not after a later one. */
+/** A change with its sequence number in its context: applied once, and never after a later one. */
 export interface CountedChange {
   readonly change: StateChange;
   readonly policy: StatePolicy;
   readonly seq: number;
 }
 
-/** A change on its way to a store beside the journal's database. */
+/** A pending change to a store outside of the journal's database. */
 export type OutgoingChange = {
-  /** Whose it is: the manager's name. */
+  /** Name of the state manager. */
   readonly home: StateManagerName;
 } & (
   | CountedChange
-  /** The context is to be there. */
+  /** Writes the whole context. */
   | { readonly write: ContextWrite }
-  /** The context is to be forgotten. */
+  /** Deletes the context. */
   | { readonly isRemoval: true }
 );
 
@@ -32,7 +32,7 @@ interface ChangeRow {
   readonly data: string;
 }
 
-/** The table `tool_state_change`: what is still to be carried over. */
+/** Outbox (table `tool_state_change`): changes not yet applied to their stores. */
 export class StateChangeStore {
   constructor(
     private readonly database: Database,
@@ -50,7 +50,7 @@ export class StateChangeStore {
     });
   }
 
-  /** In the order in which they were decided. */
+  /** Pending changes in commit order. */
   async waiting(contextId: string): Promise<{ readonly id: string; readonly outgoing: OutgoingChange }[]> {
     const rows = await this.database.query<ChangeRow>(
       'SELECT id, tenant, data FROM tool_state_change WHERE context_id = ? ORDER BY created_at, id',
@@ -64,9 +64,9 @@ export class StateChangeStore {
   }
 
   /**
-   * Contexts for which something has waited since before a time, the longest first.
+   * Contexts with pending changes older than a time, oldest first.
    * @param before epoch ms
-   * @param tenant whose they are; anybody's when left out
+   * @param tenant default: all tenants
    */
   async late(
     before: number,

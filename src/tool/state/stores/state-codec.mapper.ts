@@ -2,20 +2,23 @@ import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { PLAIN_CIPHER, type Cipher, type RowPlace } from '../../../security/index.js';
 import { stateDamaged } from '../tool-state.error.js';
 
-/** What a compressed text begins with. It is a JSON text, as what is sealed must be; a state's own begins with a brace. */
+/**
+ * Prefix of a compressed text. The text is a JSON string, as required by the cipher; a state's own text starts with a
+ * brace.
+ */
 const COMPRESSED = '"gzip:';
-/** Shorter texts are not worth it, in characters. */
+/** Minimum length to compress, in characters. */
 const MIN_LENGTH = 1024;
-/** The quick one: most of the gain, and everything else in this process waits for it. */
+/** The fastest level: most of the gain, and compression blocks the event loop. */
 const OPTIONS = { level: constants.Z_BEST_SPEED };
 
 export interface StateCodecOptions {
   readonly cipher?: Cipher;
-  /** Whether texts are compressed; those that were are read in any case. */
+  /** Whether to compress new texts; compressed texts are readable in any case. */
   readonly isCompressed?: boolean;
 }
 
-/** How the JSON texts of states are stored: compressed where that is wanted and gains something, then sealed. */
+/** Codec for the JSON texts of states: optional compression if it saves space, then encryption. */
 export class StateCodec {
   private readonly cipher: Cipher;
   private readonly isCompressed: boolean;
@@ -25,7 +28,7 @@ export class StateCodec {
     this.isCompressed = isCompressed;
   }
 
-  /** Whether a text is stored as it would be now, but for being compressed. */
+  /** Whether a text has the current encryption key; compression is ignored. */
   isCurrent(stored: string): boolean {
     return this.cipher.head === null || stored.startsWith(this.cipher.head);
   }
@@ -34,7 +37,7 @@ export class StateCodec {
     return this.cipher.seal(this.isCompressed ? compress(json) : json, place);
   }
 
-  /** @throws AppError `DATA_TAMPERED` when it is not what was stored in this place, `ENCRYPTION_KEY_UNKNOWN` */
+  /** @throws AppError `DATA_TAMPERED` for text that was not stored in this place, `ENCRYPTION_KEY_UNKNOWN` */
   open(stored: string, place: RowPlace): string {
     return expand(this.cipher.open(stored, place));
   }

@@ -7,26 +7,26 @@ import { stateFileDamaged, storeUnavailable } from './state-store.error.js';
 
 const PLAIN = '.json';
 const COMPRESSED = '.json.gz';
-/** Of a file that is being written; one that is found was left by a crash. */
+/** Suffix of a file in progress; at start such a file is left over from a crash. */
 const UNFINISHED = '.new';
 const MODE = 0o600;
 
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
 
-/** JSON texts in a folder, a file each, which is replaced at once or not at all. One process may use it. */
+/** JSON texts in a folder, one per file, each replaced atomically. The folder belongs to one process. */
 export class StateFolder {
   private count = 0;
 
   private constructor(
     private readonly folder: string,
     private readonly suffix: string,
-    /** Open, to be forced to the disk: else a crash of the machine would lose names. */
+    /** Open handle for fsync: otherwise a system crash would lose file names. */
     private readonly directory: FileHandle,
     private readonly unlock: () => void,
   ) {}
 
-  /** @throws AppError `DATABASE_LOCKED` when another process uses it, `TOOL_STATE_UNAVAILABLE` */
+  /** @throws AppError `DATABASE_LOCKED` if another process uses the folder, `TOOL_STATE_UNAVAILABLE` */
   static async open(folder: string, isCompressed: boolean): Promise<StateFolder> {
     let unlock: (() => void) | undefined;
     try {
@@ -41,7 +41,7 @@ export class StateFolder {
     }
   }
 
-  /** The names of all texts. One that is kept as it is not any more, compressed or not, is another file. */
+  /** The names of all texts: `current` in the configured compression, `old` in the other one. */
   async names(): Promise<{ readonly current: string[]; readonly old: string[] }> {
     const files = await readdir(this.folder);
     const other = this.suffix === PLAIN ? COMPRESSED : PLAIN;
@@ -53,7 +53,7 @@ export class StateFolder {
     return join(this.folder, name + suffix);
   }
 
-  /** `null` when there is none. @throws AppError `TOOL_STATE_UNAVAILABLE` */
+  /** Returns `null` for an absent file. @throws AppError `TOOL_STATE_UNAVAILABLE` */
   async read(name: string, isOld = false): Promise<string | null> {
     const path = this.pathOf(name, isOld);
     const data = await readIfThere(path);
@@ -65,7 +65,7 @@ export class StateFolder {
     }
   }
 
-  /** Durable when it resolves. @throws AppError `TOOL_STATE_UNAVAILABLE` */
+  /** Resolves when the text is durable. @throws AppError `TOOL_STATE_UNAVAILABLE` */
   async write(name: string, text: string): Promise<void> {
     const path = this.pathOf(name);
     const unfinished = join(this.folder, `${name}.${this.count++}${UNFINISHED}`);
@@ -106,7 +106,7 @@ function toFailure(folder: string, error: unknown): unknown {
   return code === 'DATABASE_LOCKED' ? error : storeUnavailable(`The folder ${folder}`, error);
 }
 
-/** Hidden files are not ours. */
+/** Ignores hidden files. */
 function namesOf(files: readonly string[], suffix: string): string[] {
   const ours = files.filter((file) => file.endsWith(suffix) && !file.startsWith('.'));
   return ours.map((file) => file.slice(0, -suffix.length));

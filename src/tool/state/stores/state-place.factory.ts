@@ -1,7 +1,7 @@
 import type { RowPlace, SealedTable, StoredRow } from '../../../security/index.js';
 import type { StateType } from '../tool-state.types.js';
 
-/** Of a context: its tenant and its id. */
+/** Owner of encrypted data: tenant and id of a context. */
 export interface ContextOwner {
   readonly tenant: string;
   readonly id: string;
@@ -28,7 +28,7 @@ const ownerOf = (row: StoredRow): ContextOwner => ({
   id: row['context_id'] as string,
 });
 
-/** Everything of tools' states in the journal's database that is encrypted at rest. */
+/** All tables of tool states in the journal's database with encrypted columns. */
 export const TOOL_STATE_SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'tool_state_entry',

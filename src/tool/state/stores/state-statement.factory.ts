@@ -18,23 +18,23 @@ const FORGET_VERSIONS = 'DELETE FROM tool_state_version WHERE context_id = ? AND
 const FORGET_HISTORY = 'DELETE FROM tool_state_history WHERE context_id = ? AND n < ?';
 const STATE_KEY = ['context_id', 'type'];
 
-/** The tables of what is in a context. */
+/** Child tables of a context. */
 const PARTS = ['tool_state_entry', 'tool_state_version', 'tool_state_history'];
 
-/** What changes contexts in a database, for batches. */
+/** Creates the statements that change contexts in a database, for batches. */
 export class StateStatementFactory {
   constructor(
     private readonly database: Database,
     private readonly codec: StateCodec,
   ) {}
 
-  /** The first one refuses the batch when the context is not as it was read. */
+  /** The first statement rejects the batch if the revision has changed. */
   write({ context, changed, version, history, ...oldest }: ContextWrite): Statement[] {
     const { id } = context;
     const statements = [headOf(context)];
     statements.push(...this.statesOf(context, changed));
     if (version) statements.push(this.versionOf(context, version));
-    // They are counted from 1.
+    // Numbers start at 1.
     if (oldest.oldestVersion > 1) statements.push({ sql: FORGET_VERSIONS, params: [id, oldest.oldestVersion] });
     const rows = history.map((entry) => this.historyRow(context, entry));
     statements.push(...insertMany('tool_state_history', rows));
@@ -42,15 +42,15 @@ export class StateStatementFactory {
     return statements;
   }
 
-  /** Whether or not it is there; the context is the first one. */
+  /** Deletes the context, if it exists; the first statement deletes its main row. */
   remove(id: string): Statement[] {
     const parts = PARTS.map((table) => ({ sql: `DELETE FROM ${table} WHERE context_id = ?`, params: [id] }));
     return [{ sql: 'DELETE FROM tool_state WHERE id = ?', params: [id] }, ...parts];
   }
 
   /**
-   * The contexts are marked before what is in them goes, so that one that another process makes meanwhile stays whole.
-   * Marking waits for those who are writing to one; whoever comes later finds it gone.
+   * Marks the contexts before it deletes their parts, so that a context created concurrently stays complete. The update
+   * waits for concurrent writers; later writers find no row.
    */
   removeAll(where: string, params: readonly SqlValue[]): Statement[] {
     const marked = `SELECT id FROM tool_state WHERE ${where} AND revision = 0`;
@@ -61,7 +61,7 @@ export class StateStatementFactory {
     ];
   }
 
-  /** MariaDB would read the whole table for a DELETE with a subquery. */
+  /** MariaDB executes a DELETE with a subquery as a full table scan. */
   private deleteOf(table: string, ids: string): string {
     if (this.database.dialect !== 'mariadb') return `DELETE FROM ${table} WHERE context_id IN (${ids})`;
     return `DELETE part FROM (${ids}) AS marked JOIN ${table} AS part ON part.context_id = marked.id`;

@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../../common/index.js';
 
-/** @param what with an article, as `The Redis` */
+/** @param what the store, with an article: `The Redis` */
 export function storeUnavailable(what: string, cause: unknown): AppError {
   return new AppError(
     'TOOL_STATE_UNAVAILABLE',
@@ -9,7 +9,7 @@ export function storeUnavailable(what: string, cause: unknown): AppError {
   );
 }
 
-/** @param how without a full stop */
+/** @param how the damage, without a full stop */
 export function stateFileDamaged(path: string, how: string, cause?: unknown): AppError {
   return new AppError(
     'TOOL_STATE_UNAVAILABLE',

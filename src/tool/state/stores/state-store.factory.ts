@@ -11,22 +11,22 @@ import { DatabaseStateStore } from './database-state-store.js';
 import { StateCodec, type StateCodecOptions } from './state-codec.mapper.js';
 import type { StateStore } from './state-store.js';
 
-/** Longer than this nobody waits for Redis, in ms. */
+/** Time limit of a Redis command, in ms. */
 const REDIS_TIMEOUT_MS = 2_000;
-/** So long a start waits for its first connection, in ms: what is asked before fails at once. */
+/** Maximum wait for the first connection at start, in ms; commands before the connection fail immediately. */
 const REDIS_CONNECT_MS = 2_000;
 
 export interface RedisPlace {
   readonly url: string;
-  /** The number of the database, in place of the URL's. */
+  /** Database number; overrides that of the URL. */
   readonly db?: number;
-  /** What all keys begin with, before a colon. */
+  /** Prefix of all keys, without the colon. */
   readonly prefix: string;
 }
 
 /**
- * Contexts in a SQLite file of their own.
- * @throws AppError `DATABASE_LOCKED` when another process has it, `CONFIG_INVALID` when it cannot be opened
+ * Opens a store of contexts in a separate SQLite file.
+ * @throws AppError `DATABASE_LOCKED` if another process owns the file, `CONFIG_INVALID` if it cannot be opened
  */
 export async function openSqliteStateStore(
   config: AppConfig,
@@ -46,7 +46,7 @@ export async function openSqliteStateStore(
   return new DatabaseStateStore(opened.database, new StateCodec(options), () => opened.close());
 }
 
-/** Contexts in Redis; one that is away now may be there later. */
+/** Opens a store of contexts in Redis. Redis may be unavailable now and connect later. */
 export async function openRedisStateStore(
   { url, db, prefix }: RedisPlace,
   options: StateCodecOptions = {},

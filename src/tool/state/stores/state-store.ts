@@ -1,6 +1,6 @@
 import type { ContextFilter, ContextKey, StateHistoryEntry, StateType } from '../tool-state.types.js';
 
-/** A state as it is stored: its data are JSON text. */
+/** A stored state; its data are JSON text. */
 export interface StoredState {
   readonly json: string;
   readonly version: number;
@@ -13,16 +13,16 @@ export type StoredStates = Readonly<Partial<Record<StateType, StoredState>>>;
 
 export interface StoredContext extends ContextKey {
   readonly id: string;
-  /** Counted from 1, one more with every write. */
+  /** Starts at 1; increases by 1 with each write. */
   readonly revision: number;
   readonly createdAt: number;
   readonly usedAt: number;
   readonly expiresAt: number | null;
-  /** Whether it goes with the run that made it. */
+  /** Whether the context is run-scoped: deleted at the end of the run that created it. */
   readonly isOfRun: boolean;
-  /** The number of the last entry of its history, 0 for none. */
+  /** Number of the last history entry; 0 without entries. */
   readonly lastHistory: number;
-  /** The number of the last change that was carried over into it, as text; `null` for none. */
+  /** Number of the last applied outbox change, as text; `null` before the first. */
   readonly lastChange: string | null;
   readonly states: StoredStates;
 }
@@ -34,29 +34,29 @@ export interface StoredVersion {
   readonly by: string | null;
 }
 
-/** A change of one context, whole or not at all. */
+/** An atomic change of one context. */
 export interface ContextWrite {
-  /** As it is then. Its revision is one more than it was, 1 for a new one. */
+  /** The new context. Its revision is the previous one plus 1; 1 for a new context. */
   readonly context: StoredContext;
-  /** Those that differ from what was there; one that is not in the context is gone. */
+  /** Types of the changed states; a type without a state in the context is deleted. */
   readonly changed: readonly StateType[];
-  /** A business state that is to be kept as a version. */
+  /** Business state to store as a version. */
   readonly version?: StoredVersion | undefined;
-  /** Older versions than this are forgotten; 0 keeps all. */
+  /** Minimum version to retain; 0 retains all. */
   readonly oldestVersion: number;
   readonly history: readonly StateHistoryEntry[];
-  /** Older entries than this are forgotten; 0 keeps all. */
+  /** Minimum history number to retain; 0 retains all. */
   readonly oldestHistory: number;
 }
 
-/** The port to one place where contexts are stored; it knows neither policies nor what is in a state. */
+/** Port to a store of contexts, independent of policies and of the content of states. */
 export abstract class StateStore {
   abstract load(id: string): Promise<StoredContext | null>;
 
-  /** Whose a context is, which is known also when what is in it cannot be read. */
+  /** Key of a context, available also if its data are unreadable. */
   abstract keyOf(id: string): Promise<ContextKey | null>;
 
-  /** @returns whether it was done: not when the revision is no longer the one before, then nothing was */
+  /** @returns false, without a change, if the stored revision is not the expected one */
   abstract write(write: ContextWrite): Promise<boolean>;
 
   /** Newest first. */
@@ -66,21 +66,21 @@ export abstract class StateStore {
   abstract history(id: string, limit: number, before?: number): Promise<StateHistoryEntry[]>;
 
   /**
-   * @param revision only while it has this one: who found it expired must not remove what another has made anew
-   * @returns whether it was there, with that revision
+   * @param revision condition: protects a context that was recreated after it was found expired
+   * @returns whether the context existed, with that revision
    */
   abstract remove(id: string, revision?: number): Promise<boolean>;
 
-  /** Ids in order, of contexts that have not expired. */
+  /** Sorted ids of unexpired contexts. */
   abstract list(filter: ContextFilter): Promise<string[]>;
 
-  /** Ids of contexts that have expired, up to `limit`. @param now epoch ms */
+  /** Ids of expired contexts, up to `limit`. @param now epoch ms */
   abstract expired(now: number, limit: number): Promise<string[]>;
 
-  /** Those who have contexts. */
+  /** Tenants with contexts. */
   abstract tenants(): Promise<string[]>;
 
-  /** Takes what was removed out of its files too, as `Database.purge`. */
+  /** Removes deleted data from the files, as `Database.purge`. */
   async purge(): Promise<void> {}
 
   abstract close(): Promise<void>;
