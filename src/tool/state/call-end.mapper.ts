@@ -2,10 +2,10 @@ import { cutText } from '../call/cut-text.mapper.js';
 import type { ToolResult } from '../tool.types.js';
 import type { CallEnd } from './state-change.mapper.js';
 
-/** How much of an error is remembered. */
+/** Maximum stored size of an error, in bytes. */
 const MAX_ERROR_BYTES = 1000;
 
-/** How a call ended, as its context remembers it: what came of it stands in the run. */
+/** Outcome of a call for its context's history; the run stores the full result. */
 export function toCallEnd(result: ToolResult): CallEnd {
   const detail = { elapsed_ms: result.execution_time_ms };
   if (result.success) return { kind: 'success', detail: { ...detail, result_type: typeOf(result.result) } };

@@ -1,22 +1,22 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { messageOf } from '../../common/index.js';
 
-/** Hears which context is gone. */
+/** Receives the id of a closed context. */
 export type ContextListener = (contextId: string) => void;
 
-/** Tells whoever holds something for a context, as connections, that it is gone. */
+/** Notifies holders of per-context resources, such as connections, that the context is closed. */
 @Injectable()
 export class ContextClosings {
   private readonly logger = new Logger('ToolState');
   private readonly listeners = new Set<ContextListener>();
 
-  /** Gives what ends the listening. */
+  /** Returns a function that removes the listener. */
   onClosed(listener: ContextListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** Tells that a context was cleaned up or has expired; more often than once does no harm. Never throws. */
+  /** Reports that a context was cleaned up or has expired; idempotent. Never throws. */
   closed(contextId: string): void {
     for (const listener of this.listeners) {
       try {

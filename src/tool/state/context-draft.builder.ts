@@ -15,16 +15,16 @@ export interface PutOptions {
   readonly ttlMs?: number | undefined;
   readonly basedOn?: number | undefined;
   readonly by?: string | null | undefined;
-  /** Its number, for one that comes back; by default one more than the last. */
+  /** Version number of a restored state; default: the last version plus 1. */
   readonly version?: number | undefined;
-  /** Which keys of the data are what is changed; by default all. */
+  /** Keys changed in the data; default: all. */
   readonly keys?: readonly string[] | undefined;
 }
 
 const NOTHING: StateData = Object.freeze({});
 const NOTHING_ASIDE: KeptAside = { held: NOTHING, users: [] };
 
-/** A context as it is to be next, put together without touching the one that is stored. */
+/** The next form of a context; the stored context stays unchanged. */
 export class ContextDraft {
   readonly id: string;
   private readonly states: Partial<Record<StateType, StoredState>>;
@@ -38,9 +38,9 @@ export class ContextDraft {
   private found: KeptAside | undefined;
 
   /**
-   * @param stored what is there and has not expired; `null` when there is none
+   * @param stored the stored, unexpired context; `null` if absent
    * @param now epoch ms
-   * @param isOfRun whether a new one goes with the run that makes it
+   * @param isOfRun whether a new context is run-scoped
    */
   constructor(
     private readonly stored: StoredContext | null,
@@ -54,7 +54,7 @@ export class ContextDraft {
     this.change = Number(stored?.lastChange ?? 0);
   }
 
-  /** The number of the last change that was carried over into it; 0 for none. */
+  /** Number of the last applied outbox change; 0 before the first. */
   get lastChange(): number {
     return this.change;
   }
@@ -63,24 +63,27 @@ export class ContextDraft {
     return this.stored === null;
   }
 
-  /** What a connection keeps to itself, as cookies: not a part of the state that is shown. */
+  /** Hidden data of the connection state, such as cookies. */
   get held(): StateData {
     const connection = this.stored?.states.connection;
     return (this.holding ??= connection && isLive(connection, this.now) ? this.aside.held : NOTHING);
   }
 
-  /** The ids of all whose calls have come here, kept with the connection; not a part of the state that is shown. */
+  /** Principal ids of all callers, stored in the hidden data of the connection state. */
   get users(): readonly string[] {
-    // Also when the connection has expired: what they have said may be there for longer.
+    // Independent of the connection's expiry: the users' data may outlive it.
     return this.tookPart ?? this.aside.users;
   }
 
-  /** Remembers who has had a part in it, with the next change of the connection. */
+  /** Adds a user; stored with the next change of the connection state. */
   remember(user: string): void {
     if (!this.users.includes(user)) this.tookPart = [...this.users, user];
   }
 
-  /** Lays entries over what the connection holds, for the next change of its state; `null` takes one out. */
+  /**
+   * Merges entries into the connection's hidden data, stored with the next change of its state; `null` deletes an
+   * entry.
+   */
   hold(changes: StateData): void {
     const kept = laidOver(this.held, changes);
     this.holding = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== null));
@@ -91,13 +94,13 @@ export class ContextDraft {
     return state && isLive(state, this.now) ? toEntry(this.id, type, state) : null;
   }
 
-  /** As `get`, for one who may want no more than to have changed it. */
+  /** As `get`, but parses the data lazily. */
   changedEntry(type: StateType): StateEntry | null {
     const state = this.states[type];
     return state && isLive(state, this.now) ? toChangedEntry(this.id, type, state) : null;
   }
 
-  /** 0 for none. */
+  /** 0 for an absent state. */
   versionOf(type: StateType): number {
     const state = this.states[type];
     return state && isLive(state, this.now) ? state.version : 0;
@@ -119,11 +122,11 @@ export class ContextDraft {
     }
   }
 
-  /** Gives whether there was one. */
+  /** Returns whether the state existed. */
   drop(type: StateType): boolean {
     const isThere = this.versionOf(type) > 0;
     if (this.states[type]) this.touch(type);
-    // Numbers begin anew with the next one.
+    // Version numbers restart with the next state.
     if (type === 'business') {
       this.oldestVersion = (this.states[type]?.version ?? 0) + 1;
       this.version = undefined;
@@ -136,7 +139,7 @@ export class ContextDraft {
     if (this.policy.maxHistory > 0) this.history.push({ n: this.lastHistory + 1, at, kind, by, detail });
   }
 
-  /** Remembers that a change was carried over into it. */
+  /** Records that an outbox change was applied. */
   carry(change: number): void {
     this.change = change;
   }
@@ -201,7 +204,7 @@ export class ContextDraft {
 
   /** @throws AppError `TOOL_STATE_TOO_LARGE` */
   private jsonOf(type: StateType, data: StateData): string {
-    // What is kept of its calls is not the tool's doing.
+    // No size limit: the tool does not write this state.
     if (type === 'connection') return toJson(data, { held: this.held, users: this.users });
     const json = toJson(data);
     const { maxStateBytes } = this.policy;
@@ -225,7 +228,10 @@ export class ContextDraft {
     return Math.min(byState, byUse);
   }
 
-  /** When there is none of its states any more and none could be new; `null`: nobody knows, or one never expires. */
+  /**
+   * Time after which no state can exist, including states with the default time to live. `null`: unknown, or a state
+   * without expiry.
+   */
   private lastExpiry(): number | null {
     const { ttlMs } = this.policy;
     let last = ttlMs === null ? 0 : this.now + ttlMs;

@@ -1,7 +1,7 @@
-/** What a tool holds for contexts in this process, beside their state. */
+/** Releases the resources that a tool holds per context in this process, beside its state. */
 export interface ContextHolder {
-  /** Gives back what is held for a context, if anything, once no call uses it. Never throws. */
+  /** Releases the resources of a context, if any, as soon as no call uses them. Never throws. */
   release(contextId: string): void;
-  /** Gives back all of it. Never throws. */
+  /** Releases all resources. Never throws. */
   releaseAll(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { ContextKey } from './tool-state.types.js';
 
 const LENGTH = 32;
 
-/** The id of a key's context: always the same one, and nobody finds a key by it. */
+/** Id of a key's context: a deterministic hash, which does not reveal the key. */
 export function contextIdOf({ tenant, session, tool }: ContextKey): string {
   const hash = createHash('sha256').update(JSON.stringify([tenant, session, tool]));
   return `ctx_${hash.digest('base64url').slice(0, LENGTH)}`;

@@ -1,4 +1,4 @@
-/** Lets one change of a context follow the other in this process, so that only other processes can come in between. */
+/** Runs the changes of a context one after the other in this process, so that only other processes can interfere. */
 export class ContextQueue {
   private readonly last = new Map<string, Promise<unknown>>();
 

@@ -20,7 +20,7 @@ it('is no change of its own state what a stranger calls one', async () => {
   await expect(states.callAlone(TOOL, {}, site(), async () => returned)).rejects.toThrow('not a JSON object');
 });
 
-/** Where nothing can be stored. */
+/** A store whose writes all fail. */
 class FullStore extends MemoryStateStore {
   override async write(): Promise<boolean> {
     throw new Error('the disk is full');

@@ -5,26 +5,29 @@ import type { ContextHolder } from './context-holder.types.js';
 
 interface Held<Instance> {
   readonly instance: Instance;
-  /** The state that it knows, as JSON. */
+  /** Snapshot that the instance is based on, as JSON. */
   readonly known: string;
 }
 
-/** The instances of one adapted tool in this process, by their contexts; of too many, that which was not used longest goes. */
+/**
+ * The instances of one adapted tool in this process, by context. Beyond the limit the least recently used one is
+ * released.
+ */
 export class InstanceHolder<Instance> implements ContextHolder {
   private readonly logger = new Logger('ToolState');
   private readonly queue = new ContextQueue();
   private readonly inUse = new Set<string>();
   private readonly held = new Map<string, Held<Instance>>();
-  /** What is being disposed of. */
+  /** Disposals in progress. */
   private readonly endings = new Set<Promise<void>>();
 
-  /** @param most that are kept while they are not in use */
+  /** @param most maximum number of idle instances */
   constructor(
     private readonly dispose: (instance: Instance) => Promise<void>,
     private readonly most: number,
   ) {}
 
-  /** Does what needs a context's instance, after what is being done with it. */
+  /** Runs work that uses a context's instance, after earlier work of the same context. */
   async alone<T>(contextId: string, work: () => Promise<T>): Promise<T> {
     return this.queue.next(contextId, async () => {
       this.inUse.add(contextId);
@@ -50,7 +53,7 @@ export class InstanceHolder<Instance> implements ContextHolder {
     this.held.set(contextId, { instance, known });
   }
 
-  /** Lets go of one by whoever uses it alone. */
+  /** Disposes of an instance. The caller must have exclusive use of it. */
   async drop(contextId: string): Promise<void> {
     const held = this.held.get(contextId);
     if (!held) return;
@@ -67,7 +70,7 @@ export class InstanceHolder<Instance> implements ContextHolder {
     void this.queue.next(contextId, () => this.drop(contextId));
   }
 
-  /** Also of those in use: whoever ends all does not wait for a call. */
+  /** Disposes of all instances, also those in use: a shutdown does not wait for calls. */
   async releaseAll(): Promise<void> {
     for (const contextId of this.held.keys()) void this.drop(contextId);
     await Promise.all(this.endings);

@@ -3,34 +3,34 @@ import type { ContextDraft } from './context-draft.builder.js';
 import type { WantedChange } from './tool-state-handle.factory.js';
 import type { ContextKey, StateData } from './tool-state.types.js';
 
-/** What one call makes of its context: plain data, which a journal can hold until it is done. */
+/** The change of one call to its context, as plain data for the journal. */
 export interface StateChange {
-  /** The call's key. */
+  /** Key of the call. */
   readonly id: string;
   readonly key: ContextKey;
   readonly isOfRun: boolean;
-  /** The id of who called; not in changes that an earlier version has journaled. */
+  /** Principal id of the caller; absent in changes journaled by earlier versions. */
   readonly user?: string;
-  /** The version of the business state that the call found. */
+  /** Version of the business state at the start of the call. */
   readonly basedOn: number;
   readonly wanted: WantedChange;
   /** Epoch ms. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** What is told of the call's beginning. */
+  /** Details for the history entry of the call's start. */
   readonly call: StateData;
   readonly outcome: CallEnd;
 }
 
-/** How a call ended, as its context remembers it. */
+/** Outcome of a call, for its context's history. */
 export type CallEnd =
   | { readonly kind: 'success'; readonly detail: StateData }
   | { readonly kind: 'error'; readonly error: string; readonly detail: StateData };
 
-/** Makes a change. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
+/** Applies a change to a draft. @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT` */
 export function applyChange(draft: ContextDraft, change: StateChange): void {
   const { wanted, id: by, basedOn, user } = change;
-  // Versions and history go, or are not kept: who is to be forgotten is found by this.
+  // Versions and history may be pruned or disabled: erasure finds a user's contexts by this list.
   if (user !== undefined) draft.remember(user);
   if (wanted.business) draft.put('business', wanted.business.data, { by, basedOn, keys: wanted.business.keys });
   for (const type of ['session', 'cache'] as const) {
@@ -42,7 +42,7 @@ export function applyChange(draft: ContextDraft, change: StateChange): void {
   applyCall(draft, change);
 }
 
-/** What is left of a change that cannot be made: that the call was, as one that failed. */
+/** The rest of a rejected change: records the call as failed. */
 export function toRefused(change: StateChange, { code, message: error }: AppError): StateChange {
   const { wanted, outcome } = change;
   return {

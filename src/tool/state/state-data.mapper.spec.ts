@@ -62,7 +62,7 @@ describe('a state that JSON holds', () => {
   });
 });
 
-/** Calls a stateful tool with a method, once in a session of its own. */
+/** Calls a stateful tool once, in its own session. */
 async function call(
   method: (context: ToolContext) => unknown,
   { signal, ...more }: { timeoutMs?: number; signal?: AbortSignal; initial?: () => never } = {},
@@ -118,7 +118,7 @@ describe('a state after the end of its call', () => {
     ['set', (state) => state.set('session', { late: 1 })],
   ];
 
-  /** Starts a change before the end of the call, which happens after it. */
+  /** Starts a change in a call and completes it after the call's end. */
   async function lateChange(change: (typeof CHANGES)[number][1], how: 'time-out' | 'cancel' | 'end') {
     const stop = new AbortController();
     const late = Promise.withResolvers<unknown>();

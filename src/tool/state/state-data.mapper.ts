@@ -12,10 +12,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * A state as it will be read again: a copy of its JSON. Properties that are `undefined` are left out, `toJSON` is called,
- * and an object of a class is stored as its own properties.
- * @throws TypeError for a value that is no JSON object, or that has a value at any depth which JSON would lose (Map, Set,
- * bigint, function, symbol, NaN, a reference to itself, ...); the message names its place
+ * Converts a value to its JSON form: a copy of its JSON. `undefined` properties are dropped, `toJSON` is called, and an
+ * object of a class is stored as its own properties.
+ * @throws TypeError for a value that is not a JSON object, or that contains a value which JSON would lose (Map, Set,
+ * bigint, function, symbol, NaN, a circular reference, ...); the message names its place
  */
 export function toData(value: unknown): StateData {
   const data = parseExactJson(textOf(value) ?? 'null');

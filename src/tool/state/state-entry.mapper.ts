@@ -3,14 +3,14 @@ import type { StoredState } from './stores/state-store.js';
 import { stateDamaged } from './tool-state.error.js';
 import type { StateData, StateEntry, StateType } from './tool-state.types.js';
 
-/** Under which keys of the stored connection state stand what it holds, and who has had a part in the context. */
+/** Keys of the stored connection state with its hidden data: held data and users. */
 const HELD = '$held';
 const USERS = '$users';
 
-/** What a connection keeps to itself: nobody is shown it. */
+/** Hidden data of a connection state, never displayed. */
 export interface KeptAside {
   readonly held: StateData;
-  /** The ids of principals. */
+  /** Principal ids of the users whose calls contributed to the context. */
   readonly users: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const DATA = {
   },
 };
 
-/** A state as it is after a change. Its data are read when somebody looks at them: who sets a state seldom does. */
+/** A state after a change. Parses its data lazily, since most writers do not read them. */
 class ChangedEntry implements StateEntry {
   readonly id: string;
   declare readonly data: StateData;
@@ -38,7 +38,7 @@ class ChangedEntry implements StateEntry {
     { json, version, createdAt, updatedAt, expiresAt }: StoredState,
   ) {
     this.id = idOf(contextId, type);
-    // Of the entry itself, so that a copy of it has them too.
+    // An own property, so that object spread copies it.
     Object.defineProperty(this, 'data', DATA);
     this.version = version;
     this.createdAt = createdAt;
@@ -52,19 +52,19 @@ class ChangedEntry implements StateEntry {
   }
 }
 
-/** A state as it was found. */
+/** Entry of a stored state. */
 export function toEntry(contextId: string, type: StateType, state: StoredState): StateEntry {
   const { json, version, createdAt, updatedAt, expiresAt } = state;
   const data = dataIn(type, json);
   return { id: idOf(contextId, type), contextId, type, data, version, createdAt, updatedAt, expiresAt };
 }
 
-/** As `toEntry`, for one who may want no more than to have changed it. */
+/** As `toEntry`, but parses the data lazily. */
 export function toChangedEntry(contextId: string, type: StateType, state: StoredState): StateEntry {
   return new ChangedEntry(contextId, type, state);
 }
 
-/** As a state is stored. @param aside what a connection keeps to itself */
+/** Stored JSON of a state. @param aside hidden data of a connection state */
 export function toJson(data: StateData, aside?: KeptAside): string {
   if (!aside) return JSON.stringify(data);
   const { held, users } = aside;
@@ -75,13 +75,13 @@ export function toJson(data: StateData, aside?: KeptAside): string {
   });
 }
 
-/** What a connection keeps to itself. */
+/** Hidden data of a connection state. */
 export function asideIn({ json }: StoredState): KeptAside {
   const { [HELD]: held = {}, [USERS]: users = [] } = parse(json);
   return { held: held as StateData, users: users as readonly string[] };
 }
 
-/** What is shown of it, its keys in their order. */
+/** Visible data, with the order of keys preserved. */
 function dataIn(type: StateType, json: string): StateData {
   const data = parse(json);
   if (type !== 'connection') return data;

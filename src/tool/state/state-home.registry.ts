@@ -11,14 +11,16 @@ import type { StatefulOptions, StateManagerName } from './stateful-options.types
 import { MemoryStateStore } from './stores/memory-state-store.js';
 import type { StatePolicy } from './tool-state.types.js';
 
-/** Where each of the managers keeps states, opened when the first tool asks for it; and what is configured of a tool's. */
+/**
+ * Backends of the state managers, each opened at its first use; resolves a tool's options against the configuration.
+ */
 @Injectable()
 export class StateHomeRegistry implements OnApplicationShutdown {
   private readonly homes = new Map<StateManagerName, Promise<StateHome>>();
 
   /**
-   * @param database without one there is only memory
-   * @param closings hear of contexts that are gone
+   * @param database by default only in-memory managers are available
+   * @param closings receive closed contexts
    */
   constructor(
     private readonly config: AppConfig,
@@ -31,7 +33,10 @@ export class StateHomeRegistry implements OnApplicationShutdown {
     return manager;
   }
 
-  /** @throws AppError `TOOL_STATE_UNAVAILABLE` when it cannot be opened now, `CONFIG_INVALID` when never */
+  /**
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` if the store is unavailable, `CONFIG_INVALID` for an impossible
+   * configuration
+   */
   async of(name: StateManagerName): Promise<StateHome> {
     let home = this.homes.get(name);
     if (!home) {
@@ -42,7 +47,7 @@ export class StateHomeRegistry implements OnApplicationShutdown {
     return home;
   }
 
-  /** Those that are in use. */
+  /** Backends that are open. */
   async opened(): Promise<StateHome[]> {
     return Promise.all(this.homes.values());
   }
@@ -54,7 +59,7 @@ export class StateHomeRegistry implements OnApplicationShutdown {
       ttlMs: options.ttlMs ?? toolState.ttlMs,
       idleMs: isOfSession ? toolState.sessionTimeoutMs : null,
       maxStateBytes: options.maxStateBytes ?? toolState.maxBytes,
-      // A call is two entries.
+      // A call has two entries.
       maxHistory: 2 * (options.maxHistory ?? toolState.maxHistory),
       maxVersions: options.maxVersions ?? toolState.maxVersions,
       maxContextsPerSession: isOfSession ? toolState.maxPerSession : null,

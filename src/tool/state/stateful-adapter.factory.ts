@@ -8,10 +8,10 @@ import type { StatefulOptions } from './stateful-options.types.js';
 import { toData } from './state-data.mapper.js';
 
 const MAX_INSTANCES = 1000;
-/** What instances say themselves. */
+/** Options determined by the adapter. */
 const FIXED: ReadonlySet<string> = new Set<keyof StatefulOptions>(['initial', 'autoSave']);
 const OF_SNAPSHOTS: ReadonlySet<string> = new Set<keyof StatefulOptions>(['maxStateBytes', 'maxVersions', 'conflict']);
-/** What is said of instances; all else is as of any tool. */
+/** Fields that only adapters have; all others belong to any tool. */
 const OWN: ReadonlySet<string> = new Set<keyof StatefulAdapter<unknown>>([
   'create',
   'call',
@@ -22,8 +22,8 @@ const OWN: ReadonlySet<string> = new Set<keyof StatefulAdapter<unknown>>([
 ]);
 
 /**
- * A tool of objects that keep state of their own, as it is registered: one instance for each context.
- * @throws AppError `TOOL_INVALID` for what cannot be adapted
+ * Creates the registration of a tool whose objects hold state: one instance per context.
+ * @throws AppError `TOOL_INVALID` with all mistakes
  */
 export function adaptStateful<Instance>(adapter: StatefulAdapter<Instance>): ToolRegistration {
   assertAdaptable(adapter);
@@ -50,14 +50,14 @@ async function callHeld<Instance>(
   const state = context.state!;
   const found = JSON.stringify(state.data);
   const isKept = isRestorable(adapter);
-  // What another process, a rollback or a call that came to nothing made of the state is not in the instance.
+  // The instance lacks changes by another process or a rollback, and has those of a call that was not stored.
   if (isKept && holder.knownTo(state.contextId) !== found) await holder.drop(state.contextId);
   const instance = holder.get(state.contextId) ?? (await make(adapter, holder, context));
   try {
     const result = await adapter.call(instance, args, context);
     if (!isKept) return result;
     if (result instanceof Suspension) {
-      // It is made again with the answer, perhaps in another process.
+      // The repeated call, perhaps in another process, starts from the stored state.
       await holder.drop(state.contextId);
       return result;
     }
@@ -67,7 +67,7 @@ async function callHeld<Instance>(
     holder.put(state.contextId, instance, known);
     return result;
   } catch (error) {
-    // It has done half of something; the next one is made of what is kept.
+    // The failed call may have left a partial change; the next instance is restored from the stored state.
     if (isKept) await holder.drop(state.contextId);
     throw error;
   }
@@ -112,7 +112,7 @@ function assertAdaptable<Instance>(adapter: StatefulAdapter<Instance>): void {
   if (problems.length > 0) throw new AppError('TOOL_INVALID', `${source}: ${problems.join('; ')}.`);
 }
 
-/** What would have no effect. Other values are checked as any tool's. */
+/** Options without effect. Option values are checked as for any tool. */
 function idleOptions(stateful: unknown, isKept: boolean): string[] {
   if (typeof stateful === 'boolean') return [`its stateful is ${stateful}: it keeps state in any case, give options`];
   return Object.keys(stateful ?? {}).flatMap((key) => {

@@ -16,7 +16,7 @@ interface Args {
   readonly fails?: boolean;
 }
 
-/** An object as one finds them: it keeps what it was told, and something open. */
+/** A typical stateful object: it stores its words and holds an open resource. */
 class Notebook {
   isOpen = true;
   constructor(readonly words: string[] = []) {}

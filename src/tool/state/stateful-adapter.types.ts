@@ -4,30 +4,36 @@ import type { ToolContext } from '../tool.types.js';
 import type { StatefulOptions } from './stateful-options.types.js';
 
 /**
- * A tool whose objects keep state of their own. Methods, so that each may name the instance and the shape of the arguments.
- * With `snapshot` and `restore` what an instance knows outlives it; without them it lives as long as its context, in this process.
+ * A tool whose objects hold state. Method syntax lets each method declare its own instance and argument types. With
+ * `snapshot` and `restore` the data outlive the instance; otherwise the instance lives in this process, as long as its
+ * context.
  */
 export interface StatefulAdapter<Instance> extends Omit<ToolHandling, 'stateful'> {
   /** Unique in the application, `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
-  /** For the model: what the tool does and when to use it. */
+  /** Description for the model: purpose of the tool and when to use it. */
   readonly description: string;
-  /** The shape of the arguments; without it the tool takes none. */
+  /** Schema of the arguments; by default the tool has no parameters. */
   readonly parameters?: ToolRegistration['parameters'];
-  /** Where and for how long snapshots are kept. */
+  /** Storage options of the snapshots. */
   readonly stateful?: Omit<StatefulOptions, 'initial' | 'autoSave'>;
-  /** The most instances that are kept at once, 1,000 by default; of more the one that was not used longest is let go. Needs `snapshot`. */
+  /** Maximum number of instances, default 1,000; the least recently used one is released first. Requires `snapshot`. */
   readonly maxInstances?: number;
-  /** Where it comes from, for people; errors name it. */
+  /** Place of the declaration, used in error messages. */
   readonly source?: string;
-  /** Makes the instance of a context, at its first call. */
+  /** Creates the instance of a context, at its first call. */
   create(context: ToolContext): Instance | Promise<Instance>;
-  /** Makes a call; calls of one context come one after the other. What it returns is the result, what it throws goes to the model. */
+  /**
+   * Executes a call; calls of one context run one after the other. The return value is the result; a thrown error is
+   * reported to the model.
+   */
   call(instance: Instance, args: never, context: ToolContext): unknown;
-  /** What the instance knows, as a JSON object: kept as the business state when a call has succeeded. */
+  /** Data of the instance as a JSON object; stored as the business state after a successful call. */
   snapshot?(instance: Instance): object | Promise<object>;
-  /** Makes an instance that knows what the last successful call left: after a restart, a call that failed, a rollback. */
+  /**
+   * Creates an instance from the snapshot of the last successful call: after a restart, a failed call or a rollback.
+   */
   restore?(snapshot: never, context: ToolContext): Instance | Promise<Instance>;
-  /** Gives back what the instance holds. */
+  /** Releases the resources of the instance. */
   dispose?(instance: Instance): void | Promise<void>;
 }

@@ -8,62 +8,60 @@ import { toData } from './state-data.mapper.js';
 import { ToolStateHandle, type WantedChange } from './tool-state-handle.factory.js';
 import type { ContextKey, StateData, StatePolicy } from './tool-state.types.js';
 
-/** What a stateful call left behind, for the step that records it. */
+/** State change of a call, for the step that records it. */
 export interface KeptState {
   readonly companion: StepCompanion;
-  /** Only when the business state or the session's changed. */
+  /** Only if the business or session state changed. */
   readonly changed?: ChangedState;
 }
 
-/** A state after a call, as the journal holds it. */
+/** A state in the journal. */
 export interface RecordedState {
   readonly version: number;
   readonly data: StateData;
 }
 
-/** What a call has changed, as the journal holds it with the call's result: first of all the business state. */
+/** State changes of a call, journaled with its result: the business state, and perhaps the session state. */
 export interface ChangedState extends Partial<RecordedState> {
   readonly context_id: string;
-  /** The session's state; `null` when the call has forgotten it. `expires_at` is epoch ms. */
+  /** Session state; `null` if the call deleted it. `expires_at` is epoch ms. */
   readonly session?: (RecordedState & { readonly expires_at: number | null }) | null;
 }
 
-/** The call as its context remembers it. */
+/** Data of a call, stored with its context. */
 export interface StatefulCallSite {
-  /** The call's key. */
+  /** Key of the call. */
   readonly id: string;
   readonly key: ContextKey;
   readonly isOfRun: boolean;
-  /** The id of who calls. */
+  /** Principal id of the caller. */
   readonly user: string;
   readonly about: StateData;
-  /** Whether what it returns is another's words, so that a `state` in it is no change of this one. */
+  /** Whether the return value is foreign data: a `state` in it does not change the state. */
   readonly isStrangers: boolean;
 }
 
 /** The context of a call. */
 export interface FoundContext {
-  /** As it was found. */
+  /** Draft of the context as loaded at the start. */
   readonly found: () => ContextDraft;
-  /** As it is now. */
+  /** Draft of the context as stored now. */
   readonly look: () => Promise<ContextDraft>;
 }
 
-/** What a call begins with. */
+/** Initial conditions of a call. */
 export interface CallStart {
-  /** The business state where there is none. */
+  /** Business state of a new context. */
   readonly initial: StateData;
   readonly isSavedAlone: boolean;
 }
 
-/** One call of a stateful tool: opened before the tool is called, kept when its result is known. */
+/** One call of a stateful tool: opened before the call, stored with its result. */
 export class StatefulCall {
   readonly handle: ToolStateHandle;
   private readonly startedAt = Date.now();
 
-  /**
-   * @param home where the state is kept
-   */
+  /** @param home backend of the state */
   constructor(
     private readonly home: StateHome,
     private readonly policy: StatePolicy,
@@ -75,8 +73,8 @@ export class StatefulCall {
   }
 
   /**
-   * What a tool returned without the `state` in it, which is laid over the business state.
-   * @throws AppError `TOOL_INVALID_RESULT` when that is no JSON object
+   * Removes `state` from the return value and merges it into the business state.
+   * @throws AppError `TOOL_INVALID_RESULT` for a `state` that is not a JSON object
    */
   withoutState(returned: unknown): unknown {
     if (returned instanceof IllustratedResult) {
@@ -100,17 +98,17 @@ export class StatefulCall {
   }
 
   /**
-   * What the call has changed.
-   * @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call is to end with that instead, as `refuse` keeps it
+   * Creates the change of the call.
+   * @throws AppError `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`: the call must then fail, recorded by `refuse`
    */
   async keep(outcome: CallEnd): Promise<KeptState> {
     this.handle.close();
-    // Whoever overwrites need not know what.
+    // With last-write-wins the currently stored state is irrelevant.
     const draft = this.policy.conflict === 'last_write_wins' ? this.context.found() : await this.context.look();
     return this.change(draft, outcome, this.handle.kept(outcome.kind === 'success'));
   }
 
-  /** That the call was, and nothing that it has changed. */
+  /** Records the call without its state changes. */
   refuse(outcome: CallEnd): KeptState {
     return this.change(this.context.found(), outcome, { sides: {} });
   }

@@ -4,10 +4,10 @@ import { toData } from './state-data.mapper.js';
 import { CONFLICT_RESOLUTIONS } from './tool-state.types.js';
 import { STATE_MANAGERS, type StatefulOptions } from './stateful-options.types.js';
 
-/** The longest delay of a timer, and the largest numbers that make sense here. */
+/** Maximum timer delay in Node.js, used as the upper limit of all numbers. */
 const MOST = 2 ** 31 - 1;
 
-/** What may be said, and what is wrong with a value, for the end of a sentence about the tool. */
+/** Checks of the options. Each returns the mistake as a clause about the tool, or `null`. */
 const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unknown) => string | null } = {
   manager: oneOf(STATE_MANAGERS),
   initial: (value) => (typeof value === 'function' ? null : initialProblem(value)),
@@ -20,7 +20,7 @@ const CHECKS: { readonly [Key in keyof Required<StatefulOptions>]: (value: unkno
   autoSave: isSwitch,
 };
 
-/** All that is wrong with what a tool says of its state. */
+/** All mistakes in a tool's state options. */
 export function statefulProblems(stateful: unknown): string[] {
   if (stateful === undefined || typeof stateful === 'boolean') return [];
   if (!isObject(stateful)) return ['its stateful is neither true, false nor an object of options'];
@@ -32,7 +32,7 @@ export function statefulProblems(stateful: unknown): string[] {
   });
 }
 
-/** What was said, or `undefined` where a tool keeps no state. */
+/** State options; `undefined` for a stateless tool. */
 export function toStateful(stateful: boolean | StatefulOptions | undefined): StatefulOptions | undefined {
   if (stateful === undefined || stateful === false) return undefined;
   return stateful === true ? {} : stateful;

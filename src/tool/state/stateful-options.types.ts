@@ -1,27 +1,27 @@
 import type { ConflictResolution, StateData } from './tool-state.types.js';
 
-/** What may keep states, by where it does; which one is used where none is named is configured. */
+/** State managers by storage location; the default is configured. */
 export const STATE_MANAGERS = ['memory', 'persistent', 'session', 'distributed'] as const;
 export type StateManagerName = (typeof STATE_MANAGERS)[number];
 
-/** How a tool keeps state, as its author says it; what is left out is as configured. */
+/** State options of a tool; defaults come from the configuration. */
 export interface StatefulOptions {
-  /** Where its states are kept. */
+  /** State manager. */
   readonly manager?: StateManagerName;
-  /** The business state of a context that has none yet; by default `{}`. */
+  /** Initial business state of a new context; default `{}`. */
   readonly initial?: StateData | (() => StateData);
-  /** After how many ms without a change a state expires. */
+  /** Time to live of a state after its last change, in ms. */
   readonly ttlMs?: number;
-  /** The most bytes (UTF-8) of a state as JSON, up to 4,194,304. */
+  /** Maximum size of a state as JSON, in bytes (UTF-8), up to 4,194,304. */
   readonly maxStateBytes?: number;
-  /** The most entries of a context's history that are kept; 0 keeps none. */
+  /** Maximum number of calls in a context's history; 0: none. */
   readonly maxHistory?: number;
-  /** The most versions of the business state that are kept; 0 keeps none. */
+  /** Maximum number of stored versions of the business state; 0: none. */
   readonly maxVersions?: number;
-  /** What becomes of a change that was made on an older version than the one that is there. */
+  /** Write-conflict strategy for a change based on an outdated version. */
   readonly conflict?: ConflictResolution;
-  /** Whether the state is forgotten when the run ends; always so without a session. */
+  /** Whether the state is deleted at the end of the run; always true without a session. */
   readonly cleanupAfterRun?: boolean;
-  /** Whether a call that succeeds keeps its changes; else only `state.save()` does. By default so. */
+  /** Whether a successful call stores its changes; otherwise only `state.save()` does. Default: the configuration. */
   readonly autoSave?: boolean;
 }

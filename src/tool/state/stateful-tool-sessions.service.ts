@@ -8,29 +8,30 @@ import type { StateEntry, StateHistoryEntry, StateType } from './tool-state.type
 import { ToolStates } from './tool-states.service.js';
 
 const PAGE = 100;
-/** As of the sessions of agents, so that both can be one. */
+/** Same format as agents' session ids, so that both can share a session. */
 const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 export interface StatefulToolSessionOptions {
-  /** Who calls; by default `local` of the tenant `default`. */
+  /** Caller; default: `local` of the tenant `default`. */
   readonly principal?: Principal;
 }
 
-/** A stateful tool in one session, for code that uses it without an agent. */
+/** A stateful tool bound to a session, for code without an agent. */
 export interface StatefulToolSession {
   readonly tool: string;
   readonly sessionId: string;
   readonly contextId: string;
   /**
-   * Calls the tool with what is kept for the session, as `ToolRegistry.call` does: the caller answers for the call.
-   * @throws AppError as `ToolRegistry.call`, `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`, `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`
+   * Calls the tool with the session's state, as `ToolRegistry.call`: the caller is responsible for the call.
+   * @throws AppError as `ToolRegistry.call`, `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`, `TOOL_STATE_LIMIT`,
+   * `TOOL_STATE_UNAVAILABLE`
    */
   execute(args?: Readonly<Record<string, unknown>>): Promise<unknown>;
-  /** What is kept of that type, by default the business state; `null` when there is none. */
+  /** A stored state, by default the business state; `null` if absent. */
   state(type?: StateType): Promise<StateEntry | null>;
-  /** What happened, the last first. @param limit by default 100 entries; a call is two */
+  /** History, newest first. @param limit default 100 entries; a call has two */
   history(limit?: number): Promise<StateHistoryEntry[]>;
-  /** Forgets all of it; the next call begins anew. Gives whether there was something. */
+  /** Deletes the context; the next call starts with an initial state. Returns whether the context existed. */
   cleanup(): Promise<boolean>;
 }
 
@@ -43,9 +44,10 @@ export class StatefulToolSessions {
   ) {}
 
   /**
-   * A tool in a session: the same two always find the same state, the one that an agent's calls in that session find too.
-   * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -`; an agent need not know it
-   * @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND` for a tool that keeps no state, `VALIDATION_FAILED`
+   * Binds a tool to a session. The same tool and session always share one state, also with an agent's calls in that
+   * session.
+   * @param sessionId 1 to 128 of `A-Z a-z 0-9 _ -`; an agent's session with this id need not exist
+   * @throws AppError `TOOL_NOT_FOUND`, `TOOL_STATE_NOT_FOUND` for a stateless tool, `VALIDATION_FAILED`
    */
   create(name: string, sessionId: string, { principal }: StatefulToolSessionOptions = {}): StatefulToolSession {
     const tool = this.tools.get(name);

@@ -21,23 +21,23 @@ import type {
   StateVersion,
 } from './tool-state.types.js';
 
-/** Tries before it is given up, each after a random pause that grows to `MAX_PAUSE_MS`. */
+/** Maximum attempts of a contended write, with random pauses that grow to `MAX_PAUSE_MS`. */
 const MOST_TRIES = 200;
 const MAX_PAUSE_MS = 30;
 
-/** How a context begins that is not there yet. */
+/** Initial data of a new context. */
 export interface ContextOrigin {
   readonly key: ContextKey;
-  /** Whether it goes with the run that makes it. */
+  /** Whether the context is run-scoped: deleted at the end of the run that creates it. */
   readonly isOfRun: boolean;
 }
 
-/** What all managers do, over the store that each keeps its contexts in. */
+/** Common implementation of all managers, over a store. */
 export class StoredStateManager extends ToolStateManager {
   /**
-   * @param name as it stands in contexts' information
-   * @param queue of all managers over the store
-   * @param closings hear of contexts that are cleaned up or have expired
+   * @param name shown in contexts' metadata
+   * @param queue shared by all managers of the store
+   * @param closings receive contexts that are cleaned up or expired
    */
   constructor(
     readonly name: string,
@@ -133,9 +133,10 @@ export class StoredStateManager extends ToolStateManager {
   }
 
   /**
-   * Changes a context, as often as it takes until nobody else has changed it meanwhile.
-   * @param origin of one that is made when it is not there
-   * @throws AppError `TOOL_STATE_NOT_FOUND` when it is not there and no origin is given, `TOOL_STATE_LIMIT`, and what `change` throws
+   * Changes a context with optimistic concurrency: retries until no other writer interferes.
+   * @param origin data to create an absent context
+   * @throws AppError `TOOL_STATE_NOT_FOUND` for an absent context without an origin, `TOOL_STATE_LIMIT`,
+   * `TOOL_STATE_CONFLICT` after the last attempt, and errors of `change`
    */
   edit<T>(id: string, change: (draft: ContextDraft) => T, origin?: ContextOrigin): Promise<T> {
     return this.queue.next(id, () => this.change(id, change, origin));
@@ -147,7 +148,7 @@ export class StoredStateManager extends ToolStateManager {
     return stored && isLive(stored, Date.now()) ? stored : null;
   }
 
-  /** A context as it is, to be changed. @throws AppError as `edit` */
+  /** Draft of a context to change. @throws AppError as `edit` */
   async open(id: string, origin?: ContextOrigin): Promise<ContextDraft> {
     const draft = this.draft(await this.loadToWrite(id), id, origin);
     if (draft.isNew) await this.assertRoom(draft.key);
@@ -155,8 +156,8 @@ export class StoredStateManager extends ToolStateManager {
   }
 
   /**
-   * As `open`, any number of times of the same state. Where there is room for so many only, a new context takes its place
-   * now: whoever is refused must hear it before the call is made.
+   * As `open`, for several drafts of one stored state. If the number of contexts is limited, a new context is created
+   * now, so that a rejection precedes the call.
    */
   async drafts(id: string, origin?: ContextOrigin): Promise<() => ContextDraft> {
     let stored = await this.loadToWrite(id);
@@ -181,7 +182,7 @@ export class StoredStateManager extends ToolStateManager {
     throw contended(id);
   }
 
-  /** New ones of a session are made one after the other, where they are counted. */
+  /** If the number of contexts is limited, new contexts of a session are created one at a time. */
   private async write(draft: ContextDraft): Promise<boolean> {
     if (!draft.isNew || this.policy.maxContextsPerSession === null) return this.store.write(draft.toWrite());
     const { tenant, session } = draft.key;
@@ -191,7 +192,9 @@ export class StoredStateManager extends ToolStateManager {
     });
   }
 
-  /** A write removes an expired context first: a new one takes its place. One that another process has replaced stays. */
+  /**
+   * A write first removes an expired context and then creates a new one. A context recreated by another process stays.
+   */
   private async loadToWrite(id: string): Promise<StoredContext | null> {
     const stored = await this.store.load(id);
     if (!stored || isLive(stored, Date.now())) return stored;
@@ -239,7 +242,7 @@ function toInfo({ states, ...stored }: StoredContext, manager: string): ContextI
     createdAt,
     usedAt,
     expiresAt,
-    // Read, so that one that cannot be is told of.
+    // Parses the data too, so that a damaged state is reported.
     states: live.map(([type, state]) => {
       const { data: _data, contextId: _contextId, ...told } = toEntry(id, type as StateType, state);
       return told;

@@ -17,19 +17,19 @@ import { writesOf, type KeptContext } from './stores/kept-context.mapper.js';
 import { isDamage } from './tool-state.error.js';
 import { UsedStateHomes } from './used-home.service.js';
 
-/** A context in a backup. */
+/** One line of a backup: a context. */
 interface Line {
   readonly manager: StateManagerName;
   readonly tenant: string;
   readonly id: string;
-  /** Sealed, where texts are. */
+  /** Encrypted, if encryption is configured. */
   readonly text: string;
 }
 
 const NAME = /^tool-states-(\d+)-.*\.jsonl\.gz$/;
 const WHOLE_HISTORY = 10_000_000;
 
-/** Copies of all states that managers keep, in files, made from time to time and kept for some days. */
+/** Periodic file backups of all tool states, retained for some days. */
 @Injectable()
 export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('ToolState');
@@ -64,7 +64,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
     await this.work?.stop();
   }
 
-  /** Copies what all managers keep, but for what cannot be read. Gives the file, which is whole or not there. */
+  /** Backs up all managers, except unreadable contexts. Returns the path of the file, which is written atomically. */
   async backup(): Promise<string> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
     const path = join(this.folder, `tool-states-${Date.now()}-${newId()}.jsonl.gz`);
@@ -80,7 +80,7 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
     }
   }
 
-  /** Deletes backups that were made before a time, epoch ms. */
+  /** Deletes old backups. @param before epoch ms */
   async prune(before: number): Promise<void> {
     for (const name of await readdir(this.folder)) {
       const made = NAME.exec(name)?.[1];
@@ -89,9 +89,9 @@ export class ToolStateBackups implements OnApplicationBootstrap, OnApplicationSh
   }
 
   /**
-   * Makes every context of a backup what it was, with its versions and its history; others stay. No run may go on.
-   * @returns how many
-   * @throws AppError `VALIDATION_FAILED` saying which line is not of a backup; what came before it is restored
+   * Restores every context of a backup with its versions and history; other contexts stay. No run may be active.
+   * @returns number of restored contexts
+   * @throws AppError `VALIDATION_FAILED` naming an invalid line; earlier lines are restored
    */
   async restore(path: string): Promise<number> {
     let count = 0;

@@ -11,25 +11,25 @@ import type { ChangedState, RecordedState } from './stateful-call.executor.js';
 import type { StateStore, StoredContext, StoredState } from './stores/state-store.js';
 import type { StateData } from './tool-state.types.js';
 
-/** A run as its tools' states know it. */
+/** The fields of a run that determine its contexts. */
 export interface StatefulRun {
   readonly runId: string;
   readonly principal: Principal;
   readonly sessionId: string | null;
 }
 
-/** What a run has done that is forked. */
+/** The past of a forked run. */
 export interface ForkedPast {
   readonly run: StatefulRun;
-  /** When it began, epoch ms. */
+  /** Start of the run, epoch ms. */
   readonly createdAt: number;
-  /** States as calls before the fork have recorded them, in the order of the calls. */
+  /** State changes recorded by calls before the fork, in call order. */
   readonly recorded: readonly ChangedState[];
-  /** The same of earlier runs of the session, of one tool, the last first. */
+  /** Recorded changes of one tool by earlier runs of the session, newest first. */
   readonly earlier: (tool: string) => Promise<readonly ChangedState[]>;
 }
 
-/** Gives a forked run its own copy of the states of tools, as they were where it is forked. */
+/** Copies the tool states of a run, as of the fork point, to the forked run. */
 @Injectable()
 export class ToolStateForks {
   constructor(
@@ -37,7 +37,7 @@ export class ToolStateForks {
     private readonly tools: ToolRegistry,
   ) {}
 
-  /** For the batch that begins the new run, and what is done after it or when it was refused. */
+  /** The statements belong to the batch that starts the new run. */
   async copy(past: ForkedPast, to: StatefulRun): Promise<StatesCopy> {
     const copies: StatesCopy[] = [];
     for (const tool of this.tools.list()) if (tool.metadata.state) copies.push(...(await this.copyOf(tool, past, to)));
@@ -50,7 +50,7 @@ export class ToolStateForks {
     const from = contextIdOf(keyOf(tool, past.run));
     await home.catchUp(from);
     const stored = await liveContext(home.store, from);
-    // What was forgotten stays so.
+    // Do not recreate a deleted state without a recorded change.
     const told = past.recorded.filter(({ context_id }) => context_id === from);
     if (!stored && told.length === 0) return [];
     const place = { tool: tool.definition.name, store: home.store, stored, told };
@@ -60,14 +60,14 @@ export class ToolStateForks {
     const draft = new ContextDraft(null, keyOf(tool, to), this.homes.policyOf(options), Date.now(), isOfRun);
     if (business) draft.put('business', business.data, { version: business.version });
     if (session) draft.put('session', session.data, { version: session.version, ttlMs: session.ttlMs });
-    // What others have said there is said here, too.
+    // The copy contains data of the same users.
     for (const user of [past.run.principal.id, ...usersOf(stored)]) draft.remember(user);
     draft.put('connection', {});
     return [home.creating(draft.toWrite())];
   }
 }
 
-/** A tool's context, as it is now and as the run's calls have told of it. */
+/** Context of a tool: its stored form and the changes recorded by the run's calls. */
 interface ForkedContext {
   readonly tool: string;
   readonly store: StateStore;
@@ -75,7 +75,7 @@ interface ForkedContext {
   readonly told: readonly ChangedState[];
 }
 
-/** An expired state is not revived by a copy of it. */
+/** Copying must not revive an expired state. */
 async function liveContext(store: StateStore, id: string): Promise<StoredContext | null> {
   const stored = await store.load(id);
   return stored && isLive(stored, Date.now()) ? stored : null;
@@ -93,11 +93,14 @@ async function businessOf(
   const firstOwn = kept.findLastIndex(({ by }) => isOwn(by));
   const before = firstOwn >= 0 ? kept[firstOwn + 1] : kept.find(({ at }) => at <= past.createdAt);
   if (before) return { version: before.version, data: parseExactJson(before.json) as StateData };
-  // The versions do not go back so far, or there was none before.
+  // No stored version is old enough.
   return (await past.earlier(tool)).flatMap(businessIn)[0] ?? null;
 }
 
-/** It has no versions: unless a call has told of it, it is known only where nobody has changed it since. */
+/**
+ * Session states have no versions: without a recorded change the state is known only if it is unchanged since the run's
+ * start.
+ */
 async function sessionOf({ tool, stored, told }: ForkedContext, past: ForkedPast): Promise<LivingState | null> {
   const recorded = told.findLast(tellsOfSession);
   if (recorded) return recordedIn(recorded);
@@ -125,7 +128,7 @@ function living(
 }
 
 interface LivingState extends RecordedState {
-  /** How long it lives from now on, in ms; by default as the tool's states do. */
+  /** Remaining time to live, in ms; by default the tool's setting. */
   readonly ttlMs?: number | undefined;
 }
 

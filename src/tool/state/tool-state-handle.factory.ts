@@ -3,28 +3,28 @@ import type { ContextDraft } from './context-draft.builder.js';
 import { assertChanges, toData } from './state-data.mapper.js';
 import type { StateData, StateType } from './tool-state.types.js';
 
-/** Of the types of state, those that a method changes by their name. */
+/** State types that a tool reads and writes by name. */
 export type SideStateType = Exclude<StateType, 'business' | 'connection'>;
 
-/** A tool's state in one call: what it finds, and what it changes. A call that fails changes nothing. */
+/** State of a tool in one call. A failed call does not change it. */
 export interface ToolState<T extends object = StateData> {
-  /** What is there, with this call's changes. A copy of one's own. */
+  /** The current data, including changes of this call; a copy. */
   readonly data: Readonly<T>;
-  /** The version that was found, 0 for none. */
+  /** Version at the start of the call; 0 for a new state. */
   readonly version: number;
   readonly contextId: string;
-  /** Lays keys over the state; a key that is `undefined` is taken out. */
+  /** Merges keys into the state; an `undefined` value removes its key. */
   update(changes: Partial<T> | ((data: Readonly<T>) => Partial<T>)): void;
-  /** Makes it the whole state. */
+  /** Replaces the state. */
   replace(data: T): void;
   /**
-   * Stores the changes so far, also if the call fails later; without `autoSave` nothing else is stored. Like every
+   * Stores the changes so far, even if the call fails later; without `autoSave` nothing else is stored. Like every
    * change, it throws after the call's time-out, cancel or end.
    */
   save(): void;
-  /** The session's or the cache's state; `null` when there is none. */
+  /** The session or cache state; `null` if absent. */
   get(type: SideStateType): StateData | null;
-  /** Replaces it, or forgets it (`null`). @param ttlMs after how many ms it expires */
+  /** Replaces or deletes (`null`) a state. @param ttlMs time to live, in ms */
   set(type: SideStateType, data: StateData | null, ttlMs?: number): void;
 }
 
@@ -33,12 +33,12 @@ export interface SideChange {
   readonly ttlMs?: number;
 }
 
-/** What a call wants changed. */
+/** Changes requested by a call. */
 export interface WantedChange {
-  /** The whole business state, and which of its keys are not as they were found; without it that stays as it is. */
+  /** The complete business state and its changed keys; absent for an unchanged state. */
   readonly business?: { readonly data: StateData; readonly keys: readonly string[] };
   readonly sides: Readonly<Partial<Record<SideStateType, SideChange>>>;
-  /** What is laid over what the connection holds, however the call ended; `null` takes an entry out. */
+  /** Entries to merge into the connection's hidden data, whatever the outcome; `null` deletes an entry. */
   readonly held?: StateData;
 }
 
@@ -49,7 +49,7 @@ interface Wanted {
 
 const NOTHING: Wanted = { sides: {} };
 
-/** The state as a method gets it; nothing is written here. */
+/** The state handle given to a tool; it buffers changes and does not store them. */
 export class ToolStateHandle implements ToolState {
   readonly version: number;
   readonly contextId: string;
@@ -62,8 +62,8 @@ export class ToolStateHandle implements ToolState {
   private isClosed = false;
 
   /**
-   * @param initial the business state where there is none
-   * @param isSavedAlone whether what was not saved is kept too, when the call succeeds
+   * @param initial business state of a new context
+   * @param isSavedAlone whether a successful call also stores unsaved changes
    */
   constructor(
     private readonly draft: ContextDraft,
@@ -88,7 +88,7 @@ export class ToolStateHandle implements ToolState {
     this.lay(typeof changes === 'function' ? changes(toData(this.current)) : changes);
   }
 
-  /** As `update`, also for a call that has ended: with the state that it returned. */
+  /** As `update`, but also allowed after the call, for the `state` in its return value. */
   lay(changes: Partial<StateData>): void {
     assertChanges(changes);
     this.change({ ...this.current, ...changes } as StateData);
@@ -104,13 +104,13 @@ export class ToolStateHandle implements ToolState {
     this.saved = this.wanted;
   }
 
-  /** Lets the state be changed until the signal is aborted, or the call has ended. */
+  /** Allows changes until the signal is aborted or the call ends. */
   until(signal: AbortSignal): this {
     this.signal = signal;
     return this;
   }
 
-  /** The call has ended: its code cannot change the state any more. */
+  /** Ends the call: rejects further changes. */
   close(): void {
     this.isClosed = true;
   }
@@ -126,17 +126,19 @@ export class ToolStateHandle implements ToolState {
     this.wanted = { ...this.wanted, sides: { ...this.wanted.sides, [type]: change } };
   }
 
-  /** What the connection holds beside its state, as it was found: cookies and tokens, which nobody is shown. */
+  /** Hidden data of the connection at the start, such as cookies and tokens; never displayed. */
   get held(): StateData {
     return this.draft.held;
   }
 
-  /** Keeps entries there, also if the call fails: they are the other side's. `null` takes one out. */
+  /**
+   * Sets hidden entries, stored even if the call fails, since the remote side has set them. `null` deletes an entry.
+   */
   hold(changes: StateData): void {
     this.holding = { ...this.holding, ...changes };
   }
 
-  /** What a call that is made again begins with. */
+  /** Resets the changes to the last saved ones, before a retry. */
   reset(): void {
     this.wanted = this.saved;
     this.shown = undefined;
@@ -147,13 +149,13 @@ export class ToolStateHandle implements ToolState {
     this.shown = undefined;
   }
 
-  /** @throws AppError `TOOL_TIMEOUT`, `TOOL_CANCELLED`, `TOOL_FAILED`: the change would be lost */
+  /** @throws AppError `TOOL_TIMEOUT`, `TOOL_CANCELLED`, `TOOL_FAILED` for a change that would be lost */
   private assertOpen(method: string): void {
     if (this.signal?.aborted) throw tooLate(method, this.signal.reason);
     if (this.isClosed) throw tooLate(method, null);
   }
 
-  /** What is to be kept of a call that ended so. */
+  /** Changes to store. @param isSuccess outcome of the call */
   kept(isSuccess: boolean): WantedChange {
     const { business, sides } = isSuccess && this.isSavedAlone ? this.wanted : this.saved;
     const held = this.holding && { held: this.holding };

@@ -22,19 +22,19 @@ import {
   type StateVersion,
 } from './tool-state.types.js';
 
-/** More entries than any context keeps. */
+/** Exceeds the history size of every context. */
 const WHOLE_HISTORY = 10_000_000;
 
-/** A context with what is in it. */
+/** A context with the data of its states. */
 export interface ShownContext extends Omit<ContextInfo, 'states'> {
   readonly states: readonly StateEntry[];
 }
 
-/** A context that is there and cannot be read. */
+/** An unreadable context. */
 export interface DamagedContext {
   readonly id: string;
   readonly manager: string;
-  /** Why, and what to do. */
+  /** Cause and remedy. */
   readonly error: AppError;
 }
 
@@ -42,7 +42,7 @@ export type StateFilter = Pick<ContextFilter, 'tool' | 'session' | 'after'>;
 
 type EndingRun = Pick<RunRecord, 'id' | 'tenant' | 'sessionId'>;
 
-/** What people do with the states of tools, whichever manager keeps them. Others' contexts do not exist. */
+/** Administration of tool states, for all state managers. Contexts of other tenants are reported as not found. */
 @Injectable()
 export class ToolStateKeeper {
   private readonly logger = new Logger('ToolState');
@@ -56,8 +56,8 @@ export class ToolStateKeeper {
   ) {}
 
   /**
-   * Up to `limit` of a tenant's contexts, in the order of their ids.
-   * @throws AppError `TOOL_STATE_UNAVAILABLE` when a store is away
+   * Up to `limit` contexts of a tenant, ordered by id.
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` if a store is unavailable
    */
   async list({ tenant }: Principal, filter: StateFilter, limit: number): Promise<(ContextInfo | DamagedContext)[]> {
     await this.upkeep.carryReadable(tenant);
@@ -78,33 +78,33 @@ export class ToolStateKeeper {
     return { ...info, states: states.filter((state) => state !== null) };
   }
 
-  /** What happened, the last first. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  /** History, newest first. @throws AppError `TOOL_STATE_NOT_FOUND` */
   async history(principal: Principal, id: string, limit: number, before?: number): Promise<StateHistoryEntry[]> {
     const { manager } = await this.find(principal, id);
     return manager.getHistory(id, limit, before);
   }
 
-  /** The business states that are kept, the present one first. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  /** Stored versions of the business state, newest first. @throws AppError `TOOL_STATE_NOT_FOUND` */
   async versions(principal: Principal, id: string): Promise<StateVersion[]> {
     const { manager } = await this.find(principal, id);
     return manager.getVersions(id);
   }
 
-  /** @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` while a run may change it */
+  /** @throws AppError `TOOL_STATE_NOT_FOUND`, `SESSION_BUSY` during a run of the session */
   async rollback(principal: Principal, id: string, version: number): Promise<StateEntry> {
     const { home, info } = await this.find(principal, id);
     await this.assertFree(info);
     return this.managerOf(home, info.tool).rollback(id, version, principal.id);
   }
 
-  /** Forgets a context with all that is in it, also one that cannot be read. @throws AppError as `rollback` */
+  /** Deletes a context, also an unreadable one. @throws AppError as `rollback` */
   async remove(principal: Principal, id: string): Promise<void> {
     const { home, key } = await this.own(principal, id);
     await this.assertFree(key);
     await this.carryOut(home.forgetting(key.tenant, [id]));
   }
 
-  /** For what ends a session: forgets its tools' states with it. */
+  /** Deletion of the tool states of a session, for the batch that deletes the session. */
   async forgetting(tenant: string, session: string): Promise<StatesEnd> {
     const ends = (await this.used.open()).map(async (home) => {
       const stored = await home.store.list({ tenant, session });
@@ -114,8 +114,8 @@ export class ToolStateKeeper {
   }
 
   /**
-   * For what ends a run: forgets the states that go with it, whichever tools have made them. An execution that breaks, or that
-   * is not the run's first, need not know all of its calls. What cannot be read now does not hold the end up.
+   * Deletion of run-scoped states, for the batch that ends the run. It covers all tools, since a resumed or failed
+   * execution does not know all calls of the run. Read errors are logged and do not delay the end.
    */
   async ending(run: EndingRun): Promise<StatesEnd> {
     const ends = [...this.used.names()].map(async (name) => {
@@ -130,19 +130,19 @@ export class ToolStateKeeper {
   }
 
   /**
-   * Forgets the contexts in which calls of a user have left something, whoever's session it is: what one of several has
-   * said in a state cannot be taken out of it.
-   * @param userId a principal's id
-   * @param runIds the user's runs: contexts that an earlier version has written last know no users
-   * @returns how many
-   * @throws AppError `TOOL_STATE_UNAVAILABLE` when something is still on its way to where it would be found
+   * Deletes all contexts that contain data of a user, in any session: the data of one user cannot be separated from a
+   * state.
+   * @param userId principal id
+   * @param runIds the user's runs: contexts last written by earlier versions list no users
+   * @returns number of deleted contexts
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` if pending changes cannot be applied first
    */
   async eraseUser(tenant: string, userId: string, runIds: readonly string[]): Promise<number> {
     const gone = new Set(runIds);
     let erased = 0;
     await this.used.open();
     await this.upkeep.carryOver(tenant);
-    // Changes may have been on their way to one that no tool uses any more.
+    // Includes backends that no tool uses any more: they may have pending changes.
     for (const home of await this.used.all()) {
       for await (const id of home.contextsOf(tenant)) {
         await home.catchUp(id);
@@ -154,7 +154,7 @@ export class ToolStateKeeper {
     return erased;
   }
 
-  /** Has nothing left of what was forgotten in files of their own. */
+  /** Purges deleted data from files outside of the journal's database. */
   async purge(): Promise<void> {
     for (const home of await this.used.all()) await home.purge();
   }
@@ -164,7 +164,7 @@ export class ToolStateKeeper {
     const session = sessionId ?? `run:${id}`;
     const goes = ({ cleanupAfterRun }: StatefulOptions) => sessionId === null || cleanupAfterRun === true;
     const possible = this.possible(home, tenant, session, goes);
-    // Of tools that are gone by now, too.
+    // Includes contexts of tools that are no longer registered.
     const made = await madeByRuns(home, tenant, session).catch((error: unknown) => {
       this.tellLeft(home.name, run, error);
       return [];
@@ -176,7 +176,7 @@ export class ToolStateKeeper {
     this.logger.warn(`Not all that ${manager} keeps for run ${id} can be found at its end: ${messageOf(error)}`);
   }
 
-  /** Contexts that a change may be on its way to which has made none yet. @param isMeant which tools' */
+  /** Ids of contexts that pending changes may create. @param isMeant filter on the tool's options */
   private possible(
     home: StateHome,
     tenant: string,
@@ -195,7 +195,7 @@ export class ToolStateKeeper {
     return { home, manager: this.managerOf(home), info: key };
   }
 
-  /** Others do not hear either that one cannot be read. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  /** Other tenants must not learn that a context is unreadable. @throws AppError `TOOL_STATE_NOT_FOUND` */
   private async own({ tenant }: Principal, id: string) {
     for (const home of await this.used.open()) {
       const key = await this.keyIn(home, id);
@@ -215,7 +215,7 @@ export class ToolStateKeeper {
     }
   }
 
-  /** @param tool whose limits hold for what is written, if it is still there */
+  /** @param tool tool whose limits apply to writes, if it is registered */
   private managerOf(home: StateHome, tool = ''): StoredStateManager {
     const own = this.tools.has(tool) ? this.tools.get(tool).metadata.state : undefined;
     return home.manager(this.homes.policyOf({ ...own, manager: home.name }));
@@ -238,7 +238,7 @@ export class ToolStateKeeper {
   }
 }
 
-/** One that is damaged keeps nobody from seeing the others. */
+/** A damaged context does not hide the others. */
 async function infoOf(manager: StoredStateManager, id: string): Promise<ContextInfo | DamagedContext | null> {
   try {
     return await manager.getContextInfo(id);
@@ -248,7 +248,7 @@ async function infoOf(manager: StoredStateManager, id: string): Promise<ContextI
   }
 }
 
-/** The contexts of a session that go with the run that made them. */
+/** The run-scoped contexts of a session. */
 async function madeByRuns({ store }: StateHome, tenant: string, session: string): Promise<string[]> {
   const ids = await store.list({ tenant, session });
   const contexts = await Promise.all(ids.map((id) => store.load(id)));

@@ -9,34 +9,34 @@ import type {
   StateVersion,
 } from './tool-state.types.js';
 
-/** What is laid over a state, or what makes that of the state as it is. */
+/** Keys to merge into a state, or a function that computes them from the current state. */
 export type StateUpdate = StateData | ((data: StateData) => StateData);
 
 export interface SetStateOptions {
-  /** After how many ms it expires; by default as the tool's policy says. */
+  /** Time to live, in ms; default: the tool's policy. */
   readonly ttlMs?: number;
-  /** The version that the change was made on, 0 for none; another one there is a conflict. Without it there is none. */
+  /** Expected current version, 0 for an absent state; a mismatch is a conflict. Default: no check. */
   readonly basedOn?: number;
-  /** Who did it: the key of a call. */
+  /** Key of the call that causes the change. */
   readonly by?: string;
 }
 
-/** The port to where tools keep state. Nothing that it gives is the thing itself: changing it changes nothing. */
+/** Port to the state of tools. All returned values are copies. */
 export abstract class ToolStateManager {
-  /** As it stands in a context's information. */
+  /** Shown in contexts' metadata. */
   abstract readonly name: string;
 
-  /** Gives the id of the key's context, which is there from then on. @throws AppError `TOOL_STATE_LIMIT` */
+  /** Returns the id of the key's context and creates it if absent. @throws AppError `TOOL_STATE_LIMIT` */
   abstract createContext(key: ContextKey): Promise<string>;
 
-  /** `null` when there is none, or it has expired. */
+  /** `null` if absent or expired. */
   abstract getState(contextId: string, type: StateType): Promise<StateEntry | null>;
 
   /**
    * Replaces a state.
-   * @returns the state as it is then: with the resolution `first_write_wins` it may be another's
-   * @throws AppError `TOOL_STATE_NOT_FOUND` when there is no such context, `TOOL_STATE_TOO_LARGE` (the old one is kept),
-   *   `TOOL_STATE_CONFLICT`
+   * @returns the resulting state; with `first_write_wins` it may be another writer's
+   * @throws AppError `TOOL_STATE_NOT_FOUND` for an unknown context, `TOOL_STATE_TOO_LARGE` (the old state stays),
+   * `TOOL_STATE_CONFLICT`
    */
   abstract setState(
     contextId: string,
@@ -45,7 +45,7 @@ export abstract class ToolStateManager {
     options?: SetStateOptions,
   ): Promise<StateEntry>;
 
-  /** Lays keys over a state, atomically: however many do so at once, none is lost. @throws AppError as `setState` */
+  /** Merges keys into a state atomically: concurrent updates are not lost. @throws AppError as `setState` */
   abstract updateState(
     contextId: string,
     type: StateType,
@@ -53,24 +53,24 @@ export abstract class ToolStateManager {
     options?: SetStateOptions,
   ): Promise<StateEntry>;
 
-  /** Gives whether there was one. */
+  /** Returns whether the state existed. */
   abstract deleteState(contextId: string, type: StateType): Promise<boolean>;
 
-  /** Forgets a context with all that is in it, its versions and its history. Gives whether there was one. */
+  /** Deletes a context with its states, versions and history. Returns whether it existed. */
   abstract cleanupContext(contextId: string): Promise<boolean>;
 
   abstract listContexts(filter: ContextFilter): Promise<string[]>;
 
-  /** `null` when there is none. */
+  /** `null` for an unknown context. */
   abstract getContextInfo(contextId: string): Promise<ContextInfo | null>;
 
-  /** What happened, the last first. @param before only what was before this `n` */
+  /** History, newest first. @param before returns only entries before this `n` */
   abstract getHistory(contextId: string, limit: number, before?: number): Promise<StateHistoryEntry[]>;
 
-  /** The business states that are kept, the present one first. */
+  /** Stored versions of the business state, newest first. */
   abstract getVersions(contextId: string): Promise<StateVersion[]>;
 
-  /** Makes the business state what it was; that is a new version. @throws AppError `TOOL_STATE_NOT_FOUND` */
+  /** Restores a version of the business state as a new version. @throws AppError `TOOL_STATE_NOT_FOUND` */
   abstract rollback(contextId: string, version: number, by?: string): Promise<StateEntry>;
 
   abstract close(): Promise<void>;

@@ -10,10 +10,10 @@ import { isDamage } from './tool-state.error.js';
 import { UsedStateHomes } from './used-home.service.js';
 
 const AT_ONCE = 200;
-/** What has just been decided is being carried over by the call itself, in ms. */
+/** Minimum age of a pending change, in ms: the call itself applies younger ones. */
 const YOUNG_MS = 5_000;
 
-/** What is done for states in the background: expired ones are deleted, and changes that wait are carried over. */
+/** Background maintenance of states: deletes expired contexts and applies pending changes. */
 @Injectable()
 export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('ToolState');
@@ -40,7 +40,7 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
     await Promise.all(this.works.map((work) => work.stop()));
   }
 
-  /** Deletes what has expired where states are kept. @returns how many contexts */
+  /** Deletes expired contexts of all backends. @returns number of deleted contexts */
   async sweep(): Promise<number> {
     let swept = 0;
     for (const home of await this.used.all()) swept += await this.sweepHome(home);
@@ -55,26 +55,26 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 
-  /** Carries over what has waited for longer than `youngMs`. @throws AppError as `carryOver` */
+  /** Applies changes pending for longer than `youngMs`. @throws AppError as `carryOver` */
   async sync(youngMs: number): Promise<void> {
     throwFirst(await this.carry(Date.now() - youngMs));
   }
 
   /**
-   * Carries over all that waits of a tenant, as its stores alone do not have it all.
-   * @throws AppError `TOOL_STATE_UNAVAILABLE` when something could not be; what could is there all the same
+   * Applies all pending changes of a tenant; until then its stores are incomplete.
+   * @throws AppError `TOOL_STATE_UNAVAILABLE` for a failed change; all other changes are applied
    */
   async carryOver(tenant: string): Promise<void> {
     throwFirst(await this.carry(Number.MAX_SAFE_INTEGER, tenant));
   }
 
-  /** As `carryOver`, but for contexts that are damaged: whoever looks at them is told so. */
+  /** As `carryOver`, but ignores damaged contexts: their readers get the error. */
   async carryReadable(tenant: string): Promise<void> {
     const failed = await this.carry(Number.MAX_SAFE_INTEGER, tenant);
     throwFirst(failed.filter((error) => !isDamage(error)));
   }
 
-  /** @param before epoch ms @returns why what is left could not be carried over */
+  /** @param before epoch ms @returns errors of the changes that could not be applied */
   private async carry(before: number, tenant?: string): Promise<unknown[]> {
     const failed = new Map<string, unknown>();
     for (;;) {
@@ -83,7 +83,7 @@ export class ToolStateUpkeep implements OnApplicationBootstrap, OnApplicationShu
       if (next.length === 0) break;
       for (const { contextId, home } of next) {
         await (await this.homes.of(home)).catchUp(contextId).catch((error: unknown) => {
-          // One that is damaged holds the others up for nobody; a store that is away is so for all.
+          // A damaged context must not block others; an unavailable store fails for all.
           if (error instanceof AppError && error.isRetryable) throw error;
           failed.set(contextId, error);
         });

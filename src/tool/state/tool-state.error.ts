@@ -28,10 +28,10 @@ export function stateConflict({ tool }: ContextKey, type: StateType, basedOn: nu
   );
 }
 
-/** Whether it says that a change cannot be made as it is wanted, however often it is tried. */
+/** Whether an error rejects a change permanently: a retry cannot succeed. */
 export function isRefusedChange(error: unknown): error is AppError {
   if (!(error instanceof AppError)) return false;
-  // Who only had no luck has not read a version.
+  // A contended write also has `TOOL_STATE_CONFLICT`, but no `based_on`; it may be retried.
   return error.code === 'TOOL_STATE_TOO_LARGE' || error.details?.['based_on'] !== undefined;
 }
 
@@ -58,7 +58,7 @@ export function stateDamaged(cause: unknown): AppError {
 
 const DAMAGES: ReadonlySet<string> = new Set(['TOOL_STATE_UNAVAILABLE', 'DATA_TAMPERED', 'ENCRYPTION_KEY_UNKNOWN']);
 
-/** Whether it says that one context cannot be read, however often it is tried; a store that is away is so for all. */
+/** Whether an error means that one context is permanently unreadable; an unavailable store affects all contexts. */
 export function isDamage(error: unknown): error is AppError {
   return error instanceof AppError && !error.isRetryable && DAMAGES.has(error.code);
 }

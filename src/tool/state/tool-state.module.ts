@@ -8,7 +8,7 @@ import { ToolStateKeeper } from './tool-state-keeper.service.js';
 import { UsedStateHomes } from './used-home.service.js';
 import { TOOL_STATE_SEALED_TABLES } from './stores/state-place.factory.js';
 
-/** What the states of tools need where there is a database. */
+/** Services for tool states that require a database. */
 @Module({
   imports: [ToolModule],
   providers: [UsedStateHomes, ToolStateKeeper, ToolStateForks, ToolStateUpkeep, ToolStateBackups],

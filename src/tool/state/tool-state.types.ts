@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../common/index.js';
 
 /**
- * What a state is of: the connection to what the tool talks to, the conversation, the tool's own business, or what it
- * could find out again.
+ * Scope of a state: the connection to an external system, the conversation, the tool's business data, or derived data
+ * that can be recomputed.
  */
 export const STATE_TYPES = ['connection', 'session', 'business', 'cache'] as const;
 export type StateType = (typeof STATE_TYPES)[number];
@@ -10,34 +10,34 @@ export type StateType = (typeof STATE_TYPES)[number];
 /** A JSON object. */
 export type StateData = Readonly<Record<string, JsonValue>>;
 
-/** Whose state it is: a tool's in a session of a tenant. The same one always has the same context. */
+/** Identifies a context: one tool in one session of a tenant. */
 export interface ContextKey {
   readonly tenant: string;
-  /** The session's id, or `run:` and the run's for one without a session. */
+  /** Session id, or `run:` and the run id without a session. */
   readonly session: string;
-  /** The tool's name. */
+  /** Name of the tool. */
   readonly tool: string;
 }
 
 export interface StateEntry<T extends object = StateData> {
-  /** The context's id and the type. */
+  /** Context id and type. */
   readonly id: string;
   readonly contextId: string;
   readonly type: StateType;
   readonly data: T;
-  /** Counted from 1, one more with every change. */
+  /** Starts at 1; increases by 1 with each change. */
   readonly version: number;
-  /** Epoch ms, as all times here. */
+  /** All times are epoch ms. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** `null`: never. */
+  /** `null`: no expiry. */
   readonly expiresAt: number | null;
 }
 
-/** A context without what is in its states. */
+/** A context without the data of its states. */
 export interface ContextInfo extends ContextKey {
   readonly id: string;
-  /** Which manager keeps it. */
+  /** State manager that stores it. */
   readonly manager: string;
   readonly createdAt: number;
   readonly usedAt: number;
@@ -45,56 +45,53 @@ export interface ContextInfo extends ContextKey {
   readonly states: readonly Omit<StateEntry, 'data' | 'contextId'>[];
 }
 
-/** What happened to a context, in order. */
+/** One event in the history of a context. */
 export interface StateHistoryEntry {
-  /** Counted from 1 in the context. */
+  /** Sequence number in the context, from 1. */
   readonly n: number;
   readonly at: number;
   readonly kind: 'execution_start' | 'execution_success' | 'execution_error' | 'rollback';
-  /** The key of the call that did it; `null` when it was none. */
+  /** Key of the call that caused it; `null` without a call. */
   readonly by: string | null;
   readonly detail: StateData;
 }
 
-/** A business state as it was. */
+/** A stored version of a business state. */
 export interface StateVersion {
   readonly version: number;
   readonly at: number;
-  /** The key of the call that made it; `null` when it was none. */
+  /** Key of the call that wrote it; `null` without a call. */
   readonly by: string | null;
   readonly data: StateData;
 }
 
-/**
- * What becomes of a change that was made on an older version than the one that is there: it overwrites it, is dropped, is
- * laid over it key by key, or is an error.
- */
+/** Write-conflict strategy for a change based on an outdated version: overwrite, drop, merge by key, or fail. */
 export const CONFLICT_RESOLUTIONS = ['last_write_wins', 'first_write_wins', 'merge', 'error'] as const;
 export type ConflictResolution = (typeof CONFLICT_RESOLUTIONS)[number];
 
-/** How the states of one tool are kept. */
+/** Storage limits of one tool's states. */
 export interface StatePolicy {
-  /** After how many ms without a change a state expires; `null`: never. */
+  /** Time to live of a state after its last change, in ms; `null`: no expiry. */
   readonly ttlMs: number | null;
-  /** After how many ms without a use a context expires whole; `null`: never. */
+  /** Time to live of a context after its last use, in ms; `null`: no expiry. */
   readonly idleMs: number | null;
-  /** The most bytes (UTF-8) of a state as JSON. */
+  /** Maximum size of a state as JSON, in bytes (UTF-8). */
   readonly maxStateBytes: number;
-  /** The most entries of history that are kept. */
+  /** Maximum number of stored history entries. */
   readonly maxHistory: number;
-  /** The most versions of the business state that are kept, the present one included; 0: none. */
+  /** Maximum number of stored versions of the business state, including the current one; 0: none. */
   readonly maxVersions: number;
-  /** The most tools that keep states in one session; `null`: any number. */
+  /** Maximum number of contexts (tools) in one session; `null`: no limit. */
   readonly maxContextsPerSession: number | null;
   readonly conflict: ConflictResolution;
 }
 
-/** Which contexts, in the order of their ids. */
+/** Filter for contexts; results are ordered by id. */
 export interface ContextFilter {
   readonly tenant: string;
   readonly tool?: string;
   readonly session?: string;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   readonly after?: string;
   readonly limit?: number;
 }

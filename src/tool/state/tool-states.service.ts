@@ -14,31 +14,31 @@ import type { StatefulOptions } from './stateful-options.types.js';
 import type { StoredStateManager } from './stored-state-manager.js';
 import type { ContextKey, StateData } from './tool-state.types.js';
 
-/** A call as the states of tools need it. */
+/** The fields of a call that its state needs. */
 export type StateSite = Pick<CallSite, 'principal' | 'sessionId' | 'runId' | 'callId' | 'key'>;
 
 type RunSite = Pick<StateSite, 'principal' | 'sessionId' | 'runId'>;
 
-/** Longer arguments (UTF-16 units of JSON) are not remembered with a call. */
+/** Maximum length of arguments stored in the history (UTF-16 units of JSON). */
 const MAX_REMEMBERED = 1000;
 
-/** The states of tools, as calls and runs need them. */
+/** Access to tool states for calls and runs. */
 @Injectable()
 export class ToolStates {
-  /** Calls outside of runs: one finds what the one before it has left. */
+  /** Serialises calls outside of runs, so that each one finds the changes of the previous one. */
   private readonly calls = new ContextQueue();
 
   constructor(private readonly homes: StateHomeRegistry) {}
 
-  /** Where there is no application: states are in this process's memory, with the defaults. */
+  /** For use without an application: states in memory, with default settings. */
   static inMemory(): ToolStates {
     return new ToolStates(new StateHomeRegistry(loadConfig({ env: {} }).config));
   }
 
   /**
    * Opens a tool's state for one call.
-   * @param input `undefined` when it is not known, as of a call that is only asked about
-   * @throws AppError `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`, and what the tool's `initial` throws
+   * @param input `undefined` if unknown, as in a reconciliation
+   * @throws AppError `TOOL_STATE_LIMIT`, `TOOL_STATE_UNAVAILABLE`, and errors of the tool's `initial`
    */
   async open(tool: Tool, input: unknown, site: StateSite): Promise<StatefulCall> {
     const options = tool.metadata.state!;
@@ -62,7 +62,7 @@ export class ToolStates {
     return new StatefulCall(home, policy, { found, look }, call, start);
   }
 
-  /** Brings back what a recorded call made of its business state, where that ended with the process. */
+  /** Reapplies the business-state change of a recorded call, if the backend is volatile and does not have it. */
   async replayed(tool: Tool, site: StateSite, { version, data }: ChangedState): Promise<void> {
     if (version === undefined || !data) return;
     const options = tool.metadata.state!;
@@ -81,9 +81,9 @@ export class ToolStates {
   }
 
   /**
-   * Makes a call outside of a run, after those of the same context that go on: its state is changed when it has
-   * succeeded. Without a session it ends with the call.
-   * @throws AppError as `open`, `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`, and what the call throws
+   * Executes a call outside of a run, after active calls of the same context. Its state change is stored with the
+   * outcome. Without a session the state ends with the call.
+   * @throws AppError as `open`, `TOOL_STATE_TOO_LARGE`, `TOOL_STATE_CONFLICT`, and errors of the call
    */
   async callAlone(
     tool: Tool,
@@ -103,7 +103,7 @@ export class ToolStates {
     const held = await this.open(tool, input, site);
     const started = performance.now();
     const elapsed = () => ({ elapsed_ms: Math.round(performance.now() - started) });
-    // What nobody would find again is not stored first: a crash before it is forgotten would leave it.
+    // Without a session, do not store: a crash before the cleanup would leave an unreachable context.
     const store = async ({ companion }: KeptState) => (site.sessionId === null ? undefined : companion.alone());
     try {
       const result = held.withoutState(await make(held));
@@ -122,26 +122,26 @@ export class ToolStates {
     return contextIdOf(keyOf(tool, site));
   }
 
-  /** The manager of a tool's states, after what the journal still holds of a context has been carried over. */
+  /** Applies a context's pending changes and returns the manager of the tool. */
   async caughtUp(tool: Tool, contextId: string): Promise<StoredStateManager> {
     await (await this.homes.of(this.homes.nameOf(tool.metadata.state!))).catchUp(contextId);
     return this.managerOf(tool);
   }
 
-  /** Has a listener hear which context is gone; gives what ends that. */
+  /** Registers a listener for closed contexts; returns a function that removes it. */
   onClosed(listener: ContextListener): () => void {
     return this.homes.closings.onClosed(listener);
   }
 
-  /** The manager of a tool's states. */
+  /** State manager of a tool. */
   async managerOf(tool: Tool): Promise<StoredStateManager> {
     const options = tool.metadata.state ?? {};
     return (await this.homes.of(this.homes.nameOf(options))).manager(this.homes.policyOf(options));
   }
 
   /**
-   * How the states end that go with a run: in the batch of its end, or after it.
-   * @param tools those that it has called
+   * Deletion of a run's run-scoped states, for the batch that ends the run.
+   * @param tools tools that the run has called
    */
   async ending(run: RunSite, tools: Iterable<Tool>): Promise<StatesEnd> {
     const ends: StatesEnd[] = [];
@@ -155,7 +155,7 @@ export class ToolStates {
   }
 }
 
-/** What goes when its run does: without a session nobody would find it again. */
+/** Whether a state is run-scoped. Without a session it would be unreachable after the run. */
 function isOfRun(
   options: StatefulOptions | undefined,
   { sessionId }: Pick<StateSite, 'sessionId'>,
@@ -163,7 +163,7 @@ function isOfRun(
   return options !== undefined && (sessionId === null || options.cleanupAfterRun === true);
 }
 
-/** The session of the states of a run that has none. */
+/** Session part of the context key; `run:` and the run id without a session. */
 function sessionOf({ sessionId, runId }: Pick<StateSite, 'sessionId' | 'runId'>): string {
   return sessionId ?? `run:${runId}`;
 }

@@ -4,7 +4,7 @@ import type { StateHome } from './homes/state-home.js';
 import { StateHomeRegistry } from './state-home.registry.js';
 import type { StateManagerName } from './stateful-options.types.js';
 
-/** Where tools keep states now, whether or not one was called in this process. */
+/** The backends in use by registered tools, whether or not a tool was called in this process. */
 @Injectable()
 export class UsedStateHomes {
   constructor(
@@ -22,7 +22,7 @@ export class UsedStateHomes {
     return Promise.all([...this.names()].map((name) => this.homes.of(name)));
   }
 
-  /** Also those of tools that are gone. @throws AppError as `open` */
+  /** Includes backends of tools that are no longer registered. @throws AppError as `open` */
   async all(): Promise<StateHome[]> {
     await this.open();
     return this.homes.opened();
