@@ -18,15 +18,15 @@ import { FolderFollower } from './folder-follower.policy.js';
 import { MistakeLog } from './mistake-log.policy.js';
 import { PlacedAgents } from './placed-agents.registry.js';
 
-/** Where an application says that its agents' files are: type and token in one. */
+/** Folder of the agents' files, declared by the application: type and token in one. */
 export abstract class DeclaredAgentFiles {
-  /** A folder; `false` for none, whatever the environment says. */
+  /** A folder; `false` for none, regardless of the environment. */
   abstract readonly dir?: string | false | undefined;
 }
 
 const DEFAULT_DIR = 'config/agents';
 
-/** Loads the agents of a folder when the application starts, and keeps up with the folder. */
+/** Loads the agents of a folder at application start and follows changes of the folder. */
 @Injectable()
 export class AgentFiles implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('AgentFiles');
@@ -34,7 +34,7 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
   private readonly follower: FolderFollower<FolderDrafts> | null;
   private readonly placed: PlacedAgents;
   private set: AgentSet = { agents: new Map(), mistakes: new Map() };
-  /** How many there are; nothing before they were read, and where there is no folder. */
+  /** Number of files; null before the first read, and without a folder. */
   private files: number | null = null;
 
   constructor(
@@ -58,7 +58,7 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
     this.follower?.stop();
   }
 
-  /** Nothing where there is no folder. */
+  /** Null without a folder. */
   get state(): FilesState | null {
     if (this.files === null || !this.follower) return null;
     return { files: this.files, broken: this.set.mistakes.size, isReadable: this.follower.isReadable };
@@ -73,7 +73,10 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
     return new FolderFollower(folder, use, this.log, 'all agents stay as they were');
   }
 
-  /** @throws AppError `AGENT_INVALID` with every mistake of every file, `CONFIG_INVALID` without the folder that is named */
+  /**
+   * @throws AppError `AGENT_INVALID` with all mistakes of all files, `CONFIG_INVALID` if a configured folder does not
+   * exist
+   */
   private async begin(follower: FolderFollower<FolderDrafts>): Promise<void> {
     const found = await follower.read();
     if (found) {
@@ -122,7 +125,7 @@ export class AgentFiles implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** @param who named it */
+/** @param who the setting that names the folder */
 export function noFolder({ path }: DefinitionFolder, who: string): AppError {
   const message = `${who}: there is no folder ${JSON.stringify(path)}: make it, or leave ${who} out.`;
   return new AppError('CONFIG_INVALID', message);

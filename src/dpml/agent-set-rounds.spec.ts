@@ -41,7 +41,7 @@ const content: Arbitrary<Content | null> = option(
   }),
   { freq: 6 },
 );
-/** Which files there are, and what they say; `null` is no JSON. */
+/** The files of a round and their contents; `null` is invalid JSON. */
 const round = dictionary(constantFrom(...FILES), content, { maxKeys: FILES.length });
 
 function readingsOf(files: Readonly<Record<string, unknown>>): Map<string, DraftReading> {

@@ -38,7 +38,7 @@ const world: AgentWorld = {
 
 type Files = Readonly<Record<string, string>>;
 
-/** Files of a fresh folder, beside what an earlier one came to. */
+/** Agents of a new folder with these files. @param before the previous set, for reuse of its agents */
 async function setOf(files: Files, before?: AgentSet, env: Files = {}): Promise<AgentSet & { lines: string[] }> {
   const path = join(all, String(count++));
   mkdirSync(join(path, 'prompts'), { recursive: true });

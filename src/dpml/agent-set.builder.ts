@@ -4,22 +4,22 @@ import { readDefinition } from './definition/definition.parser.js';
 import { inherit } from './definition/inheritance.policy.js';
 import { nearName } from './definition/near-name.policy.js';
 
-/** In the place of a base that there is not, so that a file's own mistakes are told too. */
+/** Stands for a missing base, so that the file's own mistakes are reported too. */
 const NO_BASE = { model: { provider: 'offline' } };
 
-/** As definitions have them; with longer ones nothing is compared. */
+/** Maximum length of a name, as in definitions; longer names are not compared. */
 const MAX_NAME = 64;
-/** Nobody reads more of them at once. */
+/** Maximum number of reported mistakes per file. */
 const MAX_MISTAKES = 100;
 const MAX_LINE = 500;
 
-/** Whole, as far as it could be made. */
+/** Result for one file; `not yet` until its base is known. */
 type Made = { readonly agent: FileAgent } | { readonly mistakes: readonly string[] } | 'not yet';
 
 /**
- * Makes agents of what the files of a folder say. A file that has a mistake, or names what is not there, keeps the agent that it had
- * before; what others inherit of it is that one's.
- * @param kept the agents that the files had before, by the names of the files
+ * Builds the agents of a folder. A file with a mistake or a missing target retains its former agent, which is then also
+ * the base of agents that extend it.
+ * @param kept former agents of the files, by file name
  */
 export function buildAgentSet(
   readings: ReadonlyMap<string, DraftReading>,
@@ -33,7 +33,7 @@ export function buildAgentSet(
   }
   for (;;) {
     const found = new AgentSetBuilder({ readings, kept, world, mistakes }).build();
-    // Each mistake makes another agent stay, and the others are to be looked at beside that one.
+    // Each mistake retains a former agent, which may affect other files: build again.
     if (found.mistakes.size === 0) return { agents: found.agents, mistakes: inOrder(readings, mistakes) };
     for (const [file, lines] of found.mistakes) mistakes.set(file, lines);
   }
@@ -45,15 +45,15 @@ interface Given extends Pick<AgentSet, 'mistakes'> {
   readonly world: AgentWorld;
 }
 
-/** One try, in which the files that have mistakes are known. */
+/** One build with a given set of invalid files. */
 class AgentSetBuilder {
   private readonly made = new Map<string, Made>();
-  /** The file of each agent. */
+  /** The file of each agent name. */
   private readonly owners = new Map<string, string>();
 
   constructor(private readonly given: Given) {}
 
-  /** The agents, and the mistakes that were not known. */
+  /** The agents, and newly found mistakes. */
   build(): AgentSet {
     const { readings, kept, mistakes } = this.given;
     this.claim();
@@ -68,7 +68,7 @@ class AgentSetBuilder {
     return { agents, mistakes: new Map(found) };
   }
 
-  /** Gives each name to one file: first to those that had it before. */
+  /** Assigns each name to one file; files that already had their name take precedence. */
   private claim(): void {
     const claims = [...this.given.readings.keys()].flatMap((file) => this.claimOf(file));
     for (const isOld of [true, false]) {
@@ -89,7 +89,7 @@ class AgentSetBuilder {
     else if (draft) this.made.set(file, { mistakes: [duplicate(draft, this.placeOf(other, name))] });
   }
 
-  /** Where an agent is that no file may take the place of. */
+  /** Source of an agent that no file may replace. */
   private codeOwner(name: string): { readonly source: string } | undefined {
     const declared = this.given.world.declared(name);
     return declared && !this.given.world.mayReplace(declared) ? declared : undefined;
@@ -105,12 +105,12 @@ class AgentSetBuilder {
     return reading && 'draft' in reading && !this.given.mistakes.has(file) ? reading.draft : undefined;
   }
 
-  /** @param chain the files that extend one another, of which this one is the last one's base */
+  /** @param chain files that extend one another; the last one extends this file */
   private make(file: string, chain: readonly string[]): Made {
     const known = this.made.get(file);
     if (known) return known;
     const made = this.makeNew(file, this.draftOf(file)!, chain);
-    // Of a circle, each file has been told its own mistake by now.
+    // In a circle, `circle` has already stored a mistake for each file.
     if (!this.made.has(file)) this.made.set(file, made);
     return this.made.get(file)!;
   }
@@ -121,7 +121,7 @@ class AgentSetBuilder {
     if (owner === undefined) return this.fromCode(draft, draft.extends);
     if (chain.includes(owner)) return this.circle([...chain.slice(chain.indexOf(owner)), file]);
     const base = this.baseIn(owner, [...chain, file]);
-    // Its mistake is known only now: next time its former agent is the base, if it had one.
+    // The base turned out to be invalid; the next build uses its former agent, if any.
     return base ? this.complete(draft, inherit({ ...base.input }, draft.input)) : 'not yet';
   }
 
@@ -141,7 +141,7 @@ class AgentSetBuilder {
     return this.withoutBase(draft, `there is no such agent${nearName(base, known)}`);
   }
 
-  /** Where an agent of this name stands that is not taken. */
+  /** Position of an invalid agent of this name. */
   private brokenPlaceOf(name: string): string | undefined {
     const drafts = [...this.given.readings.values()].flatMap((reading) => ('draft' in reading ? [reading.draft] : []));
     return drafts.find((draft) => draft.name === name)?.placeOf(['name']);
@@ -153,7 +153,7 @@ class AgentSetBuilder {
     return { mistakes: [mistake, ...('mistakes' in own ? own.mistakes : [])] };
   }
 
-  /** @param files each of which extends the next, and the last the first */
+  /** @param files each extends the next one, and the last one the first */
   private circle(files: readonly string[]): Made {
     const drafts = files.map((file) => this.draftOf(file)!);
     for (const [at, draft] of drafts.entries()) {
@@ -184,7 +184,7 @@ function inOrder(files: ReadonlyMap<string, unknown>, mistakes: AgentSet['mistak
   );
 }
 
-/** What a stranger wrote may stand in it. */
+/** Limits a line, which may contain untrusted text. */
 function shortened(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }

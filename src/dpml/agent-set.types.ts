@@ -1,29 +1,29 @@
 import type { AgentDefinitionInput, AgentFault, DeclaredAgent } from '../agent/index.js';
 
-/** An agent that a file describes, with all that it inherits. */
+/** An agent defined in a file, after inheritance. */
 export interface FileAgent {
   readonly name: string;
   readonly input: AgentDefinitionInput;
-  /** Where it says its name: `file:line:column`. */
+  /** Position of its name: `file:line:column`. */
   readonly place: string;
 }
 
-/** What the files of a folder come to. */
+/** Agents and mistakes of a folder's files. */
 export interface AgentSet {
-  /** By the names of the files; of a file with mistakes it is the agent that it had before, if it had one. */
+  /** By file name; an invalid file retains its former agent, if any. */
   readonly agents: ReadonlyMap<string, FileAgent>;
-  /** By the names of the files, one line each. */
+  /** By file name, one per line. */
   readonly mistakes: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What files may refer to. */
+/** Context for the files: agents and targets outside of them. */
 export interface AgentWorld {
-  /** The names of the agents that are in no file. */
+  /** Names of the agents that are not defined in files. */
   readonly names: readonly string[];
-  /** Of those, by its name. */
+  /** The agent of this name that is not defined in a file. */
   declared(name: string): DeclaredAgent | undefined;
-  /** Whether a file may describe an agent of this name, although there is one. */
+  /** Whether a file may replace an existing agent. */
   mayReplace(agent: DeclaredAgent): boolean;
-  /** What it names that is not there. @param names of all agents */
+  /** Missing targets of an agent. @param names of all agents */
   faults(input: AgentDefinitionInput, names: readonly string[]): readonly AgentFault[];
 }

@@ -39,7 +39,7 @@ const WHOLE = `<?xml version="1.0" encoding="UTF-8"?>
 
 const LLM = '<llm api-type="openai" model="m"/>';
 
-/** The message of the refusal; fails where nothing is refused. */
+/** The message of the refusal; fails for an accepted definition. */
 function refusal(xml: string, options: Parameters<typeof parseAgent>[1] = {}): string {
   try {
     parseAgent(xml, { file: 'a.xml', ...options });

@@ -8,19 +8,19 @@ import { inherit, type FindAgent } from './definition/inheritance.policy.js';
 import { includeFrom } from './files/include.loader.js';
 
 export interface ParseAgentOptions {
-  /** What the text is called in messages; by default `agent.xml`. */
+  /** Name of the text in messages; default `agent.xml`. */
   readonly file?: string;
-  /** The values of the variables that the text declares; by default none are given. */
+  /** Values of the variables that the text declares; default: none. */
   readonly env?: EnvRecord;
-  /** The folder inside which a `src` names files; without it none can. */
+  /** Folder of the files that a `src` may name; by default a `src` is an error. */
   readonly folder?: string;
-  /** The agent that another may extend, by its name. */
+  /** Finds the base of an agent by its name. */
   readonly find?: FindAgent;
 }
 
 /**
- * The agent that an XML text describes, as docs/agent-files.md says: it can be registered, or given to another application.
- * @throws AppError `AGENT_INVALID` with every mistake, each with file, line, column and what was expected
+ * Parses an agent in XML (docs/agent-files.md); the result can be registered.
+ * @throws AppError `AGENT_INVALID` with all mistakes, each with file, line, column and the expected value
  */
 export function parseAgent(xml: string, options: ParseAgentOptions = {}): AgentDefinitionInput {
   const { file = 'agent.xml', env = {}, folder } = options;

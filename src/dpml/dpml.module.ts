@@ -3,11 +3,14 @@ import { type Later, provided } from '../common/index.js';
 import { AgentFiles, DeclaredAgentFiles } from './agent-files.service.js';
 import { DeclaredWorkflowFiles, WorkflowFiles } from './workflow-files.service.js';
 
-/** The agents and workflows that stand in files. */
+/** Agents and workflows defined in files. */
 @Global()
 @Module({})
 export class DpmlModule {
-  /** Each with the folder, where it is not the one that the environment says. */
+  /**
+   * @param agents folder of the agents' files, overriding the environment
+   * @param workflows the same for workflows
+   */
   static forRoot(
     agents: DeclaredAgentFiles | Later<DeclaredAgentFiles>,
     workflows: DeclaredWorkflowFiles | Later<DeclaredWorkflowFiles>,

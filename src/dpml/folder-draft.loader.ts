@@ -5,18 +5,18 @@ import type { DefinitionFolder } from './files/definition-folder.explorer.js';
 import type { FolderReading } from './files/folder.types.js';
 import { refused } from './files/inside-path.policy.js';
 
-/** What stands in a folder, and what it says. */
+/** Content of a folder of agents, raw and parsed. */
 export interface FolderDrafts {
   readonly reading: FolderReading;
-  /** By the files' paths, as messages have them. */
+  /** By file path, as in messages. */
   readonly drafts: ReadonlyMap<string, DraftReading>;
 }
 
 /**
- * Reads the agents' files of a folder with all that they include.
- * @param guess what they include, as far as it is known
- * @returns nothing where there is no such folder
- * @throws AppError when the folder cannot be read
+ * Reads the agents' files of a folder with all included files.
+ * @param guess included files, as far as known
+ * @returns null if the folder does not exist
+ * @throws AppError if the folder cannot be read
  */
 export async function readFolderDrafts(
   folder: DefinitionFolder,
@@ -32,7 +32,7 @@ export async function readFolderDrafts(
       const asked = [...reading.others].filter(([path]) => included.has(path));
       return { reading: { ...reading, others: new Map(asked) }, drafts };
     }
-    // Only the files say what they include.
+    // Parsing has revealed further included files: read again with them.
     others = included;
   }
 }

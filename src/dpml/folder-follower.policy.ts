@@ -6,29 +6,29 @@ import type { FolderReading } from './files/folder.types.js';
 import { isSameReading } from './folder-draft.loader.js';
 import type { MistakeLog } from './mistake-log.policy.js';
 
-/** What does not change in this time, in ms, is written to its end. */
+/** A file unchanged for this time, in ms, is considered completely written. */
 const SETTLE_MS = 50;
 const MAX_SETTLING = 40;
 
-/** What is done with the files of a folder. */
+/** The use of a folder's files. */
 export interface FolderUse<Found> {
-  /** @param includes what they include, as far as it is known. @returns nothing where there is no such folder */
+  /** @param includes included files, as far as known @returns null if the folder does not exist */
   read(includes: Iterable<string>): Promise<Found | null>;
-  /** Makes what stands there what is used; what cannot be used stays as it was. */
+  /** Applies the content; invalid definitions leave the former ones in use. */
   take(found: Found): void;
-  /** Whether something of it is not used: it may be right later without having changed. */
+  /** Whether a definition is invalid: it may become valid without a change of its file. */
   hasMistakes(): boolean;
 }
 
-/** Keeps up with a folder once it has been taken for the first time. */
+/** Follows the changes of a folder after its first load. */
 export class FolderFollower<Found extends { readonly reading: FolderReading }> {
   private readonly watch = new FolderWatch(() => this.look());
-  /** What was last taken. */
+  /** The content last applied. */
   private taken: Found | null = null;
   private readable = true;
   private isOver = false;
 
-  /** @param stays what the log says of the folder as a whole when it cannot be read */
+  /** @param stays log text for an unreadable folder: what stays in use */
   constructor(
     readonly folder: DefinitionFolder,
     private readonly use: FolderUse<Found>,
@@ -36,17 +36,17 @@ export class FolderFollower<Found extends { readonly reading: FolderReading }> {
     private readonly stays: string,
   ) {}
 
-  /** Whether the folder was there and could be read when it was last looked at. */
+  /** Whether the folder was readable at the last check. */
   get isReadable(): boolean {
     return this.readable;
   }
 
-  /** @throws AppError when the folder cannot be read */
+  /** @throws AppError if the folder cannot be read */
   read(): Promise<Found | null> {
     return this.use.read(this.taken?.reading.others.keys() ?? []);
   }
 
-  /** @param taken what is used already; nothing where there is no folder yet */
+  /** @param taken content already applied; null if the folder does not exist */
   start(taken: Found | null): void {
     if (taken) this.accept(taken);
     if (!this.isOver) this.watch.start();
@@ -94,12 +94,12 @@ export class FolderFollower<Found extends { readonly reading: FolderReading }> {
     );
   }
 
-  /** Of a folder that was there nobody knows whether its files are deleted, or the disk that it is on is away. */
+  /** A folder that has disappeared may be deleted or on an unmounted disk: keeps the former content. */
   private miss(): void {
     if (this.taken) throw new AppError('CONFIG_INVALID', `${this.folder.path} is not there any more`);
   }
 
-  /** What stands there when nobody writes: several files may belong together. */
+  /** Reads until two successive readings are equal, since related files may still be changing. */
   private async readSettled(): Promise<Found | null> {
     let found = await this.read();
     for (let times = 0; found && !this.isOver && times < MAX_SETTLING; times++) {

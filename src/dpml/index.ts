@@ -1,4 +1,4 @@
-/** Agents and workflows as files: XML or JSON texts become definitions, and folders of them are kept up with. */
+/** Agents and workflows as files: parses XML or JSON definitions and follows folders of them. */
 export { AgentFiles } from './agent-files.service.js';
 export { parseAgent } from './agent.parser.js';
 export type { ParseAgentOptions } from './agent.parser.js';

@@ -1,13 +1,13 @@
 import type { LoggerService } from '@nestjs/common';
 
-/** Logs what is wrong with files: once, until it is something else, or mended. */
+/** Logs the mistakes of files once, until they change or are fixed. */
 export class MistakeLog {
   private readonly told = new Map<string, string>();
   private unread: ReadonlySet<string> = new Set();
 
   constructor(private readonly logger: LoggerService) {}
 
-  /** @param outcome what is the case as long as it is wrong */
+  /** @param outcome consequence while the file is invalid */
   tell(file: string, mistakes: readonly string[], outcome: string): void {
     const lines = mistakes.join('\n  ');
     if (this.told.get(file) === lines) return;
@@ -19,13 +19,13 @@ export class MistakeLog {
     if (this.told.delete(file)) this.logger.log(`${file} is taken again`);
   }
 
-  /** Reports files whose ending is not read, each once as long as it is there. @param why the end of the sentence */
+  /** Logs files with an unsupported extension, once as long as they exist. @param why the end of the sentence */
   reportUnread(files: readonly string[], why: string): void {
     for (const file of files) if (!this.unread.has(file)) this.logger.warn(`${file} is not read: ${why}`);
     this.unread = new Set(files);
   }
 
-  /** Of files that are gone, nothing is remembered. */
+  /** Removes the records of deleted files. */
   forget(isThere: (file: string) => boolean): void {
     for (const file of this.told.keys()) if (!isThere(file)) this.told.delete(file);
   }

@@ -2,33 +2,33 @@ import { type AgentDefinitionInput, AgentRegistry, type DeclaredAgent } from '..
 import { canonicalJson } from '../common/index.js';
 import type { AgentSet, FileAgent } from './agent-set.types.js';
 
-/** What has become of an agent. */
+/** A change of a registered agent. */
 export interface AgentChange {
   readonly kind: 'added' | 'changed' | 'removed';
   readonly name: string;
 }
 
-/** The agents of files among those of the application. */
+/** Registers the agents of files in the agent registry. */
 export class PlacedAgents {
   private placed: ReadonlyMap<string, FileAgent> = new Map();
-  /** Those whose place an agent of a file has taken, by their names. */
+  /** Agents replaced by an agent of a file, by name. */
   private readonly displaced = new Map<string, DeclaredAgent>();
 
   constructor(private readonly registry: AgentRegistry) {}
 
-  /** The names of the agents that are in no file. */
+  /** Names of the agents that are not defined in files. */
   namesInCode(): string[] {
     return this.registry.names().filter((name) => this.displaced.has(name) || !this.placed.has(name));
   }
 
-  /** An agent that is in no file. */
+  /** The agent of this name that is not defined in a file. */
   declaredInCode(name: string): DeclaredAgent | undefined {
     return this.displaced.get(name) ?? (this.placed.has(name) ? undefined : this.registry.declared(name));
   }
 
   /**
-   * Makes these the agents of files, at once for whoever looks: nothing is awaited. One that was there keeps its place, also when
-   * another file has it now; one that is gone leaves its place to the agent whose it was.
+   * Replaces the agents of files, synchronously, so that readers see no intermediate state. An unchanged agent stays
+   * registered, also if another file defines it now. A removed agent restores the one that it had replaced.
    */
   place(agents: AgentSet['agents']): AgentChange[] {
     const next = new Map([...agents.values()].map((agent) => [agent.name, agent]));
@@ -58,7 +58,7 @@ export class PlacedAgents {
     return [{ kind: before ? 'changed' : 'added', name }];
   }
 
-  /** Code may have taken an agent away. */
+  /** Application code may have unregistered the agent. */
   private set(input: AgentDefinitionInput, source: string): void {
     if (this.registry.declared(input.name)) this.registry.replace(input, source);
     else this.registry.register(input, source);

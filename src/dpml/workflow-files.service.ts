@@ -18,26 +18,26 @@ import type { FileWorkflow, FolderWorkflows, WorkflowSet } from './workflow/work
 import { buildWorkflowSet } from './workflow/workflow-set.builder.js';
 import { readWorkflowText } from './workflow/workflow-text.parser.js';
 
-/** Where an application says that its workflows' files are: type and token in one. */
+/** Folder of the workflows' files, declared by the application: type and token in one. */
 export abstract class DeclaredWorkflowFiles {
-  /** A folder; `false` for none, whatever the environment says. */
+  /** A folder; `false` for none, regardless of the environment. */
   abstract readonly dir?: string | false | undefined;
 }
 
 const DEFAULT_DIR = 'config/workflows';
 
-/** Loads the workflows of a folder when the application starts, and keeps up with the folder. */
+/** Loads the workflows of a folder at application start and follows changes of the folder. */
 @Injectable()
 export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('WorkflowFiles');
   private readonly log = new MistakeLog(this.logger);
   private readonly follower: FolderFollower<FolderWorkflows> | null;
   private set: WorkflowSet = { workflows: new Map(), mistakes: new Map() };
-  /** What was read at the start; nothing where there is no folder. */
+  /** Content at the start; null without a folder. */
   private begun: FolderWorkflows | null = null;
-  /** How many there are. */
+  /** Number of files. */
   private files: number | null = null;
-  /** Tools and agents are there only then. */
+  /** Whether the application has started; tools and agents exist only then. */
   private isUp = false;
 
   constructor(
@@ -50,7 +50,10 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
     this.follower = dir === false ? null : this.follow(new DefinitionFolder(dir, 'workflows'));
   }
 
-  /** @throws AppError `WORKFLOW_INVALID` with every mistake of every file, `CONFIG_INVALID` without the folder that is named */
+  /**
+   * @throws AppError `WORKFLOW_INVALID` with all mistakes of all files, `CONFIG_INVALID` if a configured folder does
+   * not exist
+   */
   async onModuleInit(): Promise<void> {
     const { follower } = this;
     if (!follower) return;
@@ -64,7 +67,7 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
     }
   }
 
-  /** What workflows name is looked for when all are there, by `WorkflowCheckService`. */
+  /** `WorkflowCheckService` checks the references of workflows at this point, when all targets exist. */
   onApplicationBootstrap(): void {
     this.isUp = true;
     this.follower?.start(this.begun);
@@ -74,7 +77,7 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
     this.follower?.stop();
   }
 
-  /** Nothing where there is no folder. */
+  /** Null without a folder. */
   get state(): FilesState | null {
     if (this.files === null || !this.follower) return null;
     return { files: this.files, broken: this.set.mistakes.size, isReadable: this.follower.isReadable };
@@ -105,7 +108,7 @@ export class WorkflowFiles implements OnModuleInit, OnApplicationBootstrap, OnMo
     }
   }
 
-  /** At once for whoever looks: nothing is awaited. */
+  /** Synchronous, so that readers see no intermediate state. */
   private take(found: FolderWorkflows, set: WorkflowSet): void {
     const before = new Map([...this.set.workflows.values()].map((workflow) => [workflow.name, workflow]));
     const after = new Map([...set.workflows.values()].map((workflow) => [workflow.name, workflow]));

@@ -1,23 +1,23 @@
-/** What a text says of an agent, before it has what it inherits. */
+/** Content of an agent file, before inheritance. */
 export interface AgentDraft {
   readonly format: 'xml' | 'json';
   readonly name: string;
   readonly extends?: string;
-  /** As in an `AgentDefinitionInput`, of which it may lack anything. */
+  /** A partial `AgentDefinitionInput`. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Where the text says it, `file:line:column`; the nearest place that it has. */
+  /** Position of a value or its nearest ancestor: `file:line:column`. */
   placeOf(path: readonly PropertyKey[]): string;
 }
 
-/** A draft, or all that is wrong with the text, one line each. */
+/** A draft, or all mistakes of the text, one per line. */
 export type DraftReading = { readonly draft: AgentDraft } | { readonly mistakes: readonly string[] };
 
 export interface DraftSource {
-  /** What the text is called in messages. */
+  /** Name of the text in messages. */
   readonly file: string;
   readonly text: string;
-  /** The values of the variables that the text may declare. */
+  /** Values of the variables that the text may declare. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of a file beside it. @throws AppError why it is not read */
+  /** Text of a file in the same folder. @throws AppError if it cannot be read */
   readonly include: (path: string) => string;
 }

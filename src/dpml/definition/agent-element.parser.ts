@@ -11,10 +11,10 @@ import { dedent, readValue } from './value.parser.js';
 import { Variables } from './variable.mapper.js';
 
 const ROOT = 'agent';
-/** Nobody reads more of them at once. */
+/** Maximum number of reported mistakes. */
 const MAX_MISTAKES = 100;
 
-/** An agent file of XML, by the rules of `AGENT_ELEMENT`. */
+/** Parses an agent file in XML by the rules of `AGENT_ELEMENT`. */
 export function readAgentXml(source: DraftSource): DraftReading {
   const places = new TextPlaces(source.file, source.text);
   try {
@@ -25,7 +25,7 @@ export function readAgentXml(source: DraftSource): DraftReading {
   }
 }
 
-/** Takes up what an element says, and all that is wrong with it. */
+/** Reads the content of an element and collects its mistakes. */
 class AgentElementReader {
   private readonly draft = new DraftValues();
   private readonly mistakes: string[] = [];
@@ -117,7 +117,7 @@ class AgentElementReader {
   private include(path: string, rule: ValueRule, prefix: string, offset: number): void {
     try {
       const text = this.source.include(path);
-      // It is taken as it stands: a variable is declared in the text that names it.
+      // Included text is literal: variables work only in the text that declares them.
       this.take(`the file ${path}`, text.trimEnd(), rule, { prefix, offset });
     } catch (error) {
       this.tell(offset, `src="${shown(path)}": ${messageOf(error)}`);

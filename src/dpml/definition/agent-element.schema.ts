@@ -1,9 +1,9 @@
-/** What an attribute or a text may hold: words for `text`, and so on; a list is one of these words. */
+/** Type of an attribute or a text. A list gives the allowed words. */
 export type ValueKind = 'text' | 'number' | 'integer' | 'integer-or-never' | 'boolean' | 'json' | readonly string[];
 
 /**
- * Where a value goes in the definition: a path with dots, `[]` at its end where it is added to a list. `null`: it says
- * something of the file and is no part of the definition.
+ * Path of a value in the definition: dotted, with a final `[]` to append to a list. `null` for data of the file that
+ * are not part of the definition.
  */
 export type Target = string | null;
 
@@ -11,7 +11,7 @@ export interface ValueRule {
   readonly kind: ValueKind;
   readonly to: Target;
   readonly isRequired?: boolean;
-  /** It names a file of the folder, and the value is what stands there. */
+  /** Whether the value is the content of a file; the attribute has its path. */
   readonly isFile?: boolean;
 }
 
@@ -19,13 +19,13 @@ export interface ElementRule {
   readonly attributes: Readonly<Record<string, ValueRule>>;
   readonly children: Readonly<Record<string, ElementRule>>;
   readonly text?: ValueRule;
-  /** Whether it may be there more than once. */
+  /** Whether the element may occur several times. */
   readonly isMany?: boolean;
-  /** A list to which it adds an object; its own paths begin there. */
+  /** List to which the element appends an object; paths inside it are relative to that object. */
   readonly list?: string;
-  /** What of the definition it is, where that is told to miss something. */
+  /** Part of the definition that the element represents, for errors about missing values. */
   readonly at?: string;
-  /** What its being there says, before what it holds. */
+  /** Value set by the presence of the element, before its content. */
   readonly initial?: { readonly to: string; readonly value: () => unknown };
 }
 
@@ -80,7 +80,7 @@ const LLM: ElementRule = {
   },
 };
 
-/** The one element of an agent file, whole: what the parser takes, and what docs/agent.xsd tells editors. */
+/** Schema of an agent file, used by the parser and by docs/agent.xsd. */
 export const AGENT_ELEMENT: ElementRule = {
   attributes: {
     name: needed('name'),
@@ -142,7 +142,7 @@ export const AGENT_ELEMENT: ElementRule = {
 const FROM_ENVIRONMENT =
   'the address and the key of a provider are variables of the environment (README, "Configuration"), never of a file';
 
-/** What people look for here, and where it is. */
+/** Common names that do not belong here, with the correct place. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
   'api-url': FROM_ENVIRONMENT,
   'api-key': FROM_ENVIRONMENT,

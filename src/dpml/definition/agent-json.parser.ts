@@ -11,7 +11,7 @@ const MAX_MISTAKES = 100;
 
 const nameSchema = z.string('expected a text').min(1, 'expected a text that is not empty');
 const includeSchema = z.strictObject({ src: nameSchema });
-/** What a file says beside the definition itself. */
+/** Fields of a file beside the definition. */
 const FILE_FIELDS = {
   $schema: z.string('expected a text').optional(),
   name: nameSchema,
@@ -22,7 +22,7 @@ const FILE_FIELDS = {
 type FileFields = { -readonly [Key in keyof typeof FILE_FIELDS]: z.output<(typeof FILE_FIELDS)[Key]> };
 type Path = readonly PropertyKey[];
 
-/** An agent file of JSON: a definition, and what `FILE_FIELDS` has. */
+/** Parses an agent file in JSON: a definition with the additional `FILE_FIELDS`. */
 export function readAgentJson(source: DraftSource): DraftReading {
   const places = new TextPlaces(source.file, source.text);
   try {
@@ -35,7 +35,7 @@ export function readAgentJson(source: DraftSource): DraftReading {
   }
 }
 
-/** Takes up what the file says, and all that is wrong with it but for the definition. */
+/** Reads the content of a file and collects its mistakes, except those of the definition. */
 class AgentObjectReader {
   private readonly mistakes: string[] = [];
   private variables = Variables.declared([], {}, () => {});
@@ -80,7 +80,7 @@ class AgentObjectReader {
     return Object.fromEntries(entries) as Partial<FileFields>;
   }
 
-  /** With the values of variables in all its texts. */
+  /** Replaces variables in all strings. */
   private filled(value: unknown, path: Path): unknown {
     if (Array.isArray(value)) return value.map((item, at) => this.filled(item, [...path, at]));
     if (isObject(value)) {
@@ -89,7 +89,7 @@ class AgentObjectReader {
     return typeof value === 'string' ? this.variables.fill(value, (fault) => this.tell(path, fault)) : value;
   }
 
-  /** What stands in other files: instructions, and the schema of an answer. */
+  /** Replaces file references by file contents: instructions and the schema of an answer. */
   private include(values: Record<string, unknown>): void {
     const { instructions, responseFormat } = values;
     const prompt = this.included(instructions, ['instructions']);

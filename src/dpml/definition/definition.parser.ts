@@ -3,7 +3,7 @@ import { agentDefinitionSchema, type AgentDefinitionInput } from '../../agent/in
 import type { AgentDraft } from './agent-draft.types.js';
 import { nearName } from './near-name.policy.js';
 
-/** A definition that can be registered, or all that is wrong with it, with places. */
+/** A valid definition, or all its mistakes with positions. */
 export type DefinitionReading =
   { readonly definition: AgentDefinitionInput } | { readonly mistakes: readonly string[] };
 
@@ -14,10 +14,10 @@ const MODEL_EXAMPLES = {
   json: '"model": { "provider": "…", "name": "…" }',
 };
 
-/** Nobody reads more of them at once. */
+/** Maximum number of reported mistakes. */
 const MAX_MISTAKES = 100;
 
-/** @param whole the draft's input with what it inherits */
+/** @param whole the draft's input after inheritance */
 export function readDefinition(draft: AgentDraft, whole: unknown): DefinitionReading {
   const read = agentDefinitionSchema.safeParse(whole);
   if (read.success) return { definition: whole as AgentDefinitionInput };
@@ -46,7 +46,7 @@ interface Wrapped {
   unwrap?(): unknown;
 }
 
-/** The names of what an object of a definition may have. */
+/** Field names of an object in a definition. */
 function fieldsAt(path: readonly PropertyKey[]): string[] {
   let at: unknown = agentDefinitionSchema;
   for (const key of path) {
@@ -56,7 +56,7 @@ function fieldsAt(path: readonly PropertyKey[]): string[] {
   return Object.keys(unwrapped(at).shape ?? {});
 }
 
-/** Without its default and what else is around it. */
+/** The schema without defaults and other wrappers. */
 function unwrapped(schema: unknown): Wrapped {
   const at = (schema ?? {}) as Wrapped;
   return at.shape || at.element || !at.unwrap ? at : unwrapped(at.unwrap());

@@ -1,9 +1,9 @@
-/** An object that is filled by paths, and where in a text each value of it stands. */
+/** Builds an object by paths and records the text position of each value. */
 export class DraftValues {
   readonly values: Record<string, unknown> = {};
   private readonly offsets = new Map<string, number>();
 
-  /** @param path with dots; `[]` at its end adds to a list. @returns the path of the value */
+  /** @param path dotted; a final `[]` appends to a list @returns the path of the value */
   set(path: string, value: unknown, offset: number): string {
     const isItem = path.endsWith('[]');
     const keys = (isItem ? path.slice(0, -2) : path).split('.');
@@ -19,7 +19,7 @@ export class DraftValues {
     return whole;
   }
 
-  /** Also where its parents are, if nothing has said so. */
+  /** Offset of the value, or of its nearest ancestor with an offset. */
   offsetOf(path: readonly PropertyKey[]): number | undefined {
     for (let length = path.length; length > 0; length--) {
       const offset = this.offsets.get(path.slice(0, length).join('.'));
@@ -28,7 +28,7 @@ export class DraftValues {
     return undefined;
   }
 
-  /** Where what is missing in it would be. */
+  /** Sets the offset for errors about missing values inside a path. */
   place(path: string, offset: number): void {
     this.offsets.set(path, offset);
   }
@@ -43,7 +43,7 @@ export class DraftValues {
   }
 }
 
-/** @returns where in the list it is */
+/** @returns index in the list */
 function append(holder: Record<string, unknown>, key: string, value: unknown): number {
   const list = (holder[key] ??= []) as unknown[];
   return list.push(value) - 1;

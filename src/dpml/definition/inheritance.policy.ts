@@ -2,26 +2,26 @@ import type { AgentDefinitionInput } from '../../agent/index.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What belongs to one model, and not to another that takes its place. */
+/** Fields that belong to one model and are not inherited by another. */
 const OF_ONE_MODEL = ['name', 'capabilities'];
 
-/** Half a schema of another is none. */
+/** Objects that are replaced as a whole: a merged schema would be invalid. */
 const OF_SCHEMAS = ['responseFormat', 'arguments'];
 
-/** An agent with what it does not say itself from another: objects field by field, all else, lists too, as a whole. */
+/** Adds the inherited fields of a base: objects are merged by field, all other values including lists are replaced. */
 export function inherit(base: Fields, own: Fields): Fields {
   const inherited = { ...withoutTools(base, own), model: modelFor(base['model'], own['model']) };
   return { ...merge(inherited, own), ...serversOf(base, own) };
 }
 
-/** Tools and MCP servers are one choice: who names some has those alone. */
+/** Tools and MCP servers are one choice: an agent that names any of them inherits neither. */
 function withoutTools(base: Fields, own: Fields): Fields {
   const isChosen = own['tools'] !== undefined || serversIn(own).some((server) => !isOff(server));
   const { tools: _tools, mcpServers: _servers, ...others } = base;
   return isChosen ? others : base;
 }
 
-/** Who only says which servers it has not, has what the other has but for those. */
+/** An agent that only disables servers inherits the others. */
 function serversOf(base: Fields, own: Fields): Fields {
   const off = serversIn(own);
   if (off.length === 0 || own['tools'] !== undefined || !off.every(isOff)) return {};
@@ -62,5 +62,5 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Gives an agent by its name, for others to extend. */
+/** Finds the base of an agent by its name. */
 export type FindAgent = (name: string) => AgentDefinitionInput | undefined;

@@ -1,13 +1,13 @@
 import { parseJson } from '../../common/index.js';
 import type { ValueKind } from './agent-element.schema.js';
 
-/** A value, or what was expected. */
+/** A value, or a description of the expected one. */
 export type ReadValue = { readonly value: unknown } | { readonly expected: string };
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/;
 const INTEGER = /^[+-]?\d{1,15}$/;
 
-/** Text as the value that is meant. */
+/** Parses a text as a value of a kind. */
 export function readValue(text: string, kind: ValueKind): ReadValue {
   const word = text.trim();
   if (typeof kind !== 'string')
@@ -37,13 +37,13 @@ function readJson(word: string): ReadValue {
   return parsed.ok ? { value: parsed.value } : { expected: 'JSON' };
 }
 
-/** A text without the blank lines around it and the indentation that all its lines have, since elements are indented. */
+/** Removes surrounding blank lines and the common indentation, since elements are indented. */
 export function dedent(text: string): string {
   const lines = text
     .replace(/^(?:[ \t]*\n)+/, '')
     .trimEnd()
     .split('\n');
-  // Its first line may begin beside the tag; then only the others are indented.
+  // A first line beside the tag has no indentation of its own.
   const measured = /^\s*\n/.test(text) ? lines : lines.slice(1);
   const indents = measured.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);
   const indent = indents.length > 0 ? Math.min(...indents) : 0;

@@ -1,14 +1,14 @@
-/** Not further than one brace, so that a text of nothing but beginnings is read once. */
+/** Stops at the next brace, so that matching stays linear. */
 const REFERENCE = /\$(\$?)\{([^{}]{0,200})\}/g;
 const NAME = /^[A-Za-z_]\w{0,127}$/;
 
-/** Puts the values of declared variables into texts. */
+/** Replaces declared variables in texts. */
 export class Variables {
   private constructor(private readonly values: ReadonlyMap<string, string>) {}
 
   /**
-   * @param names what the text declares that it uses
-   * @param tell hears what is wrong with them
+   * @param names variables that the text declares
+   * @param tell receives mistakes
    */
   static declared(
     names: readonly string[],
@@ -21,13 +21,13 @@ export class Variables {
       if (!NAME.test(name)) tell(`${JSON.stringify(name)} is no name of a variable`);
       else if (value === undefined)
         tell(`the variable ${name} is not given: give its value; keys and passwords are never given`);
-      // Known all the same, so that each use of it is not a mistake of its own.
+      // Defined despite the mistake, so that uses of the variable cause no further mistakes.
       values.set(name, value ?? '');
     }
     return new Variables(values);
   }
 
-  /** `${NAME}` becomes its value, `$${NAME}` becomes `${NAME}`. */
+  /** Replaces `${NAME}` by its value and `$${NAME}` by `${NAME}`. */
   fill(text: string, tell: (mistake: string) => void): string {
     return text.replaceAll(REFERENCE, (whole, escape: string, name: string) => {
       if (escape) return whole.slice(1);

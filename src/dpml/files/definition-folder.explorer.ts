@@ -7,39 +7,39 @@ import { assertInner, assertInside, refused } from './inside-path.policy.js';
 import { readTextFileSoon } from './text-file.loader.js';
 
 const MAX_FILES = 1_000;
-/** Names of the files that define something, in capitals or not. */
+/** Names of definition files, case-insensitive. */
 const FILES = { agents: /^[^.].*\.(?:xml|json)$/is, workflows: /^[^.].*\.json$/is };
-/** Names that do not look like a definition: hidden files, copies of editors, and what explains the others. */
+/** Names of other files: hidden files, editor backups, schemas, documentation. */
 const OTHER_FILES = /^\.|^#.*#$|~$|\.(?:bak|orig|sw[a-p]|tmp|xsd)$|^(?:readme|license|changelog)(?:\.|$)/is;
 
-/** Reads what is in a folder, and nothing that is elsewhere, whatever names and links say. */
+/** Reads the content of a folder, and nothing outside of it, whatever names and links exist. */
 export class DefinitionFolder {
-  /** @param path as people name it, in messages too @param kind what its files define */
+  /** @param path as configured, also for messages @param kind kind of definitions in its files */
   constructor(
     readonly path: string,
     private readonly kind: keyof typeof FILES = 'agents',
   ) {}
 
-  /** Why a file with another ending is not read, as the end of a sentence. */
+  /** Reason why a file with another extension is ignored, as the end of a sentence. */
   get endings(): string {
     const endings = this.kind === 'agents' ? '.xml and .json' : '.json';
     return `${this.kind} are read from files that end with ${endings}; rename it, or move it out of the folder`;
   }
 
-  /** How a file of it is called in messages. */
+  /** Name of a file in messages. */
   titleOf(name: string): string {
     return join(this.path, name);
   }
 
-  /** The folders whose changes are changes of what it reads. @param others as in `read` */
+  /** Folders to watch for changes of the content. @param others as in `read` */
   foldersOf(others: Iterable<string>): ReadonlySet<string> {
     return new Set([this.path, ...[...others].map((path) => dirname(join(this.path, path)))]);
   }
 
   /**
-   * The files that define something, and others that they name. Files whose names begin with a point are passed over.
-   * @returns nothing where there is no such folder
-   * @throws AppError when it cannot be read
+   * Reads the definition files and the other requested files. Files whose names start with a dot are ignored.
+   * @returns null if the folder does not exist
+   * @throws AppError if it cannot be read
    */
   async read(others: Iterable<string>): Promise<FolderReading | null> {
     const root = await this.root();
@@ -62,7 +62,7 @@ export class DefinitionFolder {
     }
   }
 
-  /** The names of the files that define something, and of files that look so and have another ending. */
+  /** Names of definition files, and of similar files with another extension. */
   private async names(): Promise<{ readonly files: string[]; readonly unread: string[] }> {
     const entries = await readdir(this.path, { withFileTypes: true }).catch((error: unknown) => {
       throw this.unreadable(error);
@@ -76,7 +76,7 @@ export class DefinitionFolder {
 
   private async readAll(root: string, paths: Iterable<string>): Promise<Map<string, TextReading>> {
     const texts = new Map<string, TextReading>();
-    // One after another: there are few, and a slow disk is not to take up every thread there is.
+    // Sequential: the files are few, and a slow disk must not occupy all threads of the pool.
     for (const path of paths) texts.set(path, await this.readOne(root, path));
     return texts;
   }
@@ -102,7 +102,7 @@ function namesOf(entries: readonly Dirent[]): string[] {
   return entries.map(({ name }) => name).toSorted();
 }
 
-/** System errors have real paths in their messages, which are nobody's business. */
+/** System error messages contain real paths, which must not be disclosed. */
 function faultOf(error: unknown): string {
   if (error instanceof AppError) return error.message;
   const code = codeOf(error);

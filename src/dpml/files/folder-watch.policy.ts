@@ -1,28 +1,28 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** How soon after the system has told of a change it is looked for, in ms: most come several at once. */
+/** Delay between a system notification and the check, in ms: notifications come in bursts. */
 const QUIET_MS = 100;
-/** How often it is looked for all the same, in ms: of network mounts no system tells. */
+/** Fallback polling interval (ms), for file systems without notifications such as network mounts. */
 export const POLL_MS = 10_000;
 
-/** Has something looked at whenever folders may have changed; keeps no process alive. */
+/** Checks folders after each possible change. Its timers and watchers do not keep the process alive. */
 export class FolderWatch {
   private readonly watchers = new Map<string, FSWatcher>();
   private timer: NodeJS.Timeout | undefined;
-  /** Whether it is looked soon, so that folders that never rest are looked at, too. */
+  /** Whether a check after `QUIET_MS` is scheduled. A further notification does not postpone it. */
   private isSoon = false;
   private isBusy = false;
   private isDue = false;
   private isOver = false;
 
-  /** @param look never throws; not called again before it has ended, nor after `stop` */
+  /** @param look must not throw; calls never overlap, and there is none after `stop` */
   constructor(
     private readonly look: () => Promise<void>,
     private readonly pollMs = POLL_MS,
   ) {}
 
-  /** From now on it is looked, for the first time soon. */
+  /** Starts the checks; the first one follows soon. */
   start(): void {
     this.touch();
   }
@@ -35,13 +35,13 @@ export class FolderWatch {
   }
 
   /**
-   * Which folders the system is asked to tell of; those that are not there, or that it cannot tell of, are left to the regular look.
-   * @returns whether there are some that it was not asked for before: what has changed in them meanwhile, nobody has told
+   * Sets the watched folders; absent or unsupported folders rely on polling.
+   * @returns whether a watch was added: changes before it were not reported
    */
   async follow(folders: Iterable<string>): Promise<boolean> {
     const wanted = new Map<string, string>();
     for (const folder of folders) {
-      // Another one that bears the same name, or even the same number, is not watched by who watches the first.
+      // A folder recreated with the same name, or even the same inode, needs a new watcher.
       const found = await stat(folder, { bigint: true }).catch(() => null);
       if (found) wanted.set(`${found.dev}:${found.ino}:${found.birthtimeNs}`, folder);
     }

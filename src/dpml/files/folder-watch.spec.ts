@@ -7,7 +7,7 @@ import { FolderWatch } from './folder-watch.policy.js';
 const all = mkdtempSync(join(tmpdir(), 'jackdaw-watch-'));
 const NEVER_MS = 1_000_000;
 
-/** Counts the looks, and lets a test wait for one. */
+/** Counts calls and lets a test wait for the next one. */
 class Looks {
   count = 0;
   private waiting: (() => void)[] = [];
@@ -23,7 +23,7 @@ class Looks {
   }
 }
 
-/** How many folders the system tells this process of. */
+/** Number of active system watches on the folder. */
 function watchers(): number {
   const { libuv } = process.report.getReport() as { libuv: { type: string; is_active: boolean; filename?: string }[] };
   return libuv.filter(({ type, is_active, filename }) => type === 'fs_event' && is_active && filename === all).length;

@@ -1,21 +1,21 @@
-/** A file's text, or why it is not read. */
+/** Text of a file, or the reason why it cannot be read. */
 export type TextReading = { readonly text: string } | { readonly fault: string };
 
-/** What stands in a folder of agents or workflows. */
+/** Content of a folder of agents or workflows. */
 export interface FolderReading {
-  /** The files that define something by their names, in the order of these. */
+  /** Definition files by name, in order of their names. */
   readonly files: ReadonlyMap<string, TextReading>;
-  /** Files beside them that were asked for, by their paths in the folder. */
+  /** Requested other files, by their paths in the folder. */
   readonly others: ReadonlyMap<string, TextReading>;
-  /** Names of further files that look like definitions, and have an ending that is not read. */
+  /** Names of files that look like definitions but have an unsupported extension. */
   readonly unread: readonly string[];
 }
 
-/** How it stands with the files of a folder. */
+/** Status of the files of a folder. */
 export interface FilesState {
   readonly files: number;
-  /** Of those, the ones that are not taken; what they define is what it was before. */
+  /** Number of invalid files; their former definitions stay in use. */
   readonly broken: number;
-  /** Whether the folder was there and could be read when it was last looked at. */
+  /** Whether the folder was readable at the last check. */
   readonly isReadable: boolean;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { assertInner, assertInside, refused } from './inside-path.policy.js';
 import { readTextFile } from './text-file.loader.js';
 
-/** Reads files that an agent file names, from inside a folder alone. */
+/** Returns a reader for files that an agent file includes, restricted to a folder. */
 export function includeFrom(folder: string | undefined): (path: string) => string {
   return (path) => {
     if (folder === undefined) throw refused('there is no folder that it could be in');
@@ -12,7 +12,7 @@ export function includeFrom(folder: string | undefined): (path: string) => strin
   };
 }
 
-/** Links may lead anywhere: where they lead is what counts. */
+/** Resolves links before the check that the target is inside the folder. */
 function insideOf(folder: string, path: string): string {
   let real: string;
   let root: string;
@@ -23,7 +23,7 @@ function insideOf(folder: string, path: string): string {
     throw refused('there is no such file in the folder');
   }
   assertInside(root, real);
-  // A pipe would hold up whoever reads it.
+  // Reading a pipe would block.
   if (!statSync(real).isFile()) throw refused('expected a file');
   return real;
 }

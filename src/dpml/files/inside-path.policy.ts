@@ -1,7 +1,7 @@
 import { isAbsolute, sep } from 'node:path';
 import { AppError } from '../../common/index.js';
 
-/** @throws AppError for a path that is not one of files inside a folder, wherever links lead */
+/** @throws AppError for a path that leaves the folder lexically; links are not resolved */
 export function assertInner(path: string): void {
   if (path === '' || isAbsolute(path) || /^[A-Za-z]:/.test(path)) throw refused('expected a path inside the folder');
   if (path.split(/[\\/]/).includes('..') || path.includes('\0')) {
@@ -9,7 +9,10 @@ export function assertInner(path: string): void {
   }
 }
 
-/** @param root and where a path in it leads, both without links. @throws AppError when that is elsewhere */
+/**
+ * @param root the folder @param real the target; both with links resolved @throws AppError for a target outside of the
+ * folder
+ */
 export function assertInside(root: string, real: string): void {
   if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) throw refused('it leads out of the folder');
 }

@@ -6,10 +6,10 @@ import { decodeText, messageOf } from '../../common/index.js';
 import { MAX_XML_LENGTH } from '../xml/xml.parser.js';
 import { refused } from './inside-path.policy.js';
 
-/** Of a file, in bytes: of no more is anything read. */
+/** Maximum size of a file, in bytes. */
 const MAX_BYTES = MAX_XML_LENGTH;
 
-/** @throws AppError when it is longer than agents are, or no UTF-8 */
+/** @throws AppError for a file above the maximum size or not in UTF-8 */
 export function readTextFile(path: string): string {
   const { size } = statSync(path);
   if (size > MAX_BYTES) throw tooLong(size);
@@ -17,8 +17,8 @@ export function readTextFile(path: string): string {
 }
 
 /**
- * The same for who must not be held up: nothing is waited for that is no file, and what grows meanwhile is not read further.
- * @param path without links: one that has come since is not followed
+ * Asynchronous `readTextFile`, which never blocks: it rejects pipes and devices, and limits a growing file.
+ * @param path with links resolved; a link created since is not followed
  */
 export async function readTextFileSoon(path: string): Promise<string> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -35,7 +35,7 @@ export async function readTextFileSoon(path: string): Promise<string> {
   }
 }
 
-/** @throws AppError when it is not UTF-8 */
+/** @throws AppError for bytes that are not UTF-8 */
 export function decodeDefinition(bytes: Uint8Array): string {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-/** Why a text is not read as JSON, and where. */
+/** A JSON syntax error with its position. */
 export class JsonTextError extends Error {
   constructor(
     /** In UTF-16 units, from 0. */

@@ -13,7 +13,7 @@ function refusal(text: string): [offset: number, message: string] {
   throw new Error(`taken: ${text}`);
 }
 
-/** What both readers make of a text. */
+/** Results of both parsers for a text. */
 function readings(text: string): [unknown, unknown] {
   return [valueOf(() => parseJsonText(text).value), valueOf(() => JSON.parse(text) as unknown)];
 }

@@ -3,10 +3,10 @@ import { JsonTextError } from './json-text.error.js';
 const MAX_DEPTH = 32;
 const MAX_VALUES = 10_000;
 
-/** Where a value stands: a member at its name, an item at its first letter. */
+/** Position of a value: of a member its name, of an item its first character. */
 export interface JsonPlace {
   readonly offset: number;
-  /** Of its members or items. */
+  /** Positions of its members or items. */
   readonly inner: Map<PropertyKey, JsonPlace>;
 }
 
@@ -16,14 +16,14 @@ export interface JsonText {
 }
 
 /**
- * Reads JSON as RFC 8259 has it, with the place of every value. A member that is there twice is refused, as is `__proto__`.
- * @throws JsonTextError at the first thing that is no JSON, or more than the limits
+ * Parses JSON (RFC 8259) with the position of each value. Duplicate members and `__proto__` are rejected.
+ * @throws JsonTextError for the first syntax error, or beyond the limits
  */
 export function parseJsonText(text: string, maxValues = MAX_VALUES): JsonText {
   return new TextReader(text, maxValues).read();
 }
 
-/** Of the value at a path, or else of the nearest one around it that is there. */
+/** Offset of the value at a path, or of the nearest existing value around it. */
 export function offsetOf(place: JsonPlace, path: readonly PropertyKey[]): number {
   let at = place;
   for (const key of path) {
@@ -104,7 +104,7 @@ class TextReader {
     return items;
   }
 
-  /** What stands between brackets, and is parted by commas. */
+  /** Reads a comma-separated list up to its closing bracket. */
   private readEach(end: string, readOne: () => void): void {
     this.at++;
     this.skipSpace();

@@ -1,29 +1,29 @@
 import type { WorkflowInput, WorkflowMistake } from '../../workflow/index.js';
 import type { FolderReading } from '../files/folder.types.js';
 
-/** A workflow that a file describes. */
+/** A workflow defined in a file. */
 export interface FileWorkflow {
   readonly name: string;
   readonly input: WorkflowInput;
-  /** Where it says its name: `file:line:column`. */
+  /** Position of its name: `file:line:column`. */
   readonly place: string;
-  /** A mistake with where the file says the node that it is about. */
+  /** Formats a mistake with the position of its node. */
   readonly told: (mistake: WorkflowMistake) => string;
 }
 
-/** What a file says, or all that is wrong with it, one line each. */
+/** Content of a file, or all its mistakes, one per line. */
 export type WorkflowReading = { readonly workflow: FileWorkflow } | { readonly mistakes: readonly string[] };
 
-/** What stands in a folder of workflows, and what it says. */
+/** Content of a folder of workflows, raw and parsed. */
 export interface FolderWorkflows {
   readonly reading: FolderReading;
-  /** By the files' paths, as messages have them. */
+  /** By file path, as in messages. */
   readonly readings: ReadonlyMap<string, WorkflowReading>;
 }
 
-/** What the files of a folder come to. */
+/** Workflows and mistakes of a folder's files. */
 export interface WorkflowSet {
-  /** By the files' paths; of a file with mistakes it is the workflow that it had before, if it had one. */
+  /** By file path; an invalid file retains its former workflow, if any. */
   readonly workflows: ReadonlyMap<string, FileWorkflow>;
   readonly mistakes: ReadonlyMap<string, readonly string[]>;
 }

@@ -1,17 +1,16 @@
 import type { FileWorkflow, WorkflowReading, WorkflowSet } from './workflow-file.types.js';
 
-/** What files may refer to. */
+/** Context for the files: workflows and targets outside of them. */
 export interface WorkflowWorld {
-  /** Where a workflow of this name is that is in no file. */
+  /** Place of a workflow of this name that is not defined in a file. */
   sourceInCode(name: string): string | undefined;
-  /** What it names that is not there, one line each. */
+  /** Missing targets of a workflow, one per line. */
   faults(workflow: FileWorkflow): readonly string[];
 }
 
 /**
- * Makes workflows of what the files of a folder say. A file that has a mistake, or a name that is given already, keeps the workflow
- * that it had before.
- * @param kept the workflows that the files had before
+ * Builds the workflows of a folder. A file with a mistake or a duplicate name retains its former workflow.
+ * @param kept former workflows of the files
  */
 export function buildWorkflowSet(
   readings: ReadonlyMap<string, WorkflowReading>,
@@ -27,7 +26,7 @@ export function buildWorkflowSet(
   }
   for (;;) {
     const clashes = clashesOf(readings.keys(), drafts, kept, world);
-    // Whoever keeps its former name may now take one that another file was given.
+    // A file that retains its former name may now clash with another file: check again.
     if (clashes.size === 0) break;
     for (const [file, mistake] of clashes) {
       mistakes.set(file, [mistake]);
@@ -41,7 +40,7 @@ export function buildWorkflowSet(
   return { workflows: new Map(workflows), mistakes: inOrder(readings, mistakes) };
 }
 
-/** The files whose names another one has: those are asked first that had theirs before. */
+/** Files with a duplicate name. Files that already had their name take precedence. */
 function clashesOf(
   files: Iterable<string>,
   drafts: ReadonlyMap<string, FileWorkflow>,

@@ -6,12 +6,12 @@ import { offsetOf, parseJsonText, type JsonPlace } from '../json/json-text.parse
 import { TextPlaces } from '../xml/text-place.mapper.js';
 import type { FileWorkflow, WorkflowReading } from './workflow-file.types.js';
 
-/** More than any workflow has that holds together. */
+/** Maximum number of values in a file, far above that of a real workflow. */
 const MAX_VALUES = 200_000;
-/** Nobody reads more of them at once. */
+/** Maximum number of reported mistakes. */
 const MAX_MISTAKES = 100;
 
-/** A workflow as JSON; a `$schema` is passed over. @param file what the text is called in messages */
+/** Parses a workflow in JSON; `$schema` is ignored. @param file name of the text in messages */
 export function readWorkflowText(file: string, text: string): WorkflowReading {
   const places = new TextPlaces(file, text);
   try {
@@ -41,7 +41,7 @@ class WorkflowReader {
     }
     const ids = read.data.nodes.map(({ id }) => id);
     const told = ({ message, node }: WorkflowMistake): string =>
-      // Of two nodes of one name, the latter is the one too many.
+      // Of two nodes with the same id, the later one is the duplicate.
       `${this.placeOf(node === undefined ? [] : ['nodes', ids.lastIndexOf(node)])}: ${message}`;
     const { name } = read.data;
     const workflow: FileWorkflow = { name, input: input as WorkflowInput, place: this.placeOf(['name']), told };
@@ -71,7 +71,7 @@ class WorkflowReader {
   }
 }
 
-/** What a graph is refused for. */
+/** Mistakes in the error of an invalid graph. */
 function mistakesIn(error: unknown): readonly WorkflowMistake[] {
   const told = error instanceof AppError ? error.details?.['mistakes'] : undefined;
   return (told as readonly WorkflowMistake[] | undefined) ?? [{ message: messageOf(error) }];

@@ -1,14 +1,14 @@
-/** Where in a text an offset is, for people: the text is gone through once, when the first place is asked for. */
+/** Converts offsets of a text to readable positions; indexes the lines on first use. */
 export class TextPlaces {
   private starts: readonly number[] | undefined;
 
-  /** @param source what the text is called in messages, such as its path */
+  /** @param source name of the text in messages, such as its path */
   constructor(
     private readonly source: string,
     private readonly text: string,
   ) {}
 
-  /** `source:line:column`, both counted from 1; columns in UTF-16 units, as editors count them. */
+  /** `source:line:column`, both from 1; columns in UTF-16 units, as in editors. */
   at(offset: number): string {
     const starts = (this.starts ??= lineStarts(this.text));
     let low = 0;
@@ -22,7 +22,7 @@ export class TextPlaces {
   }
 }
 
-/** Lines end with CRLF, LF or CR. */
+/** Offsets of the line starts. Lines end with CRLF, LF or CR. */
 function lineStarts(text: string): number[] {
   const starts = [0];
   for (const end = /\r\n?|\n/g; end.test(text);) starts.push(end.lastIndex);

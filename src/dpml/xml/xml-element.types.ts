@@ -1,16 +1,16 @@
-/** An element with the places of what it says: offsets into its text, in UTF-16 units. */
+/** An element with the positions of its parts: offsets into the text, in UTF-16 units. */
 export interface XmlElement {
   readonly name: string;
-  /** Of its `<`. */
+  /** Offset of its `<`. */
   readonly offset: number;
   readonly attributes: Map<string, XmlAttribute>;
   readonly children: XmlElement[];
-  /** All its text, character data and CDATA alike, without that of its children. */
+  /** Its own text, both character data and CDATA, without the text of its children. */
   text: string;
 }
 
 export interface XmlAttribute {
   readonly value: string;
-  /** Of the first letter of its name. */
+  /** Offset of its name. */
   readonly offset: number;
 }

@@ -8,7 +8,7 @@ import { decodeDefinition } from '../files/text-file.loader.js';
 import { MAX_XML_LENGTH, parseXml } from './xml.parser.js';
 import { XmlError } from './xml.error.js';
 
-/** Far above what any of them takes, and far below what a text that grows in the reading would. */
+/** Far above the time of any suite file, and far below that of an entity expansion. */
 const MOST_MS = 2_000;
 
 const suite = join(
@@ -17,7 +17,7 @@ const suite = join(
 );
 const files = readdirSync(suite, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.xml'));
 
-/** What reading gave: the refusal, or nothing where it was taken; whatever else is thrown is a fault. */
+/** Result of reading: the refusal, or null for accepted text. Any other error is a fault. */
 function readingOf(read: () => unknown): { refusal: string | null; ms: number } {
   const began = performance.now();
   let refusal: string | null = null;
@@ -45,7 +45,7 @@ describe('the files of the W3C suite', () => {
   });
 
   it('are refused where they are not well-formed', () => {
-    // Files of XML 1.1 and of namespaces that XML 1.0 takes are no faults of this reader.
+    // Excludes files of XML 1.1 and of namespaces, which are valid XML 1.0.
     const wrong = readings.filter(({ path }) => /^(xmltest|sun|ibm(?!.*xml-1\.1)|oasis)\/.*(not-wf\/|fail)/.test(path));
     expect(wrong.length).toBeGreaterThan(800);
     expect(wrong.filter(({ refusal }) => refusal === null).map(({ path }) => path)).toEqual([]);

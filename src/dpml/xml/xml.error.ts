@@ -1,4 +1,4 @@
-/** Why a text is not read as XML, and where. */
+/** An XML error with its position. */
 export class XmlError extends Error {
   constructor(
     /** In UTF-16 units, from 0. */

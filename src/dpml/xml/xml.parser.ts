@@ -2,19 +2,19 @@ import { createRequire } from 'node:module';
 import { XmlError } from './xml.error.js';
 import type { XmlElement } from './xml-element.types.js';
 
-/** The longest text that is read, in UTF-16 units: an agent is some pages. */
+/** Maximum length of a text, in UTF-16 units. */
 export const MAX_XML_LENGTH = 1_048_576;
 const MAX_DEPTH = 32;
 const MAX_ELEMENTS = 10_000;
 const MAX_ATTRIBUTES = 64;
 
-/** The only ones; a document cannot declare others, since it cannot have a DOCTYPE. */
+/** All entities: without a DOCTYPE a document cannot declare others. */
 const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /**
- * Reads a document of XML 1.0 in time that grows with its length alone. Nothing outside it is ever read: a DOCTYPE is refused, and with
- * it every entity but the five of XML and those of numbers. Comments and processing instructions are passed over.
- * @throws XmlError at the first thing that is not well-formed, or more than the limits
+ * Parses a document of XML 1.0 in linear time, without external access. A DOCTYPE is rejected, and therefore all
+ * entities except the five predefined ones and character references. Comments and processing instructions are ignored.
+ * @throws XmlError for the first error, or beyond the limits
  */
 export function parseXml(text: string): XmlElement {
   if (text.length > MAX_XML_LENGTH) {
@@ -23,14 +23,14 @@ export function parseXml(text: string): XmlElement {
   return new DocumentReader(text).read();
 }
 
-/** Loaded with the first text: nobody waits for it who has no agent file. */
+/** Loads the parser on demand. */
 function createParser() {
   const { SaxesParser } = createRequire(import.meta.url)('saxes') as typeof import('saxes');
-  // Not told of a version, it reads 1.1 by other rules.
+  // Without a default version the parser applies the rules of XML 1.1.
   return new SaxesParser({ position: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
 }
 
-/** Takes up what the parser tells; what it has told of cannot be more than the limits. */
+/** Builds elements from parser events and enforces the limits. */
 class DocumentReader {
   private readonly parser = createParser();
   private readonly open: XmlElement[] = [];
@@ -49,7 +49,7 @@ class DocumentReader {
 
   private listen(): void {
     const { parser } = this;
-    // Its own table would also know what every object has, such as `constructor`.
+    // A null prototype hides inherited names such as `constructor`, which the parser's own table has.
     parser.ENTITIES = Object.assign(Object.create(null) as Record<string, string>, ENTITIES);
     parser.on('error', (error) => this.fail(faultOf(error)));
     parser.on('doctype', () =>
@@ -73,7 +73,7 @@ class DocumentReader {
     this.open.push(element);
   }
 
-  /** Told of when its closing quote has been read. */
+  /** Called when the closing quote has been read. */
   private addAttribute(name: string, value: string): void {
     const end = this.parser.position - 1;
     const quote = this.text.lastIndexOf(this.text.charAt(end), end - 1);
@@ -93,7 +93,7 @@ class DocumentReader {
   }
 }
 
-/** Its messages begin with a place, and end with a point. */
+/** Removes the position at the start of the parser's message, and the full stop. */
 function faultOf({ message }: Error): string {
   return `not well-formed: ${message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')}`;
 }
