@@ -1,17 +1,17 @@
 import { AppError, type JsonValue } from '../../common/index.js';
 import type { ContentFilter } from './content.filter.js';
 
-/** What somebody says, as it may be kept and shown to a model. */
+/** User input in the form that may be stored and shown to a model. */
 export interface Admitted<T extends JsonValue> {
   readonly value: T;
-  /** What kinds of content were masked in it, if any. */
+  /** Kinds of the masked content, if any. */
   readonly masked?: readonly string[];
 }
 
 /**
- * Lets in what somebody says, masked where the filter says so.
- * @param what names it in the error: `query`
- * @throws AppError `INPUT_BLOCKED` naming what kinds of content are in it, never the content
+ * Admits user input, masked according to the filter.
+ * @param what name of the input in the error: `query`
+ * @throws AppError `INPUT_BLOCKED` naming the kinds of the findings, never their content
  */
 export function admit<T extends JsonValue>(filter: ContentFilter | null, given: T, what: string): Admitted<T> {
   const filtered = filter?.json(given) ?? { kind: 'clean' };
@@ -19,7 +19,7 @@ export function admit<T extends JsonValue>(filter: ContentFilter | null, given: 
     case 'clean':
       return { value: given };
     case 'masked':
-      // A mask changes texts only.
+      // A mask changes strings only.
       return { value: filtered.value as T, masked: filtered.names };
     case 'blocked': {
       const message = `The ${what} was not taken: it holds ${filtered.names.join(', ')}. Leave that out and send it again.`;

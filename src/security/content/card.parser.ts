@@ -1,14 +1,14 @@
 import type { Span } from './content.types.js';
 import { spansOf } from './pattern-span.mapper.js';
 
-/** Digits with at most one separator between two of them: a card number is inside of such a run. */
+/** A run of digits with at most one separator between two of them; card numbers are inside such runs. */
 const DIGITS = /(?<!\d)\d(?:[ .-]?\d){12,}/g;
 const SHORTEST = 13;
 const UP_TO_LONGEST = [16, 17, 18, 19];
-/** Groups that dots separate; a decimal has one dot. */
+/** Groups separated by dots; a decimal has one dot. */
 const DOTTED = /^\d{3,7}(?:\.\d{3,7}){2,5}$/;
 
-/** The first four digits of the schemes' numbers, from and to, and how long these are (ISO/IEC 7812, and what the schemes publish). */
+/** Ranges of the first four digits, and lengths, by scheme (ISO/IEC 7812, and publications of the schemes). */
 const SCHEMES: readonly (readonly [from: number, to: number, lengths: readonly number[]])[] = [
   [2221, 2720, [16]],
   [3000, 3059, [14, ...UP_TO_LONGEST]],
@@ -27,12 +27,12 @@ const SCHEMES: readonly (readonly [from: number, to: number, lengths: readonly n
   [6700, 6799, UP_TO_LONGEST],
 ];
 
-/** Finds card numbers: as many digits as a scheme's have, also in groups, with the right check digit (Luhn). */
+/** Finds card numbers: a scheme's prefix and length, a valid check digit (Luhn), also in groups. */
 export function findCards(text: string): Span[] {
   return spansOf(text, DIGITS).flatMap((run) => cardsIn(text, run));
 }
 
-/** A number begins and ends with a group. */
+/** A card number starts and ends with a group. */
 function cardsIn(text: string, { start, end }: Span): Span[] {
   const places = digitPlaces(text, start, end);
   const digits = Uint8Array.from(places, (at) => text.charCodeAt(at) - 48);
@@ -55,7 +55,7 @@ function digitPlaces(text: string, start: number, end: number): number[] {
   return places;
 }
 
-/** How many digits the number has that begins there; the longest, if it could be several. */
+/** Length of the card number at a position; the longest of several. */
 function lengthOf(text: string, digits: Uint8Array, places: readonly number[], first: number): number | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = digits.subarray(first, first + 4);
   const prefix = a * 1000 + b * 100 + c * 10 + d;
@@ -67,17 +67,20 @@ function lengthOf(text: string, digits: Uint8Array, places: readonly number[], f
   });
 }
 
-/** Digits behind a point are a fraction, or a group of a number that started before. */
+/** Digits after a point are a fraction, or a group of an earlier number. */
 function startsGroup(text: string, at: number): boolean {
   return text[at - 1] === ' ' || text[at - 1] === '-';
 }
 
-/** Numbers with dots are versions, addresses and decimals, unless dots are all that separates groups of some length. */
+/**
+ * Excludes versions, addresses and decimals: dots count only if they separate all groups and these have a plausible
+ * length.
+ */
 function isSeparated(number: string): boolean {
   return !number.includes('.') || DOTTED.test(number);
 }
 
-/** Whether the digits' weighted sum is a multiple of ten (ISO/IEC 7812-1, annex B). */
+/** Luhn check: the weighted digit sum is a multiple of ten (ISO/IEC 7812-1, annex B). */
 function isLuhnValid(digits: Uint8Array, first: number, last: number): boolean {
   let sum = 0;
   for (let at = last, isDoubled = false; at >= first; at--, isDoubled = !isDoubled) {

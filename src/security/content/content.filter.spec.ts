@@ -183,7 +183,7 @@ describe('hostile text of a megabyte', () => {
     const text = fill(piece);
     const started = performance.now();
     ALL.text(text);
-    // Generous, for a busy machine; what is quadratic takes minutes.
+    // Generous for a busy machine; a quadratic algorithm takes minutes.
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 

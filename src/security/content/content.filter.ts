@@ -22,7 +22,7 @@ export interface ContentRule {
   readonly action: 'mask' | 'block';
 }
 
-/** A filtered text or value. `names` are the kinds that were found, never their content. */
+/** A filtered text or value. `names` are the kinds of the findings, never their content. */
 export type Filtered<T> =
   | { readonly kind: 'clean' }
   | { readonly kind: 'masked'; readonly value: T; readonly names: readonly string[] }
@@ -32,23 +32,23 @@ interface Found extends Span {
   readonly name: string;
 }
 
-/** Writes JSON in place of a masked number. @param mask the number as text, masked */
+/** Writes the JSON that replaces a masked number. @param mask the masked number as text */
 type NumberMask = (mask: string) => string;
 
 const CLEAN = { kind: 'clean' } as const;
-/** JSON inside strings of JSON is decoded so often; deeper inside, it is filtered as plain text. */
+/** Maximum decoding depth of JSON inside JSON strings; deeper levels are filtered as plain text. */
 const MAX_NESTED = 8;
 const LARGEST_PLAIN = 1e21;
 
 /**
- * Finds content of some kinds in one place and masks or blocks it. Values are filtered, not their spelling: strings,
- * keys and numbers of JSON are decoded first. The filter never stores or reports a finding's content.
+ * Finds content of given kinds and masks or blocks it. Filters values, not their spelling: strings, keys and numbers of
+ * JSON are decoded first. The filter never stores or reports the content of a finding.
  */
 export class ContentFilter {
-  /** Whether a finding blocks the whole text, so that no part may be released before the text has ended. */
+  /** Whether a finding blocks the whole text, so that no part may be released before its end. */
   readonly isBlocking: boolean;
 
-  /** The most characters that an own pattern of the filter matches; Infinity for a pattern without a bound. */
+  /** Maximum match length of the own patterns, in code points; Infinity for a pattern without a bound. */
   readonly reach: number;
 
   constructor(readonly rules: readonly ContentRule[]) {
@@ -57,19 +57,19 @@ export class ContentFilter {
     this.reach = Math.max(0, ...own);
   }
 
-  /** Filters a text; one that is a JSON object or array by its values, so that it stays JSON. */
+  /** Filters a text. A JSON object or array is filtered by its values and stays JSON. */
   text(text: string): Filtered<string> {
     return this.screened((screening) => screening.text(text));
   }
 
-  /** Filters a text as its characters stand, also if it looks like JSON. */
+  /** Filters a text by its characters, also if it looks like JSON. */
   plain(text: string): Filtered<string> {
     return this.screened((screening) => screening.plain(text));
   }
 
   /**
-   * Filters a text that is valid JSON by its values.
-   * @param mask writes JSON in place of a masked number; by default a string
+   * Filters a valid JSON text by its values.
+   * @param mask writes the JSON that replaces a masked number; default: a string
    */
   jsonText(text: string, mask: NumberMask = JSON.stringify): Filtered<string> {
     return this.screened((screening) => screening.jsonText(text, mask));
@@ -80,13 +80,13 @@ export class ContentFilter {
     try {
       return this.screened((screening) => screening.value(value));
     } catch (error) {
-      // A structure that cannot be filtered is blocked.
+      // Blocks a structure that is too deep to filter.
       if (error instanceof RangeError) return { kind: 'blocked', names: ['too deep a structure'] };
       throw error;
     }
   }
 
-  /** The spans of all findings, in the order of the rules. */
+  /** Spans of all findings, in order of the rules. */
   spans(text: string): Span[] {
     const readable = readableText(text);
     return this.rules.flatMap((rule) => spansIn(text, readable, rule));
@@ -100,7 +100,7 @@ export class ContentFilter {
   }
 }
 
-/** One pass over a text or a value; collects the names of all that is found. */
+/** One pass over a text or a value; collects the names of all findings. */
 class Screening {
   readonly masked = new Set<string>();
   readonly blocked = new Set<string>();
@@ -135,7 +135,7 @@ class Screening {
     });
   }
 
-  /** The same value where nothing in it changes. */
+  /** Returns an equal value if nothing changes. */
   value(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value);
     if (typeof value === 'number' || value instanceof ExactInteger) {
@@ -151,7 +151,7 @@ class Screening {
     );
   }
 
-  /** A number is shown to the rules as it is written and with all its digits: `4e3` also as `4000`. */
+  /** Applies the rules to the number as written and to all its digits: `4e3` also as `4000`. */
   private number(source: string): string {
     const shown = this.plain(source);
     if (shown !== source) return shown;
@@ -167,12 +167,12 @@ function digitsOf(source: string): string {
   return Number.isInteger(number) && Math.abs(number) >= LARGEST_PLAIN ? String(BigInt(number)) : String(number);
 }
 
-/** The rule for a class. */
+/** Creates the rule of a class. */
 export function classRule(name: ContentClass, action: ContentRule['action']): ContentRule {
   return { name, find: FINDERS[name], action };
 }
 
-/** An own pattern is also matched against the text itself: it may have characters that the readable form does not have. */
+/** An own pattern is also matched against the original text, which may have characters that the readable form lacks. */
 function spansIn(text: string, readable: ReadableText, rule: ContentRule): Span[] {
   const spans = rule.find(readable.text).map((span) => readable.toOriginal(span));
   return isOwn(rule) && readable.text !== text ? [...spans, ...rule.find(text)] : spans;
@@ -187,7 +187,10 @@ function namesIn(found: readonly Found[]): string[] {
   return [...new Set(found.map(({ name }) => name))].toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
 }
 
-/** Findings that overlap become one mark, under the name of the first, by the order of the rules where they begin together. */
+/**
+ * Replaces findings by marks. Overlapping findings become one mark, with the name of the first; the order of the rules
+ * decides between findings with the same start.
+ */
 function masked(text: string, found: readonly Found[]): string {
   const inOrder = found.toSorted((a, b) => a.start - b.start);
   const pieces: string[] = [];

@@ -54,7 +54,7 @@ describe('a text that arrives in pieces', () => {
   };
   const OWN = new ContentFilter([...ALL.rules, ...own('机密', 'ORD-\\d{2,6}', '\\b\\d{4}\\b', '（.）|é')]);
 
-  /** The text that is released after each piece. */
+  /** The text released after each piece. */
   function* stream(filter: ContentFilter, text: string, sizes: readonly number[]): Generator<string> {
     const filtered = new FilteredStream(filter);
     for (let at = 0, n = 0; at < text.length; at += sizes[n % sizes.length]!, n++) {

@@ -5,24 +5,24 @@ import { readableText, type ReadableText } from './readable-text.mapper.js';
 import { openPrivateKey, WORD_CHARACTER } from './secret.parser.js';
 
 const WORD = new RegExp(WORD_CHARACTER);
-/** A character or a JSON escape whose end has not arrived. */
+/** An incomplete surrogate pair or JSON escape at the end. */
 const UNFINISHED = /(?:[\ud800-\udbff]|(?<!\\)\\+(?:u[0-9a-fA-F]{0,3})?)$/;
-/** The first line of a private key as far as it has arrived; the dashes by themselves are a word. */
+/** An incomplete first line of a private key; dashes alone are covered by the word rule. */
 const KEY_LINE = /-----(?:B|BE|BEG|BEGI|BEGIN|BEGIN [A-Z0-9 ]{0,80}-{0,4})$/;
 const KEY_LINE_LENGTH = 100;
-/** In UTF-16 units: a text that is read again with every piece. */
+/** In UTF-16 units: a text up to this length is scanned again with every piece. */
 const SHORT = 256;
 
 /**
- * Masks a text that arrives in pieces. All released pieces together are the masked whole, and no part of a finding is
- * released before it is masked. Text is released up to the point from which no finding can continue: a word, digits with
- * separators, the groups of an IBAN, a private key, and as many characters as an own pattern can match are held back.
- * All is held back where something is blocked, where an own pattern has no bound, and where the text is JSON.
+ * Masks a text that arrives in pieces. The released pieces together equal the masked whole; no part of a finding is
+ * released unmasked. Text is released up to the point from which a finding can still continue. Held back are a word,
+ * digits with separators, the groups of an IBAN, a private key, and as many characters as an own pattern can match.
+ * Everything is held back if a rule blocks, if an own pattern has no bound, or if the text is JSON.
  */
 export class FilteredStream {
   private held = '';
   private isReleased = false;
-  /** A long text of which nothing could be released is read again when it has doubled. */
+  /** Minimum length for the next scan. A long text without a release is scanned again only at twice its length. */
   private tryAt = 0;
 
   constructor(private readonly filter: ContentFilter) {}
@@ -37,7 +37,7 @@ export class FilteredStream {
     return this.release(at);
   }
 
-  /** @returns the rest, or the empty text if it is blocked */
+  /** @returns the rest, or an empty text if it is blocked */
   end(): string {
     return this.release(this.held.length);
   }
@@ -59,7 +59,7 @@ export class FilteredStream {
   }
 }
 
-/** The index from which the text must be held back. */
+/** Index from which the text must be held back. */
 function safePlace(filter: ContentFilter, held: string): number {
   const readable = readableText(held);
   const { text } = readable;
@@ -86,7 +86,7 @@ function openKeyLine(text: string): number {
   return at < 0 ? -1 : from + at;
 }
 
-/** The start of the digits with separators that end at the index; the last one may be the check character X. */
+/** Start of the digits with separators that end at the index; the last one may be the check character X. */
 function openDigits(text: string, end: number): number {
   let at = /[Xx]/.test(text[end - 1] ?? '') ? end - 1 : end;
   let hasDigit = false;
@@ -94,28 +94,28 @@ function openDigits(text: string, end: number): number {
   return hasDigit ? at : end;
 }
 
-/** The start of the last characters that an own pattern can still match, in the text or in its readable form. */
+/** Start of the last characters that an own pattern can still match, in the text or in its readable form. */
 function openOwn({ reach }: ContentFilter, readable: ReadableText, held: string): number {
   const { text } = readable;
-  // One more, for a word boundary behind the match.
+  // One more, for a word boundary after the match.
   return reach === 0 ? text.length : Math.min(before(text, reach + 1), readable.toReadable(before(held, reach + 1)));
 }
 
-/** The start of the last characters (code points) of a text. */
+/** Start of the last characters (code points) of a text. */
 function before(text: string, count: number): number {
   let at = text.length;
   for (let n = 0; n < count && at > 0; n++) at -= /[\udc00-\udfff]/.test(text[at - 1]!) ? 2 : 1;
   return Math.max(0, at);
 }
 
-/** Where the word or the digits start, in the original text, that end at a readable index or continue there. */
+/** Start, in the original text, of the word or digits that end or continue at a readable index. */
 function startOfPart(readable: ReadableText, held: string, end: number): number {
   const { text } = readable;
   let at = end;
   while (at > 0 && WORD.test(text[at - 1]!)) at--;
   if (at === text.length) return held.length;
   const original = readable.toOriginal({ start: at, end: at + 1 }).start;
-  // One original character may be readable as several.
+  // One original character may map to several readable ones.
   const first = Math.min(readable.toReadable(original), /[\dXx]/.test(text[at]!) ? openDigits(text, at) : at);
   return first === at ? original : startOfPart(readable, held, first);
 }

@@ -1,19 +1,19 @@
-/** What replaces the values of a JSON text; both return their argument where nothing changes. */
+/** Replacements for the values of a JSON text; both functions return their argument if nothing changes. */
 export interface JsonLeaves {
   /** @param value a string or an object key, decoded */
   text(value: string): string;
-  /** @param source a number as it is written; returns JSON */
+  /** @param source a number as written; returns JSON */
   number(source: string): string;
 }
 
-/** How a JSON object or array starts. A Markdown link starts otherwise. */
+/** Start of a JSON object or array. A Markdown link does not match. */
 const START = /^\s{0,32}(?:\{\s{0,32}["}]|\[\s{0,32}(?:[\][{"\d-]|true|false|null))/;
 const MAY_START = /^\s{0,32}(?:[{[]\s{0,32}[a-z]{0,4})?$/;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const COLON = /\s*:/y;
 const [QUOTE, BACKSLASH, OPEN, CLOSE, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x7b, 0x7d, 0x2d, 0x30, 0x39];
 
-/** Whether a text can be a JSON object or array, by its start; undefined while its start is too short to decide. */
+/** Whether a text can be a JSON object or array, by its start; undefined if the start is too short to decide. */
 export function startsAsJson(text: string): boolean | undefined {
   if (START.test(text)) return true;
   return MAY_START.test(text) ? undefined : false;
@@ -31,9 +31,8 @@ export function isJsonText(text: string): boolean {
 }
 
 /**
- * Replaces strings, object keys and numbers of a JSON text. All other characters stay as they are written, so that a text
- * in which nothing is replaced stays byte-identical and no number loses digits. Keys of an object that get the same mask
- * are numbered.
+ * Replaces strings, object keys and numbers of a JSON text. All other characters stay unchanged: without a replacement
+ * the text is byte-identical, and no number loses digits. Keys of an object with the same mask are numbered.
  * @param text valid JSON
  */
 export function mapJsonText(text: string, leaves: JsonLeaves): string {
@@ -56,7 +55,7 @@ export function mapJsonText(text: string, leaves: JsonLeaves): string {
   return pieces.join('') + text.slice(copied);
 }
 
-/** @param keys the other keys of the string's object if it is a key */
+/** @param keys keys of the enclosing object, if the string is a key */
 function stringOf(token: string, leaves: JsonLeaves, keys: KeyNames | false | undefined): string {
   const value = JSON.parse(token) as string;
   const mapped = leaves.text(value);
@@ -64,7 +63,7 @@ function stringOf(token: string, leaves: JsonLeaves, keys: KeyNames | false | un
   return written === value ? token : JSON.stringify(written);
 }
 
-/** Where braces, strings and numbers are, as index of the first unit and of the unit behind. */
+/** Start and exclusive end of each brace, string and number. */
 function* tokens(text: string): Generator<readonly [start: number, end: number]> {
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -84,22 +83,22 @@ function endOfNumber(text: string, start: number): number {
   return NUMBER.lastIndex;
 }
 
-/** The keys of one object: a masked key never takes the name of another key. */
+/** Keys of one object: a masked key never takes the name of another key. */
 export class KeyNames {
-  /** Whether a name is a mask. */
+  /** By name, whether it is a mask. */
   private readonly taken = new Map<string, boolean>();
 
   name(key: string, mapped: string): string {
     const isMasked = mapped !== key;
     let free = mapped;
-    // Two equal keys of the original stay equal.
+    // Two equal original keys stay equal.
     if (isMasked || this.taken.get(key)) for (let n = 2; this.taken.has(free); n++) free = `${mapped} ${n}`;
     this.taken.set(free, free !== key);
     return free;
   }
 }
 
-/** The index behind the closing quote. */
+/** Index after the closing quote. */
 function endOfString(text: string, open: number): number {
   let at = open + 1;
   while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;

@@ -4,12 +4,12 @@ import { patternReach } from './pattern-reach.parser.js';
 import type { Finder, OwnPattern, Span } from './content.types.js';
 
 /**
- * Compiles patterns of one's own with RE2, whose matching never backtracks: no pattern and no text can make it hang.
- * @throws AppError `CONFIG_INVALID` naming every pattern that RE2 does not take, or that matches nothing at all
+ * Compiles own patterns with RE2, which never backtracks: matching time is linear for every pattern and text.
+ * @throws AppError `CONFIG_INVALID` naming every pattern that RE2 rejects or that matches the empty text
  */
 export function createFinders(patterns: readonly OwnPattern[]): Finder[] {
   if (patterns.length === 0) return [];
-  // Loaded with the first pattern, and at once: an agent with a wrong one is refused where it is defined.
+  // Loaded on demand, and synchronously: an agent with an invalid pattern is rejected at its definition.
   const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
   const mistakes: string[] = [];
   const finders = patterns.map(({ name, pattern }): Finder => {

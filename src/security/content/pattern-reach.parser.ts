@@ -1,6 +1,6 @@
 /**
- * The most code points that a pattern can match, for a pattern that RE2 has accepted; Infinity for one without a bound or
- * with an anchor of the text or of a line, which a part of a text cannot decide.
+ * Maximum number of code points that a valid RE2 pattern can match. Infinity for a pattern without a bound, or with an
+ * anchor of text or line, since a part of a text cannot decide it.
  */
 export function patternReach(pattern: string): number {
   return new ReachParser(pattern).alternatives();
@@ -20,7 +20,7 @@ class ReachParser {
 
   constructor(private readonly pattern: string) {}
 
-  /** Up to the end of the group or of the pattern. */
+  /** Parses up to the end of the group or of the pattern. */
   alternatives(): number {
     let most = this.sequence();
     while (this.pattern[this.at] === '|') {

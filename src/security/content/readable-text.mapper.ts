@@ -1,24 +1,24 @@
 import type { Span } from './content.types.js';
 
-/** A text in the form that finders read, with the place of each of its UTF-16 units in the original text. */
+/** A text in the normalised form for finders, with the original position of each of its UTF-16 units. */
 export interface ReadableText {
   readonly text: string;
-  /** The span of the original text from which a span of the readable text was made. */
+  /** Original span of a readable span. */
   toOriginal(span: Span): Span;
-  /** The first readable unit that was made from the original unit at this index or from a later one. */
+  /** Index of the first readable unit that comes from the original unit at this index or a later one. */
   toReadable(at: number): number;
 }
 
-/** Texts without these characters are readable as they are. */
+/** A text without a match is already normalised. */
 // oxlint-disable-next-line no-control-regex
 const FOREIGN = /[^\x00-\x7f]|\\(?:u[0-9a-fA-F]{4}|\/)/;
-/** A character that may represent another one: a JSON escape, or a character with its combining marks, of which texts have few. */
+/** A character that may represent another one: a JSON escape, or a character with combining marks. */
 // oxlint-disable-next-line no-control-regex
 const PIECE = /\\+(?:u[0-9a-fA-F]{4}|\/)|[^\x00-\x7f]\p{M}{0,8}|[\x00-\x7f]\p{M}{1,8}/gu;
 const ESCAPE = /^\\+(?:u([0-9a-fA-F]{4})|\/)$/;
 /** The most frequent characters that represent only themselves. */
 const IDEOGRAPH = /^[\u3400-\u4dbf\u4e00-\u9fff]$/;
-/** Characters without width, and marks that change only the look of a character. */
+/** Zero-width characters, and marks that change only the appearance of a character. */
 const INVISIBLE = /[\p{Cf}\ufe00-\ufe0f\u034f\u20e3]/gu;
 const DASH = /[\p{Pd}\u2043\u2212]/gu;
 const DOT = /[\u00b7\u2219\u22c5]/g;
@@ -26,8 +26,8 @@ const DIGIT = /\p{Nd}/u;
 const FOREIGN_DIGIT = /(?![0-9])\p{Nd}/gu;
 
 /**
- * A text in Unicode's compatibility form (NFKC), without invisible characters, with digits, dashes and dots of ASCII, and
- * with the characters that the JSON escapes `\uXXXX` and `\/` represent.
+ * Normalises a text: Unicode NFKC, without invisible characters, with ASCII digits, dashes and dots. The JSON escapes
+ * `\uXXXX` and `\/` are decoded.
  */
 export function readableText(original: string): ReadableText {
   return FOREIGN.test(original) ? new MappedText(original) : new SameText(original);
@@ -47,7 +47,7 @@ class SameText implements ReadableText {
 
 class MappedText implements ReadableText {
   readonly text: string;
-  /** By unit of the readable text: where its original starts, and ends. */
+  /** By unit of the readable text: start and end of its original. */
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
 
@@ -106,7 +106,7 @@ function decodedEscape(hex: string | undefined): string {
   return hex === undefined ? '/' : String.fromCharCode(Number.parseInt(hex, 16));
 }
 
-/** Unicode's decimal digits come in runs of ten, from 0 to 9. */
+/** Unicode's decimal digits are in runs of ten, from 0 to 9. */
 function asciiDigit(digit: string): string {
   const code = digit.codePointAt(0)!;
   let zero = code;

@@ -2,18 +2,21 @@ import type { Span } from './content.types.js';
 import { spansOf } from './pattern-span.mapper.js';
 
 /**
- * Keys by the shapes that their makers publish. Each begins where no letter, digit, `_` or `-` stands before it, so that
- * a long run of such characters is gone through once.
+ * Key formats published by their providers. A match must not follow a letter, digit, `_` or `-`, so that a long run of
+ * such characters is scanned once.
  */
 const KEY =
   /(?<![A-Za-z0-9_-])(?:sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[A-Za-z0-9_-]{35}|gh[opsur]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,}|glpat-[A-Za-z0-9_-]{20,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)/g;
 
-/** Keys of these shapes may have separators, as have names of other things: `sk-learn-pipeline-example`. */
+/** Keys of these formats may contain separators, like other names: `sk-learn-pipeline-example`. */
 const SEPARATED = /^(?:sk-(?:ant-|proj-|or-)?|github_pat_|glpat-|xox[abeoprs]-|xapp-)/;
-/** A part of a name; random parts are longer, or have letters and digits mixed. */
+/** A part of a name; random parts are longer, or mix letters and digits. */
 const NAME_PART = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]{1,20})\d{0,4}$/;
 
-/** ASCII without white space and quotes, and Latin, Greek and Cyrillic letters: no finding continues across another character, but across spaces. */
+/**
+ * ASCII without white space and quotes, and Latin, Greek and Cyrillic letters. No finding continues across any other
+ * character except spaces.
+ */
 export const WORD_CHARACTER = String.raw`[^\s"'<>\x60\x00-\x1f\x7f-\u00bf\u0530-\uffff]`;
 /** A URL with a user and a colon: `scheme://user:`. */
 const CREDENTIALS = new RegExp(
@@ -25,17 +28,17 @@ const PASSWORD = new RegExp(String.raw`(?:(?!:\/\/)${WORD_CHARACTER}){1,1024}(?=
 const PORT = /\d{1,5}(?![^\s/?#])/y;
 const WITHOUT_USERS = new Set(['http', 'https', 'ws', 'wss']);
 
-/** How a private key begins; it ends at its END line, or with the text. */
+/** First line of a private key, which ends at its END line or with the text. */
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** Finds API keys of common makers, JSON Web Tokens, private keys in PEM, and the passwords of connection strings. */
+/** Finds API keys of common providers, JSON Web Tokens, private keys in PEM, and passwords in connection strings. */
 export function findSecrets(text: string): Span[] {
   const keys = spansOf(text, KEY).filter(({ start, end }) => !isName(text.slice(start, end)));
   return [...keys, ...passwords(text), ...privateKeys(text)];
 }
 
-/** Where a private key begins that has no end yet; -1 without one. */
+/** Start of a private key without an end; -1 if there is none. */
 export function openPrivateKey(text: string): number {
   const last = privateKeys(text).at(-1);
   return last && last.end === text.length ? last.start : -1;
@@ -53,7 +56,7 @@ function passwords(text: string): Span[] {
     const start = index + before.length;
     PORT.lastIndex = start;
     PASSWORD.lastIndex = start;
-    // An `@` in the path of a web page is no sign of a password.
+    // An `@` in the path of a web page does not indicate a password.
     if (WITHOUT_USERS.has(scheme.toLowerCase()) && PORT.test(text)) return [];
     return PASSWORD.test(text) ? { start, end: PASSWORD.lastIndex } : [];
   });
