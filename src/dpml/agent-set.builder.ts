@@ -4,7 +4,7 @@ import { readDefinition } from './definition/definition.parser.js';
 import { inherit } from './definition/inheritance.policy.js';
 import { nearName } from './definition/near-name.policy.js';
 
-/** Stands for a missing base, so that the file's own mistakes are reported too. */
+/** Placeholder for a missing base, so that the file's own mistakes are reported too. */
 const NO_BASE = { model: { provider: 'offline' } };
 
 /** Maximum length of a name, as in definitions; longer names are not compared. */
@@ -17,8 +17,8 @@ const MAX_LINE = 500;
 type Made = { readonly agent: FileAgent } | { readonly mistakes: readonly string[] } | 'not yet';
 
 /**
- * Builds the agents of a folder. A file with a mistake or a missing target retains its former agent, which is then also
- * the base of agents that extend it.
+ * Builds the agents of a folder. A file with a mistake or a missing target retains its former agent. Agents that extend
+ * it then inherit from that one.
  * @param kept former agents of the files, by file name
  */
 export function buildAgentSet(

@@ -10,13 +10,13 @@ export class IllustratedResult {
 }
 
 /**
- * A tool's result with images. A model with vision sees them; another model reads a note. The bytes of an image decide its
- * media type; bytes that are no image are left out, with a note for the model.
+ * A tool result with images. A model with vision sees them; another model gets a note. The bytes of an image determine
+ * its media type. Bytes that are not an image are left out, with a note for the model.
  *
  *     return withImages({ title: 'Sales' }, [`data:image/png;base64,${png.toString('base64')}`]);
  *
- * @param images https URLs, which the model's provider fetches, or data URIs of a PNG, JPEG, GIF or WebP in base64
- * @throws AppError `TOOL_INVALID` for text that is neither a link nor a data URI in base64
+ * @param images https URLs, which the model's provider fetches, or base64 data URIs (PNG, JPEG, GIF, WebP)
+ * @throws AppError `TOOL_INVALID` for text that is neither a link nor a base64 data URI
  */
 export function withImages(result: unknown, images: readonly string[]): IllustratedResult {
   for (const [at, url] of images.entries()) {

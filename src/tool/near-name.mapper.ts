@@ -1,4 +1,4 @@
-/** Up to three known names that resemble a misspelt one, nearest first. @param name may be absent in untyped code */
+/** Up to three known names similar to a misspelt one, nearest first. @param name may be absent in untyped code */
 export function nearNames(name: unknown, names: Iterable<string>): string[] {
   const wanted = String(name).toLowerCase().slice(0, 64);
   const limit = Math.max(2, Math.floor(wanted.length / 3));

@@ -23,13 +23,13 @@ export class UnknownOutcome {
 }
 
 /**
- * Asks a person: return it from a tool. The run then waits, for days if it must, and the tool is called again with the
- * same input and with `answer` in its context.
+ * Asks a person: return it from a tool. The run waits, even for days. The tool is then called again with the same input
+ * and with `answer` in its context.
  *
  *     if (!answer) return suspend({ question: 'Which of the two flights?', schema: { enum: ['LH1', 'KL2'] } });
  *
- * @throws AppError `TOOL_INVALID` for a blank question, a schema that cannot be used, a time that is no time, or a memo
- *   that is no JSON or too long
+ * @throws AppError `TOOL_INVALID` for a blank question, an unusable schema, an invalid time, or a memo that is too long
+ * or not JSON
  */
 export function suspend(options: SuspendOptions): Suspension {
   const { question, schema, expiresInMs, memo } = options;

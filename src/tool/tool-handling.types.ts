@@ -14,14 +14,14 @@ export interface ToolHandling {
   /** Maximum retries of a failed call, 0 (default) to 10; not for the effect `once`. */
   readonly retries?: number;
   /**
-   * Time to live of a cached result, in ms; results are shared within a tenant. Default: no cache. For the effect
-   * `read` only.
+   * Time to live of a cached result, in ms; only the same principal with the same roles and arguments gets it. Default:
+   * no cache. For the effect `read` only.
    */
   readonly cacheTtlMs?: number;
   /** Maximum concurrent calls in this process; further calls wait. Default: no limit. */
   readonly concurrency?: number;
   /**
-   * The longest wait of a call for its turn, in ms; 300,000 by default. Only for a tool whose calls wait: with
+   * Maximum wait of a call for its turn, in ms; default 300,000. Only for a tool whose calls can wait: with
    * `concurrency`, `resources` or `stateful`.
    */
   readonly queueTimeoutMs?: number;

@@ -43,7 +43,7 @@ const DEFAULT_MAX_IMAGE_BYTES = 5_242_880;
 
 /**
  * Executes all tool calls: `plan` decides, `invoke` calls, `reconcile` determines the outcome of a call that a crash
- * interrupted. No method throws: every error becomes a result that the model can read.
+ * interrupted. None of the three throws: every error becomes a result that the model can read.
  */
 @Injectable()
 export class ToolExecutor {
@@ -70,8 +70,8 @@ export class ToolExecutor {
   }
 
   /**
-   * Finds the tool among those of the run, checks its switch and the arguments, and asks the policies and the tool's
-   * own approval rule. Does not call the tool.
+   * Finds the tool among those of the run and checks its switch and the arguments. Asks the policies and the tool's own
+   * approval rule. Does not call the tool.
    */
   async plan(call: RequestedCall, tools: ReadonlyMap<string, Tool>, site: CallSite): Promise<PlannedCall> {
     const off = await this.switchedOff(call.name, site);
@@ -132,9 +132,9 @@ export class ToolExecutor {
   }
 
   /**
-   * Waits for the call's turn; a cached result needs none. The place must be given to `invoke`, or closed.
-   * @param mayWaitMs the longest wait, in ms; by default the tool's `queueTimeoutMs`
-   * @returns the result of the call instead, if the call does not start
+   * Waits for the call's turn; a cached result needs none. The place must be passed to `invoke`, or closed.
+   * @param mayWaitMs maximum wait, in ms; default: the tool's `queueTimeoutMs`
+   * @returns the result instead, if the call does not start
    */
   async admit(call: CheckedCall, site: CallSite, mayWaitMs?: number): Promise<Admission> {
     const { tool } = call;

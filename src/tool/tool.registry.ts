@@ -72,11 +72,12 @@ export class ToolRegistry implements OnApplicationShutdown {
   }
 
   /**
-   * Registers the tools of a lazily loaded module and of the modules that it imported: all of them, or none. A second call
-   * with the same module registers only the tools that were unregistered since.
+   * Registers the tools of a lazily loaded module and of its imported modules: all or none. A repeated call registers
+   * only the tools that were unregistered since.
    * @param moduleRef the result of `LazyModuleLoader.load()`
    * @returns the names of the module's tools
-   * @throws AppError `TOOL_DUPLICATE` naming both modules; `TOOL_INVALID` with every mistake, and for a value that is no `ModuleRef`
+   * @throws AppError `TOOL_DUPLICATE` naming both modules; `TOOL_INVALID` with all mistakes, or for an invalid
+   * `ModuleRef`
    */
   async registerModule(moduleRef: ModuleRef): Promise<readonly string[]> {
     if (this.exploreModule) return this.exploreModule(moduleRef);

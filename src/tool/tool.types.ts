@@ -233,7 +233,7 @@ export type PlannedCall = {
 
 /** Outcome of an invocation: a result, or a question that a person must answer before the call is repeated. */
 export type Invoked =
-  /** `whole` is the full result of a truncated one; `kept` is the state change of a stateful tool. */
+  /** `whole` is the full result of a truncated one; the third field is the state change of a stateful tool. */
   | { readonly kind: 'result'; readonly result: ToolResult; readonly whole?: JsonValue; readonly kept?: KeptState }
   | { readonly kind: 'suspended'; readonly asked: SuspendOptions }
   /** The tool cannot determine whether the call took effect: a person must settle it. */

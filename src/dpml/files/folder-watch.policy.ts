@@ -16,7 +16,7 @@ export class FolderWatch {
   private isDue = false;
   private isOver = false;
 
-  /** @param look must not throw; calls never overlap, and there is none after `stop` */
+  /** @param look must not throw; calls never overlap and end with `stop` */
   constructor(
     private readonly look: () => Promise<void>,
     private readonly pollMs = POLL_MS,

@@ -1,7 +1,7 @@
 import { isAbsolute, sep } from 'node:path';
 import { AppError } from '../../common/index.js';
 
-/** @throws AppError for a path that leaves the folder lexically; links are not resolved */
+/** @throws AppError for a path that is not lexically inside the folder; links are not resolved */
 export function assertInner(path: string): void {
   if (path === '' || isAbsolute(path) || /^[A-Za-z]:/.test(path)) throw refused('expected a path inside the folder');
   if (path.split(/[\\/]/).includes('..') || path.includes('\0')) {

@@ -26,7 +26,7 @@ export function parseXml(text: string): XmlElement {
 /** Loads the parser on demand. */
 function createParser() {
   const { SaxesParser } = createRequire(import.meta.url)('saxes') as typeof import('saxes');
-  // Without a default version the parser applies the rules of XML 1.1.
+  // Forces the rules of XML 1.0; otherwise the declared version would select those of 1.1.
   return new SaxesParser({ position: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
 }
 

@@ -16,8 +16,8 @@ const SHORT = 256;
 /**
  * Masks a text that arrives in pieces. The released pieces together equal the masked whole; no part of a finding is
  * released unmasked. Text is released up to the point from which a finding can still continue. Held back are a word,
- * digits with separators, the groups of an IBAN, a private key, and as many characters as an own pattern can match.
- * Everything is held back if a rule blocks, if an own pattern has no bound, or if the text is JSON.
+ * digits with separators, the groups of an IBAN and a private key. For an own pattern, as many characters as it can
+ * match are held back. Everything is held back if a rule blocks, a pattern has no bound, or the text is JSON.
  */
 export class FilteredStream {
   private held = '';

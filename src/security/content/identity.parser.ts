@@ -98,7 +98,7 @@ function ibanFrom(text: string, start: number): { end: number; found: string; is
   return { end, found, isWhole: length > 0 && found.length === length };
 }
 
-/** Start of an IBAN that may continue after the text; the length of the text if there is none. */
+/** Start of an IBAN that may continue after the text; by default the length of the text. */
 export function openIban(text: string): number {
   const from = Math.max(0, text.length - LONGEST_IBAN);
   const starts = spansOf(text.slice(from), IBAN_BEGUN).map(({ start }) => from + start);

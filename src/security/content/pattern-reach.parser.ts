@@ -1,6 +1,6 @@
 /**
- * Maximum number of code points that a valid RE2 pattern can match. Infinity for a pattern without a bound, or with an
- * anchor of text or line, since a part of a text cannot decide it.
+ * Maximum number of code points that a valid RE2 pattern can match. Infinity for a pattern without a bound. Infinity
+ * also for an anchor of text or line, which a part of a text cannot decide.
  */
 export function patternReach(pattern: string): number {
   return new ReachParser(pattern).alternatives();

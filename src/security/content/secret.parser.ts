@@ -2,7 +2,7 @@ import type { Span } from './content.types.js';
 import { spansOf } from './pattern-span.mapper.js';
 
 /**
- * Key formats published by their providers. A match must not follow a letter, digit, `_` or `-`, so that a long run of
+ * Key formats published by their providers. A match must not follow a letter, digit, `_` or `-`. Thus a long run of
  * such characters is scanned once.
  */
 const KEY =
@@ -38,7 +38,7 @@ export function findSecrets(text: string): Span[] {
   return [...keys, ...passwords(text), ...privateKeys(text)];
 }
 
-/** Start of a private key without an end; -1 if there is none. */
+/** Start of a private key without an end line; -1 if all are complete or the text has no key. */
 export function openPrivateKey(text: string): number {
   const last = privateKeys(text).at(-1);
   return last && last.end === text.length ? last.start : -1;

@@ -9,8 +9,8 @@ export interface Fraction {
 /** Maximum bits of an exact number; a larger one is rounded to 15 significant digits. */
 const MAX_EXACT_BITS = 2_048;
 /**
- * Maximum bits of an exactly computed power, which is then rounded: the power of a rounded base would have wrong last
- * digits.
+ * Maximum bits of an exactly computed power, which is rounded afterwards if necessary: the power of a rounded base
+ * would have wrong last digits.
  */
 const MAX_POWER_BITS = 32_768n;
 /** Bits of the largest double; a larger number is an overflow. */

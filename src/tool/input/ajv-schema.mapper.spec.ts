@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../common/index.js';
 import { toAjvSchema } from './ajv-schema.mapper.js';
 import { createValueCheck } from './schema-input.factory.js';
 
-/** JSON text, since lint takes an object literal with `then` for a promise. */
+/** An object literal with `then` would be treated as a promise. */
 function parsed(text: string): JsonSchema {
   return JSON.parse(text) as JsonSchema;
 }

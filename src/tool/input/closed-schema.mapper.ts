@@ -5,7 +5,7 @@ type Node = Record<string, unknown>;
 /** Keywords with schemas for other values than the node's own. */
 const CHILD = ['items', 'prefixItems', 'additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'contains'];
 const CHILD_MAPS = ['properties', 'patternProperties'];
-/** Keywords with schemas for the same value as the node: the node closes what they leave open. */
+/** Keywords with schemas for the same value as the node; the node closes their open parts. */
 const SAME = ['allOf', 'if', 'then', 'else'];
 const CHOICES = ['anyOf', 'oneOf'];
 const DEFINITIONS = ['$defs', 'definitions'];

@@ -165,8 +165,8 @@ function asObjectSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Compiles a schema without type coercion; unknown keywords are allowed. Each schema has its own ajv instance (0.1 ms),
- * so that `$id`s cannot collide and the instance is collected with its tool.
+ * Compiles a schema without type coercion; unknown keywords are allowed. Each schema has its own ajv instance (0.1 ms).
+ * Thus `$id`s cannot collide, and the instance is collected with its tool.
  */
 function compile(given: JsonSchema, what = 'its input', useDefaults = true): ValidateFunction {
   try {

@@ -18,7 +18,7 @@ type Host = NonNullable<Wrapper['host']>;
 type Method = (...args: unknown[]) => unknown;
 
 const ENHANCERS = { guards: true, interceptors: true, filters: true };
-/** `@Tool` decorates all other parameters; HTTP decorators such as `@Body()` yield undefined. */
+/** `@Tool` marks undecorated parameters; HTTP decorators such as `@Body()` yield undefined here. */
 const PARAMETERS = { exchangeKeyForValue: () => undefined };
 
 /** A provider with a tool method, and Nest's wrapper of it. */

@@ -5,7 +5,7 @@ import type { ContextHolder } from './context-holder.types.js';
 
 interface Held<Instance> {
   readonly instance: Instance;
-  /** Snapshot that the instance is based on, as JSON. */
+  /** Last snapshot of the instance, as JSON. */
   readonly known: string;
 }
 
@@ -70,7 +70,7 @@ export class InstanceHolder<Instance> implements ContextHolder {
     void this.queue.next(contextId, () => this.drop(contextId));
   }
 
-  /** Disposes of all instances, also those in use: a shutdown does not wait for calls. */
+  /** Disposes of all instances, also those in use: it does not wait for calls. */
   async releaseAll(): Promise<void> {
     for (const contextId of this.held.keys()) void this.drop(contextId);
     await Promise.all(this.endings);

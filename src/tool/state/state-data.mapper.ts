@@ -1,7 +1,7 @@
 import { isJsonObject, parseExactJson } from '../../common/index.js';
 import type { StateData } from './tool-state.types.js';
 
-/** Objects that JSON writes with their content; an object with `toJSON` gives its own JSON. */
+/** Kinds of objects that JSON serialises by content; an object with `toJSON` is replaced first. */
 const WRITABLE: ReadonlySet<string> = new Set(['Object', 'Array', 'String', 'Number', 'Boolean']);
 const UNWRITABLE: ReadonlySet<string> = new Set(['bigint', 'function', 'symbol']);
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -14,8 +14,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
 /**
  * Converts a value to its JSON form: a copy of its JSON. `undefined` properties are dropped, `toJSON` is called, and an
  * object of a class is stored as its own properties.
- * @throws TypeError for a value that is not a JSON object, or that contains a value which JSON would lose (Map, Set,
- * bigint, function, symbol, NaN, a circular reference, ...); the message names its place
+ * @throws TypeError for a value that is not a JSON object, or that contains a value without a JSON form; the message
+ * names its place (Map, Set, bigint, function, symbol, NaN, a circular reference, ...)
  */
 export function toData(value: unknown): StateData {
   const data = parseExactJson(textOf(value) ?? 'null');
@@ -53,7 +53,7 @@ function lostKindOf(value: unknown): string | null {
   return UNWRITABLE.has(typeof value) ? typeof value : null;
 }
 
-/** `Object`, `Array`, `Map`, ...: the built-in kind of a value. */
+/** The built-in kind of a value: `Object`, `Array`, `Map`, ... */
 function kindOf(value: unknown): string {
   if (value instanceof Map) return 'Map';
   if (value instanceof Set) return 'Set';

@@ -202,7 +202,7 @@ export class StoredStateManager extends ToolStateManager {
     return null;
   }
 
-  /** Whether a context has expired; a damaged one is not hidden, so that it is shown as damaged. */
+  /** Whether a context has expired. A damaged one counts as live, so that readers get its error. */
   private async isHidden(id: string): Promise<boolean> {
     try {
       const stored = await this.store.load(id);

@@ -24,8 +24,8 @@ import { StateStore, type ContextWrite, type StoredContext, type StoredVersion }
 const PAGE = 500;
 
 /**
- * Stores contexts in Redis, shared by all its processes: a hash per context, sorted sets of its versions and its
- * history, and sorted sets of ids by tenant, session and tool. Redis expires the contexts.
+ * Stores contexts in Redis, shared by all its processes. Each context has a hash and sorted sets of its versions and
+ * history. Further sorted sets index ids by tenant, session and tool. Redis expires the contexts.
  */
 export class RedisStateStore extends StateStore {
   /** Distinguishes the writes of this store from all others. */

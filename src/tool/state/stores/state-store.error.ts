@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../../common/index.js';
 
-/** @param what the store, with an article: `The Redis` */
+/** @param what subject of the message, with an article: `The Redis` */
 export function storeUnavailable(what: string, cause: unknown): AppError {
   return new AppError(
     'TOOL_STATE_UNAVAILABLE',
